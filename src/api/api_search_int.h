@@ -20,7 +20,7 @@ struct api_search_in {
     struct wall created_after, created_before, scheduled_after, scheduled_before;
     struct wall started_after, started_before, completed_after, completed_before;
     struct wall expire_after, expire_before;
-    struct str unique_key, batch_id, worker_id, parent_id, chain_id, job_id_prefix;
+    struct str unique_key, batch_id, worker_id, parent_id, chain_id, depends_on, job_id_prefix;
     struct str sort, order, cursor;
     int64_t limit;
     struct str *tag; /* in a query only: key:value each */

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/check.h"
 #include "store/store_job.h"
@@ -13,9 +14,10 @@ struct checking {
     sqlite3 *db;
     struct store *store;
     struct view_check *out;
-    sqlite3_stmt *row, *text, *errors, *usage;
-    uint64_t errors_seen, usages_seen;
-    struct id id; /* of the job at hand */
+    sqlite3_stmt *row, *text, *errors, *usage, *depends;
+    uint64_t errors_seen, usages_seen, depends_seen;
+    struct id *ids; /* those that the job at hand depends on */
+    struct id id;   /* of the job at hand */
 };
 
 static void ATTR_PRINTF(3, 4) differs(struct checking *c, const struct id *id, const char *fmt, ...)
@@ -59,10 +61,13 @@ static void compare_columns(struct checking *c, const struct job *j)
 {
     sqlite3_stmt *st = c->row;
     int at = 0;
-    /* The two that the view itself makes are looked at elsewhere. */
+    /* The first two, which the view itself makes, are looked at elsewhere. */
     const struct {
-        int64_t num, queue;
-    } own = {.num = sqlite3_column_int64(st, 1), .queue = sqlite3_column_int64(st, 3)}, *r = &own;
+        int64_t num, queue, depends;
+    } own = {.num = sqlite3_column_int64(st, 1),
+             .queue = sqlite3_column_int64(st, 3),
+             .depends = (int64_t)view_depends__of(j, c->ids)},
+      *r = &own;
 #define SAME_INT(value)  (sqlite3_column_int64(st, at) == (value))
 #define SAME_TEXT(value) same_text(st, at, (value))
 #define SAME_ID(value)   same_id(st, at, (value))
@@ -127,6 +132,20 @@ static void compare_usage(void *data, const struct store_usage *u)
     }
 }
 
+static void compare_depends(struct checking *c, const struct job *j)
+{
+    size_t n = view_depends__of(j, c->ids);
+    c->depends_seen += n;
+    for (size_t i = 0; i < n; i++) {
+        view_db__bind_id(c->depends, 1, &c->ids[i]);
+        view_db__bind_id(c->depends, 2, &j->id);
+        if (sqlite3_step(c->depends) != SQLITE_ROW) {
+            differs(c, &j->id, "dependency %zu is missing", i);
+        }
+        (void)sqlite3_reset(c->depends);
+    }
+}
+
 static enum err_code compare_job(struct checking *c, const struct job *j, struct err *err)
 {
     bool row = false;
@@ -144,6 +163,7 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
     (void)sqlite3_reset(c->row);
     store_rows_each_error(c->store, j->id, compare_error, c);
     store_rows_each_usage(c->store, j->id, compare_usage, c);
+    compare_depends(c, j);
     (void)sqlite3_reset(c->errors);
     (void)sqlite3_reset(c->usage);
     return code;
@@ -233,7 +253,8 @@ static enum err_code compare_totals(struct checking *c, struct err *err)
         compare_total(c, "SELECT count(*) - (SELECT count(*) FROM gone) FROM texts", c->out->jobs,
                       err) != ERR_OK ||
         compare_total(c, "SELECT count(*) FROM errors", c->errors_seen, err) != ERR_OK ||
-        compare_total(c, "SELECT count(*) FROM usage", c->usages_seen, err) != ERR_OK) {
+        compare_total(c, "SELECT count(*) FROM usage", c->usages_seen, err) != ERR_OK ||
+        compare_total(c, "SELECT count(*) FROM depends", c->depends_seen, err) != ERR_OK) {
         return err->code;
     }
     return compare_cells(c, err) == ERR_OK ? compare_ranks(c, err) : err->code;
@@ -275,15 +296,19 @@ enum err_code view_check_run(struct view_reader *r, struct store *store, struct 
         {"SELECT row_num, at, input, output, cache_creation, cache_read, cost, model, provider"
          " FROM usage WHERE job = ? ORDER BY row_num",
          &c.usage},
+        {"SELECT 1 FROM depends WHERE on_job = ? AND job = ?", &c.depends},
     };
 #undef NAME
     enum err_code code = ERR_OK;
     for (size_t i = 0; i < COUNT_OF(statements) && code == ERR_OK; i++) {
         code = view_db__prepare(c.db, statements[i].sql, statements[i].st, err);
     }
+    c.ids = calloc(VIEW_DEPENDS_MAX, sizeof *c.ids);
+    CHECK(c.ids != NULL);
     if (code == ERR_OK) {
         code = compare_all(&c, err);
     }
+    free(c.ids);
     for (size_t i = 0; i < COUNT_OF(statements); i++) {
         (void)sqlite3_finalize(*statements[i].st);
     }

@@ -41,6 +41,8 @@ static const char *const tables[] = {
     "CREATE TABLE errors (job BLOB NOT NULL, row_num INTEGER NOT NULL, error TEXT NOT NULL,"
     " at INTEGER NOT NULL, mark INTEGER NOT NULL,"
     " PRIMARY KEY (job, row_num)) WITHOUT ROWID",
+    "CREATE TABLE depends (on_job BLOB NOT NULL, job BLOB NOT NULL, PRIMARY KEY (on_job, job))"
+    " WITHOUT ROWID",
     "CREATE TABLE usage (row_num INTEGER PRIMARY KEY, job BLOB NOT NULL, at INTEGER NOT NULL,"
     " input INTEGER NOT NULL, output INTEGER NOT NULL, cache_creation INTEGER NOT NULL,"
     " cache_read INTEGER NOT NULL, cost INTEGER NOT NULL, model TEXT NOT NULL,"
@@ -76,6 +78,7 @@ static const char *const indexes[] = {
     "CREATE INDEX jobs_batch ON jobs (batch_id, id) WHERE batch_id IS NOT NULL",
     "CREATE INDEX errors_at ON errors (at, mark, job)",
     "CREATE INDEX errors_mark ON errors (mark, at, job)",
+    "CREATE INDEX depends_job ON depends (job)",
     "CREATE INDEX usage_job ON usage (job)",
     "CREATE INDEX usage_at ON usage (at)",
 };

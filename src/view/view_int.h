@@ -31,7 +31,7 @@
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
-enum { VIEW_DB_VERSION = 5 };
+enum { VIEW_DB_VERSION = 6 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -48,6 +48,7 @@ enum { VIEW_DB_VERSION = 5 };
     X(failing,       INT,  j->error_count > 0) \
     X(errors,        INT,  j->error_count) \
     X(usages,        INT,  j->usage_count) \
+    X(depends,       INT,  r->depends) \
     X(created_at,    INT,  j->created_at.ns) \
     X(scheduled_at,  INT,  j->scheduled_at.ns) \
     X(expire_at,     INT,  j->expire_at.ns) \
@@ -69,6 +70,13 @@ struct view_mark {
     int64_t words;     /* texts up to this number are in the full text */
 };
 
+/* view_depends.c */
+
+enum { VIEW_DEPENDS_MAX = LIMIT_DEPENDS_ON };
+
+/* The jobs that j depends on, by id and each once. Returns how many. */
+size_t view_depends__of(const struct job *j, struct id out[VIEW_DEPENDS_MAX]);
+
 /* view_rows.c: writing jobs through one connection */
 
 struct view_queue;
@@ -77,6 +85,7 @@ struct view_rows {
     sqlite3 *db;
     struct store *store;
     struct sqlite3_stmt **st;
+    struct id *depends; /* room for those of one job */
     struct view_cells cells;
     struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */

@@ -178,6 +178,7 @@ static const char *key_index(const struct view_filter *f)
         {f->batch_id.len > 0, "INDEXED BY jobs_batch"},
         {f->chain_id.len > 0, "INDEXED BY jobs_chain"},
         {f->parent_id.len > 0, "INDEXED BY jobs_parent"},
+        {f->depends_on.len > 0, BY_ID},
         {f->worker_id.len > 0, "INDEXED BY jobs_worker"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -298,6 +298,13 @@ static void where_origin(struct view_query *q)
     where_text(q, "j.worker_id =", f->worker_id);
     where_text(q, "j.parent_id =", f->parent_id);
     where_text(q, "j.chain_id =", f->chain_id);
+    if (f->depends_on.len > 0) {
+        struct id on = {0};
+        q->nothing = q->nothing || !id_parse(f->depends_on, ID_JOB, &on);
+        buf_printf(&q->where, " AND j.id IN (SELECT d.job FROM depends d WHERE d.on_job = ?%d)",
+                   view_query__add_id(q, on));
+        q->rest = true;
+    }
     if (f->batch_id.len > 0) {
         if (id_parse(f->batch_id, ID_BATCH, &batch)) {
             view_query__where(q, "j.batch_id =", view_query__add_id(q, batch));

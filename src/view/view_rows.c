@@ -25,6 +25,8 @@ enum statement {
     DELETE_ERRORS,
     INSERT_USAGE,
     DELETE_USAGE,
+    INSERT_DEPENDS,
+    DELETE_DEPENDS,
     INSERT_QUEUE,
     SET_MARK,
     STATEMENT_COUNT
@@ -36,8 +38,9 @@ static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [FIND] = "SELECT num, version, queue, errors, usages, state, priority, attempt, failing,"
-             " completed_at, scheduled_at, expire_at, started_at, failed_at FROM jobs WHERE id = ?",
+    [FIND] =
+        "SELECT num, version, queue, errors, usages, depends, state, priority, attempt, failing,"
+        " completed_at, scheduled_at, expire_at, started_at, failed_at FROM jobs WHERE id = ?",
     [INSERT_JOB] =
         "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") VALUES (?" VIEW_COLUMNS(QUESTION) ")",
     /* The id is the first parameter of both. */
@@ -55,6 +58,8 @@ static const char *const statements[STATEMENT_COUNT] = {
     [INSERT_USAGE] = "INSERT OR IGNORE INTO usage (row_num, job, at, input, output, cache_creation,"
                      " cache_read, cost, model, provider) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [DELETE_USAGE] = "DELETE FROM usage WHERE job = ?",
+    [INSERT_DEPENDS] = "INSERT OR IGNORE INTO depends (on_job, job) VALUES (?, ?)",
+    [DELETE_DEPENDS] = "DELETE FROM depends WHERE job = ?",
     [INSERT_QUEUE] = "INSERT INTO queues (num, name) VALUES (?, ?)",
     [SET_MARK] = "UPDATE mark SET complete = ?, hash = ?, words = ?",
 };
@@ -72,14 +77,14 @@ struct view_queue {
 /* What the row of a job was. */
 struct old_row {
     bool found;
-    int64_t num, version, queue, errors, usages;
+    int64_t num, version, queue, errors, usages, depends;
     struct view_cell cell;
     struct view_moments moments;
 };
 
 /* What the view adds to a job; the name that VIEW_COLUMNS uses is r. */
 struct extra {
-    int64_t num, queue;
+    int64_t num, queue, depends;
 };
 
 static void bind_i64(sqlite3_stmt *st, int at, int64_t v)
@@ -155,7 +160,8 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
     *r = (struct view_rows){.db = db, .store = store};
     map_init(&r->queues);
     r->st = calloc(STATEMENT_COUNT, sizeof(sqlite3_stmt *));
-    CHECK(r->st != NULL);
+    r->depends = calloc(VIEW_DEPENDS_MAX, sizeof *r->depends);
+    CHECK(r->st != NULL && r->depends != NULL);
     for (size_t i = 0; i < STATEMENT_COUNT; i++) {
         if (view_db__prepare(db, statements[i], &r->st[i], err) != ERR_OK) {
             return err->code;
@@ -183,6 +189,7 @@ void view_rows__close(struct view_rows *r)
             (void)sqlite3_finalize(r->st[i]);
         }
         free(r->st);
+        free(r->depends);
         map_each(&r->queues, free_queue, &r->queues);
         map_deinit(&r->queues);
         view_cells__deinit(&r->cells);
@@ -212,6 +219,7 @@ static enum err_code find_old(struct view_rows *r, const struct id *id, struct o
             &out->queue,
             &out->errors,
             &out->usages,
+            &out->depends,
             &out->cell.state,
             &out->cell.priority,
             &out->cell.attempt,
@@ -400,6 +408,22 @@ static enum err_code write_usage(struct view_rows *r, const struct job *j, struc
     return h.code;
 }
 
+/* What a job depends on is the same for ever: it is written with the first row of the job. */
+static enum err_code write_depends(struct view_rows *r, const struct job *j, struct extra *extra,
+                                   struct err *err)
+{
+    size_t n = view_depends__of(j, r->depends);
+    extra->depends = (int64_t)n;
+    for (size_t i = 0; i < n; i++) {
+        view_db__bind_id(r->st[INSERT_DEPENDS], 1, &r->depends[i]);
+        view_db__bind_id(r->st[INSERT_DEPENDS], 2, &j->id);
+        if (run(r, INSERT_DEPENDS, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
 static enum err_code write_row(struct view_rows *r, const struct job *j, enum statement which,
                                const struct extra *extra, struct err *err)
 {
@@ -410,13 +434,16 @@ static enum err_code write_row(struct view_rows *r, const struct job *j, enum st
 static enum err_code write_job(struct view_rows *r, const struct job *j, const struct old_row *old,
                                const struct view_queue *q, struct err *err)
 {
-    struct extra extra = {.num = old->num, .queue = q->num};
+    struct extra extra = {.num = old->num, .queue = q->num, .depends = old->depends};
     if (!old->found || old->queue != q->num) {
         extra.num = r->next_num++;
         if ((old->found && drop_text(r, old->num, err) != ERR_OK) ||
             add_text(r, j, extra.num, err) != ERR_OK) {
             return err->code;
         }
+    }
+    if (!old->found && write_depends(r, j, &extra, err) != ERR_OK) {
+        return err->code;
     }
     return write_row(r, j, old->found ? UPDATE_JOB : INSERT_JOB, &extra, err);
 }
@@ -498,7 +525,10 @@ enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs, st
     enum err_code code = line_up(r, jobs, news, n, err);
     for (size_t i = 0; code == ERR_OK && i < n; i++) {
         struct extra extra = {.num = news[i].num, .queue = news[i].queue->num};
-        code = write_row(r, &jobs[i], INSERT_JOB, &extra, err);
+        code = write_depends(r, &jobs[i], &extra, err);
+        if (code == ERR_OK) {
+            code = write_row(r, &jobs[i], INSERT_JOB, &extra, err);
+        }
         if (code == ERR_OK) {
             code = write_rest(r, &jobs[i], &none, news[i].queue, err);
         }
@@ -530,7 +560,8 @@ enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *e
     count(r, &old, NULL, 0);
     if (delete_by_id(r, DELETE_JOB, &id, err) != ERR_OK || drop_text(r, old.num, err) != ERR_OK ||
         (old.errors > 0 && delete_by_id(r, DELETE_ERRORS, &id, err) != ERR_OK) ||
-        (old.usages > 0 && delete_by_id(r, DELETE_USAGE, &id, err) != ERR_OK)) {
+        (old.usages > 0 && delete_by_id(r, DELETE_USAGE, &id, err) != ERR_OK) ||
+        (old.depends > 0 && delete_by_id(r, DELETE_DEPENDS, &id, err) != ERR_OK)) {
         return err->code;
     }
     r->written++;

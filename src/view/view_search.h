@@ -42,7 +42,7 @@ struct view_filter {
     bool has_attempt_min, has_attempt_max, has_chain_step;
     int64_t attempt_min, attempt_max, chain_step;
     struct str unique_key, worker_id;
-    struct str batch_id, parent_id, chain_id; /* as written by the caller */
+    struct str batch_id, parent_id, chain_id, depends_on; /* as written by the caller */
     bool has_errors_set, has_errors;
     struct str error_contains;
     struct str error_fingerprint; /* of any of its errors: 16 hexadecimal digits */

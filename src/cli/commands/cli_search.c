@@ -289,6 +289,7 @@ static const struct cli_flag flags[] = {
     CLI_FLAG("job-id-prefix", CLI_TEXT, "PREFIX", NULL,         "only jobs whose id starts with this prefix", .field = "job_id_prefix"),
     CLI_FLAG("parent-id",     CLI_TEXT, "ID",     NULL,         "only children of this job", .field = "parent_id"),
     CLI_FLAG("chain-id",      CLI_TEXT, "ID",     NULL,         "only jobs in this chain", .field = "chain_id"),
+    CLI_FLAG("depends-on",    CLI_TEXT, "ID",     NULL,         "only jobs that depend on this job", .field = "depends_on"),
     CLI_FLAG("has-errors",    CLI_BOOL, NULL,     NULL,         "only jobs with errors; =false: only jobs without", .field = "has_errors"),
     CLI_FLAG("attempt-min",   CLI_INT,  "N",      NULL,         "only jobs with at least this many attempts", .field = "attempt_min"),
     CLI_FLAG("attempt-max",   CLI_INT,  "N",      NULL,         "only jobs with at most this many attempts", .field = "attempt_max"),

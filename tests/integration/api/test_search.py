@@ -248,6 +248,22 @@ class Filters(SearchTest):
         self.found([], chain_step=0)
         self.found([job], unique_key="u'1", parent_id="p", chain_id="c")
 
+    def test_dependents(self):
+        first, second = self.api.enqueue(unique("first")), self.api.enqueue(unique("second"))
+        both = self.api.enqueue(self.queue, depends_on=[first, second])
+        one = self.api.enqueue(self.queue, depends_on=[second])
+        self.api.enqueue(self.queue)
+        self.found([both], depends_on=first)
+        self.found([both, one], depends_on=second)
+        self.found([one], depends_on=second, job_id_prefix=one)
+        self.found([], depends_on=one)
+        self.found([], depends_on="nonsense")
+        # Also when it has completed, and until the dependent is deleted.
+        self.api.must(self.api.delete(f"/api/v1/jobs/{first}"))
+        self.found([both], depends_on=first)
+        self.api.must(self.api.delete(f"/api/v1/jobs/{both}"))
+        self.found([one], depends_on=second)
+
     def test_worker(self):
         job = self.api.enqueue(self.queue)
         self.api.fetch(self.queue, worker_id="worker-7")

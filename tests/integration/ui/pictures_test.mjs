@@ -42,6 +42,23 @@ describe("pictures", () => {
       assert.ok(texts.findIndex((t) => t.startsWith("Attempt 1")) < texts.findIndex((t) => t.startsWith("Attempt 2")));
     }));
 
+  it("of dependents: found from the job that they wait for, with the states of now", () =>
+    f.withPage(async (page) => {
+      const first = await f.server.enqueue("fan.first");
+      const left = await f.server.enqueue("fan.left", { depends_on: [first] });
+      const right = await f.server.enqueue("fan.right", { depends_on: [first] });
+      const last = await f.server.enqueue("fan.last", { depends_on: [left, right] });
+      await visit(page, `/ui/jobs/${first}`);
+      await visible(node(page, "fan.left"));
+      await f.server.post(`/jobs/${right}/cancel`);
+      await visible(node(page, "fan.right").getByText("Cancelled"));
+      await node(page, "fan.left").click();
+      await page.waitForURL(`**/ui/jobs/${left}`);
+      await visible(node(page, "fan.first"));
+      await node(page, "fan.last").click();
+      await page.waitForURL(`**/ui/jobs/${last}`);
+    }));
+
   it("of dependencies: walked from the last to the first and back, with the states of now", () =>
     f.withPage(async (page) => {
       const [a, b] = [await f.server.enqueue("dep.left"), await f.server.enqueue("dep.right")];

@@ -50,6 +50,18 @@ static const char *const errors[] = {"Connection refused", "time out after 5s", 
 static const char *const keys[] = {"", "", "key-1", "key-2"};
 static const char *const parents[] = {"", "", "job_parent", "it's \"quoted\""};
 
+#define FIRST  "job_00000000000000000000000001"
+#define SECOND "job_00000000000000000000000002"
+static const char *const configs[] = {"",
+                                      "",
+                                      "{\"steps\":[]}",
+                                      "{\"depends_on\":[\"" FIRST "\"]}",
+                                      "{\"depends_on\":[\"" SECOND "\",\"" FIRST "\",\"" SECOND
+                                      "\"]}",
+                                      "{\"depends_on\":[7,\"no id\",\"" SECOND "\"],\"a\":1}",
+                                      "{\"depends_on\":\"" FIRST "\"}"};
+static const char *const depended[] = {FIRST, SECOND, "job_00000000000000000000000003"};
+
 static struct str any(struct rng *rng, const char *const *list, size_t count)
 {
     return str_from_z(list[rng_below(rng, count)]);
@@ -69,6 +81,7 @@ static struct command_new random_job(struct rng *rng, unsigned i)
     j->max_retries = (uint32_t)rng_below(rng, 3) + 1;
     j->parent_id = ANY(rng, parents);
     j->chain_id = ANY(rng, keys);
+    j->chain_config = ANY(rng, configs);
     j->has_chain_step = rng_below(rng, 4) == 0;
     j->chain_step = j->has_chain_step ? (int32_t)rng_below(rng, 3) - 1 : 0;
     if (rng_below(rng, 4) == 0) {
@@ -260,13 +273,20 @@ static bool times_match(const struct view_filter *f, const struct job *j)
            in_span(f->expire, j->expire_at);
 }
 
+/* The id in a list of its own; as a mere text it is no dependency. */
+static bool depends_matches(const struct view_filter *f, const struct job *j)
+{
+    return f->depends_on.len == 0 || (has_part(j->chain_config, f->depends_on) &&
+                                      has_part(j->chain_config, STR("depends_on\":[")));
+}
+
 static bool origin_matches(const struct view_filter *f, const struct job *j)
 {
     char id[ID_TEXT_MAX];
     size_t len = id_format(j->id, ID_JOB, id);
     return is_or_unset(f->unique_key, j->unique_key) && is_or_unset(f->worker_id, j->worker_id) &&
            is_or_unset(f->parent_id, j->parent_id) && is_or_unset(f->chain_id, j->chain_id) &&
-           str_starts_with(str_from(id, len), f->job_id_prefix) &&
+           depends_matches(f, j) && str_starts_with(str_from(id, len), f->job_id_prefix) &&
            (!f->has_chain_step || (j->has_chain_step && j->chain_step == f->chain_step));
 }
 
@@ -394,6 +414,7 @@ static void random_origin(struct rng *rng, const struct job *like, struct view_f
     f->worker_id = one_in(rng, 15) ? like->worker_id : STR_EMPTY;
     f->parent_id = one_in(rng, 10) ? like->parent_id : STR_EMPTY;
     f->chain_id = one_in(rng, 10) ? like->chain_id : STR_EMPTY;
+    f->depends_on = one_in(rng, 10) ? ANY(rng, depended) : STR_EMPTY;
     f->has_chain_step = one_in(rng, 15);
     f->chain_step = like->chain_step;
     if (one_in(rng, 8)) {
@@ -541,11 +562,17 @@ static void hostile_texts_are_only_texts(void **state)
         struct str t = str_from_z(texts[i]);
         struct view_tag tag = {t, t};
         const struct view_filter rows[] = {
-            {.queue = t},          {.ns = t},
-            {.unique_key = t},     {.worker_id = t},
-            {.parent_id = t},      {.chain_id = t},
-            {.batch_id = t},       {.tags = &tag, .tag_count = 1},
-            {.job_id_prefix = t},  {.payload_contains = t},
+            {.queue = t},
+            {.ns = t},
+            {.unique_key = t},
+            {.worker_id = t},
+            {.parent_id = t},
+            {.chain_id = t},
+            {.depends_on = t},
+            {.batch_id = t},
+            {.tags = &tag, .tag_count = 1},
+            {.job_id_prefix = t},
+            {.payload_contains = t},
             {.error_contains = t},
         };
         for (size_t r = 0; r < COUNT_OF(rows) - 2; r++) {

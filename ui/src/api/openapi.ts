@@ -6621,6 +6621,8 @@ export interface components {
             created_before?: string;
             /** @description Cursor of the previous response. */
             cursor?: string;
+            /** @description Job that the jobs depend on. */
+            depends_on?: string;
             /** @description Text in any error message. Not case-sensitive. */
             error_contains?: string;
             /** @description Fingerprint of an error group from GET /errors. */

@@ -14,8 +14,8 @@ const HEIGHT = 74;
 const GAP = { x: 48, y: 14 };
 /** Ids of one moment begin alike. */
 const ID_END = 10;
-/** Of those that it waits for, directly and by others; more are counted. */
-const UPSTREAM_MAX = 40;
+/** Of those that it waits for, directly and by others, and of those that wait for it; more are counted. */
+const SHOWN_MAX = 40;
 
 interface Picture {
   nodes: GraphNode[];
@@ -54,7 +54,7 @@ function chainPicture(job: Job, found: readonly JobSummary[]): Picture {
   };
 }
 
-/** What the job waits for, and what that waits for; and jobs looked at before that wait for it. */
+/** What the job waits for, and what that waits for; and the jobs that wait for it. */
 function useDependencies(job: Job): Picture & { more: number } {
   const client = useQueryClient();
   const known = client
@@ -73,17 +73,23 @@ function useDependencies(job: Job): Picture & { more: number } {
     }
   };
   visit(job.id);
-  const upstream = [...wanted].slice(0, UPSTREAM_MAX);
+  const upstream = [...wanted].slice(0, SHOWN_MAX);
   const read = useQueries({ queries: upstream.map(jobQuery) });
-  const after = known.filter((j) => j.id !== job.id && chainOf(j).depends_on.includes(job.id));
-  const jobs = [...read.map((query) => query.data).filter((data) => data !== undefined), job, ...after];
+  const found = useSearch({ depends_on: job.id, sort: "created_at", order: "asc", limit: SHOWN_MAX });
+  // Until the answer comes, the data is that of the job before.
+  const data = found.isPlaceholderData ? undefined : found.data;
+  const after = (data?.jobs ?? []).filter(({ id }) => id !== job.id && !wanted.has(id));
+  const jobs = [...read.map((query) => query.data).filter((data) => data !== undefined), job];
   const unread = upstream.filter((_, i) => read[i]?.data === undefined);
   const nodes: GraphNode[] = [
     ...unread.map((id) => ({ id, queue: "" })),
-    ...jobs.map(({ id, queue, state }) => ({ id, queue, state })),
+    ...[...jobs, ...after].map(({ id, queue, state }) => ({ id, queue, state })),
   ];
-  const edges = jobs.flatMap((j) => chainOf(j).depends_on.map((from) => ({ from, to: j.id })));
-  return { nodes, edges, more: wanted.size - upstream.length };
+  const edges = [
+    ...jobs.flatMap((j) => chainOf(j).depends_on.map((from) => ({ from, to: j.id }))),
+    ...after.map(({ id }) => ({ from: job.id, to: id })),
+  ];
+  return { nodes, edges, more: wanted.size - upstream.length + Math.max(0, (data?.total ?? 0) - after.length) };
 }
 
 function Node({ node, self }: { node: GraphNode; self: boolean }) {
