@@ -56,6 +56,16 @@ const PAGES = {
   "job-held": [`/ui/jobs/${ids.guarded}`, told("Held:")],
   "job-scheduled": [`/ui/jobs/${ids.scheduled[0]}`],
   "job-chain": [`/ui/jobs/${ids.chain}`, told("Completed")],
+  jobs: ["/ui/jobs"],
+  worker: ["/ui/workers/worker-b2"],
+  palette: [
+    "/ui/",
+    async (page) => {
+      await page.keyboard.press("Control+k");
+      await visible(dialog(page));
+      await page.keyboard.type("emails");
+    },
+  ],
   "dead-letter": ["/ui/dead-letter"],
   errors: ["/ui/errors"],
   scheduled: ["/ui/scheduled"],
@@ -75,8 +85,14 @@ const PAGES = {
   ],
   webhooks: ["/ui/webhooks"],
   organization: ["/ui/organization"],
+  "api-keys": ["/ui/api-keys"],
+  namespaces: ["/ui/namespaces"],
+  roles: ["/ui/roles"],
+  sso: ["/ui/sso"],
+  "audit-logs": ["/ui/audit-logs"],
+  "not-found": ["/ui/nowhere"],
 };
-const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const SIZES = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
 
 for (const [size, viewport] of Object.entries(SIZES)) {
   for (const colorScheme of ["light", "dark"]) {

@@ -48,6 +48,18 @@ describe("what people come for", () => {
     });
   }));
 
+  it("read the backtrace of an error: two clicks", counted(2, async (page, click) => {
+    await click(link(page, "Errors"));
+    const group = page.getByTestId("error-group").filter({ hasText: "out of memory" });
+    await click(group.getByText("Backtrace"));
+    await visible(group.getByText("at send (mail.js:42)"));
+  }));
+
+  it("see that held jobs wait for approval, and open them: one click", counted(1, async (page, click) => {
+    await click(page.getByRole("link", { name: /^\d+ held jobs?$/ }));
+    await visible(page.getByTestId("held-card"));
+  }));
+
   it("what happened last night between two and three: two clicks", counted(2, async (page, click, drag) => {
     await click(page.getByRole("button", { name: "Last day" }));
     await page.waitForURL(/range=24h/);

@@ -35,8 +35,12 @@ function times(points: readonly HistoryPoint[], of: "wait" | "run"): Series[] {
   }));
 }
 
-const stepText = (seconds: number): string =>
-  seconds < 3600 ? `${seconds / 60} min` : seconds < 86400 ? `${seconds / 3600} h` : `${seconds / 86400} d`;
+/** "minute", "5 minutes", "hour". */
+function stepText(seconds: number): string {
+  const [unit, size] = seconds < 3600 ? ["minute", 60] : seconds < 86_400 ? ["hour", 3600] : ["day", 86_400];
+  const n = seconds / Number(size);
+  return n === 1 ? String(unit) : `${n} ${unit}s`;
+}
 
 export function History({ queue, range, onZoom }: HistoryProps) {
   const history = useHistory({ from: range.from, to: range.to, ...(queue === undefined ? {} : { queue }) });
@@ -94,7 +98,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
             />
           </div>
         </Card>
-        <Card title="Pending jobs" aside={<span className="muted small">largest number {per}</span>}>
+        <Card title="Pending jobs" aside={<span className="muted small">maximum {per}</span>}>
           <div className="card-body">
             <Chart
               {...shared}

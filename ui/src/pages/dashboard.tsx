@@ -64,7 +64,8 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
       ];
     })
     .sort((a, b) => b.weight - a.weight || b.queue.dead - a.queue.dead);
-  if (found.length === 0) {
+  const held = queues.reduce((total, queue) => total + queue.held, 0);
+  if (found.length === 0 && held === 0) {
     return null;
   }
   return (
@@ -78,6 +79,14 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
             {text}
           </li>
         ))}
+        {held > 0 && (
+          <li>
+            <Link className="in-text" to="/held">
+              {held === 1 ? "1 held job" : `${held.toLocaleString()} held jobs`}
+            </Link>{" "}
+            {held === 1 ? "waits" : "wait"} for approval
+          </li>
+        )}
         {found.length > ATTENTION_MAX && <li className="muted">and {found.length - ATTENTION_MAX} more</li>}
       </ul>
     </Card>

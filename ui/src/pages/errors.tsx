@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useSearchParams } from "react-router-dom";
 
 import { useBulk } from "../api/actions";
-import { useErrors } from "../api/queries";
+import { useErrors, useJob } from "../api/queries";
 import type { BulkAction, ErrorGroup } from "../api/types";
 import { Spark } from "../components/history";
 import { ConfirmDialog } from "../components/job-dialogs";
@@ -22,6 +22,32 @@ export interface Asked {
 
 const jobsPath = (group: ErrorGroup, queue: string): string =>
   `/jobs?${new URLSearchParams({ error_fingerprint: group.fingerprint, ...(queue === "" ? {} : { queue }) })}`;
+
+/** The newest error of the example that belongs to the group, with its backtrace. Read when it is opened. */
+function Backtrace({ group }: { group: ErrorGroup }) {
+  const job = useJob(group.example.job_id);
+  if (job.data === undefined) {
+    return <Pending error={job.error} />;
+  }
+  const error = [...(job.data.errors ?? [])].reverse().find((e) => e.error === group.example.error);
+  return error?.backtrace === undefined ? (
+    <p className="muted small">The worker reported no backtrace.</p>
+  ) : (
+    <pre className="json" tabIndex={0} aria-label="Backtrace">
+      {error.backtrace}
+    </pre>
+  );
+}
+
+function Example({ group }: { group: ErrorGroup }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="small" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Backtrace</summary>
+      {open && <Backtrace group={group} />}
+    </details>
+  );
+}
 
 export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: string; onAsk: (asked: Asked) => void }) {
   return (
@@ -50,6 +76,7 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
           Open job
         </Link>
       </p>
+      <Example group={group} />
       <div className="card-row">
         <Link className="button compact" to={jobsPath(group, queue)}>
           Show jobs
