@@ -125,6 +125,17 @@ static struct str grants_cell(struct cli *cli, struct str text)
     return joined;
 }
 
+/* 2026-11-17T10:29:00Z as 2026-11-17 10:29Z. */
+static struct str minute_cell(struct cli *cli, struct str text)
+{
+    enum { MINUTE_CHARACTERS = 16, DATE_CHARACTERS = 10 };
+    if (!cli->out_is_terminal || text.len < MINUTE_CHARACTERS) {
+        return text;
+    }
+    return cli_format(cli, "%.*s %.*sZ", DATE_CHARACTERS, text.ptr,
+                      MINUTE_CHARACTERS - DATE_CHARACTERS - 1, text.ptr + DATE_CHARACTERS + 1);
+}
+
 /* The member of the first name in "a|b" that is there. */
 static struct json_value first_of(struct cli *cli, struct str row, const char *names)
 {
@@ -164,6 +175,9 @@ static struct str cell(struct cli *cli, struct str row, const struct cli_column 
     }
     if (show == CLI_SHOW_TIME) {
         return time_cell(cli, text);
+    }
+    if (show == CLI_SHOW_MINUTE) {
+        return minute_cell(cli, text);
     }
     if (show == CLI_SHOW_PRIORITY) {
         static const char *const words[] = {"critical", "high", "normal"};
@@ -217,13 +231,38 @@ struct table {
     size_t row_count;
 };
 
-/* Make the table fit: minor columns go, then the last one is cut. */
+/* What the line takes without the columns that have one of these marks. */
+static size_t width_without(const struct table *t, unsigned marks)
+{
+    size_t width[COLUMNS_MAX];
+    size_t count = 0;
+    for (size_t c = 0; c < t->count; c++) {
+        if ((t->columns[c]->show & marks) == 0) {
+            width[count++] = t->width[c];
+        }
+    }
+    return sum_of(width, count);
+}
+
+/* Which columns go, so that the others fit. */
+static unsigned marks_to_drop(const struct table *t, size_t room)
+{
+    static const unsigned choices[] = {0, CLI_SHOW_MINOR, CLI_SHOW_ROOM};
+    for (size_t i = 0; i < COUNT_OF(choices); i++) {
+        if (width_without(t, choices[i]) <= room) {
+            return choices[i];
+        }
+    }
+    return CLI_SHOW_MINOR | CLI_SHOW_ROOM;
+}
+
+/* Make the table fit: columns that it can do without go, then the last one is cut. */
 static void fit(struct table *t, size_t room)
 {
     size_t left = 0;
-    bool tight = sum_of(t->width, t->count) > room;
+    unsigned dropped = marks_to_drop(t, room);
     for (size_t c = 0; c < t->count; c++) {
-        if (tight && (t->columns[c]->show & CLI_SHOW_MINOR) != 0) {
+        if ((t->columns[c]->show & dropped) != 0) {
             continue;
         }
         for (size_t r = 0; r < t->row_count; r++) {
@@ -255,10 +294,12 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
     }
     CHECK(column_count > 0);
     CHECK(column_count <= COLUMNS_MAX);
+    size_t room = line_width(cli);
     t.cells = ARENA_ARRAY(cli->arena, struct str, row_count * COLUMNS_MAX + 1);
     CHECK(t.cells != NULL);
     for (size_t i = 0; i < column_count; i++) {
-        if ((columns[i].show & CLI_SHOW_WIDE) == 0 || form == CLI_FORM_WIDE) {
+        unsigned hidden = room == SIZE_MAX ? CLI_SHOW_WIDE | CLI_SHOW_ROOM : CLI_SHOW_WIDE;
+        if ((columns[i].show & hidden) == 0 || form == CLI_FORM_WIDE) {
             t.columns[t.count++] = &columns[i];
         }
     }
@@ -270,7 +311,7 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
             t.width[c] = characters(text) > t.width[c] ? characters(text) : t.width[c];
         }
     }
-    fit(&t, line_width(cli));
+    fit(&t, room);
     t.width[t.count - 1] = 0; /* nothing is padded at the end of a line */
     for (size_t c = 0; c < t.count; c++) {
         print_cell(cli, str_from_z(t.columns[c]->head), t.width[c], "\033[1m");
@@ -362,6 +403,36 @@ static void say_notes(struct cli *cli, struct str answer)
     }
 }
 
+/* Whether any of the members "a|b" is a number other than 0. */
+static bool is_busy(struct cli *cli, struct str row, const char *names)
+{
+    struct str left = str_from_z(names);
+    while (left.len > 0) {
+        const char *path = arena_strz(cli->arena, str_cut(&left, '|'));
+        CHECK(path != NULL);
+        struct json_value value = cli_member(row, path);
+        if (value.type == JSON_TYPE_NUMBER && !str_eq(value.text, STR("0"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The rows in which something happened, where a person reads them. */
+static size_t busy_rows(struct cli *cli, struct str *rows, size_t count)
+{
+    size_t kept = 0;
+    if (cli->command->call.busy == NULL || !cli->out_is_terminal) {
+        return count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_busy(cli, rows[i], cli->command->call.busy)) {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
 int cli_call_run(struct cli *cli)
 {
     const struct cli_call *call = &cli->command->call;
@@ -383,6 +454,7 @@ int cli_call_run(struct cli *cli)
     size_t count = cli_elements(cli, array, &rows);
     enum cli_form form = cli_form_of(cli);
     bool people = form == CLI_FORM_TABLE || form == CLI_FORM_WIDE;
+    count = people ? busy_rows(cli, rows, count) : count;
     if (count == 0 && people && call->empty[0] != '\0') {
         cli_printf(cli, "%s\n", call->empty);
     } else {

@@ -59,6 +59,7 @@ struct cli_flag {
 enum cli_show {
     CLI_SHOW_TEXT,     /* a string as it is, anything else as JSON */
     CLI_SHOW_TIME,     /* on a terminal how long ago or ahead, else as it came */
+    CLI_SHOW_MINUTE,   /* on a terminal a time without seconds, else as it came */
     CLI_SHOW_YES,      /* "yes" or nothing */
     CLI_SHOW_STATE,    /* in the colour of the state */
     CLI_SHOW_ALIVE,    /* a time of a heartbeat as healthy, stale (a minute) or offline (five) */
@@ -75,6 +76,7 @@ enum {
     CLI_SHOW_KIND = 0xff,
     CLI_SHOW_MINOR = 1 << 8, /* left out on a terminal where the table would not fit */
     CLI_SHOW_WIDE = 1 << 9,  /* only with -o wide */
+    CLI_SHOW_ROOM = 1 << 10, /* with -o wide, and on a terminal where the table still fits */
 };
 
 struct cli_column {
@@ -99,6 +101,8 @@ struct cli_call {
     const char *note;  /* members that are said on standard error when they are there, with blanks
                           between; NULL: none */
     const char *empty; /* said instead of a table without rows; "": its head alone */
+    const char
+        *busy; /* "a|b": members of a row; on a terminal, rows where all are 0 are left out */
 };
 
 /* Flags of a command. */

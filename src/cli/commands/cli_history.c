@@ -6,12 +6,12 @@
 
 /* clang-format off */
 static const struct cli_column history_columns[] = {
-    {"AT", "at", CLI_SHOW_TEXT},                     {"ENQUEUED", "enqueued", CLI_SHOW_TEXT},
+    {"AT", "at", CLI_SHOW_MINUTE},                     {"ENQUEUED", "enqueued", CLI_SHOW_TEXT},
     {"STARTED", "started", CLI_SHOW_TEXT | CLI_SHOW_MINOR}, {"COMPLETED", "completed", CLI_SHOW_TEXT},
     {"FAILED", "failed", CLI_SHOW_TEXT},             {"DEAD", "dead", CLI_SHOW_TEXT},
     {"PENDING", "depth", CLI_SHOW_TEXT},             {"WAIT P50 MS", "wait.p50_ms", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
-    {"WAIT P99 MS", "wait.p99_ms", CLI_SHOW_TEXT},   {"RUN P50 MS", "run.p50_ms", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
-    {"RUN P99 MS", "run.p99_ms", CLI_SHOW_TEXT},
+    {"WAIT MS", "wait.p99_ms", CLI_SHOW_TEXT},       {"RUN P50 MS", "run.p50_ms", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+    {"RUN MS", "run.p99_ms", CLI_SHOW_TEXT},
 };
 
 static const struct cli_column error_columns[] = {
@@ -39,13 +39,16 @@ static const struct cli_flag errors_flags[] = {
 
 static const struct cli_command commands[] = {
     {.name = "history", .args = "", .summary = "Show counts and latencies over time",
-     .about = "Counts, pending jobs, and wait and run times. The server keeps minutes for 48 hours and\n"
-              "hours for 90 days.",
+     .about = "Counts, pending jobs, and the 99th percentiles of wait and run time. On a terminal,\n"
+              "steps without activity are left out. The server keeps minutes for 48 hours and hours\n"
+              "for 90 days.",
      .examples = "corvo history --since 24h --step 1h\n"
                  "corvo history --queue emails.send --since \"yesterday 2:00\" --until \"yesterday 3:00\"\n"
                  "corvo history --since 7d -o csv > week.csv",
      CLI_FLAGS(history_flags),
-     .call = {"GET", "/history", .rows = "points", CLI_COLUMNS(history_columns), .empty = ""}},
+     .call = {"GET", "/history", .rows = "points", CLI_COLUMNS(history_columns),
+              .empty = "No activity in this range",
+              .busy = "enqueued|started|completed|failed|dead|cancelled|expired"}},
     {.name = "errors", .args = "", .summary = "Group failures by error message",
      .about = "Messages that differ only in numbers, ids, addresses and paths are one group. Use the\n"
               "fingerprint to act on the jobs of a group.",

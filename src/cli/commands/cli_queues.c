@@ -140,7 +140,7 @@ static const struct cli_column queue_columns[] = {
     {"ACTIVE", "active", CLI_SHOW_TEXT},        {"HELD", "held", CLI_SHOW_TEXT},
     {"COMPLETED", "completed", CLI_SHOW_TEXT},  {"DEAD", "dead", CLI_SHOW_TEXT},
     {"PAUSED", "paused", CLI_SHOW_YES},
-    {"SCHEDULED", "scheduled", CLI_SHOW_TEXT | CLI_SHOW_WIDE}, {"RETRYING", "retrying", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+    {"SCHEDULED", "scheduled", CLI_SHOW_TEXT | CLI_SHOW_ROOM}, {"RETRYING", "retrying", CLI_SHOW_TEXT | CLI_SHOW_ROOM},
 };
 
 static const struct cli_flag drain_flags[] = {

@@ -7,9 +7,9 @@
 /* clang-format off */
 static const struct cli_column columns[] = {
     {"NAME", "name", CLI_SHOW_TEXT},         {"QUEUE", "queue", CLI_SHOW_TEXT},
-    {"CRON", "cron", CLI_SHOW_TEXT},         {"TIMEZONE", "timezone", CLI_SHOW_TEXT},
+    {"CRON", "cron", CLI_SHOW_TEXT},         {"TIMEZONE", "timezone", CLI_SHOW_TEXT | CLI_SHOW_MINOR},
     {"NEXT RUN", "next_run", CLI_SHOW_TIME}, {"LAST RUN", "last_run", CLI_SHOW_TIME | CLI_SHOW_MINOR},
-    {"ID", "id", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+    {"ID", "id", CLI_SHOW_TEXT | CLI_SHOW_ROOM},
 };
 
 #define REST                                                                                             \

@@ -4,6 +4,7 @@ Corvo runs the program to its end; Running is one that goes on; Terminal is one 
 talk to a person. FakeServer stands in for a server where the answer must be exactly known: a table
 of routes, and a list of what was asked.
 """
+import fcntl
 import http.server
 import json
 import os
@@ -11,7 +12,9 @@ import pty
 import queue
 import select
 import signal
+import struct
 import subprocess
+import termios
 import threading
 import time
 import unittest
@@ -97,8 +100,10 @@ class Running:
 class Terminal:
     """The program with a terminal for its input, output and errors."""
 
-    def __init__(self, corvo, *args, env=None, stdin=None):
+    def __init__(self, corvo, *args, env=None, stdin=None, columns=0):
         master, slave = pty.openpty()
+        if columns > 0:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
         self.master, self.text = master, ""
         self.process = subprocess.Popen(
             [binary(), *args], env=environment({**corvo.env, "TERM": "xterm", **(env or {})}),

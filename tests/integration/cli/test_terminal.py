@@ -50,6 +50,37 @@ class Output(FakeTest):
                 self.assertIn("evil?[2J??", text)
                 self.assertEqual([c for c in "\x1b\x07\u009b" if c in text], [])
 
+    def heads(self, corvo, columns, *args):
+        lines = self.shown(corvo, *args, env={"NO_COLOR": "1"}, columns=columns).splitlines()
+        self.assertLessEqual(max(map(len, lines)), columns)
+        return lines[0].split("  ")
+
+    def test_a_table_has_as_much_as_fits(self):
+        queue = {"name": "emails.send", "pending": 1, "active": 0, "held": 0, "completed": 2, "dead": 3,
+                 "paused": False, "scheduled": 4, "retrying": 5}
+        schedule = {"id": "sched_01m7mma14d000000001r000000", "name": "daily", "queue": "emails.send",
+                    "cron": "0 9 * * *", "timezone": "UTC", "next_run": "2026-01-01T00:00:00Z"}
+        _, corvo = self.serve({"GET /queues": [queue], "GET /schedules": [schedule]})
+        self.assertEqual(self.heads(corvo, 80, "queues")[-2:], ["SCHEDULED", "RETRYING"])
+        self.assertEqual(self.heads(corvo, 70, "queues")[-1], "PAUSED")
+        self.assertEqual(self.heads(corvo, 80, "schedules")[-1].strip(), "ID")
+        self.assertNotIn("SCHEDULED", self.ok(corvo.run("queues")))
+
+    def test_history_leaves_out_steps_without_activity(self):
+        def point(minute, **counts):
+            names = ("enqueued", "started", "completed", "failed", "dead", "cancelled", "expired", "depth")
+            times = {"count": 0, "p50_ms": 0, "p99_ms": 0}
+            return {"at": f"2026-11-17T10:{minute}:00Z", **dict.fromkeys(names, 0), "wait": times, "run": times, **counts}
+
+        points = [point("29"), point("30", enqueued=7, depth=7), point("31", depth=7)]
+        _, corvo = self.serve({"GET /history": {"points": points}})
+        text = self.shown(corvo, "history", env={"NO_COLOR": "1"}, columns=80)
+        self.assertEqual([line[:17] for line in text.splitlines()[1:]], ["2026-11-17 10:30Z"])
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        self.assertEqual(len(self.ok(corvo.run("history")).splitlines()), 4)
+        _, corvo = self.serve({"GET /history": {"points": points[:1]}})
+        self.assertEqual(self.shown(corvo, "history"), "No activity in this range\n")
+
     def test_workers_are_healthy_stale_or_offline(self):
         def beat(seconds):
             at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
