@@ -3,12 +3,13 @@ import html.parser
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 import urllib.parse
 
-from harness import PATIENCE_S, ApiTest, binary, environment, unique
+from harness import PATIENCE_S, ApiTest, Server, binary, environment, unique
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 GUIDE = ROOT / "docs/guide"
@@ -85,6 +86,76 @@ class Snippets(ApiTest):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     ran += 1
         self.assertGreater(ran, 8)
+
+    def blocks(self, kind):
+        """(page, text) of every block that is marked like this."""
+        return [(page.name, text) for page in sorted(GUIDE.glob("*.md"))
+                for mark, text in re.findall(r"(?ms)^```([^\n]*)\n(.*?)^```$", page.read_text()) if mark == kind]
+
+    def test_no_block_is_left_out(self):
+        tested = {"sh run", "sh server", "sh sso", "sh make", "ini", "nginx"}
+        for page in sorted(GUIDE.glob("*.md")):
+            marks = re.findall(r"(?ms)^```([^\n]*)\n.*?^```$", page.read_text())
+            self.assertLessEqual(set(marks), tested, page.name)
+
+    def test_every_server_starts(self):
+        """A block that starts a server, with the files that it names."""
+        for page, text in self.blocks("sh server"):
+            with self.subTest(f"{page}: {text}"):
+                folder, env = self.environment()
+                pathlib.Path(folder, "admin-password").write_text("correct horse battery staple")
+                subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                                "-nodes", "-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "cert.pem"],
+                               cwd=folder, check=True, capture_output=True)
+                words = shlex.split(text.replace("/etc/corvo", folder).replace("\\\n", " "))
+                password = f"$(cat {folder}/admin-password)"
+                words = ["correct horse battery staple" if word == password else word for word in words]
+                self.assertEqual(words[:2], ["corvo", "server"])
+                server = Server(*words[2:])  # ready, or it fails
+                self.addCleanup(server.discard)
+
+    def test_single_sign_on_is_set(self):
+        """The provider of the example does not exist: the command says so, and stores the settings."""
+        blocks = self.blocks("sh sso")
+        self.assertGreaterEqual(len(blocks), 2)
+        for page, text in blocks:
+            password = "correct horse battery staple"
+            with self.subTest(f"{page}: {text}"), \
+                    Server("--trusted-proxies", "10.0.0.7", "--admin-password", password) as server:
+                folder, env = self.environment()
+                api = server.client().with_headers(X_API_Key=password)
+                done = subprocess.run(["sh", "-ec", text], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S,
+                                      check=False, env={**env, "CORVO_URL": f"http://127.0.0.1:{server.port}",
+                                                   "CORVO_API_KEY": password})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn(api.must(api.get("/api/v1/settings/sso"))["provider"], text)
+
+    def test_targets_of_make_exist(self):
+        for page, text in self.blocks("sh make"):
+            for target in re.findall(r"make (\w+)", text):
+                with self.subTest(f"{page}: {target}"):
+                    done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_units_and_proxies_are_well_formed(self):
+        """By the program that reads them, where it is installed."""
+        for page, text in self.blocks("ini"):
+            if shutil.which("systemd-analyze"):
+                folder, env = self.environment()
+                unit = pathlib.Path(folder, "worker.service")
+                unit.write_text(text.replace("/usr/local/bin/corvo", os.path.join(folder, "corvo"))
+                                .replace("EnvironmentFile=", "EnvironmentFile=-"))
+                done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True,
+                                      text=True, check=False, env=env)
+                self.assertNotIn("worker.service", done.stderr, page)
+        for page, text in self.blocks("nginx"):
+            if shutil.which("nginx"):
+                folder, env = self.environment()
+                whole = f"events {{}}\npid {folder}/pid;\nhttp {{ server {{ listen 127.0.0.1:1; {text} }} }}\n"
+                pathlib.Path(folder, "nginx.conf").write_text(whole)
+                done = subprocess.run(["nginx", "-t", "-p", folder, "-c", "nginx.conf"], capture_output=True, text=True,
+                                      check=False, env=env)
+                self.assertEqual(done.returncode, 0, f"{page}: {done.stderr}")
 
     def prepare(self, name, folder, env):
         """The command that runs an example; None if its language is not installed here."""
