@@ -157,31 +157,110 @@ function answers(description, operation) {
   ];
 }
 
-function sample(description, schema, depth) {
+// Realistic requests. A test sends each of them to a server.
+const JOB = "job_01hx7y2k3m4n5p6q7r8s9t0v1w";
+const HOOK = ["https:", "", "example.com", "hooks", "corvo"].join("/"); // the page itself has no address of others
+const BODIES = {
+  "post /api/v1/enqueue": { queue: "emails.send", payload: { to: "ada@example.com", template: "welcome" }, max_retries: 5 },
+  "post /api/v1/enqueue/batch": {
+    jobs: [{ queue: "emails.send", payload: { to: "ada@example.com" } }, { queue: "emails.send", payload: { to: "grace@example.com" } }],
+  },
+  "post /api/v1/batch": { callback_queue: "reports.done", callback_payload: { report: "2026-01" } },
+  "post /api/v1/fetch": { queues: ["emails.send"], worker_id: "mailer-1", hostname: "pod-1", timeout: 30 },
+  "post /api/v1/fetch/batch": { queues: ["emails.send"], worker_id: "mailer-1", timeout: 30, count: 10 },
+  "post /api/v1/ack/batch": { acks: [{ job_id: JOB, lease_token: 42, result: { sent: true } }] },
+  "post /api/v1/ack/{job_id}": { lease_token: 42, result: { sent: true } },
+  "post /api/v1/fail/{job_id}": { lease_token: 42, error: "SMTP connection timeout", backtrace: "at send (mail.js:42)" },
+  "post /api/v1/heartbeat": { jobs: { [JOB]: { progress: { current: 3, total: 10, message: "3 of 10 sent" } } } },
+  "post /api/v1/jobs/bulk-get": { job_ids: [JOB] },
+  "post /api/v1/jobs/{id}/hold": { reason: "waits for the finance team" },
+  "post /api/v1/jobs/{id}/reject": { reason: "amount is too high" },
+  "post /api/v1/jobs/{id}/move": { queue: "emails.retry" },
+  "post /api/v1/jobs/{id}/replay": { from: 2 },
+  "post /api/v1/jobs/bulk": { action: "retry", filter: { queue: "emails.send", state: ["dead"], error_contains: "timeout" } },
+  "post /api/v1/jobs/search": { queue: "emails.send", state: ["dead"], payload_contains: "ada@example.com", limit: 50 },
+  "post /api/v1/queues/{name}/concurrency": { max: 10 },
+  "post /api/v1/queues/{name}/throttle": { rate: 100, window_ms: 60000 },
+  "post /api/v1/schedules": {
+    name: "daily-report", queue: "reports.generate", cron: "0 9 * * 1-5", timezone: "Europe/Berlin", payload: { type: "daily" },
+  },
+  "put /api/v1/schedules/{id}": { cron: "30 8 * * 1-5" },
+  "post /api/v1/webhooks": { url: HOOK, events: ["dead", "completed"], secret: "s3cret" },
+  "post /api/v1/approval-policies": { name: "large payments", queue: "payments.capture", tag_key: "risk", tag_value: "high" },
+  "post /api/v1/auth/keys": { name: "mailer", role: "worker", queue_scope: "emails.*" },
+  "post /api/v1/auth/roles": { name: "support", permissions: [{ resource: "jobs", actions: ["read", "write"] }] },
+  "post /api/v1/namespaces": { name: "acme" },
+  "put /api/v1/namespaces/{name}/quota": { max_jobs: 100000, max_queues: 50 },
+  "put /api/v1/namespaces/{name}/rate-limit": { write_rps: 500, write_burst: 1000 },
+  "post /api/v1/budgets": { scope: "queue", target: "agents.research", daily_usd: 20, on_exceed: "hold" },
+  "put /api/v1/org": { name: "Example Corp" },
+  "post /api/v1/org/members": { name: "Ada Lovelace", email: "ada@example.com", role: "operator" },
+  "post /api/v1/org/api-keys": { name: "deploy" },
+};
+
+// What members of these names usually hold.
+const VALUES = {
+  queue: "emails.send", name: "emails.send", callback_queue: "reports.done", job_id: JOB, parent_id: JOB, unique_job_id: JOB,
+  batch_id: "batch_01hx7y2k3m4n5p6q7r8s9t0v1w", chain_id: "chn_01hx7y2k3m4n5p6q7r8s9t0v1w", worker_id: "mailer-1",
+  hostname: "pod-1", node_id: "node-1", leader_id: "node-1", error: "SMTP connection timeout", last_error: "SMTP connection timeout",
+  message: "SMTP connection timeout", backtrace: "at send (mail.js:42)", unique_key: "welcome-4711", namespace: "default",
+  role: "worker", status: "ok", state: "pending", cron: "0 9 * * 1-5", timezone: "Europe/Berlin", url: HOOK,
+  method: "POST", path: "/api/v1/enqueue", model: "model-a", provider: "house", fingerprint: "9f86d081884c7d65",
+  hold_reason: "waits for the finance team", reason: "waits for the finance team", cursor: "eyJvZmZzZXQiOjUwfQ==",
+  address: "10.0.0.5:9000", version: "0.3.0", email: "ada@example.com", principal: "mailer", key_hash: "5f3c0a9b",
+  attempt: 1, max_retries: 3, lease_token: 42, lease_duration: 60, total: 1, duration_ms: 2,
+  event: "completed", prefix: "cvo_5f3c", host: "example.com", resource: "jobs", action: "read", key: "agents.research",
+  payload: { to: "ada@example.com" }, result: { sent: true }, tags: { tenant: "acme" }, period: "24h",
+};
+const ID_OF = [["/jobs", JOB], ["/schedules", "sched_01hx7y2k3m4n5p6q7r8s9t0v1w"], ["/webhooks", "wh_01hx7y2k3m4n5p6q7r8s9t0v1w"],
+  ["/batch", "batch_01hx7y2k3m4n5p6q7r8s9t0v1w"], ["", JOB]];
+
+// A path with examples in place of its parameters.
+function filledPath(path) {
+  const id = ID_OF.find(([part]) => path.includes(part))[1];
+  const name = path.includes("/namespaces") ? "acme" : "emails.send";
+  return path.replace("{job_id}", JOB).replace("{id}", id).replace("{name}", name).replace("{queue}", "emails.send");
+}
+
+// A value as it could be; a member's name says more than its type.
+function sample(description, schema, depth, name) {
   const real = resolve(description, schema);
+  if (name !== undefined && VALUES[name] !== undefined && !real.properties && !real.enum) return VALUES[name];
+  if (name === "id") return JOB;
   if (real.default !== undefined) return real.default;
   if (real.enum) return real.enum[0];
-  if (real.anyOf) return sample(description, real.anyOf[0], depth);
+  if (real.anyOf) return sample(description, real.anyOf[0], depth, name);
   if (real.examples) return real.examples[0];
   if (real.format === "date-time") return "2026-01-31T12:00:00Z";
-  if (real.type === "array") return depth > 2 ? [] : [sample(description, real.items, depth + 1)];
+  if (real.type === "array") return depth > 2 ? [] : [sample(description, real.items, depth + 1, name && name.replace(/s$/, ""))];
   if (real.type === "integer" || real.type === "number") return Math.max(real.minimum || 0, 1);
   if (real.type === "boolean") return true;
-  if (real.type === "string") return "text";
+  if (real.type === "string") return "example";
   const properties = Object.entries(real.properties || {});
   const wanted = properties.filter(([name]) => (real.required || []).includes(name));
   const shown = wanted.length ? wanted : properties.slice(0, 2);
-  return Object.fromEntries(shown.map(([name, inner]) =>
-    [name, depth > 2 ? {} : sample(description, inner, depth + 1)]));
+  return Object.fromEntries(shown.map(([member, inner]) =>
+    [member, depth > 2 ? {} : sample(description, inner, depth + 1, member)]));
+}
+
+// The first successful answer with a JSON body, as it could be.
+function sampleAnswer(description, operation) {
+  for (const [status, raw] of Object.entries(operation.responses)) {
+    const content = (resolve(description, raw).content || {})["application/json"];
+    if (status.startsWith("2") && content) {
+      return status + "\n" + JSON.stringify(sample(description, content.schema, 0), null, 2);
+    }
+  }
+  return null;
 }
 
 function curlLines(description, method, path, operation) {
   const verb = method === "get" ? "" : `-X ${method.toUpperCase()} `;
-  const lines = [`curl ${verb}'${location.origin}${path}'`];
+  const lines = [`curl ${verb}'${location.origin}${filledPath(path)}'`];
   if (!operation.security) lines.push('  -H "X-API-Key: $CORVO_API_KEY"');
   const body = operation.requestBody && operation.requestBody.content;
   if (body && body["application/json"]) {
-    const value = sample(description, body["application/json"].schema, 0);
+    const value = BODIES[`${method} ${path}`] || sample(description, body["application/json"].schema, 0);
     lines.push("  -d '" + JSON.stringify(value).replaceAll("'", "'\\''") + "'");
   } else if (body) {
     lines.push("  --data-binary @file");
@@ -214,6 +293,7 @@ function article(description, method, path, operation) {
   const fields = body ? fieldRows(description, body.schema, "", [body.schema.$ref]) : [];
   const parameters = ownParameters(description, operation);
   const id = operation.operationId;
+  const answer = sampleAnswer(description, operation);
   return element("article", { id, "aria-labelledby": id + "-title" },
     element("h3", { id: id + "-title" },
       element("span", { class: "method " + method }, method.toUpperCase()),
@@ -232,7 +312,8 @@ function article(description, method, path, operation) {
       element("h4", {}, "Answers"),
       answers(description, operation),
       element("h4", {}, "Example"),
-      example(curlLines(description, method, path, operation))));
+      example(curlLines(description, method, path, operation)),
+      answer === null ? null : [element("h4", {}, "Sample answer"), example(answer)]));
 }
 
 // The operations in chapters, in the order of the description's tags.
