@@ -103,7 +103,8 @@ static enum err_code fit_log(struct disk_io *d, struct err *err)
     if (index == 0) {
         bool fine = d->content.count == 0 || d->content.entry[0].type == RAFT_CHANGE;
         return fine ? ERR_OK
-                    : err_set(err, ERR_CORRUPT, "the log in '%s' does not begin with its members",
+                    : err_set(err, ERR_CORRUPT,
+                              "the log in '%s' does not begin with a membership record",
                               d->log_dir.z);
     }
     if (log_end(d) == index + 1 && d->content.count == 0) {
@@ -346,7 +347,7 @@ enum err_code disk_io_bootstrap(struct disk_io *d, const struct raft_configurati
                                 struct err *err)
 {
     if (!disk_io_is_pristine(d)) {
-        return err_set(err, ERR_CONFLICT, "'%s' belongs to a group already", d->dir.z);
+        return err_set(err, ERR_CONFLICT, "'%s' is already part of a cluster", d->dir.z);
     }
     struct ballot first = {.version = d->ballot.version, .term = 1};
     if (ballot_store(d->ballot_fd, &first, err) != ERR_OK) {
@@ -360,7 +361,7 @@ enum err_code disk_io_recover(struct disk_io *d, const struct raft_configuration
                               struct err *err)
 {
     if (disk_io_is_pristine(d)) {
-        return err_set(err, ERR_CONFLICT, "'%s' belongs to no group", d->dir.z);
+        return err_set(err, ERR_CONFLICT, "'%s' is not part of a cluster", d->dir.z);
     }
     return append_members(d, members, err);
 }

@@ -117,14 +117,14 @@ static enum err_code take_manifest(const struct raft_snapshot *s, struct disk_io
         buf_add(&out->bytes, s->bufs[i].base, s->bufs[i].len);
     }
     if (out->bytes.overflow || out->bytes.len == 0) {
-        return err_set(err, ERR_TOO_LARGE, "a snapshot of no or too many bytes");
+        return err_set(err, ERR_TOO_LARGE, "a snapshot is empty or too large");
     }
     if (disk_io__manifest_decode(out, err) != ERR_OK) {
         return err->code;
     }
     if (out->m.index != s->index || out->m.term != s->term ||
         out->m.members_index != s->configuration_index) {
-        return err_set(err, ERR_CORRUPT, "a snapshot with the manifest of another");
+        return err_set(err, ERR_CORRUPT, "a snapshot has the manifest of another snapshot");
     }
     return ERR_OK;
 }

@@ -46,7 +46,7 @@ static enum err_code parse(struct str text, const char *path, struct identity *o
     if (!str_eq(head, STR("corvo identity 1")) || !take_line(&text, STR("node "), &out->node) ||
         !take_line(&text, STR("cluster "), &out->cluster) || text.len != 0 || out->node == 0 ||
         out->node > INT64_MAX) {
-        return err_set(err, ERR_CORRUPT, "'%s' is damaged: bring it back from a copy", path);
+        return err_set(err, ERR_CORRUPT, "'%s' is damaged: restore it from a backup", path);
     }
     return ERR_OK;
 }

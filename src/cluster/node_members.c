@@ -70,7 +70,7 @@ static enum err_code check_change(struct node *n, struct err *err)
     }
     return node_members_may_change(n)
                ? ERR_OK
-               : err_set(err, ERR_CONFLICT, "the members are being changed already");
+               : err_set(err, ERR_CONFLICT, "another membership change is in progress");
 }
 
 static enum err_code begun(struct node *n, int rc, struct err *err)

@@ -182,7 +182,7 @@ static enum err_code answer(struct serving *s, struct str ask, struct err *err)
     uint64_t offset = unpack_u64(&u);
     if (!unpack_done(&u) || !manifest_id_is_valid(id) || !name_is_safe(name) ||
         offset > INT64_MAX) {
-        return err_set(err, ERR_CORRUPT, "a question that cannot be understood");
+        return err_set(err, ERR_CORRUPT, "the request is not valid");
     }
     if (!str_eq(id, str_from_z(s->id))) {
         unpin(s);
@@ -254,7 +254,7 @@ static enum err_code take_piece(struct fetching *g, int fd, uint64_t size, uint6
         return err->code;
     }
     if (f.kind != RAFTNET_FRAME_PIECE || f.body.len == 0) {
-        return err_set(err, ERR_CORRUPT, "an answer that cannot be understood");
+        return err_set(err, ERR_CORRUPT, "the response is not valid");
     }
     struct str bytes = str_from_offset(f.body, 1);
     *out_more = f.body.ptr[0] == PIECE_BYTES;
@@ -262,7 +262,7 @@ static enum err_code take_piece(struct fetching *g, int fd, uint64_t size, uint6
         return err_set(err, ERR_NOT_FOUND, "the sender does not have the checkpoint any more");
     }
     if (bytes.len > size - *offset) {
-        return err_set(err, ERR_CORRUPT, "a file is longer than the manifest says");
+        return err_set(err, ERR_CORRUPT, "a file is longer than in the manifest");
     }
     struct iovec iov = {.iov_base = (void *)(uintptr_t)bytes.ptr, .iov_len = bytes.len};
     if (bytes.len > 0 && os_file_write_at(fd, &iov, 1, *offset, err) != ERR_OK) {
@@ -281,7 +281,7 @@ static enum err_code is_right(const char *path, const struct manifest_file *file
         return err->code;
     }
     return crc == file->crc ? ERR_OK
-                            : err_set(err, ERR_CORRUPT, "'%s' is not as the manifest says", path);
+                            : err_set(err, ERR_CORRUPT, "'%s' does not match the manifest", path);
 }
 
 static enum err_code fetch_rest(struct fetching *g, const struct manifest_file *file,
@@ -297,7 +297,7 @@ static enum err_code fetch_rest(struct fetching *g, const struct manifest_file *
         code = take_piece(g, fd, file->size, &have, &more, err);
     }
     if (code == ERR_OK && have != file->size) {
-        code = err_set(err, ERR_CORRUPT, "a file is shorter than the manifest says");
+        code = err_set(err, ERR_CORRUPT, "a file is shorter than in the manifest");
     }
     code = code == ERR_OK ? os_file_flush(fd, err) : code;
     os_file_close(fd);
@@ -309,7 +309,7 @@ static enum err_code fetch_file(struct fetching *g, const struct manifest_file *
 {
     struct os_file_info info;
     if (!name_is_safe(file->name)) {
-        return err_set(err, ERR_CORRUPT, "a file of the checkpoint has an odd name");
+        return err_set(err, ERR_CORRUPT, "a file of the checkpoint has an invalid name");
     }
     struct os_file_path path = join(g->inbound.z, file->name);
     if (make_parent(path.z, err) != ERR_OK) {

@@ -224,7 +224,7 @@ enum err_code snapshots_describe(const char *dir, const struct manifest *earlier
         struct str name = str_from_z(names.name[i]);
         if (file == NULL || names.count > MANIFEST_FILES_MAX ||
             name.len > MANIFEST_NAME_BYTES_MAX) {
-            code = err_set(err, ERR_TOO_LARGE, "a checkpoint with too many or too long names");
+            code = err_set(err, ERR_TOO_LARGE, "a checkpoint has too many files or too long names");
             break;
         }
         file[i].name = arena_str(arena, name);

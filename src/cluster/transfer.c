@@ -71,13 +71,13 @@ enum err_code transfer_start(struct transfer *t, raft_id target, struct err *err
     struct raft *r = t->raft;
     CHECK(t->done != NULL);
     if (t->state != TRANSFER_IDLE) {
-        return err_set(err, ERR_CONFLICT, "leadership is being transferred already");
+        return err_set(err, ERR_CONFLICT, "a leadership transfer is already in progress");
     }
     if (r->state != RAFT_LEADER) {
         return err_set_default(err, ERR_LEADER_UNAVAILABLE);
     }
     if (target == r->id || progress_of(r, target) == NULL) {
-        return err_set(err, ERR_NOT_FOUND, "node '%llu' is not another voter", target);
+        return err_set(err, ERR_NOT_FOUND, "node '%llu' is not another voting member", target);
     }
     t->target = target;
     t->tries = 0;

@@ -54,7 +54,7 @@ static bool read_record(struct machine *m, struct str key, struct store_access_f
         return false;
     }
     if (!store_access_decode_frame(value, out)) {
-        check_fatal("a record of who may do what cannot be read");
+        check_fatal("an access record cannot be read");
     }
     return true;
 }

@@ -67,7 +67,8 @@ enum err_code command_access__check(const struct command *c, const struct comman
 {
     (void)limits;
     if (c->access.count == 0 || c->access.count > LIMIT_ACCESS_ITEMS) {
-        return err_set(err, ERR_VALIDATION, "one change has 1 to %d records", LIMIT_ACCESS_ITEMS);
+        return err_set(err, ERR_VALIDATION, "a change must have 1 to %d records",
+                       LIMIT_ACCESS_ITEMS);
     }
     for (size_t i = 0; i < c->access.count; i++) {
         const struct command_access_item *it = &c->access.items[i];
@@ -104,7 +105,7 @@ enum err_code command_access__check_audit(const struct command *c,
 {
     (void)limits;
     if (c->audit.count == 0 || c->audit.count > LIMIT_AUDIT_ITEMS || c->audit.retention_ms < 0) {
-        return err_set(err, ERR_VALIDATION, "one command has 1 to %d audit entries",
+        return err_set(err, ERR_VALIDATION, "a command must have 1 to %d audit entries",
                        LIMIT_AUDIT_ITEMS);
     }
     for (size_t i = 0; i < c->audit.count; i++) {

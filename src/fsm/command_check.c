@@ -594,7 +594,7 @@ static enum err_code check_bulk_put(const struct command *c, const struct comman
         return err_set(err, ERR_BULK, "job_ids has more than %d ids", LIMIT_BULK_IDS);
     }
     if (b->filter.len > 0 && b->count > 0) {
-        return err_set(err, ERR_BULK, "an operation is by filter or by job_ids");
+        return err_set(err, ERR_BULK, "exactly one of filter and job_ids must be set");
     }
     if (b->action == COMMAND_JOB_MOVE &&
         check_queue_name(&top, "move_to_queue", b->queue, err) != ERR_OK) {
@@ -613,7 +613,7 @@ static enum err_code check_bulk_step(const struct command *c, const struct comma
 {
     (void)limits;
     return c->bulk_step.count > LIMIT_BULK_CHUNK
-               ? err_set(err, ERR_BULK, "one step has at most %d ids", LIMIT_BULK_CHUNK)
+               ? err_set(err, ERR_BULK, "a step must have at most %d ids", LIMIT_BULK_CHUNK)
                : ERR_OK;
 }
 

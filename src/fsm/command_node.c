@@ -59,15 +59,15 @@ enum err_code command_node__check_put(const struct command *c, const struct comm
     }
     if (n->address.len == 0 || n->address.len > STORE_NODE_ADDRESS_BYTES_MAX ||
         !str_is_utf8(n->address)) {
-        return err_set(err, ERR_VALIDATION, "addr is host:port, of at most %d bytes",
+        return err_set(err, ERR_VALIDATION, "addr must be host:port with at most %d bytes",
                        STORE_NODE_ADDRESS_BYTES_MAX);
     }
     if (n->http_url.len > STORE_NODE_URL_BYTES_MAX || !str_is_utf8(n->http_url)) {
-        return err_set(err, ERR_VALIDATION, "http_url has at most %d bytes",
+        return err_set(err, ERR_VALIDATION, "http_url must have at most %d bytes",
                        STORE_NODE_URL_BYTES_MAX);
     }
     if (n->version.len > STORE_NODE_VERSION_BYTES_MAX || !str_is_utf8(n->version)) {
-        return err_set(err, ERR_VALIDATION, "version has at most %d bytes",
+        return err_set(err, ERR_VALIDATION, "version must have at most %d bytes",
                        STORE_NODE_VERSION_BYTES_MAX);
     }
     return n->id == 0 ? err_set(err, ERR_VALIDATION, "raft_id is not 0") : ERR_OK;

@@ -169,7 +169,7 @@ enum err_code command_push__check_claim(const struct command *c,
         jobs += c->push_claim.lines[i].count;
     }
     return jobs > LIMIT_CLAIM_COUNT
-               ? err_set(err, ERR_VALIDATION, "a claim of more than %d deliveries",
+               ? err_set(err, ERR_VALIDATION, "a claim has more than %d deliveries",
                          LIMIT_CLAIM_COUNT)
                : ERR_OK;
 }

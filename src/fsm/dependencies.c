@@ -250,7 +250,7 @@ static void load_release(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
     if (rest.len != ID_BYTES || value.len != 1 || value.ptr[0] != PARTS_RELEASE_VERSION) {
-        check_fatal("the record of a job that lets others go cannot be read");
+        check_fatal("the record of a completed dependency cannot be read");
     }
     heap_set(&m->releases, &need(m, id_from_bytes(rest.ptr))->release, 0);
 }

@@ -198,7 +198,7 @@ static void uncount_done(struct machine *m, struct id id)
     struct err err;
     struct str bytes = store_docs_bytes(m->store.docs, id);
     if (store_job_decode_head(id, bytes, &old, &err) != ERR_OK) {
-        check_fatal("a document changed under the machine: %s", err.msg);
+        check_fatal("a stored document changed unexpectedly: %s", err.msg);
     }
     struct queue *q = queues__need(m, old.queue);
     uint64_t *count = done_count(q, old.state);

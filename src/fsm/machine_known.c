@@ -214,7 +214,7 @@ static bool look_at_record(void *data, struct str key, struct str value)
         }
         return l->code == ERR_OK;
     }
-    l->code = err_set(l->err, ERR_CORRUPT, "there is a record of the unknown kind %u",
+    l->code = err_set(l->err, ERR_CORRUPT, "a record has the unknown kind %u",
                       (unsigned)(unsigned char)kind);
     return false;
 }

@@ -92,7 +92,7 @@ static enum err_code check_headers(struct json_value v, struct str *out, struct 
     while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
         struct str name = str_from(key.text.ptr + 1, key.text.len - 2);
         if (key.escaped || !is_token(name) || name.len > LIMIT_NAME_BYTES) {
-            return err_set(err, ERR_VALIDATION, "push.headers: a name is not one of HTTP");
+            return err_set(err, ERR_VALIDATION, "push.headers: not a valid header name");
         }
         if (value.type != JSON_TYPE_STRING ||
             json_value_text_len(value) > LIMIT_PUSH_HEADER_BYTES) {
@@ -168,8 +168,9 @@ enum err_code push_target_read(struct str json, struct arena *a, struct push_tar
     if (out->method.len == 0) {
         out->method = STR("POST");
     }
-    return is_token(out->method) ? ERR_OK
-                                 : err_set(err, ERR_VALIDATION, "push.method: not one of HTTP");
+    return is_token(out->method)
+               ? ERR_OK
+               : err_set(err, ERR_VALIDATION, "push.method: not a valid HTTP method");
 }
 
 static void write_auth(struct json_write *w, enum push_target_auth auth, struct str user,

@@ -304,7 +304,7 @@ static void load_spend(void *data, struct str rest, struct str value)
     int64_t ack_nusd = unpack_i64(&u);
     int64_t ack_count = unpack_i64(&u);
     if (version != PARTS_SPEND_VERSION || rest.len == 0 || !unpack_done(&u)) {
-        check_fatal("a record of what was spent cannot be read");
+        check_fatal("a spending record cannot be read");
     }
     struct spend *s = need(m, rest);
     s->day_nusd = day_nusd;

@@ -657,7 +657,7 @@ static void put_aside(struct server *s)
 {
     struct err err;
     if (server_leave_put_aside(zero_terminated(s, s->settings.data_dir), &err) != ERR_OK) {
-        log_error("data folder not put aside", LOG_Z("error", err.msg),
+        log_error("data directory not moved aside", LOG_Z("error", err.msg),
                   LOG_Z("remedy", "empty it before the next start"));
     }
 }

@@ -244,7 +244,7 @@ static enum err_code decode_head(struct unpack *u, struct job *j, uint64_t *out_
     unpack_take(u, &head, sizeof head); /* zeros when it is cut short: found at the end */
     if (head.state >= JOB_STATE_COUNT || head.backoff > JOB_BACKOFF_EXPONENTIAL ||
         (head.flags & ~FLAG_KNOWN) != 0 || !take_mask(u, &head, out_mask)) {
-        return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
+        return err_set(err, ERR_CORRUPT, "a job document has invalid values");
     }
     j->state = (enum job_state)head.state;
     j->priority = head.priority;

@@ -330,7 +330,7 @@ static void walk_try(void *data, struct str value)
     struct walk *w = data;
     struct store_try t;
     if (!store_rows_decode_try(value, &t)) {
-        check_fatal("a row of a try cannot be read");
+        check_fatal("the row of a delivery attempt cannot be read");
     }
     w->try_(w->data, &t);
 }

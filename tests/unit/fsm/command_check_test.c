@@ -481,7 +481,7 @@ static void bulk__is_by_filter_or_by_ids(void **state)
     (void)state;
     struct command c = samples_command(COMMAND_BULK_PUT);
     c.bulk_put.filter = STR("{}");
-    expect_bad(&c, &no_limits, ERR_BULK, "an operation is by filter or by job_ids");
+    expect_bad(&c, &no_limits, ERR_BULK, "exactly one of filter and job_ids must be set");
     c.bulk_put.count = 0;
     expect_fine(&c);
     c.bulk_put.filter = long_json(LIMIT_BULK_FILTER_BYTES + 1);
@@ -495,7 +495,7 @@ static void bulk__is_by_filter_or_by_ids(void **state)
     expect_bad(&c, &no_limits, ERR_BULK, "job_ids has more than 1000000 ids");
     c = samples_command(COMMAND_BULK_STEP);
     c.bulk_step.count = LIMIT_BULK_CHUNK + 1;
-    expect_bad(&c, &no_limits, ERR_BULK, "one step has at most 500 ids");
+    expect_bad(&c, &no_limits, ERR_BULK, "a step must have at most 500 ids");
     c = samples_command(COMMAND_BULK_END);
     c.bulk_end.error = long_text(LIMIT_REASON_BYTES + 1);
     expect_bad(&c, &no_limits, ERR_VALIDATION, "error too large: 4097 bytes (max 4096)");
