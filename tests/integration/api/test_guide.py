@@ -130,6 +130,13 @@ class Snippets(ApiTest):
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertIn(api.must(api.get("/api/v1/settings/sso"))["provider"], text)
 
+    def test_metrics_exist(self):
+        self.api.enqueue(unique("guide"))
+        exported = set(re.findall(r"(?m)^(corvo_\w+)", self.api.get("/metrics").body.decode()))
+        for page in sorted(GUIDE.glob("*.md")):
+            named = set(re.findall(r"`(corvo_[a-z_]+)", page.read_text())) - {"corvo_role", "corvo_roles", "corvo_namespace"}
+            self.assertLessEqual(named, exported, page.name)
+
     def test_targets_of_make_exist(self):
         for page, text in self.blocks("sh make"):
             for target in re.findall(r"make (\w+)", text):
