@@ -8,7 +8,11 @@ import subprocess
 import tempfile
 import unittest
 
+import grpc
+
+from grpc_client import Service
 from harness import PATIENCE_S, Server, environment, wait_until
+from test_grpc import Frames
 
 
 class Tls(unittest.TestCase):
@@ -24,7 +28,7 @@ class Tls(unittest.TestCase):
         """A new one with its key, in the files that the server reads."""
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
-                        "/CN=localhost", "-keyout", self.key, "-out", self.cert],
+                        "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.key, "-out", self.cert],
                        env=environment(), check=True, capture_output=True)
         with open(self.cert, encoding="ascii") as file:
             return file.read()
@@ -59,6 +63,31 @@ class Tls(unittest.TestCase):
                                 (("http/1.1",), "http/1.1"), (("spdy/1",), None), ((), None)):
             with self.subTest(offered=offered):
                 self.assertEqual(self.connect(*offered).selected_alpn_protocol(), chosen)
+
+    def test_rpc_over_tls(self):
+        """grpcio, which speaks HTTP/2 only when ALPN agreed on it."""
+        trusted = grpc.ssl_channel_credentials(self.first.encode())
+        with grpc.secure_channel(f"127.0.0.1:{self.server.port}", trusted) as found:
+            worker, health = Service(found, "corvo.v1.WorkerService"), Service(found, "grpc.health.v1.Health")
+            self.assertEqual(health.Check().status, 1)
+            frames = Frames(worker)
+            self.addCleanup(frames.close)
+            made = frames.exchange(request_id=1, enqueues=[{"queue": "q"}] * 1000)
+            self.assertEqual(len(made.enqueued_job_ids), 1000)
+            done, acks, number = 0, [], 2
+            while done < 1000:
+                answer = frames.exchange(request_id=number, queues=["q"], fetch_count=100, acks=acks)
+                self.assertEqual((answer.request_id, answer.error), (number, ""))
+                done, number = done + answer.acked, number + 1
+                acks = [{"job_id": job.job_id, "lease_token": job.lease_token} for job in answer.jobs]
+            self.assertEqual(next(worker.Subscribe(types=["completed"])).job_id, made.enqueued_job_ids[0])
+            frames.close()
+            self.assertEqual(list(frames.answers), [])
+            self.assertEqual(frames.answers.code(), grpc.StatusCode.OK)
+        with grpc.secure_channel(f"127.0.0.1:{self.server.port}", grpc.ssl_channel_credentials()) as stranger:
+            with self.assertRaises(grpc.RpcError) as caught:
+                stranger.unary_unary("/corvo.v1.WorkerService/GetServerInfo")(b"", timeout=PATIENCE_S)
+            self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAVAILABLE)
 
     def test_certificates_are_read_again_on_sighup(self):
         old = self.connect()

@@ -6,21 +6,87 @@ import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/conn
 
 const makers = { connect: createConnectTransport, "grpc-web": createGrpcWebTransport };
 
-window.run = async (kind, baseUrl, description, queue) => {
+const codeOf = (promise) => promise.then(() => "", (error) => Code[ConnectError.from(error).code]);
+
+/** The client of a kind. What a page cannot do is send a stream: its fetch() has no such bodies. */
+const clientOf = (kind, baseUrl, description) => {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, new Uint8Array(description)));
-  const worker = createClient(registry.getService("corvo.v1.WorkerService"), makers[kind]({ baseUrl }));
-  const { jobId } = await worker.enqueue({ queue, payloadJson: '{"n":1}' });
-  const got = await worker.fetch({ queues: [queue], workerId: "browser" });
-  await worker.ack({ jobId, leaseToken: got.leaseToken });
-  const types = [];
-  const stop = new AbortController();
-  for await (const event of worker.subscribe({ jobIds: [jobId] }, { signal: stop.signal })) {
-    types.push(event.type);
-    if (types.length === 3) {
+  return createClient(registry.getService("corvo.v1.WorkerService"), makers[kind]({ baseUrl }));
+};
+
+async function events(worker, question, count, options) {
+  const found = [];
+  for await (const event of worker.subscribe(question, options)) {
+    if (event.type !== "" && found.push(event) === count) {
       break;
     }
   }
+  return found;
+}
+
+/** Every method that is a call, and Subscribe. */
+window.methods = async (kind, baseUrl, description, queue) => {
+  const worker = clientOf(kind, baseUrl, description);
+  const { jobId } = await worker.enqueue({ queue, payloadJson: '{"n":1}' });
+  const got = await worker.fetch({ queues: [queue], workerId: "browser" });
+  const beat = await worker.heartbeat({ jobs: { [jobId]: { progressJson: '{"at":1}' }, job_none: {} } });
+  await worker.ack({ jobId, leaseToken: got.leaseToken });
+  for (let i = 0; i < 2; i += 1) {
+    await worker.enqueue({ queue });
+  }
+  const { jobs } = await worker.fetchBatch({ queues: [queue], count: 2 });
+  const failed = await worker.fail({ jobId: jobs[0].jobId, error: "broken" });
+  const { acked } = await worker.ackBatch({ items: jobs.map((job) => ({ jobId: job.jobId })) });
+  const info = await worker.getServerInfo({});
+  const seen = await events(worker, { jobIds: [jobId] }, 4);
+  const rest = await events(worker, { jobIds: [jobId], lastEventId: seen[1].seq }, 2);
+  return {
+    same: got.jobId === jobId,
+    beats: [beat.jobs[jobId].status, beat.jobs.job_none.status],
+    failed: failed.status,
+    acked,
+    version: /^\d+\./.test(info.serverVersion),
+    types: seen.map((event) => event.type),
+    resumed: rest.map((event) => event.type),
+  };
+};
+
+/** What goes wrong, in time and by will. */
+window.endings = async (kind, baseUrl, description, queue) => {
+  const worker = clientOf(kind, baseUrl, description), stop = new AbortController();
+  const refused = await codeOf(worker.enqueue({}));
+  const late = await worker.fetch({ queues: [queue] }, { timeoutMs: 1000 });
+  const lateEvents = await codeOf(events(worker, { queues: [queue] }, 1, { timeoutMs: 300 }));
+  const waiting = codeOf(worker.fetch({ queues: [queue] }, { signal: stop.signal }));
   stop.abort();
-  const refused = await worker.enqueue({}).catch((error) => Code[ConnectError.from(error).code]);
-  return { same: got.jobId === jobId, types, refused };
+  const cancelled = await waiting;
+  const { jobId } = await worker.enqueue({ queue });
+  const next = await worker.fetch({ queues: [queue] });
+  return { refused, late: late.found, lateEvents, cancelled, next: next.jobId === jobId };
+};
+
+/** A subscription while the server stops; it is gone when restarted() is there. */
+window.restart = async (kind, baseUrl, description, queue) => {
+  const worker = clientOf(kind, baseUrl, description);
+  const { jobId } = await worker.enqueue({ queue });
+  const [first] = await events(worker, { queues: [queue] }, 1);
+  const ended = codeOf(events(worker, { queues: [queue], lastEventId: first.seq }, 1));
+  await window.restarted();
+  const code = await ended;
+  const got = await worker.fetch({ queues: [queue] });
+  const [next] = await events(worker, { queues: [queue], lastEventId: first.seq }, 1);
+  return { ended: code !== "", same: got.jobId === jobId, next: next.type };
+};
+
+/** One lifecycle frame as a call (rpc.md 11.9), as workers without streams send it. */
+window.exchange = async (baseUrl, queue) => {
+  const frame = async (message) => {
+    const answer = await fetch(`${baseUrl}/corvo.v1.WorkerService/StreamLifecycle`, {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(message) });
+    return answer.json();
+  };
+  const made = await frame({ requestId: "1", enqueues: [{ queue }, { queue }] });
+  const got = await frame({ requestId: "2", queues: [queue], fetchCount: 2 });
+  const done = await frame({ requestId: "3", acks: got.jobs.map(({ jobId }) => ({ jobId })) });
+  return [made.enqueuedJobIds.length, got.jobs.length, done.acked];
 };

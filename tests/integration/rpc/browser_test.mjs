@@ -9,7 +9,7 @@ import { describe, require, Server, uiRequire, unique } from "./harness.mjs";
 const { create, toBinary } = require("@bufbuild/protobuf");
 const { FileDescriptorSetSchema } = require("@bufbuild/protobuf/wkt");
 
-let server, pages, browser, page, description;
+let server, pages, browser, page, description, restarting;
 before(async () => {
   const { build } = uiRequire("esbuild");
   const { chromium } = uiRequire("playwright-core");
@@ -27,6 +27,7 @@ before(async () => {
   browser = await chromium.launch({ executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   page = await browser.newPage();
+  await page.exposeFunction("restarted", () => restarting());
   await page.goto(`http://127.0.0.1:${pages.address().port}/`);
   await page.addScriptTag({ content: bundle.outputFiles[0].text });
 });
@@ -36,9 +37,29 @@ after(async () => {
   await server?.close();
 });
 
+const run = (name, ...args) => page.evaluate(([fn, ...rest]) => window[fn](...rest), [name, ...args]);
+
 for (const kind of ["connect", "grpc-web"]) {
   test(`connect-web: ${kind}`, async () => {
-    const found = await page.evaluate(([...args]) => window.run(...args), [kind, server.url, description, unique()]);
-    assert.deepEqual(found, { same: true, types: ["enqueued", "started", "completed"], refused: "InvalidArgument" });
+    assert.deepEqual(await run("methods", kind, server.url, description, unique()), {
+      same: true, beats: ["ok", "cancel"], failed: "retrying", acked: 1, version: true,
+      types: ["enqueued", "started", "progress", "completed"], resumed: ["progress", "completed"],
+    });
+  });
+
+  test(`connect-web: ${kind}: errors, deadlines, cancellation`, async () => {
+    assert.deepEqual(await run("endings", kind, server.url, description, unique()), {
+      refused: "InvalidArgument", late: false, lateEvents: "DeadlineExceeded", cancelled: "Canceled", next: true,
+    });
+  });
+
+  test(`connect-web: ${kind}: a server that comes back is used again`, async () => {
+    restarting = () => server.restart();
+    assert.deepEqual(await run("restart", kind, server.url, description, unique()),
+      { ended: true, same: true, next: "started" });
   });
 }
+
+test("a frame as a call", async () => {
+  assert.deepEqual(await run("exchange", server.url, unique()), [2, 2, 2]);
+});

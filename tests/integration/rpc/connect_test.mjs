@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe as group, test } from "node:test";
 
-import { describe, Frames, require, Server, unique } from "./harness.mjs";
+import { describe, Frames, require, Server, unique, workThrough } from "./harness.mjs";
 
 const { Code, ConnectError, createClient } = require("@connectrpc/connect");
 const { createConnectTransport, createGrpcTransport, createGrpcWebTransport, compressionGzip } =
@@ -96,43 +96,60 @@ for (const [name, transport] of Object.entries(transports)) {
       })());
     });
 
-    if (!name.includes("1.1") && !name.includes("Web")) {
-      test("a stream with a thousand jobs, and half-close", async () => {
-        const queue = unique(), worker = client(), frames = new Frames();
-        const answers = worker.streamLifecycle(frames)[Symbol.asyncIterator]();
-        const exchange = async (frame) => {
-          frames.put(frame);
+    if (!name.includes("1.1")) {
+      const open = (options) => {
+        const frames = new Frames();
+        const answers = client().streamLifecycle(frames, options)[Symbol.asyncIterator]();
+        const exchange = async ({ requestId, ...frame }) => {
+          frames.put({ requestId: BigInt(requestId), ...frame });
           return (await answers.next()).value;
         };
-        const made = await exchange({ requestId: 1n, enqueues: Array(1000).fill({ queue }) });
-        assert.equal(made.enqueuedJobIds.length, 1000);
-        let done = 0, acks = [];
-        for (let requestId = 2n; done < 1000; requestId += 1n) {
-          const answer = await exchange({ requestId, queues: [queue], fetchCount: 100, acks });
-          assert.deepEqual([answer.requestId, answer.error], [requestId, ""]);
-          done += answer.acked;
-          acks = answer.jobs.map(({ jobId, leaseToken }) => ({ jobId, leaseToken }));
-        }
+        return { frames, answers, exchange };
+      };
+
+      test("a stream with a thousand jobs, and half-close", async () => {
+        const queue = unique(), { frames, answers, exchange } = open();
+        await workThrough(exchange, queue);
         frames.end();
         assert.equal((await answers.next()).done, true);
         assert.equal((await server.queue(queue)).completed, 1000);
       });
+
+      test("a stream that is cancelled takes no job, and one has a deadline", async () => {
+        const queue = unique(), stop = new AbortController(), waiting = open({ signal: stop.signal });
+        assert.equal((await waiting.exchange({ requestId: 1 })).requestId, 1n);
+        const answer = waiting.exchange({ requestId: 2, queues: [queue], fetchCount: 1 });
+        setImmediate(() => stop.abort());
+        await fails(Code.Canceled, answer);
+        const job = await client().enqueue({ queue });
+        assert.equal((await client().fetch({ queues: [queue] })).jobId, job.jobId);
+        await fails(Code.DeadlineExceeded, open({ timeoutMs: 300 }).answers.next());
+      });
     }
+
+    test("a server that comes back is used again", async (t) => {
+      const own = await Server.start("--no-compression=false"), queue = unique();
+      t.after(() => own.close());
+      const worker = createClient(service, transport(own.url));
+      const job = await worker.enqueue({ queue });
+      const events = worker.subscribe({ queues: [queue] })[Symbol.asyncIterator]();
+      const first = (await events.next()).value;
+      const frames = new Frames(), streams = !name.includes("1.1");
+      const answers = streams ? worker.streamLifecycle(frames)[Symbol.asyncIterator]() : undefined;
+      if (streams) {
+        frames.put({ requestId: 1n });
+        assert.equal((await answers.next()).value.requestId, 1n);
+      }
+      const ended = Promise.all([fails(Code.Unavailable, events.next()),
+        streams ? answers.next().then(({ done }) => assert.ok(done)) : undefined]);
+      await own.restart();
+      await ended;
+      frames.end();
+      assert.equal((await worker.fetch({ queues: [queue] })).jobId, job.jobId);
+      for await (const event of worker.subscribe({ queues: [queue], lastEventId: first.seq })) {
+        assert.deepEqual([event.type, event.seq], ["started", first.seq + 1n]);
+        break;
+      }
+    });
   });
 }
-
-test("a server that comes back is used again", async () => {
-  const own = await Server.start(), queue = unique();
-  const worker = createClient(service, createGrpcTransport({ baseUrl: own.url }));
-  const job = await worker.enqueue({ queue });
-  const events = worker.subscribe({ queues: [queue] })[Symbol.asyncIterator]();
-  const first = (await events.next()).value;
-  await own.restart();
-  await fails(Code.Unavailable, events.next());
-  assert.equal((await worker.fetch({ queues: [queue] })).jobId, job.jobId);
-  for await (const event of worker.subscribe({ queues: [queue], lastEventId: first.seq })) {
-    assert.deepEqual([event.type, event.seq], ["started", first.seq + 1n]);
-    break;
-  }
-  await own.close();
-});

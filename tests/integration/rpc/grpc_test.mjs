@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
-import { PROTO_ROOT, require, Server, unique } from "./harness.mjs";
+import { PROTO_ROOT, require, Server, unique, workThrough } from "./harness.mjs";
 
 const grpc = require("@grpc/grpc-js");
 const { loadSync } = require("@grpc/proto-loader");
@@ -62,23 +62,29 @@ test("errors, deadline, cancellation", async () => {
 
 test("a stream with a thousand jobs, and half-close", async () => {
   const queue = unique(), stream = client.streamLifecycle();
-  const exchange = (frame) => {
+  await workThrough((frame) => {
     stream.write(frame);
     return next(stream);
-  };
-  const made = await exchange({ requestId: 1, enqueues: Array(1000).fill({ queue }) });
-  assert.equal(made.enqueuedJobIds.length, 1000);
-  let done = 0, acks = [];
-  for (let requestId = 2; done < 1000; requestId += 1) {
-    const answer = await exchange({ requestId, queues: [queue], fetchCount: 100, acks });
-    assert.deepEqual([answer.requestId, answer.error], [String(requestId), ""]);
-    done += answer.acked;
-    acks = answer.jobs.map(({ jobId }) => ({ jobId }));
-  }
+  }, queue);
   const status = new Promise((ended) => stream.once("status", ended));
   stream.end();
   stream.resume();
   assert.equal((await status).code, grpc.status.OK);
+  assert.equal((await server.queue(queue)).completed, 1000);
+});
+
+test("a stream that is cancelled takes no job, and one has a deadline", async () => {
+  const queue = unique(), waiting = client.streamLifecycle();
+  waiting.write({ requestId: 1 });
+  assert.equal((await next(waiting)).requestId, "1");
+  waiting.write({ requestId: 2, queues: [queue], fetchCount: 1 });
+  const answer = next(waiting);
+  setImmediate(() => waiting.cancel());
+  await assert.rejects(answer, { code: grpc.status.CANCELLED });
+  const { jobId } = await call("enqueue", { queue });
+  assert.equal((await call("fetch", { queues: [queue] })).jobId, jobId);
+  await assert.rejects(next(client.streamLifecycle({ deadline: Date.now() + 300 })),
+    { code: grpc.status.DEADLINE_EXCEEDED });
 });
 
 test("events, and a server that comes back", async () => {
@@ -89,8 +95,14 @@ test("events, and a server that comes back", async () => {
   assert.deepEqual([first.type, first.jobId], ["enqueued", jobId]);
   const ended = new Promise((done) => events.once("error", done));
   events.resume();
+  const stream = client.streamLifecycle();
+  stream.write({ requestId: 1 });
+  assert.equal((await next(stream)).requestId, "1");
+  const streamEnded = new Promise((done) => stream.once("status", done));
+  stream.resume();
   await server.restart();
   assert.equal((await ended).code, grpc.status.UNAVAILABLE);
+  assert.equal((await streamEnded).code, grpc.status.OK);
   await new Promise((done, failed) => client.waitForReady(Date.now() + 30_000, (e) => (e ? failed(e) : done())));
   const again = client.subscribe({ queues: [queue], lastEventId: first.seq });
   await call("fetch", { queues: [queue] });

@@ -1,7 +1,7 @@
 // What these tests stand on: a server, the schema, and packages that are not beside this file.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,6 +28,20 @@ export class Server {
     server.args = args;
     server.folder = await mkdtemp(join(tmpdir(), "corvo-rpc-"));
     await server.run("127.0.0.1:0");
+    return server;
+  }
+
+  /** With TLS, and a certificate for 127.0.0.1 that only `ca` vouches for. */
+  static async startTls(...args) {
+    const folder = await mkdtemp(join(tmpdir(), "corvo-rpc-tls-"));
+    const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(folder, name));
+    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+      "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
+      "-keyout", key, "-out", cert], { stdio: "ignore" });
+    const server = await Server.start("--tls-cert", cert, "--tls-key", key, ...args);
+    server.ca = await readFile(cert);
+    server.url = server.url.replace("http:", "https:");
+    await rm(folder, { recursive: true });
     return server;
   }
 
@@ -73,7 +87,8 @@ export class Server {
 /** The service's description, for clients that are made from one; the server itself tells it. */
 export async function describe(server) {
   const { Client, credentials } = require("@grpc/grpc-js");
-  const client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure());
+  const client = new Client(`127.0.0.1:${server.port}`,
+    server.ca ? credentials.createSsl(server.ca) : credentials.createInsecure());
   const text = (number, value) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), Buffer.from(value)]);
   const files = [];
@@ -104,6 +119,19 @@ function fileOf(answer) {
     throw new Error(`no field ${wanted}`);
   };
   return bytesOf(bytesOf(answer, 4), 1);
+}
+
+/** A thousand jobs through lifecycle frames: exchange() sends one and gives its answer. */
+export async function workThrough(exchange, queue, jobs = 1000) {
+  const made = await exchange({ requestId: 1, enqueues: Array(jobs).fill({ queue }) });
+  assert.equal(made.enqueuedJobIds.length, jobs);
+  let done = 0, acks = [];
+  for (let requestId = 2; done < jobs; requestId += 1) {
+    const answer = await exchange({ requestId, queues: [queue], fetchCount: 100, acks });
+    assert.deepEqual([Number(answer.requestId), answer.error], [requestId, ""]);
+    done += answer.acked;
+    acks = answer.jobs.map(({ jobId, leaseToken }) => ({ jobId, leaseToken }));
+  }
 }
 
 let names = 0;
