@@ -88,30 +88,29 @@ size_t id_format(struct id id, struct str prefix, char *out)
     return prefix.len + ID_TEXT_LEN;
 }
 
-/* What put_digits wrote; false when one is no digit. */
-static bool take_digits(const char *text, unsigned count, uint64_t *out)
+/* What put_digits wrote; *seen has a bit above the lowest five when one was no digit. */
+static inline uint64_t take_digits(const char *text, unsigned count, uint32_t *seen)
 {
     uint64_t bits = 0;
     for (unsigned i = 0; i < count; i++) {
-        uint8_t value = value_of[(uint8_t)text[i]];
-        if (value == 0) {
-            return false;
-        }
-        bits = bits << 5 | (uint64_t)(value - 1);
+        uint32_t value = value_of[(uint8_t)text[i]] - 1U;
+        *seen |= value;
+        bits = bits << 5 | value;
     }
-    *out = bits;
-    return true;
+    return bits;
 }
 
 bool id_parse(struct str s, struct str prefix, struct id *out)
 {
-    uint64_t top, middle, low;
+    uint32_t seen = 0;
     if (s.len != prefix.len + ID_TEXT_LEN || !str_starts_with(s, prefix)) {
         return false;
     }
     const char *text = s.ptr + prefix.len;
-    if (!take_digits(text, 2, &top) || !take_digits(text + 2, 12, &middle) ||
-        !take_digits(text + 14, 12, &low) || top > UINT8_MAX) {
+    uint64_t top = take_digits(text, 2, &seen);
+    uint64_t middle = take_digits(text + 2, 12, &seen);
+    uint64_t low = take_digits(text + 14, 12, &seen);
+    if (seen > 31 || top > UINT8_MAX) {
         return false;
     }
     uint64_t high = htobe64(top << 56 | middle >> 4);

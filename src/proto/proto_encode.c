@@ -1,3 +1,8 @@
+/*
+ * One walk over the table, one write per field. How long an inner message is comes out when it is
+ * written: two bytes are left for its length, which nearly all need, and it is moved when it needs
+ * another number of them.
+ */
 #include "proto/proto_encode.h"
 
 #include <endian.h>
@@ -5,223 +10,211 @@
 
 #include "proto/proto_wire_int.h"
 
-enum { VARINT_BYTES_MAX = 10 };
+enum { LENGTH_BYTES_GUESS = 2 };
 
-static size_t varint_size(uint64_t v)
+static inline size_t varint_size(uint64_t v)
 {
     return v == 0 ? 1 : (size_t)(70 - __builtin_clzll(v)) / 7; /* seven bits a byte */
 }
 
-static void put_varint(struct buf *out, uint64_t v)
+static inline char *write_varint(char *at, uint64_t v)
 {
-    uint8_t bytes[VARINT_BYTES_MAX];
-    size_t n = 0;
-    if (v < 0x80) { /* nearly all: tags, lengths, small numbers */
-        buf_add_char(out, (char)v);
-        return;
-    }
     for (; v >= 0x80; v >>= 7) {
-        bytes[n++] = (uint8_t)(v | 0x80);
+        *at++ = (char)(v | 0x80);
     }
-    bytes[n++] = (uint8_t)v;
-    buf_add(out, bytes, n);
+    *at++ = (char)v;
+    return at;
 }
 
-static uint64_t tag_of(uint32_t number, enum proto_wire wire)
+static inline uint64_t tag_of(const struct proto_field *field)
 {
-    return (uint64_t)number << 3 | wire;
+    return (uint64_t)field->number << 3 | proto_wire__of[field->kind];
 }
-
-/* What each kind has behind its tag, and behind its length if it has one. */
-
-static uint64_t bits(const void *item)
-{
-    uint64_t v;
-    memcpy(&v, item, sizeof v);
-    return v;
-}
-
-/* A negative one is extended to 64 bits. */
-static uint64_t bits_of_i32(const void *item)
-{
-    int32_t v;
-    memcpy(&v, item, sizeof v);
-    return (uint64_t)(int64_t)v;
-}
-
-static struct str text_of(const void *item)
-{
-    struct str text;
-    memcpy(&text, item, sizeof text);
-    return text;
-}
-
-static size_t text_size(const struct proto_field *field, const void *item)
-{
-    (void)field;
-    return text_of(item).len;
-}
-
-static void put_text(const struct proto_field *field, const void *item, struct buf *out)
-{
-    (void)field;
-    buf_add_str(out, text_of(item));
-}
-
-static size_t i32_size(const struct proto_field *field, const void *item)
-{
-    (void)field;
-    return varint_size(bits_of_i32(item));
-}
-
-static void put_i32(const struct proto_field *field, const void *item, struct buf *out)
-{
-    (void)field;
-    put_varint(out, bits_of_i32(item));
-}
-
-static size_t i64_size(const struct proto_field *field, const void *item)
-{
-    (void)field;
-    return varint_size(bits(item));
-}
-
-static void put_i64(const struct proto_field *field, const void *item, struct buf *out)
-{
-    (void)field;
-    put_varint(out, bits(item));
-}
-
-static size_t f64_size(const struct proto_field *field, const void *item)
-{
-    (void)field, (void)item;
-    return sizeof(double);
-}
-
-static void put_f64(const struct proto_field *field, const void *item, struct buf *out)
-{
-    (void)field;
-    uint64_t v = htole64(bits(item));
-    buf_add(out, &v, sizeof v);
-}
-
-/* Only true is written. */
-static size_t bool_size(const struct proto_field *field, const void *item)
-{
-    (void)field, (void)item;
-    return 1;
-}
-
-static void put_bool(const struct proto_field *field, const void *item, struct buf *out)
-{
-    (void)field, (void)item;
-    buf_add_char(out, 1);
-}
-
-/* google.protobuf.Timestamp: seconds, rounded down, and nanoseconds, which are never negative. */
-struct stamp {
-    int64_t seconds;
-    int64_t nanos;
-};
-
-static struct stamp stamp_of(const void *item)
-{
-    struct wall at;
-    memcpy(&at, item, sizeof at);
-    struct stamp t = {.seconds = at.ns / NS_PER_S, .nanos = at.ns % NS_PER_S};
-    if (t.nanos < 0) {
-        t.seconds -= 1;
-        t.nanos += NS_PER_S;
-    }
-    return t;
-}
-
-static size_t time_size(const struct proto_field *field, const void *item)
-{
-    (void)field;
-    struct stamp t = stamp_of(item);
-    return (t.seconds == 0 ? 0 : 1 + varint_size((uint64_t)t.seconds)) +
-           (t.nanos == 0 ? 0 : 1 + varint_size((uint64_t)t.nanos));
-}
-
-static void put_time(const struct proto_field *field, const void *item, struct buf *out)
-{
-    (void)field;
-    struct stamp t = stamp_of(item);
-    if (t.seconds != 0) {
-        put_varint(out, tag_of(PROTO_TIME_SECONDS, PROTO_WIRE_VARINT));
-        put_varint(out, (uint64_t)t.seconds);
-    }
-    if (t.nanos != 0) {
-        put_varint(out, tag_of(PROTO_TIME_NANOS, PROTO_WIRE_VARINT));
-        put_varint(out, (uint64_t)t.nanos);
-    }
-}
-
-static size_t message_size(const struct proto_field *field, const void *item);
-
-static void put_message(const struct proto_field *field, const void *item, struct buf *out)
-{
-    proto_encode(field->message, item, out);
-}
-
-/* clang-format off */
-static const struct {
-    size_t (*size)(const struct proto_field *field, const void *item);
-    void (*put)(const struct proto_field *field, const void *item, struct buf *out);
-} kinds[PROTO_KIND_COUNT] = {
-    [PROTO_STR]     = {text_size,    put_text},
-    [PROTO_I32]     = {i32_size,     put_i32},
-    [PROTO_I64]     = {i64_size,     put_i64},
-    [PROTO_U64]     = {i64_size,     put_i64},
-    [PROTO_F64]     = {f64_size,     put_f64},
-    [PROTO_BOOL]    = {bool_size,    put_bool},
-    [PROTO_TIME]    = {time_size,    put_time},
-    [PROTO_MESSAGE] = {message_size, put_message},
-};
-/* clang-format on */
 
 /* Whole fields. */
 
-static size_t field_size(const struct proto_field *field, const void *item)
+static void put_text(const struct proto_field *field, struct str text, struct buf *out)
 {
-    enum proto_wire wire = proto_wire__of[field->kind];
-    size_t size = kinds[field->kind].size(field, item);
-    return varint_size(tag_of(field->number, wire)) +
-           (wire == PROTO_WIRE_BYTES ? varint_size(size) : 0) + size;
-}
-
-static void put_field(const struct proto_field *field, const void *item, struct buf *out)
-{
-    enum proto_wire wire = proto_wire__of[field->kind];
-    put_varint(out, tag_of(field->number, wire));
-    if (wire == PROTO_WIRE_BYTES) {
-        put_varint(out, kinds[field->kind].size(field, item));
+    uint64_t tag = tag_of(field);
+    size_t size = varint_size(tag) + varint_size(text.len) + text.len;
+    char *at = buf_reserve(out, size);
+    if (at != NULL) {
+        at = write_varint(write_varint(at, tag), text.len);
+        if (text.len > 0) {
+            memcpy(at, text.ptr, text.len);
+        }
+        out->len += size;
     }
-    kinds[field->kind].put(field, item, out);
 }
 
-static size_t message_size(const struct proto_field *field, const void *item)
+static void put_number(const struct proto_field *field, uint64_t v, struct buf *out)
 {
-    const struct proto_message *type = field->message;
-    size_t total = 0;
-    for (size_t i = 0; i < type->count; i++) {
-        const char *at;
-        size_t count = proto_items_of(&type->fields[i], item, &at);
-        for (size_t k = 0; k < count; k++, at += proto_item_size(&type->fields[i])) {
-            total += field_size(&type->fields[i], at);
+    uint64_t tag = tag_of(field);
+    size_t size = varint_size(tag) + varint_size(v);
+    char *at = buf_reserve(out, size);
+    if (at != NULL) {
+        (void)write_varint(write_varint(at, tag), v);
+        out->len += size;
+    }
+}
+
+static void put_f64(const struct proto_field *field, uint64_t v, struct buf *out)
+{
+    uint64_t tag = tag_of(field);
+    size_t size = varint_size(tag) + sizeof v;
+    char *at = buf_reserve(out, size);
+    v = htole64(v);
+    if (at != NULL) {
+        memcpy(write_varint(at, tag), &v, sizeof v);
+        out->len += size;
+    }
+}
+
+/* What follows is an inner message; returns where it begins. */
+static size_t begin_inner(const struct proto_field *field, struct buf *out)
+{
+    uint64_t tag = tag_of(field);
+    size_t size = varint_size(tag) + LENGTH_BYTES_GUESS;
+    char *at = buf_reserve(out, size);
+    if (at != NULL) {
+        (void)write_varint(at, tag);
+        out->len += size;
+    }
+    return out->len;
+}
+
+static void end_inner(size_t begin, struct buf *out)
+{
+    size_t len = out->len - begin;
+    size_t size = varint_size(len);
+    size_t more = size > LENGTH_BYTES_GUESS ? size - LENGTH_BYTES_GUESS : 0;
+    if (out->overflow || (more > 0 && buf_reserve(out, more) == NULL)) {
+        return;
+    }
+    char *at = out->ptr + begin - LENGTH_BYTES_GUESS;
+    if (size != LENGTH_BYTES_GUESS) {
+        memmove(at + size, at + LENGTH_BYTES_GUESS, len);
+        out->len = out->len - LENGTH_BYTES_GUESS + size;
+    }
+    (void)write_varint(at, len);
+}
+
+/* google.protobuf.Timestamp: seconds, rounded down, and nanoseconds, which are never negative. */
+static void put_time(const struct proto_field *field, struct wall at, struct buf *out)
+{
+    static const struct proto_field parts[] = {
+        {.number = PROTO_TIME_SECONDS, .kind = PROTO_I64},
+        {.number = PROTO_TIME_NANOS, .kind = PROTO_I64},
+    };
+    int64_t seconds = at.ns / NS_PER_S;
+    int64_t nanos = at.ns % NS_PER_S;
+    if (nanos < 0) {
+        seconds -= 1;
+        nanos += NS_PER_S;
+    }
+    size_t begin = begin_inner(field, out);
+    if (seconds != 0) {
+        put_number(&parts[0], (uint64_t)seconds, out);
+    }
+    if (nanos != 0) {
+        put_number(&parts[1], (uint64_t)nanos, out);
+    }
+    end_inner(begin, out);
+}
+
+static void put_message(const struct proto_field *field, const void *message, struct buf *out)
+{
+    size_t begin = begin_inner(field, out);
+    proto_encode(field->message, message, out);
+    end_inner(begin, out);
+}
+
+static void put_many(const struct proto_field *field, const void *message, struct buf *out)
+{
+    const char *at;
+    size_t count = proto_items_of(field, message, &at);
+    size_t size = proto_item_size(field);
+    for (size_t i = 0; i < count; i++, at += size) {
+        if (field->kind == PROTO_MESSAGE) {
+            put_message(field, at, out);
+        } else {
+            struct str text;
+            memcpy(&text, at, sizeof text);
+            put_text(field, text, out);
         }
     }
-    return total;
+}
+
+/* A member that is not its default. Numbers are there unless all their bits are 0: -0.0 is. */
+static void put_one(const struct proto_field *field, const void *message, struct buf *out)
+{
+    union {
+        struct str text;
+        int32_t i32;
+        uint64_t bits;
+        bool yes;
+        struct wall at;
+        const void *inner;
+    } v;
+    const char *member = (const char *)message + field->offset;
+    switch (field->kind) {
+    case PROTO_STR:
+        memcpy(&v.text, member, sizeof v.text);
+        if (v.text.len > 0) {
+            put_text(field, v.text, out);
+        }
+        break;
+    case PROTO_I32:
+        memcpy(&v.i32, member, sizeof v.i32);
+        if (v.i32 != 0) {
+            put_number(field, (uint64_t)(int64_t)v.i32, out); /* a negative one has 64 bits */
+        }
+        break;
+    case PROTO_I64:
+    case PROTO_U64:
+        memcpy(&v.bits, member, sizeof v.bits);
+        if (v.bits != 0) {
+            put_number(field, v.bits, out);
+        }
+        break;
+    case PROTO_F64:
+        memcpy(&v.bits, member, sizeof v.bits);
+        if (v.bits != 0) {
+            put_f64(field, v.bits, out);
+        }
+        break;
+    case PROTO_BOOL:
+        memcpy(&v.yes, member, sizeof v.yes);
+        if (v.yes) {
+            put_number(field, 1, out);
+        }
+        break;
+    case PROTO_TIME:
+        memcpy(&v.at, member, sizeof v.at);
+        if (v.at.ns != 0) {
+            put_time(field, v.at, out);
+        }
+        break;
+    case PROTO_MESSAGE:
+        memcpy(&v.inner, member, sizeof v.inner);
+        if (v.inner != NULL) {
+            put_message(field, v.inner, out);
+        }
+        break;
+    case PROTO_KIND_COUNT:
+    default:
+        break;
+    }
 }
 
 void proto_encode(const struct proto_message *type, const void *message, struct buf *out)
 {
-    for (size_t i = 0; i < type->count; i++) {
-        const char *at;
-        size_t count = proto_items_of(&type->fields[i], message, &at);
-        for (size_t k = 0; k < count; k++, at += proto_item_size(&type->fields[i])) {
-            put_field(&type->fields[i], at, out);
+    const struct proto_field *end = type->fields + type->count;
+    for (const struct proto_field *field = type->fields; field < end; field++) {
+        if (field->label == PROTO_ONE) {
+            put_one(field, message, out);
+        } else {
+            put_many(field, message, out);
         }
     }
 }
