@@ -7,7 +7,11 @@
 #include "binary/binary_int.h"
 #include "log/log.h"
 
-enum { BACKLOG = 1024, SCRATCH_BYTES = 1 << 20 };
+enum {
+    BACKLOG = 1024,
+    SCRATCH_BYTES = 1 << 20,
+    ANSWER_BYTES_MAX = 256 << 20, /* 512 jobs of the largest size */
+};
 
 static void connection_cb(uv_stream_t *listener, int status)
 {
@@ -19,6 +23,7 @@ static void connection_cb(uv_stream_t *listener, int status)
 static void turn_cb(uv_check_t *check)
 {
     struct binary *b = check->data;
+    binary_conn__send_all(b);
     engine_lane_flush(&b->lane);
     b->lane.clients = b->conn_count;
 }
@@ -32,7 +37,7 @@ static void turned(void *data)
 /* Nobody is left: so nothing comes back from the engine any more. */
 static void finish(struct binary *b)
 {
-    engine_watch_close(b->watch);
+    engine_taken_close(b->taken);
     uv_close((uv_handle_t *)&b->turn, NULL);
     mailbox_close(&b->mailbox);
 }
@@ -86,7 +91,8 @@ static void free_binary(struct binary *b)
     (void)uv_run(&b->loop, UV_RUN_DEFAULT); /* what was closed */
     CHECK(uv_loop_close(&b->loop) == 0);
     mailbox_deinit(&b->mailbox);
-    map_deinit(&b->held);
+    binary_held__free(b);
+    arena_free(b->answer);
     arena_free(b->scratch);
     free(b);
 }
@@ -100,6 +106,7 @@ enum err_code binary_open(const struct binary_config *config, struct binary **ou
     b->stop_msg.deliver = stop;
     map_init(&b->held);
     b->scratch = arena_new(SCRATCH_BYTES);
+    b->answer = arena_new_budget(ANSWER_BYTES_MAX, config->budget);
     CHECK(uv_loop_init(&b->loop) == 0);
     CHECK(uv_tcp_init(&b->loop, &b->listener) == 0);
     CHECK(uv_check_init(&b->loop, &b->turn) == 0);
@@ -114,7 +121,7 @@ enum err_code binary_open(const struct binary_config *config, struct binary **ou
         return err->code;
     }
     CHECK(uv_check_start(&b->turn, turn_cb) == 0);
-    b->watch = engine_watch_open(config->engine, &b->mailbox, binary_claim__events, b);
+    b->taken = engine_taken_open(config->engine, &b->mailbox, binary_held__taken, b);
     CHECK(uv_thread_create(&b->thread, thread_main, b) == 0);
     log_info("binary worker protocol", LOG_Z("bind", config->address),
              LOG_U64("port", http_addr_port(&b->addr)));

@@ -47,6 +47,14 @@ static uint8_t code_of(enum err_code code)
                          : CODE_REFUSED;
 }
 
+static void forget(struct call *call, struct str job_id)
+{
+    struct id id;
+    if (id_parse(job_id, ID_JOB, &id)) {
+        binary_held__forget(call->conn, id);
+    }
+}
+
 /* Jobs that a heartbeat found to be no longer the client's. */
 static void push_cancelled(struct call *call)
 {
@@ -60,7 +68,7 @@ static void push_cancelled(struct call *call)
     for (size_t i = 0; i < call->beats.count; i++) {
         if (call->beats.list[i].status != SVC_BEAT_OK) {
             binary_message_text(out, call->beats.list[i].job_id);
-            binary_claim__forget(call->conn, call->beats.list[i].job_id);
+            forget(call, call->beats.list[i].job_id);
         }
     }
     binary_message_finish(out, begin);
@@ -231,8 +239,8 @@ static void take_acks(struct call *call)
         fail(call, &err);
         return;
     }
-    for (size_t i = 0; i < in.count; i++) {
-        binary_claim__forget(call->conn, in.acks[i].job_id);
+    for (size_t i = 0; in.count > 0 && i < command.ack.count; i++) {
+        binary_held__forget(call->conn, command.ack.items[i].id);
     }
     if (in.count > 0 && command.ack.count > 0 && make_parts(call, 1)) {
         prepare(call, &command);
@@ -263,7 +271,7 @@ static void take_fails(struct call *call)
     }
     for (size_t i = 0; i < in.count; i++) {
         ATTR_UNINITIALIZED struct command command;
-        binary_claim__forget(call->conn, in.fails[i].job_id);
+        forget(call, in.fails[i].job_id);
         if (svc_work_fail(&call->who, &in.fails[i], &command, &err) == ERR_OK) {
             prepare(call, &command);
         } else {

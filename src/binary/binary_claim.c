@@ -1,21 +1,24 @@
 /*
- * Pushed jobs, and word of those that are cancelled.
+ * Pushed jobs.
  *
  * A subscription has one claim at a time, which waits in the engine for a job as any fetch does.
  * Its jobs are pushed and cost credits; while there are credits and the client reads, the next one
  * follows. Whoever is gone when jobs come for it does not get them: they go back.
+ *
+ * Most subscriptions ask for what was asked for before: they only add credits, and the claim that
+ * waits goes on waiting.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/pack.h"
+#include "base/unpack.h"
 #include "binary/binary_int.h"
-#include "store/store_event.h"
 
 enum {
     SUBSCRIPTION_BYTES_MAX = 128 * 1024, /* 255 names of queues */
-    JOBS_BYTES_MAX = 256 << 20,          /* 512 of the largest size */
+    CREDITS_BYTES = 2,                   /* in front of what is asked for */
     WAIT_S = 60,
     DEFAULT_LEASE_MS = 30000,
     MS_PER_S = 1000,
@@ -23,7 +26,9 @@ enum {
 
 struct binary_claim {
     struct binary_conn *conn;
-    struct arena *arena; /* of the subscription, which it is in */
+    struct arena *arena;       /* of the subscription, which it is in */
+    struct arena *claim_arena; /* of its claim, again and again */
+    struct str words;          /* what was asked for, as bytes */
     struct svc_caller who;
     struct binary_message_subscribe in;
     uint32_t number;
@@ -35,98 +40,6 @@ struct binary_claim {
     uint32_t next_number;
 };
 
-/* Jobs that a client has */
-
-static void free_held(struct binary *b, struct binary_held *h)
-{
-    map_remove(&b->held, &h->node);
-    *(h->prev == NULL ? &h->conn->held : &h->prev->next) = h->next;
-    if (h->next != NULL) {
-        h->next->prev = h->prev;
-    }
-    free(h);
-    if (b->held.count == 0) {
-        engine_watch_listen(b->watch, false);
-    }
-}
-
-static struct str key_of(const struct id *id)
-{
-    return str_from(id->b, sizeof id->b);
-}
-
-static void hold(struct binary_conn *c, struct id id)
-{
-    struct binary *b = c->binary;
-    struct binary_held *h = calloc(1, sizeof *h);
-    CHECK(h != NULL);
-    h->conn = c;
-    h->id = id;
-    h->node.key = key_of(&h->id);
-    struct map_node *old = map_find(&b->held, h->node.key);
-    if (old != NULL) { /* its lease ran out, and somebody else has it now */
-        free_held(b, CONTAINER_OF(old, struct binary_held, node));
-    }
-    if (b->held.count == 0) {
-        b->events_seen = engine_watch_next(b->watch);
-        engine_watch_listen(b->watch, true);
-    }
-    map_add(&b->held, &h->node);
-    h->next = c->held;
-    if (c->held != NULL) {
-        c->held->prev = h;
-    }
-    c->held = h;
-}
-
-void binary_claim__forget(struct binary_conn *c, struct str id)
-{
-    struct id job;
-    struct map_node *node =
-        id_parse(id, ID_JOB, &job) ? map_find(&c->binary->held, key_of(&job)) : NULL;
-    if (node != NULL && CONTAINER_OF(node, struct binary_held, node)->conn == c) {
-        free_held(c->binary, CONTAINER_OF(node, struct binary_held, node));
-    }
-}
-
-/* What happens to a job that is held: is the worker to stop, or is there nothing to say any more?
- */
-static bool ends_work(enum store_event_type type)
-{
-    return type == STORE_EVENT_CANCELLED || type == STORE_EVENT_DELETED ||
-           type == STORE_EVENT_RECLAIMED || type == STORE_EVENT_EXPIRED ||
-           type == STORE_EVENT_HELD || type == STORE_EVENT_MOVED;
-}
-
-static bool look_at(void *data, const struct store_event *e)
-{
-    struct binary *b = data;
-    char text[ID_TEXT_MAX];
-    b->events_seen = e->seq + 1;
-    if (b->held.count == 0 || !ends_work(e->type)) {
-        return b->held.count > 0;
-    }
-    struct map_node *node = map_find(&b->held, key_of(&e->job));
-    if (node != NULL) {
-        struct binary_conn *c = CONTAINER_OF(node, struct binary_held, node)->conn;
-        size_t begin = binary_message_begin(&c->out, BINARY_CANCELLED, 0);
-        pack_u16(&c->out, 1);
-        binary_message_text(&c->out, str_from(text, id_format(e->job, ID_JOB, text)));
-        binary_message_finish(&c->out, begin);
-        free_held(b, CONTAINER_OF(node, struct binary_held, node));
-        binary_conn__flush(c);
-    }
-    return true;
-}
-
-void binary_claim__events(void *binary)
-{
-    struct binary *b = binary;
-    if (b->held.count > 0 && b->events_seen < engine_watch_next(b->watch)) {
-        store_event_read(engine_store(b->config.engine), b->events_seen - 1, look_at, b);
-    }
-}
-
 /* Claiming */
 
 static void claim(struct binary_claim *s);
@@ -134,6 +47,9 @@ static void claim(struct binary_claim *s);
 static void push_jobs(struct binary_claim *s, const struct result *r)
 {
     struct binary_conn *c = s->conn;
+    for (uint32_t i = 0; i < r->count; i++) {
+        binary_held__end_before(c->binary, r->items[i].id);
+    }
     size_t begin = binary_message_begin(&c->out, BINARY_JOBS, s->number);
     size_t count_at = c->out.len;
     uint16_t count = 0;
@@ -143,7 +59,7 @@ static void push_jobs(struct binary_claim *s, const struct result *r)
         struct err err;
         if (svc_work_fetched(&s->who, &r->items[i], &job, &err) == ERR_OK) {
             binary_message_job(&c->out, &job);
-            hold(c, job.id);
+            binary_held__add(c, job.id, job.lease_token);
             count++;
         }
     }
@@ -170,8 +86,9 @@ static void refuse(struct binary_claim *s, const struct err *err)
 static void take_answer(struct binary_claim *s)
 {
     ATTR_UNINITIALIZED struct result r;
-    struct arena *arena = arena_new_budget(JOBS_BYTES_MAX, s->conn->binary->config.budget);
+    struct arena *arena = s->conn->binary->answer;
     struct err err;
+    arena_reset(arena);
     arena_owe(arena);
     s->who.arena = arena;
     if (s->op.err.code != ERR_OK) {
@@ -187,7 +104,7 @@ static void take_answer(struct binary_claim *s)
         push_jobs(s, &r);
     }
     s->who.arena = s->arena;
-    arena_free(arena);
+    arena_reset(arena);
 }
 
 static void open_claim(struct binary_conn *c, uint32_t number, struct str payload,
@@ -248,24 +165,24 @@ static void claim(struct binary_claim *s)
         .lease_duration = (lease_ms + MS_PER_S - 1) / MS_PER_S,
         .count = s->credits < LIMIT_CLAIM_COUNT ? s->credits : LIMIT_CLAIM_COUNT,
     };
-    struct arena *arena = arena_new_budget(SUBSCRIPTION_BYTES_MAX, b->config.budget);
-    struct svc_caller who = binary_auth__caller(c, arena);
     if (s->used) {
         engine_op_deinit(&s->op);
     }
+    arena_reset(s->claim_arena);
+    struct svc_caller who = binary_auth__caller(c, s->claim_arena);
     engine_op_init(&s->op);
     s->used = true;
     buf_set_budget(&s->op.result, b->config.budget);
     s->op.result.owed = true;
     s->op.done = claim_done;
     s->op.data = s;
+    s->op.arena = s->claim_arena;
     s->op.reply_to = &b->mailbox;
     s->op.lane = &b->lane;
     if (svc_work_claim(&who, &fetch, &command, &wait_ms, &err) == ERR_OK) {
         s->op.park_ms = wait_ms;
         err.code = engine_op_prepare(b->config.engine, &s->op, &command, &err);
     }
-    arena_free(arena);
     if (err.code != ERR_OK) {
         refuse(s, &err);
         return;
@@ -274,12 +191,19 @@ static void claim(struct binary_claim *s)
     engine_submit(b->config.engine, &s->op);
 }
 
+static void add_credits(struct binary_claim *s, uint32_t credits)
+{
+    s->credits += credits;
+    s->credits = s->credits < BINARY_CREDITS_MAX ? s->credits : BINARY_CREDITS_MAX;
+}
+
 static void open_claim(struct binary_conn *c, uint32_t number, struct str payload, uint32_t credits)
 {
     struct arena *arena = arena_new_budget(SUBSCRIPTION_BYTES_MAX, c->binary->config.budget);
     struct binary_claim *s = arena_need(arena, sizeof *s, _Alignof(max_align_t));
     struct err err;
     *s = (struct binary_claim){.conn = c, .arena = arena, .number = number, .credits = credits};
+    s->claim_arena = arena_new_budget(SUBSCRIPTION_BYTES_MAX, c->binary->config.budget);
     s->who = binary_auth__caller(c, arena);
     c->claim = s;
     payload = arena_str(arena, payload);
@@ -287,31 +211,41 @@ static void open_claim(struct binary_conn *c, uint32_t number, struct str payloa
         refuse(s, &err);
         return;
     }
-    s->credits += s->in.credits;
-    s->credits = s->credits < BINARY_CREDITS_MAX ? s->credits : BINARY_CREDITS_MAX;
+    s->words = str_from_offset(payload, CREDITS_BYTES);
+    add_credits(s, s->in.credits);
     claim(s);
+}
+
+/* Does it ask for what was asked for before, and for the same caller? */
+static bool is_same(const struct binary_claim *s, struct str payload)
+{
+    const struct auth_caller *who = &s->conn->who;
+    return payload.len > CREDITS_BYTES && s->words.len > 0 && s->next_bytes == NULL &&
+           str_eq(str_from_offset(payload, CREDITS_BYTES), s->words) &&
+           str_eq(s->who.ns, who->ns) && str_eq(s->who.scope, who->scope);
 }
 
 /* Each one grants credits; what it asks for takes the place of what was asked for before. */
 void binary_claim__subscribe(struct binary_conn *c, uint32_t number, struct str payload)
 {
     struct binary_claim *s = c->claim;
-    if (s == NULL || !s->busy) {
-        uint32_t credits = s != NULL ? s->credits : 0;
-        binary_claim__free(c);
-        open_claim(c, number, payload, credits);
+    struct unpack credits = unpack_from(payload);
+    if (s != NULL && is_same(s, payload)) {
+        s->number = number;
+        add_credits(s, unpack_u16(&credits));
+        claim(s); /* unless one is under way: the next one follows it */
         return;
     }
-    /* The claim under way asks for something else, or for fewer: it comes back first. */
+    if (s == NULL || !s->busy) {
+        uint32_t left = s != NULL ? s->credits : 0;
+        binary_claim__free(c);
+        open_claim(c, number, payload, left);
+        return;
+    }
+    /* The claim under way asks for something else: it comes back first. */
     if (s->next_bytes != NULL) { /* one that waits already: its credits count */
-        struct binary_message_subscribe before;
-        struct arena *arena = arena_new(SUBSCRIPTION_BYTES_MAX);
-        struct svc_caller who = binary_auth__caller(c, arena);
-        struct err err;
-        if (binary_message_subscribe(&who, s->next, &before, &err) == ERR_OK) {
-            s->credits += before.credits;
-        }
-        arena_free(arena);
+        struct unpack before = unpack_from(s->next);
+        s->credits += unpack_u16(&before);
         free(s->next_bytes);
     }
     s->next_bytes = malloc(payload.len > 0 ? payload.len : 1);
@@ -331,9 +265,7 @@ void binary_claim__go_on(struct binary_conn *c)
 
 void binary_claim__leave(struct binary_conn *c)
 {
-    while (c->held != NULL) {
-        free_held(c->binary, c->held);
-    }
+    binary_held__forget_all(c);
     if (c->claim != NULL && c->claim->busy) {
         engine_cancel(c->binary->config.engine, &c->claim->op);
     }
@@ -354,6 +286,7 @@ void binary_claim__free(struct binary_conn *c)
         }
         free(s->next_bytes);
         c->claim = NULL;
+        arena_free(s->claim_arena);
         arena_free(s->arena); /* the claim is in it */
     }
 }

@@ -8,9 +8,24 @@
 #include "binary/binary_int.h"
 #include "engine/engine_leader.h"
 
-enum { READ_BYTES = 64 * 1024 };
+enum {
+    READ_BYTES = 64 * 1024,
+    OUT_KEPT_BYTES = 16 * 1024, /* memory that a connection keeps for its next answers */
+};
 
 /* The end */
+
+static void leave_unsent(struct binary_conn *c)
+{
+    struct binary_conn **at = &c->binary->unsent;
+    while (c->unsent && *at != c) {
+        at = &(*at)->unsent_next;
+    }
+    if (c->unsent) {
+        *at = c->unsent_next;
+        c->unsent = false;
+    }
+}
 
 static void free_conn(struct binary_conn *c)
 {
@@ -20,6 +35,7 @@ static void free_conn(struct binary_conn *c)
         c->next->prev = c->prev;
     }
     b->conn_count--;
+    leave_unsent(c);
     binary_claim__free(c);
     buf_deinit(&c->in);
     buf_deinit(&c->out);
@@ -62,6 +78,15 @@ void binary_conn__close(struct binary_conn *c)
 
 /* Writing */
 
+/* There may be room again. */
+static void go_on(struct binary_conn *c)
+{
+    if (!c->closing) {
+        binary_claim__go_on(c);
+    }
+    binary_conn__settle(c);
+}
+
 static void written(uv_write_t *req, int status)
 {
     struct binary_conn *c = req->data;
@@ -69,15 +94,29 @@ static void written(uv_write_t *req, int status)
     c->writing = NULL;
     if (status != 0) {
         binary_conn__close(c);
-    }
-    if (!c->closing) {
+    } else {
         binary_conn__flush(c);
-        binary_claim__go_on(c);
     }
-    binary_conn__settle(c);
+    go_on(c);
 }
 
-void binary_conn__flush(struct binary_conn *c)
+/* The client does not read as fast as it is answered: the rest leaves when it can. */
+static void send_later(struct binary_conn *c, size_t from)
+{
+    uv_buf_t bytes = uv_buf_init(NULL, (unsigned)(c->out.len - from));
+    bytes.base = c->writing = malloc(bytes.len);
+    CHECK(c->writing != NULL);
+    memcpy(c->writing, c->out.ptr + from, bytes.len);
+    buf_clear(&c->out);
+    c->write.data = c;
+    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &bytes, 1, written) != 0) {
+        free(c->writing);
+        c->writing = NULL;
+        binary_conn__close(c);
+    }
+}
+
+static void send_out(struct binary_conn *c)
 {
     if (c->closing || c->writing != NULL) {
         return; /* goes with the next one */
@@ -86,22 +125,47 @@ void binary_conn__flush(struct binary_conn *c)
         binary_conn__close(c); /* half an answer is none */
         return;
     }
-    if (c->out.len == 0) {
-        if (c->last) {
+    bool was_full = binary_conn__is_full(c);
+    if (c->out.len > 0) {
+        uv_buf_t bytes = uv_buf_init(c->out.ptr, (unsigned)c->out.len);
+        int sent = uv_try_write((uv_stream_t *)&c->tcp, &bytes, 1);
+        if (sent < 0 && sent != UV_EAGAIN) {
             binary_conn__close(c);
+            return;
         }
-        return;
+        size_t from = sent > 0 ? (size_t)sent : 0;
+        if (from < c->out.len) {
+            send_later(c, from);
+            return;
+        }
+        buf_clear(&c->out);
     }
-    uv_buf_t bytes = uv_buf_init(NULL, (unsigned)c->out.len);
-    bytes.base = c->writing = malloc(c->out.len);
-    CHECK(c->writing != NULL);
-    memcpy(c->writing, c->out.ptr, c->out.len);
-    buf_clear(&c->out);
-    c->write.data = c;
-    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &bytes, 1, written) != 0) {
-        free(c->writing);
-        c->writing = NULL;
+    if (c->out.cap > OUT_KEPT_BYTES) {
+        buf_deinit(&c->out);
+    }
+    if (c->last) {
         binary_conn__close(c);
+    } else if (was_full) {
+        go_on(c);
+    }
+}
+
+void binary_conn__flush(struct binary_conn *c)
+{
+    if (!c->unsent && !c->closing) {
+        c->unsent = true;
+        c->unsent_next = c->binary->unsent;
+        c->binary->unsent = c;
+    }
+}
+
+void binary_conn__send_all(struct binary *b)
+{
+    while (b->unsent != NULL) {
+        struct binary_conn *c = b->unsent;
+        b->unsent = c->unsent_next;
+        c->unsent = false;
+        send_out(c);
     }
 }
 

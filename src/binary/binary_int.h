@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "binary/binary.h"
 #include "binary/binary_message.h"
+#include "engine/engine_taken.h"
 #include "loop/mailbox.h"
 
 enum {
@@ -36,11 +37,12 @@ struct binary {
     struct http_addr addr;
     struct binary_conn *conns;
     size_t conn_count;
-    /* jobs that were pushed and not heard of again, by id */
-    struct map held;
-    struct engine_watch *watch;
-    uint64_t events_seen;
+    struct binary_conn *unsent; /* they have something to write when the turn ends */
+    struct map held;            /* jobs that were pushed and not heard of again, by id */
+    struct binary_held *held_free;
+    struct engine_taken *taken;
     struct arena *scratch; /* of one look-up */
+    struct arena *answer;  /* of the engine's answer to one claim */
 };
 
 /* A job that a client has. */
@@ -49,11 +51,14 @@ struct binary_held {
     struct binary_conn *conn;
     struct binary_held *next, *prev;
     struct id id;
+    uint64_t lease_token;
 };
 
 struct binary_conn {
     struct binary *binary;
     struct binary_conn *next, *prev;
+    struct binary_conn *unsent_next;
+    bool unsent; /* stands in binary.unsent */
     uv_tcp_t tcp;
     char address_text[HTTP_ADDR_TEXT_MAX];
     struct str address;
@@ -69,8 +74,9 @@ struct binary_conn {
     struct buf in;
     struct buf out; /* waits for the write that is under way */
     uv_write_t write;
-    char *writing; /* its bytes; NULL: none */
-    struct binary_held *held;
+    char *writing;                        /* its bytes; NULL: none */
+    struct binary_held *held, *held_last; /* the newest first */
+    size_t held_count;
     /* what it has subscribed to */
     struct binary_claim *claim; /* NULL: nothing */
 };
@@ -78,8 +84,9 @@ struct binary_conn {
 /* binary_conn.c */
 void binary_conn__accept(struct binary *b);
 void binary_conn__close(struct binary_conn *c);
-/* Answers go into c->out; then this. */
+/* Answers go into c->out; then this: they leave together when the turn of the loop ends. */
 void binary_conn__flush(struct binary_conn *c);
+void binary_conn__send_all(struct binary *b); /* at the end of a turn */
 void binary_conn__error(struct binary_conn *c, uint32_t number, struct str text);
 /* What it asked for ended so: it is told, once, when that is because another node leads. */
 void binary_conn__outcome(struct binary_conn *c, uint32_t number, enum err_code code);
@@ -107,9 +114,16 @@ void binary_claim__leave(struct binary_conn *c); /* the connection is closing */
 bool binary_claim__is_busy(const struct binary_conn *c);
 void binary_claim__free(struct binary_conn *c);
 
+/* binary_held.c: jobs that clients have */
+/* The job is about to be somebody's: if it was another's, its run there is over. */
+void binary_held__end_before(struct binary *b, struct id id);
+/* One that nobody has. */
+void binary_held__add(struct binary_conn *c, struct id id, uint64_t lease_token);
 /* The client says something of a job: it is told nothing more of it. */
-void binary_claim__forget(struct binary_conn *c, struct str id);
-void binary_claim__events(void *binary); /* the log has grown */
+void binary_held__forget(struct binary_conn *c, struct id id);
+void binary_held__forget_all(struct binary_conn *c);
+void binary_held__taken(void *binary, struct id job, uint64_t lease_token); /* engine_taken.h */
+void binary_held__free(struct binary *b);
 
 /* binary.c */
 void binary__conn_gone(struct binary *b);

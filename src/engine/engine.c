@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_int.h"
+#include "engine/engine_taken_int.h"
 #include "fsm/machine_known.h"
 #include "log/log.h"
 #include "loop/pool.h"
@@ -74,6 +75,11 @@ static void push_gone_hook(void *data, struct id id)
     engine_push__gone(data, id);
 }
 
+static void taken_hook(void *data, struct id id, uint64_t lease_token)
+{
+    engine_taken__add(data, id, lease_token);
+}
+
 static enum err_code open_machine(struct engine *e, struct err *err)
 {
     struct machine_hooks hooks = {.data = e,
@@ -81,7 +87,8 @@ static enum err_code open_machine(struct engine *e, struct err *err)
                                   .changed = changed_hook,
                                   .access = access_hook,
                                   .push_ready = push_ready_hook,
-                                  .push_gone = push_gone_hook};
+                                  .push_gone = push_gone_hook,
+                                  .taken = taken_hook};
     return machine_open(e->state_dir.z, &hooks, &e->machine, err);
 }
 
@@ -94,6 +101,9 @@ static void fsm_apply(void *data, uint64_t index, struct str entry)
     engine_feed__tell(e);
     engine_watch__look(e);
     engine_cluster__applied(e, index);
+    if (e->entry_count == 0) {
+        engine_taken__tell(e); /* nobody here waits for what its commands came to */
+    }
 }
 
 static uint64_t fsm_applied_index(void *data)

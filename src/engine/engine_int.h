@@ -139,7 +139,8 @@ struct engine {
     struct engine_cluster cluster;
     struct engine_feed *feeds;
     struct engine_watch *watches;
-    struct engine_push *push; /* who delivers; NULL: nobody */
+    struct engine_push *push;   /* who delivers; NULL: nobody */
+    struct engine_taken *taken; /* who tells workers; NULL: nobody */
     struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
     uint64_t

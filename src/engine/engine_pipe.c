@@ -12,6 +12,7 @@
 #include "engine/engine_follow_int.h"
 #include "engine/engine_hint.h"
 #include "engine/engine_int.h"
+#include "engine/engine_taken_int.h"
 #include "os/os_clock.h"
 
 void engine_op_init(struct engine_op *op)
@@ -697,6 +698,7 @@ static void entry_done(struct node_propose *p)
     for (unsigned i = 0; i < ENGINE_REPLIES; i++) {
         post_replies(e, &e->replies[i]);
     }
+    engine_taken__tell(e);
     engine__maybe_stopped(e);
 }
 

@@ -118,6 +118,8 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in);
 
 void jobs__emit(struct machine *m, enum store_event_type type, const struct job *j);
 void jobs__emit_event(struct machine *m, const struct store_event *e);
+/* It was active, and is taken from its worker (machine_hooks.taken). */
+void jobs__tell_taken(struct machine *m, const struct job *j);
 
 /* Whether the state allows the move that a command asks for; refuse when it does not. */
 bool jobs__may_move(struct machine *m, const struct job *j, enum job_move move, enum err_code code,

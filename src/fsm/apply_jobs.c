@@ -95,6 +95,7 @@ static bool do_hold(struct machine *m, const struct command_jobs *c, struct job 
         return false;
     }
     if (active) {
+        jobs__tell_taken(m, j);
         apply_push__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was held"));
     }
     jobs__clear_claim(j);

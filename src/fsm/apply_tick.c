@@ -24,6 +24,7 @@ static void reclaim(struct machine *m, struct job *j)
     jobs__clear_claim(j);
     jobs__write(m, j, STORE_LIVE);
     jobs__emit(m, STORE_EVENT_RECLAIMED, j);
+    jobs__tell_taken(m, j);
 }
 
 static void job_due(struct machine *m, struct live *l)
@@ -37,6 +38,7 @@ static void job_due(struct machine *m, struct live *l)
         apply_push__lost(m, &j);
     } else if (j.agent.timeout_ms > 0 &&
                wall_add_ms(j.started_at, j.agent.timeout_ms).ns <= m->now.ns) {
+        jobs__tell_taken(m, &j);
         end__failed(m, &j, STR("iteration timeout"), STR_EMPTY, NULL);
     } else {
         reclaim(m, &j);

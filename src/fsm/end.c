@@ -49,6 +49,7 @@ void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
 {
     CHECK(j->state == JOB_CANCELLED);
     if (j->lease_expires_at.ns != 0) {
+        jobs__tell_taken(m, j);
         apply_push__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was cancelled"));
     }
     j->cancelled_at = m->now;
@@ -64,6 +65,9 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in)
 {
     if (j->state == JOB_ACTIVE && j->push.len > 0 && m->hooks.push_gone != NULL) {
         m->hooks.push_gone(m->hooks.data, j->id);
+    }
+    if (j->state == JOB_ACTIVE) {
+        jobs__tell_taken(m, j);
     }
     batches__count(m, j, false);
     locks__release(m, j);

@@ -127,6 +127,13 @@ void jobs__add_error(struct machine *m, struct job *j, struct str error, struct 
             .attempt = j->attempt, .created_at = m->now, .error = error, .backtrace = backtrace});
 }
 
+void jobs__tell_taken(struct machine *m, const struct job *j)
+{
+    if (m->hooks.taken != NULL) {
+        m->hooks.taken(m->hooks.data, j->id, j->lease_token);
+    }
+}
+
 void jobs__clear_claim(struct job *j)
 {
     j->worker_id = STR_EMPTY;

@@ -42,6 +42,9 @@ struct machine_hooks {
     void (*push_ready)(void *data);
     /* One that was being delivered is not to be any more. During apply. */
     void (*push_gone)(void *data, struct id job);
+    /* An active job is no longer its worker's, who has not asked for that: the run that has this
+     * lease token is over. During apply. */
+    void (*taken)(void *data, struct id job, uint64_t lease_token);
 };
 
 /* Open the state in the folder path, or begin with nothing. */

@@ -161,7 +161,7 @@ const struct settings_table_row settings_table__rows[] = {
     {"fetch-poll-interval",     KIND_DURATION, AT(idle.number),            0, 1e9,     NULL, "100ms",          "accepted, without effect"},
     {"idle-fetch-sleep",        KIND_DURATION, AT(idle_fetch_sleep_ms),    0, 60000,   NULL, "100ms",          "how long a fetch on an RPC stream waits for a job"},
     {"no-compression",          KIND_BOOL,     AT(no_compression),         0, 0,       NULL, "true",           "do not compress RPC messages; if false, gzip for clients that ask for it"},
-    {"raft-max-fetch-inflight", KIND_NUMBER,   AT(idle.fetch_inflight),    -1e9, 1e9,  NULL, "64",             "accepted, without effect: the cluster status shows it"},
+    {"raft-max-fetch-inflight", KIND_NUMBER,   AT(idle.fetch_inflight),    -1e9, 1e9,  NULL, "64",             "accepted, without effect, because fetches that arrive together share a log entry and none is refused (raft-max-pending limits all operations); the cluster status shows it"},
     /* The cluster. */
     {"raft-bind",               KIND_TEXT,     AT(raft_bind),              0, 0,       NULL, ":9000",          "address for other nodes; opened only if this or another cluster setting is given"},
     {"cluster-secret",          KIND_TEXT,     AT(cluster_secret),         0, 0,       NULL, "",               "shared secret of all cluster nodes, at least 16 characters; without it and without peer-tls-cert the peer port listens on loopback only"},

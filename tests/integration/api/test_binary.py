@@ -189,6 +189,62 @@ class Work(BinaryTest):
         self.assertEqual(other.ask(BULK, bulk), struct.pack("<H", 1))
         self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
 
+    def test_a_lease_that_ends_is_told(self):
+        queue, worker = unique("q"), self.connect()
+        id_ = self.api.enqueue(queue)
+        worker.send(SUBSCRIBE, subscribe(queue, 2, lease_ms=1000))
+        first = jobs_of(worker.next()[2])[0]
+        self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
+        again = jobs_of(worker.next()[2])[0]  # it has a credit left
+        self.assertEqual((again["id"], again["attempt"]), (id_, 2))
+        self.assertEqual(worker.affected(ACK, acks((id_, first["token"]))), (0, 0))
+        self.assertEqual(worker.affected(ACK, acks((id_, again["token"]))), (1, 0))
+
+    def test_what_is_moved_stays_its_workers(self):
+        queue, other, worker = unique("q"), unique("q"), self.connect()
+        id_ = self.api.enqueue(queue)
+        worker.send(SUBSCRIBE, subscribe(queue, 1))
+        one = jobs_of(worker.next()[2])[0]
+        self.api.must(self.api.post("/api/v1/jobs/bulk", {"action": "move", "job_ids": [id_], "move_to_queue": other}))
+        self.assertEqual(self.api.job(id_)["queue"], other)
+        self.assertEqual(worker.ask(PING), b"")  # and nothing in front of it
+        self.assertEqual(worker.affected(ACK, acks((id_, one["token"]))), (1, 0))
+
+    def test_the_same_again_adds_credits_and_other_queues_take_its_place(self):
+        first, second, worker = unique("q"), unique("q"), self.connect()
+        waiting = self.api.fetches_waiting()
+        for _ in range(3):
+            worker.send(SUBSCRIBE, subscribe(first, 1))
+        worker.ask(PING)
+        wait_until(lambda: self.api.fetches_waiting() == waiting + 1, "the claim to wait")
+        self.api.enqueue_batch([{"queue": first}] * 5)
+        got = []
+        while len(got) < 3:
+            got += jobs_of(worker.next()[2])
+        worker.ask(PING)
+        self.assertEqual(self.api.queue(first)["active"], 3)  # as many as it has credits for
+        worker.send(SUBSCRIBE, subscribe(second, 0))
+        number = worker.send(SUBSCRIBE, subscribe(second, 2))
+        id_ = self.api.enqueue(second)
+        kind, of, payload = worker.next()
+        self.assertEqual((kind, of, [one["id"] for one in jobs_of(payload)]), (JOBS, number, [id_]))
+        self.assertEqual(self.api.queue(first)["pending"], 2)
+
+    def test_more_than_a_connection_takes_at_once(self):
+        """Thirty megabytes: claims wait while the client does not read, and go on when it does."""
+        queue, worker, payload = unique("q"), self.connect(), json.dumps("x" * 60_000)
+        for _ in range(10):
+            self.api.enqueue_batch([{"queue": queue, "payload": json.loads(payload)}] * 50)
+        worker.send(SUBSCRIBE, subscribe(queue, 500))
+        wait_until(lambda: self.api.queue(queue)["active"] > 0, "jobs to be claimed")
+        got = []
+        while len(got) < 500:
+            kind, _, jobs = worker.next()
+            self.assertEqual(kind, JOBS)
+            got += jobs_of(jobs)
+        self.assertEqual(len({one["id"] for one in got}), 500)
+        self.assertTrue(all(one["payload"] == payload for one in got))
+
     def test_what_was_claimed_for_nobody_goes_back(self):
         queue, worker = unique("q"), self.connect()
         worker.send(SUBSCRIBE, subscribe(queue, 5))
@@ -204,6 +260,11 @@ class Work(BinaryTest):
         one = jobs_of(worker.next()[2])[0]
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"] - 1))), (0, 0))
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"]))), (1, 0))
+
+
+class WithoutEvents(BinaryTest):
+    settings = ("--lifecycle-events=false",)
+    test_a_cancellation_is_pushed = Work.test_a_cancellation_is_pushed
 
 
 class BadInput(BinaryTest):

@@ -1,0 +1,11 @@
+/*
+ * What the core thread does for engine_taken.h.
+ */
+#pragma once
+
+#include "engine/engine_taken.h"
+
+/* During apply. */
+void engine_taken__add(struct engine *e, struct id id, uint64_t lease_token);
+/* The entry is applied, and what its commands came to is on its way. */
+void engine_taken__tell(struct engine *e);
