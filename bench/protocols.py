@@ -6,17 +6,29 @@
 One durable server on free ports of its own; corvo bench sends the same jobs in each way, in turns.
 Shown are medians of the rounds: jobs per second, how many times the first row of its kind that is,
 and the processor time of the server for 1,000 jobs, which depends least on who else uses the machine.
+
+Then one worker at a time waits, in each way in turn, for a job that is enqueued over HTTP: the time is
+from before the enqueue is sent until the worker has the job.
 """
 import json
 import pathlib
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 from lib.calm import ticks
-from lib.running import ENVIRONMENT, free_port, running
+from lib.running import ENVIRONMENT, PATIENCE_S, Client, free_port, percentiles, running
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/integration/api"))
+from http2_client import Connection
+
+HANDED_OVER = 300  # jobs to a waiting worker, in each way
+CONNECTIONS = 6
 
 ONE = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
 TEN = ("--fetch-batch-size", "10", "--ack-batch-size", "10")
@@ -42,6 +54,85 @@ def measure(program, port, rpc_port, jobs, flags):
     return json.loads(done.stdout)
 
 
+class Fetch:
+    """A fetch that is parked."""
+
+    def __init__(self, server, _):
+        self.connection = Client(server).connection
+
+    def wait(self):
+        self.connection.request("POST", "/api/v1/fetch", json.dumps({"queues": ["handed"], "timeout": 60}))
+
+    def take(self):
+        return json.loads(self.connection.getresponse().read())["job_id"]
+
+
+class Stream:
+    """A lifecycle stream; its fetch ends empty after --idle-fetch-sleep, and is sent again."""
+
+    def __init__(self, server, _):
+        self.connection = Connection(server.port, PATIENCE_S)
+        self.stream = self.connection.open("/corvo.v1.WorkerService/StreamLifecycle",
+                                           [("content-type", "application/connect+json")])
+        self.seen = 0
+
+    def wait(self):
+        frame = json.dumps({"queues": ["handed"], "fetchCount": 1}).encode()
+        self.connection.data(self.stream, b"\0" + struct.pack(">I", len(frame)) + frame)
+
+    def answer(self):
+        while True:
+            body = self.connection.body.get(self.stream, b"")[self.seen:]
+            if len(body) >= 5 and len(body) >= 5 + struct.unpack(">I", body[1:5])[0]:
+                size, = struct.unpack(">I", body[1:5])
+                self.seen += 5 + size
+                return json.loads(body[5:5 + size])
+            self.connection.read()
+
+    def take(self):
+        while not (jobs := self.answer().get("jobs")):
+            self.wait()
+        return jobs[0]["jobId"]
+
+
+class Binary:
+    """A subscription with one credit."""
+
+    def __init__(self, _, rpc_port):
+        self.socket = socket.create_connection(("127.0.0.1", rpc_port), PATIENCE_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.input = self.socket.makefile("rb")
+
+    def wait(self):
+        asked = struct.pack("<HI", 1, 30000) + b"\1w\1\6handed"
+        self.socket.sendall(struct.pack("<BII", 2, 1, len(asked)) + asked)
+
+    def take(self):
+        _, _, size = struct.unpack("<BII", self.input.read(9))
+        payload = self.input.read(size)
+        return payload[3:3 + payload[2]].decode()
+
+
+def handed_over(server, rpc_port):
+    """Several connections in each way: whether one is on the producer's thread is chance."""
+    producer = Client(server)
+    ways = [[kind(server, rpc_port) for _ in range(CONNECTIONS)] for kind in (Fetch, Stream, Binary)]
+    took = [[] for _ in ways]
+    for n in range(HANDED_OVER):
+        for workers, times in zip(ways, took):
+            way = workers[n % CONNECTIONS]
+            way.wait()
+            while producer.get("/api/v1/cluster/status")["admission_stats"]["fetches_waiting"] == 0:
+                pass
+            started = time.perf_counter()
+            producer.connection.request("POST", "/api/v1/enqueue", json.dumps({"queue": "handed", "payload": {"n": 1}}))
+            job = way.take()
+            times.append(time.perf_counter() - started)
+            producer.connection.getresponse().read()
+            producer.post(f"/api/v1/ack/{job}", {})
+    return [(type(workers[0]).__name__.lower(), times) for workers, times in zip(ways, took)]
+
+
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     jobs = int(sys.argv[2]) if len(sys.argv) > 2 else 50000
@@ -51,10 +142,12 @@ def main():
         taken, spent = ticks()
         port, rpc_port = free_port(), free_port()
         with running(folder, port, program, "server", "--bind", f"127.0.0.1:{port}", "--data-dir", f"{folder}/data",
-                     "--rpc-bind", f"127.0.0.1:{rpc_port}", "--rate-limit-enabled=false"):
+                     "--rpc-bind", f"127.0.0.1:{rpc_port}", "--rate-limit-enabled=false") as server:
+            server.port = port
             for _ in range(rounds):
                 for i, (_, phase, flags) in enumerate(WAYS):
                     found[i].append(measure(program, port, rpc_port, jobs, flags)[phase])
+            waited = handed_over(server, rpc_port)
     print(f"{'':<28} {'phase':<10} {'jobs/s':>9} {'ratio':>6} {'server CPU ms per 1,000':>24} {'p50 ms':>8} {'p99 ms':>8}")
     first = {}
     for (name, phase, _), runs in zip(WAYS, found):
@@ -63,6 +156,8 @@ def main():
         base = first.setdefault(phase, median["ops_per_sec"])
         print(f"{name:<28} {phase:<10} {median['ops_per_sec']:>9.0f} {median['ops_per_sec'] / base:>6.2f} "
               f"{median['server_cpu_ms_per_1000']:>24.1f} {median['p50_us'] / 1000:>8.2f} {median['p99_us'] / 1000:>8.2f}")
+    for name, times in waited:
+        print(percentiles(f"enqueue to a waiting {name}", times))
     taken, spent = (now - before for now, before in zip(ticks(), (taken, spent)))
     print(f"the host took {100 * taken / spent:.1f} % of the processors")
 

@@ -2,8 +2,8 @@
 
 The HTTP around them is whole, so that what is damaged reaches the decoders: the protobuf and JSON of
 every method in the framing of Connect, gRPC and gRPC-Web, frames of a lifecycle stream, and frames of
-the binary worker protocol. Several go over one connection. CORVO_MUTATIONS sets how many; a failure
-names the seed.
+the binary worker protocol. Several go over one connection. CORVO_MUTATIONS sets how many are damaged;
+a failure names the seed.
 """
 import errno
 import json
@@ -85,7 +85,7 @@ class Mutations(unittest.TestCase):
     takes_long = True
 
     def over_http2(self, server, rng, pool):
-        """Each on a stream of one connection, in an envelope that is mostly right."""
+        """Each on a stream of one connection, in an envelope that is mostly right. How many were damaged."""
         connection, streams = Connection(server.port, PATIENCE_S), {}
         try:
             for _ in range(EACH):
@@ -104,11 +104,12 @@ class Mutations(unittest.TestCase):
                 else:
                     streams[stream] = (kind, framed)
             if rng.random() < 0.1:
-                return  # and the connection is closed under them
+                return EACH  # and the connection is closed under them
             while not streams.keys() <= connection.ended:
                 connection.read()
             for stream, (kind, framed) in streams.items():
                 self.check(connection, stream, kind, framed)
+            return EACH
         finally:
             connection.close()
 
@@ -124,11 +125,10 @@ class Mutations(unittest.TestCase):
             self.assertIn("code", json.loads(body))
 
     def over_tcp(self, server, rng, pool):
-        """Frames of the binary protocol; what comes back is whole frames."""
-        client = binary.Client(server)
+        """Frames of the binary protocol; what comes back is whole frames. How many were damaged."""
+        client, damages = binary.Client(server), [rng.random() < 0.5 for _ in range(EACH)]
         try:
-            data = b"".join(mutate(rng, pool) if rng.random() < 0.3 else rng.choice(pool) for _ in range(EACH))
-            client.socket.sendall(data)
+            client.socket.sendall(b"".join(mutate(rng, pool) if damage else rng.choice(pool) for damage in damages))
             client.socket.shutdown(socket.SHUT_WR)
             while (answer := client.next()) is not None:
                 self.assertIn(answer[0], (0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x94, 8, 9, 0xff))
@@ -137,6 +137,7 @@ class Mutations(unittest.TestCase):
                 raise
         finally:
             client.close()
+        return sum(damages)
 
     def sender(self, server, seed):
         rng, api = random.Random(seed), server.client()
@@ -154,12 +155,14 @@ class Mutations(unittest.TestCase):
                          + binary.text("e") + binary.text("b") + b"\0"),
             binary.frame(binary.BULK, 7, b"\3" + binary.text(queue) + struct.pack("<H", 1) + binary.text(job)
                          + bytes(9))]
-        for n in range(MUTATIONS // EACH // 2):
+        sent = n = 0
+        while sent < MUTATIONS // 2:
             try:
-                (self.over_tcp if n % 2 else self.over_http2)(server, rng, frames if n % 2 else pool)
+                sent += (self.over_tcp if n % 2 else self.over_http2)(server, rng, frames if n % 2 else pool)
             except (AssertionError, OSError, ValueError, KeyError) as e:
                 server.check_alive()
                 raise AssertionError(f"seed {seed}, connection {n}: {e!r}") from e
+            n += 1
         api.enqueue(unique("good"))
 
     def test_damaged_messages(self):
