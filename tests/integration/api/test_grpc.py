@@ -177,6 +177,11 @@ class Events(GrpcTest):
             seen, last = seen + part, part[-1].seq
         self.assertEqual([event.job_id for event in seen], ids)
 
+    def test_a_quiet_stream_is_kept_alive(self):
+        """Every 15 s an event without anything in it (rpc.md 12)."""
+        event = next(self.subscribe(queues=[unique("q")]))
+        self.assertEqual(event, type(event)())
+
     def test_a_type_that_is_none(self):
         self.assertIn("types: got 'nonsense'", self.refused(
             grpc.StatusCode.INVALID_ARGUMENT, lambda: next(self.worker.Subscribe(types=["nonsense"]))))

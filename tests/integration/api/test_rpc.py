@@ -573,10 +573,34 @@ class Lifecycle(ApiTest):
         job = self.api.enqueue(queue)
         self.assertEqual(self.api.fetch(queue)["job_id"], job)
 
-    def test_grpc_over_http2(self):
+    def test_each_protocol_with_each_codec(self):
+        """16.2, 1: all of them over HTTP/2; over HTTP/1.1 those that it carries."""
         connection = Connection(self.server.port, PATIENCE_S)
         self.addCleanup(connection.close)
-        stream = connection.open(BASE + "Enqueue", [("content-type", "application/grpc"), ("te", "trailers")])
-        connection.data(stream, envelope(b"\x0a\x01q\x12\x02{}"), last=True)
-        status, body = connection.answer(stream)
-        self.assertEqual((status, len(envelopes(body)), envelopes(body)[0][0]), (200, 1, 0))
+        messages = {"proto": b"\x0a\x01q\x12\x02{}", "json": b'{"queue":"q","payloadJson":"{}"}'}
+        for protocol in ("", "grpc+", "grpc-web+"):
+            for codec, message in messages.items():
+                kind = f"application/{protocol}{codec}"
+                body = envelope(message) if protocol else message
+                with self.subTest(kind, http=2):
+                    stream = connection.open(BASE + "Enqueue", [("content-type", kind), ("te", "trailers")])
+                    connection.data(stream, body, last=True)
+                    status, answer = connection.answer(stream)
+                    self.expect_job(protocol, codec, status, answer)
+                if protocol != "grpc+":
+                    with self.subTest(kind, http=1):
+                        answer = self.api.send("POST", BASE + "Enqueue", body, {"Content-Type": kind})
+                        self.assertEqual(answer.headers["content-type"], kind)
+                        self.expect_job(protocol, codec, answer.status, answer.body)
+
+    def expect_job(self, protocol, codec, status, body):
+        """The answer to an enqueue is one message, and behind it what its protocol ends with."""
+        self.assertEqual(status, 200)
+        if protocol:
+            (flags, message), *rest = envelopes(body)
+            self.assertEqual(flags, 0)
+            self.assertEqual(rest, [(0x80, b"grpc-status: 0\r\n")] if protocol == "grpc-web+" else [])
+        else:
+            message = body
+        job = json.loads(message)["jobId"] if codec == "json" else message[2:32].decode()
+        self.assertEqual(self.api.job(job)["queue"], "q")
