@@ -43,14 +43,14 @@ enum err_code kv__err(struct err *err, char *msg, const char *doing)
 
 /* The place of one write as a hint for the next: a few comparisons instead of sixty. RocksDB keeps
  * one such place per prefix, here the first byte. It has no function for this option; and it mixes
- * up the places of keys and of deleted ranges, so a family has either. */
-static void set_sequential_options(struct kv *kv)
+ * up the places of keys and of deleted ranges, so such a family is given no ranges: write_range. */
+static void set_hinted_options(struct kv *kv)
 {
     char *msg = NULL;
-    kv->sequential_options = rocksdb_options_create();
+    kv->hinted_options = rocksdb_options_create();
     rocksdb_get_options_from_string(kv->options,
                                     "memtable_insert_with_hint_prefix_extractor=fixed:1",
-                                    kv->sequential_options, &msg);
+                                    kv->hinted_options, &msg);
     CHECK(msg == NULL);
 }
 
@@ -88,7 +88,7 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_block_based_options_set_block_cache(kv->table, kv->cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(kv->table, 1);
     rocksdb_options_set_block_based_table_factory(kv->options, kv->table);
-    set_sequential_options(kv);
+    set_hinted_options(kv);
     rocksdb_writeoptions_disable_WAL(kv->write, 1);
 }
 
@@ -130,9 +130,9 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     kv->wb = rocksdb_writebatch_create();
     set_options(kv, config);
     for (size_t i = 0; i < config->family_count; i++) {
-        bool sequential = (config->sequential_families & 1U << i) != 0;
+        bool hinted = (config->hinted_families & 1U << i) != 0;
         names[i] = kv->names[i] = config->families[i];
-        options[i] = sequential ? kv->sequential_options : kv->options;
+        options[i] = hinted ? kv->hinted_options : kv->options;
     }
     /* RocksDB insists on a family of its own; nothing is kept in it. */
     names[config->family_count] = "default";
@@ -143,12 +143,33 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
         return kv__err(err, msg, "open the store");
     }
     kv->family_count = config->family_count;
-    kv->sequential_families = config->sequential_families;
+    kv->hinted_families = config->hinted_families;
     kv->window_bytes = config->window_bytes > 0 ? config->window_bytes : KV_WINDOW_BYTES;
     /* RocksDB counts every comparison of keys for whoever might ask, unless this thread says no. */
     rocksdb_set_perf_level(rocksdb_disable);
     *out_kv = TAKE(kv);
     return ERR_OK;
+}
+
+/* A hinted family has no ranges: there, each key that RocksDB has goes by itself. */
+static void write_range(struct kv *kv, const struct kv_record *r)
+{
+    rocksdb_column_family_handle_t *family = kv__family(kv, r->family);
+    if ((kv->hinted_families & 1U << r->family) == 0) {
+        rocksdb_writebatch_delete_range_cf(kv->wb, family, r->key.ptr, r->key.len, r->value.ptr,
+                                           r->value.len);
+        return;
+    }
+    struct err err;
+    struct kv_iter *it = kv_iter__new_stored(kv, NULL, r->family, r->key);
+    for (; kv_iter_valid(it) && str_cmp(kv_iter_key(it), r->value) < 0; kv_iter_next(it)) {
+        struct str key = kv_iter_key(it);
+        rocksdb_writebatch_delete_cf(kv->wb, family, key.ptr, key.len);
+    }
+    if (kv_iter_error(it, &err) != ERR_OK) { /* as the end of the keys it would be a lie */
+        check_fatal("%s", err.msg);
+    }
+    kv_iter_free(it);
 }
 
 static void write_record(void *data, const struct kv_record *r)
@@ -165,8 +186,7 @@ static void write_record(void *data, const struct kv_record *r)
         rocksdb_writebatch_delete_cf(kv->wb, family, r->key.ptr, r->key.len);
         break;
     case KV_RECORD_DELETE_RANGE:
-        rocksdb_writebatch_delete_range_cf(kv->wb, family, r->key.ptr, r->key.len, r->value.ptr,
-                                           r->value.len);
+        write_range(kv, r);
         break;
     }
 }
@@ -206,12 +226,27 @@ static enum err_code write_window(struct kv *kv, struct err *err)
     if (kv_window_bytes(&kv->window) == 0) {
         return ERR_OK;
     }
-    kv_window_each(&kv->window, (unsigned)kv->family_count, write_record, kv);
+    kv_window_each(&kv->window, (unsigned)kv->family_count, kv->hinted_families, write_record, kv);
     enum err_code code = write_gathered(kv, err);
     if (code == ERR_OK) {
         kv_window_clear(&kv->window);
     }
     return code;
+}
+
+/* What the commit itself has put into the range before it deletes it: RocksDB does not have that
+ * yet. */
+static void drop_earlier(struct kv *kv, const char *at, const char *end,
+                         const struct kv_record *range)
+{
+    while (at < end) {
+        struct kv_record r;
+        at = kv_record_read(at, &r);
+        if (r.kind != KV_RECORD_DELETE_RANGE && r.family == range->family &&
+            str_cmp(r.key, range->key) >= 0 && str_cmp(r.key, range->value) < 0) {
+            rocksdb_writebatch_delete_cf(kv->wb, kv__family(kv, r.family), r.key.ptr, r.key.len);
+        }
+    }
 }
 
 /* A large commit goes to RocksDB by itself: the window would only hold another copy of it, and can
@@ -221,8 +256,12 @@ static enum err_code write_large(struct kv *kv, struct kv_batch *b, struct err *
     const char *end = b->records.ptr + b->records.len;
     for (const char *at = b->records.ptr; at < end;) {
         struct kv_record r;
-        at = kv_record_read(at, &r);
+        const char *next = kv_record_read(at, &r);
+        if (r.kind == KV_RECORD_DELETE_RANGE && (kv->hinted_families & 1U << r.family) != 0) {
+            drop_earlier(kv, b->records.ptr, at, &r);
+        }
         write_record(kv, &r);
+        at = next;
     }
     buf_deinit(&b->records); /* two copies are enough, and one this large is not worth keeping */
     enum err_code code = write_gathered(kv, err);
@@ -274,7 +313,7 @@ void kv_close(struct kv *kv)
     rocksdb_writeoptions_destroy(kv->write);
     rocksdb_block_based_options_destroy(kv->table);
     rocksdb_options_destroy(kv->options);
-    rocksdb_options_destroy(kv->sequential_options);
+    rocksdb_options_destroy(kv->hinted_options);
     rocksdb_cache_destroy(kv->cache);
     rocksdb_writebatch_destroy(kv->wb);
     kv_window_deinit(&kv->window);
@@ -328,7 +367,6 @@ void kv_delete(struct kv_batch *b, unsigned family, struct str key)
 
 void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until)
 {
-    CHECK((b->kv->sequential_families & 1U << family) == 0);
     add(b, (struct kv_record){KV_RECORD_DELETE_RANGE, family, from, until});
 }
 

@@ -36,9 +36,10 @@ struct kv_config {
     const char *const *families; /* names, in the order of the numbers that calls use; they live as
                                     long as the store */
     size_t family_count;
-    /* Bit n: keys of family n are mostly written one behind the other, and never deleted by range.
-     * The place of one write is then a hint for the next. */
-    unsigned sequential_families;
+    /* Bit n: keys of family n that are written together often lie near each other, and ranges of
+     * them are rarely deleted, and short. The place of one write is then a hint for the next, and
+     * the keys of a range go one by one. */
+    unsigned hinted_families;
     size_t write_buffer_bytes; /* per family; 0 is the default of 64 MiB */
     size_t cache_bytes;        /* block cache over all families; 0 is the default of 64 MiB */
     size_t window_bytes;       /* commits kept together; 0 is the default of 512 KiB */
@@ -68,7 +69,6 @@ void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str valu
 /* A put of a key that the family does not have. When it is deleted soon, nothing was ever there. */
 void kv_put_new(struct kv_batch *b, unsigned family, struct str key, struct str value);
 void kv_delete(struct kv_batch *b, unsigned family, struct str key);
-/* Not in a sequential family. */
 void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until);
 size_t kv_batch_count(const struct kv_batch *b);
 

@@ -18,7 +18,7 @@ struct kv {
     char *path;
     atomic_bool retired; /* the folder goes with it */
     rocksdb_options_t *options;
-    rocksdb_options_t *sequential_options;
+    rocksdb_options_t *hinted_options;
     rocksdb_block_based_table_options_t *table;
     rocksdb_cache_t *cache;
     rocksdb_writeoptions_t *write;
@@ -26,7 +26,7 @@ struct kv {
     rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
     const char *names[KV_FAMILIES_MAX]; /* the caller's, which outlive the store */
     size_t family_count;
-    unsigned sequential_families;
+    unsigned hinted_families;
     size_t window_bytes;
     pthread_mutex_t lock; /* guards what follows */
     struct kv_window window;

@@ -1,5 +1,6 @@
 #include "kv/kv_window.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +191,123 @@ void kv_window_each_of(const struct kv_window *w, unsigned family,
     }
 }
 
-void kv_window_each(const struct kv_window *w, unsigned family_count,
+/* Records of a family, to be put in order. Those whose keys begin with the same byte are of one
+ * kind, and often begin with much more that is the same: what tells them apart is looked for once
+ * for all of them, and compared as one number. */
+struct sorting {
+    struct kv_record *records;
+    struct place {
+        uint64_t head;
+        const struct kv_record *record;
+    } * places, *spare; /* room for as many each */
+    size_t count;
+    struct kind {
+        struct str last; /* key that came; none: NULL */
+        size_t common;   /* so many bytes of it begin all keys of the kind */
+    } kinds[256];
+    bool in_order; /* within each kind */
+};
+
+static unsigned kind_of(struct str key)
+{
+    return key.len == 0 ? 0 : (unsigned char)key.ptr[0];
+}
+
+static void note_record(void *data, const struct kv_record *r)
+{
+    struct sorting *s = data;
+    struct kind *kind = &s->kinds[kind_of(r->key)];
+    if (kind->last.ptr == NULL) {
+        kind->common = r->key.len;
+    } else {
+        size_t n = kind->common < r->key.len ? kind->common : r->key.len;
+        while (n > 0 && memcmp(kind->last.ptr, r->key.ptr, n) != 0) {
+            n--;
+        }
+        kind->common = n;
+        s->in_order = s->in_order && str_cmp(kind->last, r->key) < 0;
+    }
+    kind->last = r->key;
+    s->records[s->count++] = *r;
+}
+
+/* The bytes of a key from there on, as a number that sorts as they do. */
+static uint64_t head_of(struct str key, size_t from)
+{
+    uint8_t bytes[sizeof(uint64_t)] = {0};
+    size_t len = key.len - from < sizeof bytes ? key.len - from : sizeof bytes;
+    memcpy(bytes, key.ptr + from, len);
+    uint64_t head;
+    memcpy(&head, bytes, sizeof head);
+    return be64toh(head);
+}
+
+static bool is_before(const struct place *a, const struct place *b)
+{
+    return a->head != b->head ? a->head < b->head : str_cmp(a->record->key, b->record->key) < 0;
+}
+
+/* Two runs that follow one another become one. */
+static void merge(const struct place *a, size_t a_count, const struct place *b, size_t b_count,
+                  struct place *out)
+{
+    const struct place *a_end = a + a_count;
+    const struct place *b_end = b + b_count;
+    while (a < a_end && b < b_end) {
+        *out++ = is_before(b, a) ? *b++ : *a++;
+    }
+    while (a < a_end) {
+        *out++ = *a++;
+    }
+    while (b < b_end) {
+        *out++ = *b++;
+    }
+}
+
+/* By heads and keys: keys of one kind are in order then, the kinds need not be. The C library's
+ * sort takes four times as long for the call that every comparison is. */
+static void sort(struct sorting *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct kv_record *r = &s->records[i];
+        uint64_t head = s->in_order ? 0 : head_of(r->key, s->kinds[kind_of(r->key)].common);
+        s->places[i] = (struct place){.head = head, .record = r};
+    }
+    for (size_t run = 1; run < s->count && !s->in_order; run *= 2) {
+        for (size_t at = 0; at < s->count; at += 2 * run) {
+            size_t left = s->count - at;
+            size_t a = left < run ? left : run;
+            size_t b = left - a < run ? left - a : run;
+            merge(s->places + at, a, s->places + at + a, b, s->spare + at);
+        }
+        struct place *sorted = s->spare;
+        s->spare = s->places;
+        s->places = sorted;
+    }
+}
+
+static void each_sorted(const struct kv_window *w, unsigned family,
+                        void (*fn)(void *data, const struct kv_record *r), void *data)
+{
+    struct sorting *s = calloc(1, sizeof *s);
+    CHECK(s != NULL);
+    s->records = calloc(w->count + 1, sizeof *s->records);
+    s->places = calloc(2 * (w->count + 1), sizeof *s->places);
+    CHECK(s->records != NULL && s->places != NULL);
+    struct place *places = s->places;
+    s->spare = places + w->count + 1;
+    s->in_order = true;
+    kv_window_each_of(w, family, note_record, s);
+    sort(s);
+    for (size_t i = 0; i < s->count; i++) {
+        fn(data, s->places[i].record);
+    }
+    free(s->records);
+    free(places);
+    free(s);
+}
+
+void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned sorted,
                     void (*fn)(void *data, const struct kv_record *r), void *data)
 {
     /* First the ranges: what was in them here is dropped, and what came later stays. */
@@ -199,7 +316,11 @@ void kv_window_each(const struct kv_window *w, unsigned family_count,
         fn(data, &range);
     }
     for (unsigned family = 0; family < family_count; family++) {
-        kv_window_each_of(w, family, fn, data);
+        if ((sorted & 1U << family) != 0) {
+            each_sorted(w, family, fn, data);
+        } else {
+            kv_window_each_of(w, family, fn, data);
+        }
     }
 }
 

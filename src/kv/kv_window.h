@@ -49,8 +49,9 @@ enum kv_window_answer kv_window_find(const struct kv_window *w, unsigned family,
 size_t kv_window_bytes(const struct kv_window *w);
 
 /* What has to be done to the store: ranges first, then family by family, because what is written
- * together is found in the processor's cache. */
-void kv_window_each(const struct kv_window *w, unsigned family_count,
+ * together is found in the processor's cache. Of the families in `sorted` (bit n: family n) keys
+ * that begin with the same byte come in their order, so that each is written near the last. */
+void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned sorted,
                     void (*fn)(void *data, const struct kv_record *r), void *data);
 
 /* The last write of each key of a family, a deletion for each that the store may have: what a walk

@@ -82,7 +82,8 @@ static enum err_code meta_read(struct store *s, struct err *err)
 
 static const struct kv_config config = {.families = family_names,
                                         .family_count = STORE_FAMILY_COUNT,
-                                        .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
+                                        .hinted_families =
+                                            1U << STORE_LIVE | 1U << STORE_DONE | 1U << STORE_META};
 
 void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
                  void *data)

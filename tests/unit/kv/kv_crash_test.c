@@ -30,7 +30,7 @@ static const char *const names[FAMILIES] = {"one", "two", "three"};
  * writer runs. */
 static const struct kv_config config = {.families = names,
                                         .family_count = FAMILIES,
-                                        .sequential_families = 1U << 1,
+                                        .hinted_families = 1U << 1,
                                         .write_buffer_bytes = 64 << 10,
                                         .window_bytes = 2 << 10};
 

@@ -57,11 +57,9 @@ static void write_one(struct fixture *f)
     char until = (char)(key + (int)below(f, 4));
     switch (below(f, 8)) {
     case 0:
-        if (family != 1) { /* which is a sequential one */
-            kv_delete_range(f->batch, family, key_of(&key), key_of(&until));
-            for (; key < until && key <= 'z'; key++) {
-                f->want[family][key - 'a'] = 0;
-            }
+        kv_delete_range(f->batch, family, key_of(&key), key_of(&until));
+        for (; key < until && key <= 'z'; key++) {
+            f->want[family][key - 'a'] = 0;
         }
         break;
     case 1:
@@ -234,7 +232,7 @@ static void any_window__is_not_seen(void **state)
                             .rng = rng_from(seed),
                             .config = {.families = names,
                                        .family_count = FAMILIES,
-                                       .sequential_families = 1U << 1,
+                                       .hinted_families = 1U << 1,
                                        .window_bytes = (size_t)64 << 2 * seed}};
         open_store(&f);
         for (unsigned i = 0; i < ROUNDS; i++) {
@@ -297,7 +295,7 @@ static void writes_that_meet__leave_the_last_or_nothing(void **state)
             kv_record_add(&records, &r);
         }
         kv_window_add(&w, buf_str(&records));
-        kv_window_each(&w, 1, count, &left);
+        kv_window_each(&w, 1, 0, count, &left);
         assert_int_equal(left, rows[i].left);
         buf_deinit(&records);
         kv_window_deinit(&w);
