@@ -30,11 +30,12 @@ static struct map_node **slot_of(const struct map *m, uint64_t hash)
 
 struct map_node *map_find(const struct map *m, struct str key)
 {
-    if (m->count == 0) {
-        return NULL;
-    }
-    uint64_t hash = map_hash(key);
-    struct map_node *n = *slot_of(m, hash);
+    return m->count == 0 ? NULL : map_find_hashed(m, map_hash(key), key);
+}
+
+struct map_node *map_find_hashed(const struct map *m, uint64_t hash, struct str key)
+{
+    struct map_node *n = m->count == 0 ? NULL : *slot_of(m, hash);
     while (n != NULL && (n->hash != hash || !str_eq(n->key, key))) {
         n = n->next;
     }
@@ -72,11 +73,16 @@ static void grow(struct map *m)
 
 void map_add(struct map *m, struct map_node *node)
 {
-    DCHECK(map_find(m, node->key) == NULL);
+    node->hash = map_hash(node->key);
+    map_add_hashed(m, node);
+}
+
+void map_add_hashed(struct map *m, struct map_node *node)
+{
+    DCHECK(map_find_hashed(m, node->hash, node->key) == NULL);
     if (m->count == m->slot_count) {
         grow(m);
     }
-    node->hash = map_hash(node->key);
     struct map_node **slot = slot_of(m, node->hash);
     node->next = *slot;
     *slot = node;

@@ -30,6 +30,8 @@ void map_init(struct map *m);
 void map_deinit(struct map *m); /* the objects are their owner's */
 
 struct map_node *map_find(const struct map *m, struct str key);
+/* The same, when the hash of the key is known. */
+struct map_node *map_find_hashed(const struct map *m, uint64_t hash, struct str key);
 
 /* The hash of a key, and a node whose key has it: nearly always, but not for certain, that key's.
  */
@@ -38,6 +40,7 @@ struct map_node *map_find_hash(const struct map *m, uint64_t hash);
 
 /* Put a node in whose key is set and not in the map yet. */
 void map_add(struct map *m, struct map_node *node);
+void map_add_hashed(struct map *m, struct map_node *node); /* whose hash is set, too */
 
 /* Take out a node that is in the map. */
 void map_remove(struct map *m, struct map_node *node);

@@ -2,8 +2,9 @@
  * Names: jobs that their makers have given a name, unique in its queue, and a share of what the
  * queue may hold (scheduler.md 2.3, 10).
  *
- * The names are in the store and not in memory. What this entry has put and removed is seen before
- * it is committed through a small map beside it.
+ * The names are in the store, and in memory only a mark of each: most names that are looked for are
+ * new, and the store is not asked for those. What this entry has put and removed is seen before it
+ * is committed through a small map beside it.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -16,25 +17,47 @@ struct fresh_name {
     struct id id; /* none: removed */
 };
 
-static struct str key_of(struct machine *m, struct str queue, struct str name)
+/* A name, with its queue, as it is looked for. */
+struct key {
+    struct str text;
+    uint64_t hash;
+};
+
+static struct key key_of(struct machine *m, struct str queue, struct str name)
 {
     char *key = machine__alloc(m, queue.len + 1 + name.len);
     memcpy(key, queue.ptr, queue.len);
     key[queue.len] = '\0';
     memcpy(key + queue.len + 1, name.ptr, name.len);
-    return str_from(key, queue.len + 1 + name.len);
+    struct str text = str_from(key, queue.len + 1 + name.len);
+    return (struct key){.text = text, .hash = map_hash(text)};
 }
 
-static bool find(struct machine *m, struct str key, struct id *out)
+static void load_name(void *data, struct str key, struct str value)
 {
-    struct map_node *fresh = map_find(&m->fresh_names, key);
+    struct machine *m = data;
+    (void)value;
+    marks_add(&m->names, map_hash(key));
+}
+
+void apply_named__load(struct machine *m)
+{
+    store_each(&m->store, STORE_KIND_NAME, load_name, m);
+}
+
+static bool find(struct machine *m, struct key key, struct id *out)
+{
+    if (!marks_has(&m->names, key.hash)) {
+        return false;
+    }
+    struct map_node *fresh = map_find_hashed(&m->fresh_names, key.hash, key.text);
     if (fresh != NULL) {
         *out = CONTAINER_OF(fresh, struct fresh_name, node)->id;
         return !id_is_none(*out);
     }
     struct buf value;
     buf_init(&value, ID_BYTES);
-    bool found = store_get(&m->store, STORE_KIND_NAME, key, &value) && value.len == ID_BYTES;
+    bool found = store_get(&m->store, STORE_KIND_NAME, key.text, &value) && value.len == ID_BYTES;
     if (found) {
         *out = id_from_bytes(value.ptr);
     }
@@ -42,22 +65,26 @@ static bool find(struct machine *m, struct str key, struct id *out)
     return found;
 }
 
-static void note(struct machine *m, struct str key, struct id id)
+/* The name of the job, which no job has; or of none any more, which find found. */
+static void note(struct machine *m, struct key key, struct id id)
 {
-    struct map_node *fresh = map_find(&m->fresh_names, key);
+    struct map_node *fresh = map_find_hashed(&m->fresh_names, key.hash, key.text);
     struct fresh_name *f = NULL;
     if (fresh != NULL) {
         f = CONTAINER_OF(fresh, struct fresh_name, node);
     } else {
         f = MACHINE_ARRAY(m, struct fresh_name, 1);
-        f->node.key = key;
-        map_add(&m->fresh_names, &f->node);
+        f->node.key = key.text;
+        f->node.hash = key.hash;
+        map_add_hashed(&m->fresh_names, &f->node);
     }
     f->id = id;
     if (id_is_none(id)) {
-        store_delete(&m->store, STORE_KIND_NAME, key);
+        marks_remove(&m->names, key.hash);
+        store_delete(&m->store, STORE_KIND_NAME, key.text);
     } else {
-        store_put(&m->store, STORE_KIND_NAME, key, str_from(id.b, ID_BYTES));
+        marks_add(&m->names, key.hash);
+        store_put(&m->store, STORE_KIND_NAME, key.text, str_from(id.b, ID_BYTES));
     }
 }
 
@@ -67,7 +94,7 @@ void apply_named__forget(struct machine *m, const struct job *j)
     if (j->name.len == 0) {
         return;
     }
-    struct str key = key_of(m, j->queue, j->name);
+    struct key key = key_of(m, j->queue, j->name);
     if (find(m, key, &id) && id_eq(id, j->id)) {
         note(m, key, ID_NONE);
     }
@@ -79,7 +106,7 @@ bool apply_named__take(struct machine *m, const struct job *j)
     if (j->name.len == 0) {
         return true;
     }
-    struct str key = key_of(m, j->queue, j->name);
+    struct key key = key_of(m, j->queue, j->name);
     if (find(m, key, &id)) {
         return false;
     }
@@ -125,7 +152,7 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
     enum store_family family;
     r->items = MACHINE_ARRAY(m, struct result_item, 1);
     r->count = 1;
-    struct str key = key_of(m, j->queue, j->name);
+    struct key key = key_of(m, j->queue, j->name);
     if (find(m, key, &id) && jobs__get(m, id, &known, &family)) {
         r->items[0] = (struct result_item){.id = id, .status = RESULT_DUPLICATE};
         if (known.definition != j->definition) {

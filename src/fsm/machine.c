@@ -259,6 +259,7 @@ static enum err_code load(struct machine *m, const struct machine_hooks *hooks, 
     spends__load(m);
     apply_budget__load(m);
     apply_node__load(m);
+    apply_named__load(m);
     history__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
@@ -281,6 +282,7 @@ static void memory_init(struct machine *m)
     /* Decoded commands, results, new texts: what is in the log has to be applied. */
     m->arena = arena_new(SIZE_MAX);
     push_lines__open(m);
+    marks_init(&m->names);
     map_init(&m->fresh_names);
 }
 
@@ -301,6 +303,7 @@ static void memory_deinit(struct machine *m)
     locks__close(m);
     dependencies__close(m);
     push_lines__close(m);
+    marks_deinit(&m->names);
     map_deinit(&m->fresh_names);
     queues__close(m);
     spaces__close(m);
@@ -711,7 +714,7 @@ uint64_t machine_index_bytes(const struct machine *m)
     for (uint32_t i = 0; i < m->queue_count; i++) {
         items += m->queues[i] == NULL ? 0 : m->queues[i]->aside.cap;
     }
-    return live_bytes(&m->live) + items * sizeof(struct heap_item);
+    return live_bytes(&m->live) + marks_bytes(&m->names) + items * sizeof(struct heap_item);
 }
 
 void machine_space(const struct machine *m, struct str ns, struct machine_space *out)

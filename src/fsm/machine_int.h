@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/marks.h"
 #include "core/job_move.h"
 #include "fsm/command.h"
 #include "fsm/live.h"
@@ -201,6 +202,7 @@ struct machine {
     struct heap releases; /* dependency.release */
     struct bulk **bulks;  /* by id, that is in the order of their creation */
     uint32_t bulk_count;
+    struct marks names; /* of jobs, all that are stored or put by the entry: apply_named.c */
     struct map push_line_names;
     struct push_line **push_lines; /* by number; NULL where one is not used */
     uint32_t push_line_count, push_line_cap;

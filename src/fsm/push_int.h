@@ -32,6 +32,8 @@ void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome ou
 void apply_push__lost(struct machine *m, struct job *j);
 
 /* apply_named.c */
+/* The marks of all names. */
+void apply_named__load(struct machine *m);
 /* j's name is free again, if it has one. */
 void apply_named__forget(struct machine *m, const struct job *j);
 /* j gets its name, if it has one; false when another job has it. */

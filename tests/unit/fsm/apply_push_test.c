@@ -2,6 +2,7 @@
  * Jobs that the server itself delivers (scheduler.md 4, 5, 7, 8), and names and capacity (2.3, 10).
  */
 #include "lib/machine_kit.h"
+#include "lib/rng.h"
 #include "store/store_job.h"
 #include "store/store_rows.h"
 
@@ -275,6 +276,68 @@ static void named__two_in_one_entry_are_one_job(void **state)
     assert_true(id_eq(r[0].items[0].id, r[1].items[0].id));
 }
 
+/* Of a name, what the machine says must be what a list says that was kept beside it. */
+struct known_name {
+    struct id id; /* none: free */
+    bool counts;  /* its job is not over */
+};
+
+static void expect_names(struct kit *k, const char *queue, const struct known_name *names,
+                         unsigned count)
+{
+    uint64_t counted = 0;
+    for (unsigned i = 0; i < count; i++) {
+        counted += names[i].counts ? 1 : 0;
+    }
+    struct machine_queue q = kit_queue_info(k, queue);
+    assert_int_equal(q.named_count, counted);
+    assert_int_equal(q.named_bytes, counted * 200);
+}
+
+static void named__are_known_after_random_work_and_restarts(void **state)
+{
+    enum { NAMES = 40, ROUNDS = 4000 };
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct known_name names[NAMES] = {
+        {.id = put(k, queue, "name-0", 1, 1000000, 1000)->items[0].id, .counts = true}};
+    struct rng rng = rng_from(11);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct known_name *n = &names[rng_below(&rng, NAMES)];
+        char name[16];
+        (void)snprintf(name, sizeof name, "name-%u", (unsigned)(n - names));
+        switch (rng_below(&rng, 6)) {
+        case 0:
+            if (!id_is_none(n->id)) {
+                (void)kit_do(k, COMMAND_JOB_DELETE, n->id);
+                *n = (struct known_name){.counts = false};
+            }
+            break;
+        case 1:
+            if (n->counts) {
+                (void)kit_do(k, COMMAND_JOB_CANCEL, n->id);
+                n->counts = false;
+            }
+            break;
+        case 2:
+            if (rng_below(&rng, 40) == 0) {
+                kit_reopen(k);
+            }
+            break;
+        default: {
+            struct id id = put(k, queue, name, 1, 1000000, 1000)->items[0].id;
+            if (!id_is_none(n->id)) {
+                assert_true(id_eq(id, n->id));
+            } else {
+                *n = (struct known_name){.id = id, .counts = true};
+            }
+            break;
+        }
+        }
+        expect_names(k, queue, names, NAMES);
+    }
+}
+
 /* 21.3: its API shows a held one as pending, so it is cancelled as one. */
 static void named__is_cancelled_while_it_is_held(void **state)
 {
@@ -361,6 +424,7 @@ TEST_GROUP_FIXTURE(apply_push, kit_setup, kit_teardown,
                    cmocka_unit_test(recurring__runs_again_under_the_same_id),
                    cmocka_unit_test(named__is_made_once_and_within_the_capacity),
                    cmocka_unit_test(named__two_in_one_entry_are_one_job),
+                   cmocka_unit_test(named__are_known_after_random_work_and_restarts),
                    cmocka_unit_test(named__is_cancelled_while_it_is_held),
                    cmocka_unit_test(named__does_not_take_the_id_of_another_job),
                    cmocka_unit_test(named__is_counted_by_what_became_of_it),
