@@ -400,15 +400,17 @@ static bool is_daily(struct str path)
 void api_audit__note(struct api_call *c, int status, int64_t took_ns)
 {
     struct http_request *req = c->req;
+    if (c->api->audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
+        !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
+        return;
+    }
     bool sign_in = c->route != NULL && (c->route->flags & ROUTE_SIGN_IN) != 0;
     struct str path = c->route != NULL ? str_from_z(c->route->pattern) : req->path;
     bool other = req->method != HTTP_GET && !c->is_rpc && !is_daily(path);
     bool nowhere = c->route == NULL && other && (status == 404 || status == 405);
     bool refused = status == 401 || status == 403 || nowhere;
     bool change = sign_in ? c->verdict == API_KNOWN : c->route != NULL && other;
-    if (c->api->audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
-        (!refused && !change) ||
-        !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
+    if (!refused && !change) {
         return;
     }
     bool known = c->verdict == API_KNOWN || c->verdict == API_OPEN;

@@ -147,9 +147,6 @@ enum err_code command_push__check_target(struct str json, struct err *err)
         return err_set(err, ERR_FIELD_TOO_LARGE, "push too large: %zu bytes (max %d)", json.len,
                        LIMIT_PUSH_BYTES);
     }
-    if (json_scan_check(json, err) != ERR_OK) {
-        return err_wrap(err, "push");
-    }
     struct arena *a = arena_new(2 * (size_t)LIMIT_PUSH_BYTES);
     enum err_code code = push_target_read(json, a, &t, err);
     arena_free(a);

@@ -12,22 +12,23 @@ enum { TIMEOUT_MS_MAX = 24 * 3600 * 1000 };
 static const char redacted[] = "[redacted]";
 
 enum member { URL, METHOD, BODY, TIMEOUT, SUCCESS_BELOW, HEADERS, AUTH, KEEP_ANSWER, MEMBER_COUNT };
-static const char *const member_names[MEMBER_COUNT] = {
-    [URL] = "url",
-    [METHOD] = "method",
-    [BODY] = "body",
-    [TIMEOUT] = "timeout_ms",
-    [SUCCESS_BELOW] = "success_below",
-    [HEADERS] = "headers",
-    [AUTH] = "auth",
-    [KEEP_ANSWER] = "keep_answer",
+static const struct str member_names[MEMBER_COUNT] = {
+    [URL] = {.ptr = "url", .len = sizeof "url" - 1},
+    [METHOD] = {.ptr = "method", .len = sizeof "method" - 1},
+    [BODY] = {.ptr = "body", .len = sizeof "body" - 1},
+    [TIMEOUT] = {.ptr = "timeout_ms", .len = sizeof "timeout_ms" - 1},
+    [SUCCESS_BELOW] = {.ptr = "success_below", .len = sizeof "success_below" - 1},
+    [HEADERS] = {.ptr = "headers", .len = sizeof "headers" - 1},
+    [AUTH] = {.ptr = "auth", .len = sizeof "auth" - 1},
+    [KEEP_ANSWER] = {.ptr = "keep_answer", .len = sizeof "keep_answer" - 1},
 };
 
 enum auth_member { AUTH_TYPE, AUTH_TOKEN, AUTH_PASSWORD, AUTH_USER, AUTH_MEMBER_COUNT };
-static const char *const auth_names[AUTH_MEMBER_COUNT] = {[AUTH_TYPE] = "type",
-                                                          [AUTH_TOKEN] = "token",
-                                                          [AUTH_PASSWORD] = "password",
-                                                          [AUTH_USER] = "username"};
+static const struct str auth_names[AUTH_MEMBER_COUNT] = {
+    [AUTH_TYPE] = {.ptr = "type", .len = sizeof "type" - 1},
+    [AUTH_TOKEN] = {.ptr = "token", .len = sizeof "token" - 1},
+    [AUTH_PASSWORD] = {.ptr = "password", .len = sizeof "password" - 1},
+    [AUTH_USER] = {.ptr = "username", .len = sizeof "username" - 1}};
 
 /* Null is as good as absent. */
 
@@ -129,7 +130,7 @@ static enum err_code read_auth(struct json_value v, struct arena *a, struct push
     }
     out->auth = bearer ? PUSH_TARGET_BEARER : PUSH_TARGET_BASIC;
     enum auth_member secret = bearer ? AUTH_TOKEN : AUTH_PASSWORD;
-    if (read_text(m[secret], auth_names[secret], LIMIT_PUSH_HEADER_BYTES / 2, a, &out->secret,
+    if (read_text(m[secret], auth_names[secret].ptr, LIMIT_PUSH_HEADER_BYTES / 2, a, &out->secret,
                   err) != ERR_OK ||
         read_text(m[AUTH_USER], "username", LIMIT_NAME_BYTES, a, &out->user, err) != ERR_OK) {
         return err->code;
@@ -148,7 +149,7 @@ enum err_code push_target_read(struct str json, struct arena *a, struct push_tar
     struct json_value m[MEMBER_COUNT];
     *out = (struct push_target){.timeout_ms = PUSH_TARGET_TIMEOUT_MS,
                                 .success_below = PUSH_TARGET_SUCCESS_BELOW};
-    if (!json_scan_members(json, member_names, MEMBER_COUNT, m)) {
+    if (!json_scan_whole_members(json, member_names, MEMBER_COUNT, m)) {
         return err_set(err, ERR_VALIDATION, "push: expected an object");
     }
     if (read_text(m[URL], "url", LIMIT_PUSH_URL_BYTES, a, &out->url, err) != ERR_OK ||

@@ -419,25 +419,54 @@ bool json_scan_member(struct str object, struct str name, struct json_value *out
     return true;
 }
 
-bool json_scan_members(struct str object, const char *const *names, size_t count,
-                       struct json_value *out)
+/* Which of the names is the key? count: none. */
+static size_t name_of(struct json_value key, const struct str *names, size_t count)
 {
-    struct json_scan s = json_scan_from(object);
+    size_t i = 0;
+    if (key.escaped) {
+        while (i < count && !json_value_text_eq(key, names[i])) {
+            i++;
+        }
+        return i;
+    }
+    const char *text = key.text.ptr + 1;
+    size_t len = key.text.len - 2;
+    while (i < count && (names[i].len != len || memcmp(names[i].ptr, text, len) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+static bool take_members(struct json_scan *s, const struct str *names, size_t count,
+                         struct json_value *out)
+{
     struct json_value key, value;
 
     for (size_t i = 0; i < count; i++) {
         out[i] = (struct json_value){.type = JSON_TYPE_NULL, .text = STR("null")};
     }
-    if (!json_scan_enter_object(&s)) {
+    if (!json_scan_enter_object(s)) {
         return false;
     }
-    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
-        for (size_t i = 0; i < count; i++) {
-            if (json_value_text_eq(key, str_from_z(names[i]))) {
-                out[i] = value;
-                break;
-            }
+    while (json_scan_next_key(s, &key) && json_scan_value(s, &value)) {
+        size_t i = name_of(key, names, count);
+        if (i < count) {
+            out[i] = value;
         }
     }
-    return s.problem == NULL;
+    return s->problem == NULL;
+}
+
+bool json_scan_members(struct str object, const struct str *names, size_t count,
+                       struct json_value *out)
+{
+    struct json_scan s = json_scan_from(object);
+    return take_members(&s, names, count, out);
+}
+
+bool json_scan_whole_members(struct str text, const struct str *names, size_t count,
+                             struct json_value *out)
+{
+    struct json_scan s = json_scan_from(text);
+    return take_members(&s, names, count, out) && json_scan_done(&s);
 }

@@ -87,5 +87,9 @@ ATTR_NODISCARD bool json_scan_member(struct str object, struct str name, struct 
 
 /* The members of several names, in one pass: out[i] is that of names[i], null where there is none.
  * False when object does not begin with a well-formed object. */
-ATTR_NODISCARD bool json_scan_members(struct str object, const char *const *names, size_t count,
+ATTR_NODISCARD bool json_scan_members(struct str object, const struct str *names, size_t count,
                                       struct json_value *out);
+
+/* The same of a text that is an object and nothing else but white space. */
+ATTR_NODISCARD bool json_scan_whole_members(struct str text, const struct str *names, size_t count,
+                                            struct json_value *out);

@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "fsm/push_target.h"
 #include "json/json_scan.h"
-#include "os/os_clock.h"
 #include "store/store_job.h"
 
 struct api_sdb_config api_sdb_config_default(void)
@@ -106,26 +105,6 @@ static void with_job(struct api_call *c, void (*fn)(struct api_call *c, const st
 }
 
 /* Creating */
-
-/* A UUID of random bits. */
-static struct str random_id(struct api_call *c)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint8_t b[16];
-    char text[36];
-    char *at = text;
-    os_clock_random(b, sizeof b);
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    for (size_t i = 0; i < sizeof b; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            *at++ = '-';
-        }
-        *at++ = digits[b[i] >> 4];
-        *at++ = digits[b[i] & 15];
-    }
-    return arena_str(c->arena, str_from(text, sizeof text));
-}
 
 /* What was asked for; the same is asked for when a client repeats itself. Stored, so for ever. */
 static uint64_t definition_of(const struct api_sdb_new *n)
@@ -236,11 +215,20 @@ static void reply_job(struct api_call *c, const struct job *j)
     api_call__reply(c, 200, &w);
 }
 
+/* It is stored as it was sent, and its id says when: it need not be read. */
+static void reply_new(struct api_call *c, struct api_sdb_creation *made, struct id id)
+{
+    struct job *j = &made->room.job;
+    j->created_at.ns = id_ms(id) * NS_PER_MS;
+    j->due_at = j->scheduled_at;
+    struct json_write w = api_call__json(c);
+    api_sdb_show__new(&w, j, &made->asked);
+    api_call__reply(c, 200, &w);
+}
+
 static void created(struct api_call *c, const struct result *r)
 {
-    const struct api_sdb_creation *made = c->data;
-    struct job j;
-    struct err err;
+    struct api_sdb_creation *made = c->data;
     if (r->code == ERR_CONFLICT) {
         api_sdb_text__fail(c, ERR_CONFLICT, STR("Job already exists"));
     } else if (api_call__refused(c, r)) {
@@ -249,10 +237,9 @@ static void created(struct api_call *c, const struct result *r)
         bool bytes = r->items[0].status == RESULT_NO_BYTES;
         (void)atomic_fetch_add(&c->api->sdb.refused[bytes ? 0 : 1], 1);
         reply_full(c, bytes, r->items[0].order);
-    } else if (r->items[0].doc.len > 0 &&
-               store_job_decode(r->items[0].id, r->items[0].doc, &j, &err) == ERR_OK) {
-        (void)atomic_fetch_add(&c->api->sdb.created[j.cron.len > 0 ? 1 : 0], 1);
-        reply_job(c, &j);
+    } else if (r->items[0].status != RESULT_DUPLICATE) {
+        (void)atomic_fetch_add(&c->api->sdb.created[made->asked.recurring ? 1 : 0], 1);
+        reply_new(c, made, r->items[0].id);
     } else { /* it was there, and is as it was asked for */
         c->param[0] = made->room.job.name;
         with_job(c, reply_job);
@@ -265,7 +252,7 @@ void api_sdb__command(struct api_call *c, struct str queue, struct wall now, str
     const struct api_sdb_config *sdb = &c->api->config.sdb;
     struct job *j = &made->room.job;
     j->definition = definition_of(n);
-    n->id = n->id.len > 0 ? n->id : random_id(c);
+    n->id = n->id.len > 0 ? n->id : api_sdb_id__new(c);
     made->size = api_sdb_read__size(n);
     j->name = n->id;
     j->counted_bytes = (uint32_t)made->size;
@@ -292,16 +279,15 @@ static void handle_create(struct api_call *c)
     struct wall now = engine_time(c->api->config.engine);
     struct api_sdb_creation *made = API_NEW(c, struct api_sdb_creation);
     struct command command;
-    struct api_sdb_new n;
     struct str object;
     struct str queue;
     struct str text;
-    if (!api_sdb_read__body(c, &object)) {
+    if (!api_sdb_read__text(c, &object)) {
         api_sdb_text__fail(c, ERR_VALIDATION, STR("Invalid request body"));
-    } else if (!api_sdb_read__new(c, object, now, &n, &text)) {
+    } else if (!api_sdb_read__new(c, object, now, &made->asked, &text)) {
         api_sdb_text__fail(c, ERR_VALIDATION, text);
     } else if (api_sdb__queue(c, &queue)) {
-        api_sdb__command(c, queue, now, &n, made, &command);
+        api_sdb__command(c, queue, now, &made->asked, made, &command);
         c->data = made;
         api_call__submit(c, &command, 0, created);
     }

@@ -24,16 +24,21 @@ struct api_sdb_new {
     bool recurring;
 };
 
-/* api_sdb_read.c: the object in the body; false when there is none, or the body is too large. */
+/* api_sdb_read.c: the body as it came; false when it is too large. */
+ATTR_NODISCARD bool api_sdb_read__text(struct api_call *c, struct str *out);
+/* The object in the body; false when there is none, or the body is too large. */
 ATTR_NODISCARD bool api_sdb_read__body(struct api_call *c, struct str *out_object);
-/* The object of a creation. On failure *out_text is the contract's, which lives as long as the
- * call. */
-ATTR_NODISCARD bool api_sdb_read__new(struct api_call *c, struct str object, struct wall now,
+/* The object of a creation, with which the text begins. On failure *out_text is the contract's,
+ * which lives as long as the call. */
+ATTR_NODISCARD bool api_sdb_read__new(struct api_call *c, struct str text, struct wall now,
                                       struct api_sdb_new *out, struct str *out_text);
 /* The contract's forms: seconds, RFC 3339, "YYYY-MM-DD HH:MM:SS". */
 ATTR_NODISCARD bool api_sdb_read__time(struct str text, int64_t *out_s);
 /* The size that counts for the capacity (scheduler.md 10). */
 uint64_t api_sdb_read__size(const struct api_sdb_new *n);
+
+/* api_sdb_id.c: the name of a job that is sent without one; it lives as long as the call. */
+struct str api_sdb_id__new(struct api_call *c);
 
 /* api_sdb_text.c: what is told of errors, without addresses, paths and names of the inside
  * (scheduler.md 2.11). */
@@ -55,6 +60,8 @@ enum api_sdb_status api_sdb_show__status(const struct job *j);
 const char *api_sdb_show__word(enum api_sdb_status status);
 bool api_sdb_show__parse(struct str word, enum api_sdb_status *out);
 void api_sdb_show__job(struct json_write *w, const struct job *j);
+/* One that was just made of n, as it is stored. */
+void api_sdb_show__new(struct json_write *w, const struct job *j, const struct api_sdb_new *n);
 void api_sdb_show__state(struct json_write *w, const struct job *j, struct store *store);
 void api_sdb_show__attempts(struct json_write *w, const struct job *j, struct store *store);
 
@@ -63,6 +70,7 @@ ATTR_NODISCARD bool api_sdb__find(struct api_call *c, struct str name, struct bu
                                   struct job *out);
 /* A job to be created, with the room that its command needs. */
 struct api_sdb_creation {
+    struct api_sdb_new asked;
     struct command_new room;
     uint64_t size; /* what it counts for the capacity */
 };

@@ -51,15 +51,15 @@ bool api_sdb_read__time(struct str text, int64_t *out_s)
 
 enum member { ID, TYPE, TIMESTAMP, LAST_DATE, CRON, URL, TOKEN, PAYLOAD, MEMBER_COUNT };
 
-static const char *const member_names[MEMBER_COUNT] = {
-    [ID] = "id",
-    [TYPE] = "type",
-    [TIMESTAMP] = "timestamp",
-    [LAST_DATE] = "last_date",
-    [CRON] = "cron_expression",
-    [URL] = "webhook_url",
-    [TOKEN] = "webhook_token",
-    [PAYLOAD] = "payload",
+static const struct str member_names[MEMBER_COUNT] = {
+    [ID] = {.ptr = "id", .len = sizeof "id" - 1},
+    [TYPE] = {.ptr = "type", .len = sizeof "type" - 1},
+    [TIMESTAMP] = {.ptr = "timestamp", .len = sizeof "timestamp" - 1},
+    [LAST_DATE] = {.ptr = "last_date", .len = sizeof "last_date" - 1},
+    [CRON] = {.ptr = "cron_expression", .len = sizeof "cron_expression" - 1},
+    [URL] = {.ptr = "webhook_url", .len = sizeof "webhook_url" - 1},
+    [TOKEN] = {.ptr = "webhook_token", .len = sizeof "webhook_token" - 1},
+    [PAYLOAD] = {.ptr = "payload", .len = sizeof "payload" - 1},
 };
 
 /* A member that is text; false when it is something else. Null counts as absent. */
@@ -95,13 +95,19 @@ static bool take_payload(struct api_call *c, struct json_value v, struct str *ou
     return true;
 }
 
+bool api_sdb_read__text(struct api_call *c, struct str *out)
+{
+    uint64_t limit = c->api->config.sdb.body_limit;
+    *out = str_trim(c->req->body);
+    return limit == 0 || out->len <= limit;
+}
+
 bool api_sdb_read__body(struct api_call *c, struct str *out_object)
 {
     struct json_value v;
     struct err err;
-    uint64_t limit = c->api->config.sdb.body_limit;
-    struct str body = str_trim(c->req->body);
-    if ((limit > 0 && body.len > limit) || json_scan_first(body, &v, &err) != ERR_OK ||
+    struct str text;
+    if (!api_sdb_read__text(c, &text) || json_scan_first(text, &v, &err) != ERR_OK ||
         v.type != JSON_TYPE_OBJECT) {
         return false;
     }

@@ -91,7 +91,8 @@ static void write_member(struct json_write *w, const char *key, struct str objec
     }
 }
 
-void api_sdb_show__job(struct json_write *w, const struct job *j)
+/* n: what it was just made of, which spares reading it from what is stored; NULL: not known. */
+static void write_job(struct json_write *w, const struct job *j, const struct api_sdb_new *n)
 {
     bool recurring = j->cron.len > 0;
     json_write_object(w);
@@ -106,9 +107,17 @@ void api_sdb_show__job(struct json_write *w, const struct job *j)
     } else {
         write_asked(w, "timestamp", j, j->due_at, "timestamp");
         write_seconds(w, "created_at", j->created_at);
-        write_member(w, "cron_expression", j->tags, "cron_expression");
+        if (n == NULL) {
+            write_member(w, "cron_expression", j->tags, "cron_expression");
+        } else {
+            api_document__text(w, "cron_expression", n->cron);
+        }
     }
-    write_member(w, "webhook_url", j->push, "url");
+    if (n == NULL) {
+        write_member(w, "webhook_url", j->push, "url");
+    } else {
+        api_document__text(w, "webhook_url", n->url);
+    }
     if (!str_eq(j->payload, STR("null"))) {
         api_document__raw(w, "payload", j->payload);
     }
@@ -117,6 +126,16 @@ void api_sdb_show__job(struct json_write *w, const struct job *j)
         write_seconds(w, "registered_at", j->created_at);
     }
     json_write_end(w);
+}
+
+void api_sdb_show__job(struct json_write *w, const struct job *j)
+{
+    write_job(w, j, NULL);
+}
+
+void api_sdb_show__new(struct json_write *w, const struct job *j, const struct api_sdb_new *n)
+{
+    write_job(w, j, n);
 }
 
 struct attempts {

@@ -323,19 +323,22 @@ static void member__is_the_last_of_its_name(void **state)
 
 static void members__are_found_in_one_pass(void **state)
 {
-    static const char *const names[] = {"a", "b", "c"};
+    static const struct str names[] = {
+        {.ptr = "a", .len = 1}, {.ptr = "b", .len = 1}, {.ptr = "c", .len = 1}};
     static const struct {
         const char *object;
-        bool good;
+        bool good, whole;
         const char *texts[COUNT_OF(names)];
     } rows[] = {
-        {"{}", true, {"null", "null", "null"}},
-        {"{\"b\":1,\"x\":{\"a\":2},\"a\":\"y\"}", true, {"\"y\"", "1", "null"}},
-        {"{\"a\":1,\"a\":[2],\"c\":null}", true, {"[2]", "null", "null"}},
-        {"{\"\\u0063\":true}", true, {"null", "null", "true"}},
-        {"{\"a\":1,", false, {NULL}},
-        {"[]", false, {NULL}},
-        {"", false, {NULL}},
+        {"{}", true, true, {"null", "null", "null"}},
+        {"{\"b\":1,\"x\":{\"a\":2},\"a\":\"y\"}", true, true, {"\"y\"", "1", "null"}},
+        {"{\"a\":1,\"a\":[2],\"c\":null} ", true, true, {"[2]", "null", "null"}},
+        {"{\"\\u0063\":true}", true, true, {"null", "null", "true"}},
+        {"{\"ab\":1,\"\":2}", true, true, {"null", "null", "null"}},
+        {"{\"b\":1} x", true, false, {"null", "1", "null"}},
+        {"{\"a\":1,", false, false, {NULL}},
+        {"[]", false, false, {NULL}},
+        {"", false, false, {NULL}},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -345,6 +348,12 @@ static void members__are_found_in_one_pass(void **state)
             json_scan_members(str_from_z(rows[i].object), names, COUNT_OF(names), found),
             rows[i].good);
         for (size_t k = 0; k < COUNT_OF(names) && rows[i].good; k++) {
+            expect_str(found[k].text, str_from_z(rows[i].texts[k]));
+        }
+        assert_int_equal(
+            json_scan_whole_members(str_from_z(rows[i].object), names, COUNT_OF(names), found),
+            rows[i].whole);
+        for (size_t k = 0; k < COUNT_OF(names) && rows[i].whole; k++) {
             expect_str(found[k].text, str_from_z(rows[i].texts[k]));
         }
     }
