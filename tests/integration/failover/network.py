@@ -71,6 +71,7 @@ class Namespaces:
         pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         self.own = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         self.spaces = []
+        self._ip("link set lo up", "route replace local 198.18.0.0/15 dev lo")
         for i, name in enumerate(self.names):
             self._ip(f"netns add {name}", f"link add {name} type veth peer name eth0 netns {name}",
                      f"addr add {self._address(i, 1)}/30 dev {name}", f"link set {name} up")
@@ -111,6 +112,11 @@ class Namespaces:
 
     def own_url(self, number):
         return f"http://127.0.0.1:{HTTP_PORT}"
+
+    @staticmethod
+    def host(n):
+        """An address of this process, one of many, as nodes see it."""
+        return f"198.18.{n // 200}.{n % 200 + 1}"
 
     def connect(self, number, timeout):
         """A connection as from the node's own machine, which no cut touches. A socket stays in the
@@ -212,6 +218,10 @@ class Proxies:
 
     def own_url(self, number):
         return f"http://127.0.0.1:{self.ports[number - 1][0]}"
+
+    @staticmethod
+    def host(n):
+        return f"127.1.{n // 200}.{n % 200 + 1}"
 
     def connect(self, number, timeout):
         return socket.create_connection(("127.0.0.1", self.ports[number - 1][0]), timeout)

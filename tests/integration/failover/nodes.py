@@ -95,7 +95,8 @@ class Node:
                 "--node-id", self.name, *self.net.settings(self.number),
                 "--cluster-secret", SECRET, "--log-format", "json", "--rate-limit-enabled=false",
                 f"--durable={'true' if self.disk.own else 'false'}", "--http-threads", "2",
-                "--shutdown-timeout", "5s", "--segment-bytes", str(4 << 20),
+                "--shutdown-timeout", "5s", "--inprogress-timeout", "5s",
+                "--segment-bytes", str(4 << 20),
                 "--free-space-min", str(FREE_SPACE_MIN), *extra]
         if join:
             args += ["--join", join]

@@ -9,6 +9,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import chaos  # noqa: E402
 import network  # noqa: E402
+import test_deliveries  # noqa: E402
 import test_failover  # noqa: E402
 import test_ledger  # noqa: E402
 from nodes import Nodes  # noqa: E402
@@ -24,7 +25,8 @@ def main():
     options = parser.parse_args()
     shim = chaos.shim_of(options)
     network.enter(options.network)
-    cases = [(name, case) for name, case in [*vars(test_ledger).items(), *vars(test_failover).items()]
+    cases = [(name, case)
+             for module in (test_ledger, test_failover, test_deliveries) for name, case in vars(module).items()
              if name.startswith("test_") and
              (not options.patterns or any(p in name for p in options.patterns))]
     with Nodes(options.binary.resolve(), shim=shim) as nodes:
