@@ -103,8 +103,7 @@ static bool take_time(struct str *s, struct parts *p)
     return s->len == 0 || take_zone(s, &p->offset_s);
 }
 
-/* Sets *out_late when the moment was moved to the end of the range. */
-static enum err_code parse(struct str text, struct wall *out, bool *out_late, struct err *err)
+static enum err_code read_parts(struct str text, struct parts *out, struct err *err)
 {
     struct parts p = {0};
     struct str rest = text;
@@ -116,6 +115,17 @@ static enum err_code parse(struct str text, struct wall *out, bool *out_late, st
     if (!whole || rest.len > 0 || !civil_is_valid(p.at)) {
         text.len = text.len > SHOWN_MAX ? SHOWN_MAX : text.len;
         return err_set(err, ERR_VALIDATION, "'" STR_FMT "' is not a time", STR_ARG(text));
+    }
+    *out = p;
+    return ERR_OK;
+}
+
+/* Sets *out_late when the moment was moved to the end of the range. */
+static enum err_code parse(struct str text, struct wall *out, bool *out_late, struct err *err)
+{
+    struct parts p;
+    if (read_parts(text, &p, err) != ERR_OK) {
+        return err->code;
     }
     int64_t s = civil_to_s(p.at) - p.offset_s;
     int64_t ns;
@@ -145,6 +155,16 @@ enum err_code timestamp_parse_kept(struct str text, struct wall *out, struct err
                           "'" STR_FMT "' is too late: times end with 2262-04-11T23:47:16Z",
                           STR_ARG(text))
                 : ERR_OK;
+}
+
+enum err_code timestamp_parse_s(struct str text, int64_t *out_s, struct err *err)
+{
+    struct parts p;
+    if (read_parts(text, &p, err) != ERR_OK) {
+        return err->code;
+    }
+    *out_s = civil_to_s(p.at) - p.offset_s;
+    return ERR_OK;
 }
 
 /* The lowest digits of value into out, and what stands behind them; returns how many bytes. */

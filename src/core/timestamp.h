@@ -24,6 +24,9 @@ ATTR_NODISCARD enum err_code timestamp_parse(struct str text, struct wall *out, 
 ATTR_NODISCARD enum err_code timestamp_parse_kept(struct str text, struct wall *out,
                                                   struct err *err);
 
+/* The seconds from 1970 to any moment of the calendar, without its fraction. */
+ATTR_NODISCARD enum err_code timestamp_parse_s(struct str text, int64_t *out_s, struct err *err);
+
 enum { TIMESTAMP_TEXT_MAX = 32 };
 
 /* Write a moment into out, which has room for TIMESTAMP_TEXT_MAX; returns the length. */

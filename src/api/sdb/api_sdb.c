@@ -260,7 +260,7 @@ void api_sdb__command(struct api_call *c, struct str queue, struct wall now, str
     j->push = target_of(c, n);
     j->tags = tags_of(c, n);
     j->cron = n->recurring ? n->cron : STR_EMPTY;
-    j->cron_until.ns = n->has_until ? to_ns(n->until_s) : 0;
+    j->cron_until.ns = !n->has_until ? 0 : n->until_s == 0 ? 1 : to_ns(n->until_s); /* 0: none */
     j->scheduled_at.ns = n->has_at ? to_ns(n->at_s) : now.ns;
     j->scheduled_at.ns = j->scheduled_at.ns > 0 ? j->scheduled_at.ns : 1;
     j->priority = JOB_PRIORITY_NORMAL;

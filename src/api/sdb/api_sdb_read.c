@@ -28,7 +28,6 @@ static bool refuse(struct api_call *c, struct str *out, const char *fmt, ...)
 bool api_sdb_read__time(struct str text, int64_t *out_s)
 {
     char rfc[sizeof "2024-12-25T10:00:00Z"];
-    struct wall at;
     struct err err;
     if (str_to_i64(text, out_s)) {
         return true;
@@ -40,11 +39,7 @@ bool api_sdb_read__time(struct str text, int64_t *out_s)
         rfc[text.len] = 'Z';
         text = str_from(rfc, text.len + 1);
     }
-    if (text.len < 20 || text.ptr[10] != 'T' || timestamp_parse(text, &at, &err) != ERR_OK) {
-        return false;
-    }
-    *out_s = at.ns / NS_PER_S - (at.ns % NS_PER_S < 0 ? 1 : 0);
-    return true;
+    return text.len >= 20 && text.ptr[10] == 'T' && timestamp_parse_s(text, out_s, &err) == ERR_OK;
 }
 
 /* The members of a body. */

@@ -201,6 +201,13 @@ class Parsing(SchedulerTest):
                             ("2100-01-01T00:00:00.5Z", 4102444800), ("2100-01-01 00:00:00", 4102444800),
                             (4102444800, 4102444800)):
             self.assertEqual(self.create(type="unico", timestamp=text)["timestamp"], epoch, text)
+        for text, epoch in (("2262-04-11T23:47:17Z", 9223372037), ("2300-01-01T00:00:00+01:00", 10413788400),
+                            ("9999-12-31 23:59:59", 253402300799)):
+            job = self.create(type="unico", timestamp=text)
+            self.assertEqual(job["timestamp"], epoch, text)
+            self.assertEqual(self.api.must(self.api.get(self.path(job["id"]))), job)
+            job = self.create(type="recurrente", cron_expression="0 0 1 1 *", timestamp=text, last_date=text)
+            self.assertEqual((job["next_run"], job["last_date"]), (epoch, epoch))
         # A millisecond value is taken as seconds, however late that is.
         for at in (9223372036, 9223372037, int(time.time() * 1000), (1 << 63) - 1):
             job = self.create(type="unico", timestamp=str(at))
@@ -502,8 +509,10 @@ class Runs(SchedulerTest):
         year = time.gmtime().tm_year + 1
         ends = self.create(**body, last_date=f"{year - 1}-12-31 23:59:59")["id"]
         stays = self.create(**body, last_date=f"{year}-01-01 00:00:00")["id"]
-        target.wait_for(2)
-        wait_until(lambda: self.api.get(self.path(ends)).status == 404, "the end of the recurring job")
+        oldest = [self.create(**body, last_date=at)["id"] for at in (0, -1, "1969-12-31T23:59:59Z")]
+        target.wait_for(5)
+        for gone in (ends, *oldest):
+            wait_until(lambda name=gone: self.api.get(self.path(name)).status == 404, "the end of the recurring job")
         self.reaches(stays, "pending", where=lambda s: len(s["attempts"]) == 1)
 
     def test_b85_a_cancelled_recurring_job_never_fires_again(self):

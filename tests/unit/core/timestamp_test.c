@@ -44,6 +44,30 @@ static void parse__reads_the_forms_of_the_contract(void **state)
     }
 }
 
+static void parse_s__reads_the_whole_calendar(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t s;
+    } rows[] = {
+        {"1970-01-01T00:00:00Z", 0},
+        {"1969-12-31T23:59:59.5Z", -1},
+        {"0001-01-01T00:00:00Z", -62135596800},
+        {"2026-02-11T11:00:00.75+01:00", 1770804000},
+        {"2262-04-11T23:47:17Z", 9223372037},
+        {"9999-12-31T23:59:59Z", 253402300799},
+    };
+    int64_t s;
+    struct err err;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].text);
+        assert_int_equal(timestamp_parse_s(str_from_z(rows[i].text), &s, &err), ERR_OK);
+        assert_int_equal(s, rows[i].s);
+    }
+    assert_int_equal(timestamp_parse_s(STR("2026-13-01T00:00:00Z"), &s, &err), ERR_VALIDATION);
+}
+
 static void parse_kept__refuses_what_it_would_have_to_move_back(void **state)
 {
     (void)state;
@@ -148,6 +172,7 @@ static void format__reads_back(void **state)
 }
 
 TEST_GROUP(timestamp, cmocka_unit_test(parse__reads_the_forms_of_the_contract),
+           cmocka_unit_test(parse_s__reads_the_whole_calendar),
            cmocka_unit_test(parse_kept__refuses_what_it_would_have_to_move_back),
            cmocka_unit_test(parse__refuses_everything_else),
            cmocka_unit_test(format__is_utc_without_zeros_at_the_end),
