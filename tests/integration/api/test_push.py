@@ -192,11 +192,11 @@ class RawTarget:
         self.thread.join(5)
 
 
-def certificate(folder):
+def certificate(folder, *options):
     """A key and a certificate that nobody vouches for."""
     path = os.path.join(folder, "both.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-                    "-keyout", path, "-out", path + ".crt"], check=True, capture_output=True)
+                    "-keyout", path, "-out", path + ".crt", *options], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path + ".crt", path)
     return context
@@ -554,6 +554,93 @@ class Backups(PushTest):
                 api.must(api.post(f"/api/v1/queues/{queue}/resume", {}))
                 self.ended(job_id, state, api)
         self.assertEqual([d.headers["authorization"] for d in target.taken()], ["Bearer kept-secret"])
+
+
+class Http2Target:
+    """Speaks HTTP/2 over TLS and nothing else. Answers once `wanted` requests are under way on one connection."""
+
+    def __init__(self, context):
+        context.set_alpn_protocols(["h2"])
+        self.context, self.wanted, self.connections, self.answered = context, 1, 0, 0
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.url = f"https://localhost:{self.socket.getsockname()[1]}/"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        def frame(kind, flags, stream, payload=b""):
+            connection.sendall(len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload)
+        with self.context.wrap_socket(client, server_side=True) as connection, connection.makefile("rb") as text:
+            if connection.selected_alpn_protocol() != "h2" or not text.read(24).startswith(b"PRI * HTTP/2.0"):
+                return
+            self.connections += 1
+            frame(4, 0, 0)  # SETTINGS
+            waiting = []
+            while len(head := text.read(9)) == 9:
+                payload = text.read(int.from_bytes(head[:3], "big"))
+                kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
+                if kind == 4 and not flags & 1:
+                    frame(4, 1, 0)
+                elif kind == 6 and not flags & 1:
+                    frame(6, 1, 0, payload)
+                elif kind in (0, 1) and flags & 1:  # DATA or HEADERS that end the request
+                    waiting.append(stream)
+                if len(waiting) >= self.wanted:
+                    for number in waiting:
+                        self.answered += 1
+                        frame(1, 5, number, b"\x88")  # HEADERS: status 200, and the end
+                    waiting.clear()
+
+    def close(self):
+        self.socket.close()
+
+
+class TrustingServer(Server):
+    """Vouched for is what the test has signed, and nothing else; needs the right to mount."""
+
+    def __init__(self, authority, *args):
+        self.authority = authority
+        super().__init__(*args)
+
+    def start(self):
+        program = os.path.join(self.folder, "..", os.path.basename(self.folder) + ".sh")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexec unshare -m sh -c 'mount --bind \"$0\" /etc/ssl/certs/ca-certificates.crt && "
+                       f"shift && exec \"$@\"' {self.authority} - {self.binary} \"$@\"\n")
+        os.chmod(program, 0o700)
+        given, self.binary = self.binary, program
+        try:
+            super().start()
+        finally:
+            self.binary = given
+            os.unlink(program)
+
+
+class Http2(PushTest):
+    def test_requests_share_a_connection(self):
+        """6: where the target speaks it, calls are HTTP/2, many on a connection that is kept."""
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no right to mount")
+        folder = tempfile.mkdtemp(prefix="corvo-tls-")
+        self.addCleanup(shutil.rmtree, folder)
+        target = Http2Target(certificate(folder, "-addext", "subjectAltName=DNS:localhost"))
+        self.addCleanup(target.close)
+        with TrustingServer(os.path.join(folder, "both.pem.crt"), "--rate-limit-enabled=false") as server:
+            api = server.client()
+            self.ended(self.push(target.url, api=api), api=api)
+            target.wanted = 20
+            jobs = [self.push(target.url, api=api) for _ in range(20)]
+            for job_id in jobs:
+                attempts = self.ended(job_id, api=api)["push_attempts"]
+                self.assertEqual([t["http_status"] for t in attempts], [200])
+            self.assertEqual((target.connections, target.answered), (1, 21))
 
 
 class Killed(PushTest):
