@@ -12,6 +12,12 @@ static const struct cli_column columns[] = {
     {"ID", "id", CLI_SHOW_TEXT | CLI_SHOW_ROOM},
 };
 
+static const struct cli_column upcoming_columns[] = {
+    {"NAME", "name", CLI_SHOW_TEXT}, {"QUEUE", "queue", CLI_SHOW_TEXT},
+    {"CRON", "cron", CLI_SHOW_TEXT}, {"TIMEZONE", "timezone", CLI_SHOW_TEXT},
+    {"RUNS", "runs", CLI_SHOW_LIST}, {"ID", "id", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+};
+
 #define REST                                                                                             \
     CLI_FLAG("unique-key", CLI_TEXT, "KEY", NULL, "unique key of each run", .field = "unique_key"),                           \
     CLI_FLAG("enabled", CLI_BOOL, NULL, NULL, "whether the schedule is active; use =false to disable it", .field = "enabled")
@@ -46,6 +52,9 @@ static const struct cli_flag update_flags[] = {
 static const struct cli_command commands[] = {
     {.name = "schedules", .args = "", .summary = "List schedules", .call = LIST_CALL},
     {.name = "schedules list", .args = "", .summary = "List schedules", .call = LIST_CALL},
+    {.name = "schedules upcoming", .args = "", .summary = "List the runs of the next 24 hours",
+     .about = "Shows when the cron expression of each active schedule runs next, at most 48 times.",
+     .call = {"GET", "/upcoming", CLI_COLUMNS(upcoming_columns), .empty = "No schedules"}},
     {.name = "schedules create", .args = "<name>", .summary = "Create a schedule that enqueues a job on each run",
      .examples = "corvo schedules create daily-report --queue reports --cron '0 9 * * *' --timezone Europe/Berlin",
      CLI_FLAGS(create_flags),

@@ -278,6 +278,11 @@ class Status(LiveTest):
         lines = self.ok(self.corvo.run("schedules", "list")).splitlines()
         self.assertRegex(lines[0], r"\ANAME +QUEUE +CRON +TIMEZONE +NEXT RUN +LAST RUN\Z")
         self.assertRegex(lines[1], rf"\A{name} +{self.queue} +0 9 \* \* \* +Europe/Berlin .* +-\Z")
+        lines = self.ok(self.corvo.run("schedules", "upcoming")).splitlines()
+        self.assertRegex(lines[0], r"\ANAME +QUEUE +CRON +TIMEZONE +RUNS\Z")
+        runs = self.api.must(self.api.get("/api/v1/upcoming"))[0]["runs"]
+        self.assertRegex(lines[1], rf"\A{name} +{self.queue} +0 9 \* \* \* +Europe/Berlin +{','.join(runs)}\Z")
+        self.assertEqual(len(runs), 1)
         self.ok(self.corvo.run("schedules", "update", name, "--max-retries", "9"))
         stored = json.loads(self.ok(self.corvo.run("schedules", "--output", "json")))[0]
         self.assertEqual((stored["max_retries"], stored["payload"], stored["cron"]),
