@@ -126,3 +126,29 @@ uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, u
     }
     return count;
 }
+
+/* From a parent to its first child, from a child to the next, and up where there is none: nothing
+ * has to be remembered. */
+void heap_each_until(const struct heap *h, int64_t key,
+                     bool (*fn)(void *data, struct heap_node *node), void *data)
+{
+    uint32_t at = 0;
+    for (;;) {
+        if (at < h->count && h->items[at].key <= key) {
+            if (!fn(data, h->items[at].node)) {
+                return;
+            }
+            if (at <= (UINT32_MAX - 1) / HEAP_WIDTH) {
+                at = at * HEAP_WIDTH + 1;
+                continue;
+            }
+        }
+        while (at != 0 && at % HEAP_WIDTH == 0) { /* the last child of its parent */
+            at = (at - 1) / HEAP_WIDTH;
+        }
+        if (at == 0) {
+            return;
+        }
+        at++;
+    }
+}

@@ -86,3 +86,7 @@ static inline int64_t heap_first_key(const struct heap *h)
 /* Those with keys up to this one, at most max of them and the first always among them, in no order;
  * how many. */
 uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, uint32_t max);
+
+/* Call fn for each whose key is at most this one, in no order, until it says no. */
+void heap_each_until(const struct heap *h, int64_t key,
+                     bool (*fn)(void *data, struct heap_node *node), void *data);

@@ -515,22 +515,31 @@ struct wall machine_next_tick(const struct machine *m)
     return at;
 }
 
+/* Ids of active jobs, while there is room. */
+struct leases {
+    struct id *out;
+    uint32_t count, max;
+};
+
+static bool add_lease(void *data, struct heap_node *node)
+{
+    struct leases *leases = data;
+    const struct live *l = CONTAINER_OF(node, const struct live, due);
+    if (l->state == JOB_ACTIVE) {
+        leases->out[leases->count++] = l->id;
+    }
+    return leases->count < leases->max;
+}
+
+/* Jobs that wait for their time are due as well, perhaps a great many: those are passed over. */
 uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
                                uint32_t max, bool *out_more)
 {
-    struct heap_node **due = calloc(max, sizeof(struct heap_node *));
-    uint32_t count = 0;
-    CHECK(due != NULL);
-    uint32_t found = heap_until(&m->due, until.ns, due, max);
-    for (uint32_t i = 0; i < found; i++) {
-        const struct live *l = CONTAINER_OF(due[i], const struct live, due);
-        if (l->state == JOB_ACTIVE) {
-            out[count++] = l->id;
-        }
-    }
-    free(due);
-    *out_more = found == max && count > 0;
-    return count;
+    struct leases leases = {.out = out, .max = max};
+    CHECK(max > 0);
+    heap_each_until(&m->due, until.ns, add_lease, &leases);
+    *out_more = leases.count == max;
+    return leases.count;
 }
 
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)

@@ -174,10 +174,23 @@ static void remove__of_what_is_in_no_heap_does_nothing(void **state)
     heap_deinit(&h);
 }
 
+enum { COUNT = 300 };
+
+struct visits {
+    struct heap_node *found[COUNT];
+    uint32_t count, max;
+};
+
+static bool visit(void *data, struct heap_node *node)
+{
+    struct visits *v = data;
+    v->found[v->count++] = node;
+    return v->count < v->max;
+}
+
 static void until__finds_all_up_to_a_key(void **state)
 {
     (void)state;
-    enum { COUNT = 300 };
     static struct thing things[COUNT];
     struct heap_node *found[COUNT];
     struct rng rng = rng_from(7);
@@ -202,6 +215,18 @@ static void until__finds_all_up_to_a_key(void **state)
         }
         assert_int_equal(heap_until(&h, key, found, 10), want < 10 ? want : 10);
         assert_true(want == 0 || found[0] == heap_first(&h));
+        struct visits all = {.max = COUNT + 1};
+        heap_each_until(&h, key, visit, &all);
+        assert_int_equal(all.count, want);
+        for (uint32_t i = 0; i < all.count; i++) {
+            assert_true(heap_key(&h, all.found[i]) <= key);
+            for (uint32_t k = 0; k < i; k++) {
+                assert_ptr_not_equal(all.found[i], all.found[k]);
+            }
+        }
+        struct visits some = {.max = 10};
+        heap_each_until(&h, key, visit, &some);
+        assert_int_equal(some.count, want < 10 ? want : 10);
     }
     heap_deinit(&h);
 }

@@ -346,7 +346,33 @@ static void walk__that_fails_stops_the_process(void **state)
     }
 }
 
+/* Who comes to lead asks for few leases at a time, however many other jobs are due. */
+static void ending_leases__are_found_behind_jobs_that_are_due(void **state)
+{
+    struct kit *k = *state;
+    struct wall until = wall_add_ms(k->now, 2LL * JOB_LEASE_MS);
+    struct job later = kit_template(kit_name(k), "{}");
+    struct id out[2];
+    bool more = false;
+    for (unsigned i = 0; i < 20; i++) {
+        later.scheduled_at = wall_add_ms(k->now, 1000 + i);
+        (void)kit_enqueue_job(k, &later);
+    }
+    uint32_t others = machine_ending_leases(k->machine, until, out, 2, &more);
+    assert_int_equal(others, 0); /* other tests have left none */
+    assert_false(more);
+    struct id one = kit_active(k, kit_name(k));
+    assert_int_equal(machine_ending_leases(k->machine, until, out, 2, &more), 1);
+    assert_true(id_eq(out[0], one));
+    assert_false(more);
+    (void)kit_active(k, kit_name(k));
+    assert_int_equal(machine_ending_leases(k->machine, until, out, 2, &more), 2);
+    assert_true(more);
+    assert_int_equal(machine_ending_leases(k->machine, k->now, out, 2, &more), 0);
+}
+
 TEST_GROUP_FIXTURE(machine, kit_setup, kit_teardown,
+                   cmocka_unit_test(ending_leases__are_found_behind_jobs_that_are_due),
                    cmocka_unit_test(entries__may_have_no_commands),
                    cmocka_unit_test(entries__see_what_earlier_commands_did),
                    cmocka_unit_test(indexes__may_have_gaps),
