@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "base/check.h"
+#include "base/hash.h"
 
 enum { ELECTION_MS = 1000, HEARTBEAT_MS = 100, NEVER = 1 << 30 };
 
@@ -16,37 +17,54 @@ static unsigned election_ms(const struct sim *sim)
 
 /* ---- the state machine ---- */
 
+static uint64_t value_of(const struct sim *sim, const struct raft_buffer *buf)
+{
+    uint64_t value;
+    memcpy(&value, buf->base, sizeof value);
+    return sim->options.host == NULL ? value : hash_bytes(0, buf->base, buf->len) | 1;
+}
+
 static int fsm_apply(struct raft_fsm *fsm, const struct raft_buffer *buf, void **result)
 {
     struct sim_node *n = fsm->data;
     raft_index index = raft_last_applied(n->raft) + 1;
-    uint64_t value;
-    memcpy(&value, buf->base, sizeof value);
+    uint64_t value = value_of(n->sim, buf);
     sim_check_applied(n, index, value);
     n->value[index] = value;
+    if (n->sim->options.host != NULL) {
+        n->sim->options.host->apply(n, index, buf);
+    }
     *result = NULL;
     return 0;
 }
 
-/* The values up to the last one applied, in one piece. */
+/* The number of the host's checkpoint, then the values up to the last one applied. */
 static int fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     struct sim_node *n = fsm->data;
-    size_t len = (size_t)(n->raft->last_applied + 1) * sizeof n->value[0];
+    const struct sim_options *o = &n->sim->options;
+    size_t count = (size_t)(n->raft->last_applied + 1);
+    size_t len = (count + 1) * sizeof n->value[0];
+    uint64_t checkpoint = o->host != NULL && !o->async_snapshots ? o->host->checkpoint(n) : 0;
     *n_bufs = 1;
     *bufs = raft_malloc(sizeof **bufs);
     CHECK(*bufs != NULL);
     (*bufs)[0] = (struct raft_buffer){.base = raft_malloc(len), .len = len};
     CHECK((*bufs)[0].base != NULL);
-    memcpy((*bufs)[0].base, n->value, len);
+    memcpy((*bufs)[0].base, &checkpoint, sizeof checkpoint);
+    memcpy((uint64_t *)(*bufs)[0].base + 1, n->value, count * sizeof n->value[0]);
     return 0;
 }
 
+/* The host's state may have gone on meanwhile. */
 static int fsm_snapshot_async(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
-    (void)fsm;
-    (void)bufs;
+    struct sim_node *n = fsm->data;
     (void)n_bufs;
+    if (n->sim->options.host != NULL) {
+        uint64_t checkpoint = n->sim->options.host->checkpoint(n);
+        memcpy((*bufs)[0].base, &checkpoint, sizeof checkpoint);
+    }
     return 0;
 }
 
@@ -63,10 +81,16 @@ static int fsm_snapshot_finalize(struct raft_fsm *fsm, struct raft_buffer *bufs[
 static int fsm_restore(struct raft_fsm *fsm, struct raft_buffer *buf)
 {
     struct sim_node *n = fsm->data;
-    CHECK(buf->len <= sizeof n->value);
+    size_t count = buf->len / sizeof n->value[0] - 1;
+    uint64_t checkpoint;
+    CHECK(count <= SIM_INDEX_MAX);
     memset(n->value, 0, sizeof n->value);
-    memcpy(n->value, buf->base, buf->len);
-    for (raft_index i = 1; i < buf->len / sizeof n->value[0]; i++) {
+    memcpy(&checkpoint, buf->base, sizeof checkpoint);
+    memcpy(n->value, (const uint64_t *)buf->base + 1, count * sizeof n->value[0]);
+    if (checkpoint != 0) {
+        n->sim->options.host->restore(n, count - 1, checkpoint);
+    }
+    for (raft_index i = 1; i < count; i++) {
         if (n->value[i] != 0) {
             sim_check_applied(n, i, n->value[i]);
         }
@@ -133,6 +157,9 @@ static void node_start(struct sim_node *n)
     n->seen_commit = 0;
     n->checked_index = 0;
     n->checked_term = 0;
+    if (o->host != NULL) {
+        o->host->start(n);
+    }
     CHECK(raft_start(n->raft) == 0);
     guard_look(&n->guard);
 }
@@ -144,14 +171,32 @@ static void step(struct sim *sim)
     sim_check(sim);
 }
 
-void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept)
+/* The fixture has messages that it copies only when it sends them, which is now. */
+static void send_all(struct sim *sim, const struct sim_node *n)
 {
     CHECK(!n->down);
     while (n->sends > 0) {
-        /* The fixture has messages that it copies only when it sends them, which is now. */
         step(sim);
     }
-    sim_io_keep(n, kept);
+}
+
+static void forget_promises(struct sim_node *n)
+{
+    struct sim *sim = n->sim;
+    if (sim->options.disk_forgets) {
+        uint64_t count = rng_below(&sim->rng, 4);
+        count = count < n->disk.count ? count : n->disk.count;
+        sim_disk_cut(&n->disk, n->disk.first + n->disk.count - count);
+    }
+    if (sim->options.ballot_forgets) {
+        n->disk.vote = 0;
+    }
+}
+
+/* What is on the disk is what stays. */
+static void crash(struct sim *sim, struct sim_node *n)
+{
+    forget_promises(n);
     sim->count.crashes++;
     n->down = true;
     sim->fixture.servers[n->index].alive = false;
@@ -160,6 +205,24 @@ void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept)
     CHECK(raft_init(n->raft, n->io, &n->fsm, server->id, server->address) == 0);
     memset(n->value, 0, sizeof n->value);
     n->change_busy = false;
+    n->write_failed = false;
+    if (sim->options.host != NULL) {
+        sim->options.host->stop(n);
+    }
+}
+
+void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept)
+{
+    send_all(sim, n);
+    sim_io_keep(n, kept);
+    crash(sim, n);
+}
+
+void sim_crash_torn(struct sim *sim, struct sim_node *n)
+{
+    send_all(sim, n);
+    sim_io_tear(n);
+    crash(sim, n);
 }
 
 void sim_restart(struct sim *sim, struct sim_node *n)
@@ -349,7 +412,25 @@ static void write_cb(struct raft_apply *apply, int status, void *result)
     if (status == 0) {
         sim_check_acked(w->sim, apply->index, w->value);
     }
+    if (w->done != NULL) {
+        w->done(w->data, status == 0, apply->index);
+    }
     free(w);
+}
+
+bool sim_propose(struct sim_node *n, struct raft_buffer entry,
+                 void (*done)(void *data, bool committed, raft_index index), void *data)
+{
+    struct sim_write *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    *w = (struct sim_write){
+        .sim = n->sim, .value = value_of(n->sim, &entry), .done = done, .data = data};
+    w->apply.data = w;
+    if (raft_apply(n->raft, &w->apply, &entry, 1, write_cb) != 0) {
+        free(w);
+        return false;
+    }
+    return true; /* w may be gone */
 }
 
 uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes)

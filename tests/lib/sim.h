@@ -10,7 +10,8 @@
  *   raft --> guard --> sim_io --> fixture
  *
  * Every node runs a state machine that remembers which value stands at which index. sim_check.c
- * compares all of them after each step and keeps the first violation it finds.
+ * compares all of them after each step and keeps the first violation it finds. A host may run
+ * something larger on the nodes; the value of an entry is then the hash of its bytes.
  */
 #pragma once
 
@@ -23,31 +24,26 @@
 #include "cluster/guard.h"
 #include "cluster/transfer.h"
 #include "lib/rng.h"
+#include "lib/sim_disk.h"
 
 enum {
     SIM_NODES_MAX = RAFT_FIXTURE_MAX_SERVERS,
-    SIM_INDEX_MAX = 8192, /* entries in a run */
     SIM_TERM_MAX = 2048,
 };
 
 struct sim;
+struct sim_node;
 
-/* An entry as the disk has it. */
-struct sim_entry {
-    raft_term term;
-    unsigned short type;
-    struct raft_buffer bytes;
-};
-
-/* What survives a crash. The log has the entries from first to first + count - 1. */
-struct sim_disk {
-    raft_term term;
-    raft_id vote;
-    raft_index first;
-    size_t count;
-    struct sim_entry entry[SIM_INDEX_MAX];
-    bool has_snapshot;
-    struct raft_snapshot snapshot;
+/* What else runs on the nodes. Called from inside raft, but for start and stop. */
+struct sim_host {
+    /* A life begins: before raft starts, and after it was closed, by a crash. */
+    void (*start)(struct sim_node *n);
+    void (*stop)(struct sim_node *n);
+    void (*apply)(struct sim_node *n, raft_index index, const struct raft_buffer *entry);
+    /* Keep the state under a number of the host's choice, not 0, and go on from such a one, which
+     * has at least the effects of the entries up to index. */
+    uint64_t (*checkpoint)(struct sim_node *n);
+    void (*restore)(struct sim_node *n, raft_index index, uint64_t checkpoint);
 };
 
 struct sim_node {
@@ -59,6 +55,7 @@ struct sim_node {
     struct guard guard;
     struct transfer transfer;
     struct raft_fsm fsm;
+    void *host; /* the host's own */
     struct raft_change change;
     bool change_busy;
     bool down;
@@ -82,6 +79,7 @@ struct sim_node {
     unsigned election_ms;  /* 0: between one and two election timeouts, at random */
     bool write_fails;      /* the next write ends with an error */
     bool write_failed;     /* and it did */
+    bool full;             /* nothing can be written: entries wait, snapshots fail */
     raft_io_recv_cb recv;
 
     /* the state machine: the value at each index, 0 where there is none */
@@ -99,6 +97,18 @@ struct sim_write {
     struct raft_apply apply;
     struct sim *sim;
     uint64_t value;
+    /* With a host: the end of it, at this index; false: not known, or not known yet. May be NULL.
+     */
+    void (*done)(void *data, bool committed, raft_index index);
+    void *data;
+};
+
+/* What the network does to messages, beside what the fixture does. */
+struct sim_net {
+    unsigned lost;    /* so many of a thousand */
+    unsigned twice;   /* arrive once more, late */
+    unsigned late;    /* and so many arrive late: behind others that were sent after them */
+    unsigned late_ms; /* up to that much */
 };
 
 struct sim_options {
@@ -115,6 +125,12 @@ struct sim_options {
     uint64_t chunk_bytes;   /* 0: as in production */
     uint64_t queue_bytes;
     uint64_t seed;
+    const struct sim_host *host; /* NULL: values only */
+    void *host_data;
+    /* Disks that break their promises: for tests, which show that they are needed. */
+    bool disk_forgets;   /* entries that it said it had stored */
+    bool ballot_forgets; /* a vote */
+    bool torn_counts;    /* what a torn write left of an entry is taken for one */
 };
 
 enum sim_fate {
@@ -126,6 +142,7 @@ enum sim_fate {
 /* What happened in a run: a story in which nothing happens proves nothing. */
 struct sim_counts {
     unsigned steps, acked, leaders, crashes, cuts, installs, member_cuts, transfers, changes;
+    unsigned lost, twice, late, torn;
 };
 
 struct sim {
@@ -137,6 +154,7 @@ struct sim {
     /* Decides about every message before it is sent; NULL: all are. */
     enum sim_fate (*fate)(struct sim *sim, unsigned from, unsigned to,
                           const struct raft_message *m);
+    struct sim_net net;
     void *data; /* the test's */
 
     /* what the group has decided and promised, by index; 0 where nothing is known */
@@ -175,6 +193,9 @@ void sim_election_timeout(struct sim *sim, unsigned node, unsigned ms);
 /* Submit a new value of the given size, at least 8 and a multiple of it; 0 when raft refuses. */
 uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes);
 bool sim_is_acked(const struct sim *sim, uint64_t value);
+/* With a host: submit an entry, whose bytes raft takes over if it takes them. */
+bool sim_propose(struct sim_node *n, struct raft_buffer entry,
+                 void (*done)(void *data, bool committed, raft_index index), void *data);
 
 /* As if the message had come from that node. Entries and snapshots in it are raft's afterwards. */
 void sim_deliver(struct sim_node *to, const struct sim_node *from, struct raft_message *m);
@@ -187,27 +208,14 @@ void sim_heal(struct sim *sim);
 
 /* Stop at once. Of what is being written the first kept entries are on the disk. */
 void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept);
+/* The same, with the write torn somewhere: what is left of it is found by the log's own code. */
+void sim_crash_torn(struct sim *sim, struct sim_node *n);
 void sim_restart(struct sim *sim, struct sim_node *n);
-
-/* sim_disk.c */
-
-/* False when the entry would not stand behind the last one. */
-bool sim_disk_append(struct sim_disk *d, raft_index index, const struct raft_entry *e);
-void sim_disk_cut(struct sim_disk *d, raft_index from);
-/* 0 when the entry is not there. */
-raft_term sim_disk_term_at(const struct sim_disk *d, raft_index index);
-/* The whole log, in one batch, in memory that raft takes over; the number of entries. */
-size_t sim_disk_read(const struct sim_disk *d, struct raft_entry **out_entries);
-/* A copy that raft takes over; NULL when there is none. */
-struct raft_snapshot *sim_disk_snapshot(const struct sim_disk *d);
-/* Keep the snapshot and this many entries before its end; or the snapshot and nothing else. */
-void sim_disk_put(struct sim_disk *d, const struct raft_snapshot *snapshot, unsigned trailing);
-void sim_disk_replace(struct sim_disk *d, const struct raft_snapshot *snapshot);
-void sim_disk_free(struct sim_disk *d);
 
 /* sim_io.c */
 void sim_io_install(struct sim_node *n);
 void sim_io_keep(struct sim_node *n, unsigned kept); /* in a crash: this much was written */
+void sim_io_tear(struct sim_node *n);                /* or this much can be read */
 
 /* sim_check.c */
 raft_index sim_last_index(const struct sim_node *n);

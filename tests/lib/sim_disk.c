@@ -1,11 +1,9 @@
-/*
- * Sim_disk: what a simulated node has on its disk.
- */
+#include "lib/sim_disk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "lib/sim.h"
 
 static struct raft_buffer bytes_copy(const struct raft_buffer *from)
 {

@@ -10,8 +10,20 @@
 #include "base/attr.h"
 #include "base/check.h"
 #include "lib/sim.h"
+#include "lib/sim_message.h"
 
-enum sim_job_kind { JOB_WRITE, JOB_PUT, JOB_GET, JOB_WORK, JOB_QUEUED, JOB_SEND, JOB_LOST };
+enum { FULL_MS = 20 }; /* how often a full disk is tried again */
+
+enum sim_job_kind {
+    JOB_WRITE,
+    JOB_PUT,
+    JOB_GET,
+    JOB_WORK,
+    JOB_QUEUED,
+    JOB_SEND,
+    JOB_LOST,
+    JOB_LATE, /* a message that has arrived, and is delivered later */
+};
 
 /* Something raft asked for and was not told the end of. */
 struct sim_job {
@@ -48,6 +60,7 @@ struct sim_job {
             raft_io_send_cb cb;
             struct raft_message message;
         } send;
+        struct raft_message late;
     };
 };
 
@@ -165,6 +178,13 @@ static void job_end(struct sim_job *job, int status)
     case JOB_LOST:
         send_end(job, status);
         break;
+    case JOB_LATE:
+        if (status == 0) {
+            job->node->recv(job->node->io, &job->late);
+        } else {
+            sim_message_drop(&job->late);
+        }
+        break;
     default:
         UNREACHABLE("a job has a kind");
     }
@@ -194,6 +214,13 @@ static void send_out(struct sim_job *job)
     CHECK(n->below.send(n->io, &job->send.below, &job->send.message, sent_cb) == 0);
 }
 
+/* On a full disk: entries, and a snapshot that takes the place of the log. One of raft's own fails.
+ */
+static bool must_wait(const struct sim_job *job)
+{
+    return job == NULL || (job->kind == JOB_PUT && job->put.installs);
+}
+
 static void ring_cb(struct raft_io_append *ring, int status)
 {
     struct sim_timer *t = CONTAINER_OF(ring, struct sim_timer, ring);
@@ -202,6 +229,10 @@ static void ring_cb(struct raft_io_append *ring, int status)
     struct sim_job *job = t->job;
     free(t);
     if (is_over) {
+        return;
+    }
+    if (n->full && must_wait(job)) {
+        timer_start(n, job, FULL_MS);
         return;
     }
     if (job == NULL) {
@@ -216,6 +247,8 @@ static void ring_cb(struct raft_io_append *ring, int status)
     } else if (job->kind == JOB_QUEUED) {
         send_out(job);
         return;
+    } else if (n->full && (job->kind == JOB_PUT || job->kind == JOB_WORK)) {
+        status = RAFT_NOSPACE;
     } else if (job->kind == JOB_PUT) {
         put_out(job);
     } else if (job->kind == JOB_WORK) {
@@ -249,7 +282,7 @@ static int io_bootstrap(struct raft_io *io, const struct raft_configuration *mem
     CHECK(d->term == 0);
     d->term = 1;
     if (n->sim->options.compacted) {
-        uint64_t nothing[2] = {0};
+        uint64_t nothing[3] = {0}; /* no checkpoint, and no values */
         struct raft_buffer buf = {.base = nothing, .len = sizeof nothing};
         const struct raft_snapshot first = {.index = 1,
                                             .term = 1,
@@ -351,6 +384,27 @@ static int io_async_work(struct raft_io *io, struct raft_io_async_work *req,
     return 0;
 }
 
+/* So many times of a thousand. */
+static bool happens(struct sim *sim, unsigned per_mille)
+{
+    return per_mille > 0 && rng_below(&sim->rng, 1000) < per_mille;
+}
+
+/* More than one entry is sent at once only while they fit into a message. */
+static void check_length(struct sim_node *n, const struct raft_message *m)
+{
+    uint64_t limit = n->sim->options.chunk_bytes;
+    const struct raft_append_entries *a = &m->append_entries;
+    uint64_t bytes = 0;
+    for (unsigned i = 0; m->type == RAFT_IO_APPEND_ENTRIES && i < a->n_entries; i++) {
+        bytes += sizeof a->entries[i] + a->entries[i].buf.len;
+    }
+    if (limit != 0 && bytes > limit && a->n_entries > 1) {
+        sim_violation(n->sim, "node %u sends %llu bytes of entries at once", n->index + 1,
+                      (unsigned long long)bytes);
+    }
+}
+
 static int io_send(struct raft_io *io, struct raft_io_send *req, const struct raft_message *m,
                    raft_io_send_cb cb)
 {
@@ -360,8 +414,13 @@ static int io_send(struct raft_io *io, struct raft_io_send *req, const struct ra
         sim_violation(sim, "node %u sends to nobody", n->index + 1);
         return RAFT_NOCONNECTION;
     }
+    check_length(n, m);
     unsigned to = (unsigned)(m->server_id - 1);
     enum sim_fate fate = sim->fate != NULL ? sim->fate(sim, n->index, to, m) : SIM_SENT;
+    if (happens(sim, sim->net.lost)) {
+        sim->count.lost++;
+        fate = SIM_LOST;
+    }
     struct sim_job *job = job_new(n, fate == SIM_SENT ? JOB_QUEUED : JOB_LOST);
     job->send.req = req;
     job->send.cb = cb;
@@ -374,17 +433,33 @@ static int io_send(struct raft_io *io, struct raft_io_send *req, const struct ra
     return 0;
 }
 
+/* Deliver it later, behind what was sent after it. */
+static void delay(struct sim_node *n, const struct raft_message *m)
+{
+    struct sim_job *job = job_new(n, JOB_LATE);
+    job->late = *m;
+    timer_start(n, job, 1 + (unsigned)rng_below(&n->sim->rng, n->sim->net.late_ms));
+}
+
 static void recv_cb(struct raft_io *io, struct raft_message *m)
 {
     struct sim_node *n = node_of(io);
-    if (!n->down) {
+    struct sim *sim = n->sim;
+    if (n->down) {
+        sim_message_drop(m);
+        return;
+    }
+    if (happens(sim, sim->net.twice)) {
+        struct raft_message copy;
+        sim_message_copy(m, &copy);
+        sim->count.twice++;
+        delay(n, &copy);
+    }
+    if (happens(sim, sim->net.late)) {
+        sim->count.late++;
+        delay(n, m);
+    } else {
         n->recv(io, m);
-    } else if (m->type == RAFT_IO_APPEND_ENTRIES && m->append_entries.n_entries > 0) {
-        raft_free(m->append_entries.entries[0].batch);
-        raft_free(m->append_entries.entries);
-    } else if (m->type == RAFT_IO_INSTALL_SNAPSHOT) {
-        raft_configuration_close(&m->install_snapshot.conf);
-        raft_free(m->install_snapshot.data.base);
     }
 }
 
@@ -445,5 +520,30 @@ void sim_io_keep(struct sim_node *n, unsigned kept)
             write_out(job, count);
             kept -= count;
         }
+    }
+}
+
+/* The disk does one after the other, so a crash tears the first write that it has not done. */
+void sim_io_tear(struct sim_node *n)
+{
+    struct sim *sim = n->sim;
+    struct sim_job *job = n->jobs;
+    while (job != NULL && job->kind != JOB_WRITE) {
+        job = job->next;
+    }
+    unsigned count = job == NULL || job->write.end <= job->write.first
+                         ? 0
+                         : (unsigned)(job->write.end - job->write.first);
+    if (count > 0) {
+        struct raft_entry damaged = {0};
+        bool counts = sim->options.torn_counts;
+        unsigned kept = sim_torn(&sim->rng, job->write.first, job->write.entries, count,
+                                 counts ? &damaged : NULL);
+        write_out(job, kept);
+        if (damaged.buf.base != NULL) {
+            CHECK(sim_disk_append(&n->disk, job->write.first + kept, &damaged));
+            raft_free(damaged.buf.base);
+        }
+        sim->count.torn += kept < count;
     }
 }

@@ -71,12 +71,13 @@ static struct raft_message snapshot_of(struct sim *sim, raft_term term, raft_ind
         const struct raft_fixture_server *server = &sim->fixture.servers[i];
         CHECK(raft_configuration_add(&s->conf, server->id, server->address, RAFT_VOTER) == 0);
     }
-    s->data.len = (size_t)(index + 1) * sizeof value;
-    uint64_t *values = raft_malloc(s->data.len);
-    CHECK(values != NULL);
-    memcpy(values, sim->truth, s->data.len);
-    values[index] = value;
-    s->data.base = values;
+    s->data.len = (size_t)(index + 2) * sizeof value;
+    uint64_t *data = raft_malloc(s->data.len);
+    CHECK(data != NULL);
+    data[0] = 0; /* no checkpoint of a host */
+    memcpy(data + 1, sim->truth, (size_t)(index + 1) * sizeof value);
+    data[1 + index] = value;
+    s->data.base = data;
     return m;
 }
 
