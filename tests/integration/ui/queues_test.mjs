@@ -40,6 +40,18 @@ describe("queues", () => {
       await visible(page.getByText("Jobs (6 total)"));
     }));
 
+  it("show in their charts when somebody changed them", () =>
+    f.withPage(async (page) => {
+      await f.server.enqueue("mark.queue");
+      await f.server.post("/queues/mark.queue/pause");
+      await eventually("the audit entry", async () =>
+        (await f.server.get("/audit-logs?path_prefix=/api/v1/queues/mark.queue/")).audit_logs.length === 1);
+      await visit(page, "/ui/queues/mark.queue");
+      const chart = page.getByRole("img", { name: /^Jobs per/ });
+      await chart.locator(".mark title").first().waitFor({ state: "attached" });
+      assert.match(await chart.locator(".mark title").first().textContent(), /^mark\.queue paused/);
+    }));
+
   it("have limits", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/queues/video.encode");

@@ -135,6 +135,25 @@ export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.ses
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
 export const useAudit = (query: Record<string, string>) =>
   useQuery<AuditLog>({ queryKey: [KEY.audit, query], queryFn: () => get("/audit-logs", { query }) });
+/** What callers did to a queue, or to all of them, in a range of time. Not every caller may read it. */
+export const useQueueAudit = (query: { since: string; until: string; queue?: string }) =>
+  useQuery<AuditLog>({
+    queryKey: [KEY.audit, "queues", query],
+    queryFn: () =>
+      get("/audit-logs", {
+        query: {
+          since: query.since,
+          until: query.until,
+          path_prefix: query.queue === undefined ? "/api/v1/queues/" : `/api/v1/queues/${encodeURIComponent(query.queue)}/`,
+          limit: "200",
+        },
+      }),
+    enabled: query.since !== "",
+    retry: false,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.error === null ? 15_000 : false),
+  });
+
 /** What callers did to one job. An entry comes a moment after what it is about. */
 export const useJobAudit = (id: string) =>
   useQuery<AuditLog>({

@@ -1,6 +1,8 @@
 // Two charts drawn as SVG: stacked areas and lines, with a tip under the pointer.
 import { useLayoutEffect, useRef, useState, type CSSProperties, type PointerEvent } from "react";
 
+import type { Mark } from "../lib/marks";
+
 export interface Series {
   name: string;
   colour: string;
@@ -18,6 +20,8 @@ interface ChartProps {
   onZoom?: (first: number, last: number) => void;
   /** A point was clicked. */
   onPick?: (index: number) => void;
+  /** What happened at some of the points. */
+  marks?: readonly Mark[];
   height?: number;
 }
 
@@ -64,7 +68,7 @@ function useWidth() {
 }
 
 export function Chart(props: ChartProps) {
-  const { label, series, times, format, stacked = false, onZoom, onPick, height = 190 } = props;
+  const { label, series, times, format, stacked = false, onZoom, onPick, marks = [], height = 190 } = props;
   const { ref, width } = useWidth();
   const [at, setAt] = useState<number | null>(null);
   const [begun, setBegun] = useState<number | null>(null);
@@ -133,6 +137,14 @@ export function Chart(props: ChartProps) {
               <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
             ))
             .reverse()}
+          {marks.map(({ index, text }) => (
+            <g key={index} className="mark">
+              <line x1={x(index)} x2={x(index)} y1={PAD.top} y2={height - PAD.bottom} />
+              <path d={`M${x(index) - 4},${PAD.top}h8l-4,6Z`}>
+                <title>{text}</title>
+              </path>
+            </g>
+          ))}
           {begun !== null && at !== null && (
             <rect
               className="brush"
@@ -152,6 +164,11 @@ export function Chart(props: ChartProps) {
                 {s.name}: {format(s.values[at] ?? 0)}
               </div>
             ))}
+            {marks
+              .filter(({ index }) => index === at)
+              .map(({ text }) => (
+                <div key={text}>▾ {text}</div>
+              ))}
           </div>
         )}
       </div>

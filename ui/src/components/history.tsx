@@ -1,9 +1,10 @@
 // What happened in a range of time: lines, percentiles and the depth, of one queue or of all.
 import { useNavigate } from "react-router-dom";
 
-import { useHistory } from "../api/queries";
+import { useHistory, useQueueAudit } from "../api/queries";
 import type { HistoryPoint } from "../api/types";
 import { count, moment, span } from "../lib/format";
+import { marksOf } from "../lib/marks";
 import type { Range } from "../lib/range";
 import { Chart, type Series } from "./chart";
 import { Card, Pending } from "./parts";
@@ -46,6 +47,11 @@ export function History({ queue, range, onZoom }: HistoryProps) {
   const history = useHistory({ from: range.from, to: range.to, ...(queue === undefined ? {} : { queue }) });
   const navigate = useNavigate();
   const data = history.data;
+  const audit = useQueueAudit({
+    since: data?.from ?? "",
+    until: data?.to ?? "",
+    ...(queue === undefined ? {} : { queue }),
+  });
   if (data === undefined) {
     return (
       <Card title="Throughput">
@@ -61,6 +67,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
   const starts = points.map((p) => Date.parse(p.at));
   const shared = {
     times: labels,
+    marks: marksOf(audit.data?.audit_logs ?? [], starts, step * 1000),
     onZoom: (first: number, last: number) =>
       onZoom({ from: starts[first] ?? 0, to: (starts[last] ?? 0) + step * 1000 }),
     onPick: (i: number) => {
@@ -131,7 +138,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
           </div>
         </Card>
       </div>
-      <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then.</p>
+      <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark changes of queues.</p>
     </>
   );
 }

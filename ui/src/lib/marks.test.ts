@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+
+import type { AuditEntry } from "../api/types";
+import { marksOf, markText } from "./marks";
+
+const entry = (more: Partial<AuditEntry>): AuditEntry => ({
+  id: 1,
+  created_at: "2026-11-17T10:01:30Z",
+  method: "POST",
+  path: "/api/v1/queues/emails.send/pause",
+  namespace: "default",
+  principal: "ada",
+  role: "admin",
+  status_code: 200,
+  metadata: {},
+  ...more,
+});
+
+describe("marks", () => {
+  it("say what was done to which queue, and by whom", () => {
+    expect(markText(entry({}))).toBe("emails.send paused by ada");
+    expect(markText(entry({ principal: null, path: "/api/v1/queues/a%20b/clear" }))).toBe("a b cleared");
+    expect(markText(entry({ method: "DELETE", path: "/api/v1/queues/q", principal: null }))).toBe("q deleted");
+  });
+
+  it("leave out what changed no queue", () => {
+    expect(markText(entry({ status_code: 404 }))).toBeNull();
+    expect(markText(entry({ path: "/api/v1/jobs/job_1/cancel" }))).toBeNull();
+    expect(markText(entry({ path: "/api/v1/queues/q/explain" }))).toBeNull();
+  });
+
+  it("stand at their step, those of one step together in the order of time", () => {
+    const start = Date.parse("2026-11-17T10:00:00Z");
+    const entries = [
+      entry({ created_at: "2026-11-17T10:01:50Z", path: "/api/v1/queues/q/resume", principal: null }),
+      entry({ created_at: "2026-11-17T10:01:10Z", path: "/api/v1/queues/q/pause", principal: null }),
+      entry({ created_at: "2026-11-17T09:59:00Z" }),
+    ];
+    expect(marksOf(entries, [start, start + 60_000], 60_000)).toEqual([{ index: 1, text: "q paused; q resumed" }]);
+    expect(marksOf([], [], 60_000)).toEqual([]);
+  });
+});
