@@ -236,6 +236,9 @@ static bool match_time(const struct cron *c, struct civil *t)
     if (hour < 0) {
         return false;
     }
+    CHECK(hour < 24);
+    CHECK(minute >= 0 && minute < 60);
+    CHECK(second >= 0 && second < 60);
     t->hour = hour;
     t->minute = minute;
     t->second = second;
@@ -273,6 +276,7 @@ bool cron_next_civil(const struct cron *c, struct civil after, struct civil *out
         if ((c->months >> t.month & 1) == 0) {
             t.day = civil_days_in_month(t.year, t.month);
         } else if (match_day(c, t) && match_time(c, &t)) {
+            CHECK(civil_to_s(t) > civil_to_s(after));
             *out = t;
             return true;
         }
@@ -295,6 +299,7 @@ static bool next_every(const struct cron *c, struct wall created, struct wall af
         __builtin_add_overflow(created.ns, next, &next)) {
         return false;
     }
+    CHECK(next > after.ns);
     out->ns = next;
     return true;
 }
@@ -319,6 +324,7 @@ bool cron_next(const struct cron *c, const struct zone *zone, struct wall create
     if (__builtin_mul_overflow(at_s, NS_PER_S, &at_ns)) {
         return false;
     }
+    CHECK(at_ns > after.ns);
     out->ns = at_ns;
     return true;
 }

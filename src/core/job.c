@@ -60,6 +60,7 @@ bool job_backoff_parse(struct str name, enum job_backoff *out)
 /* base << (attempt - 1), held at the top of the range. */
 static int64_t doubled(int64_t base_ms, uint32_t attempt)
 {
+    CHECK(attempt > 0);
     uint32_t shift = attempt - 1;
     if (base_ms == 0) {
         return 0;

@@ -69,6 +69,7 @@ bool job_move_target(enum job_state from, enum job_move move, enum job_state *ou
     if (target == 0) {
         return false;
     }
+    CHECK(target <= JOB_STATE_COUNT);
     *out = (enum job_state)(target - 1);
     return true;
 }
