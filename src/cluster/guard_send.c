@@ -84,6 +84,7 @@ static bool is_probe(const struct guard *g, raft_id id)
 static void end(struct guard_send *s, int status)
 {
     struct guard *g = s->guard;
+    CHECK(s->peer->queued_bytes >= s->bytes);
     s->status = status;
     s->peer->queued_bytes -= s->bytes;
     s->next = g->over;
@@ -95,6 +96,8 @@ static void end_first(struct guard_peer *peer, int status)
 {
     do {
         struct guard_send *s = peer->sending;
+        CHECK(s != NULL);
+        CHECK(s->peer == peer);
         peer->sending = s->next;
         end(s, status);
     } while (status != 0 && peer->sending != NULL);
@@ -118,7 +121,9 @@ static int hand_over_piece(struct guard_send *s)
     }
     unsigned n = piece_length(s->guard, a, s->sent);
     struct raft_message piece = piece_of(&s->message, s->sent, n);
+    CHECK(!s->under_way);
     s->sent += n;
+    CHECK(s->sent <= a->n_entries);
     s->under_way = true;
     return hand_over(s, &piece);
 }

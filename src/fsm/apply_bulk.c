@@ -48,6 +48,7 @@ static struct bulk *bulk_new(struct machine *m, struct id id, const struct store
     set_record(b, rec);
     m->bulks = realloc(m->bulks, (m->bulk_count + 1) * sizeof(struct bulk *));
     CHECK(m->bulks != NULL);
+    CHECK(m->bulk_count == 0 || id_cmp(m->bulks[m->bulk_count - 1]->id, id) < 0);
     m->bulks[m->bulk_count++] = b;
     return b;
 }
@@ -91,9 +92,11 @@ static void remove_lists(struct machine *m, const struct bulk *b)
 
 static void finish(struct machine *m, struct bulk *b, enum store_bulk_status status)
 {
+    CHECK(!store_bulk_is_over(&b->rec));
     remove_lists(m, b);
     b->rec.status = status;
     b->rec.finished_at = m->now;
+    CHECK(store_bulk_is_over(&b->rec));
     /* What was found in the end is what there was. */
     if (status == STORE_BULK_COMPLETED) {
         b->rec.total = b->rec.processed;

@@ -49,6 +49,8 @@ static void add(struct machine *m, struct id id, const struct store_policy *rec)
     }
     m->policies[at] = p;
     m->policy_count++;
+    CHECK(at == 0 || id_cmp(m->policies[at - 1]->id, id) < 0);
+    CHECK(at + 1 == m->policy_count || id_cmp(m->policies[at + 1]->id, id) > 0);
 }
 
 static bool find(const struct machine *m, struct id id, uint32_t *out_at)
@@ -111,6 +113,7 @@ void apply_policy_delete(struct machine *m, const struct command *command, struc
     }
     store_delete(&m->store, STORE_KIND_POLICY, str_from(id.b, ID_BYTES));
     policy_free(m->policies[at]);
+    CHECK(at < m->policy_count);
     m->policy_count--;
     for (; at < m->policy_count; at++) {
         m->policies[at] = m->policies[at + 1];

@@ -42,6 +42,7 @@ static void set_due(struct machine *m, struct schedule *s)
     } else {
         heap_remove(&m->schedule_due, &s->due);
     }
+    CHECK(heap_node_is_in(&s->due) == (s->rec.enabled && s->rec.next_run.ns != 0));
 }
 
 /* Give s the record; its texts are copied. */
@@ -57,6 +58,7 @@ static void set_record(struct machine *m, struct schedule *s, const struct store
     map_add(&m->schedule_names, &s->name_node);
     free(old);
     set_due(m, s);
+    CHECK(m->schedules.count == m->schedule_names.count);
 }
 
 static struct schedule *schedule_new(struct machine *m, struct id id,
@@ -77,6 +79,7 @@ static void schedule_free(struct machine *m, struct schedule *s)
     heap_remove(&m->schedule_due, &s->due);
     map_remove(&m->schedules, &s->node);
     map_remove(&m->schedule_names, &s->name_node);
+    CHECK(m->schedules.count == m->schedule_names.count);
     free(s->texts);
     free(s);
 }

@@ -45,6 +45,7 @@ static void reply_free(struct machine *m, struct reply *p)
 {
     heap_remove(&m->reply_expiry, &p->expiry);
     map_remove(&m->replies, &p->node);
+    CHECK(m->replies.count == m->reply_expiry.count);
     free(p);
 }
 
@@ -117,6 +118,7 @@ void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const 
     CHECK(!record.overflow);
     struct reply *p = reply_new(m, key, buf_str(&record));
     heap_set(&m->reply_expiry, &p->expiry, expires_at.ns);
+    CHECK(m->replies.count == m->reply_expiry.count);
     store_put(&m->store, STORE_KIND_REPLY, key, buf_str(&record));
     buf_deinit(&record);
 }

@@ -80,6 +80,7 @@ static void set_day(struct machine *m, struct spend *s, int64_t day)
     if (!is_of(s, STORE_BUDGET_QUEUE)) {
         heap_set(&m->spend_days, &s->by_day, day);
     }
+    CHECK(heap_node_is_in(&s->by_day) == !is_of(s, STORE_BUDGET_QUEUE));
 }
 
 static void write_spend(struct machine *m, const struct spend *s)
@@ -95,6 +96,7 @@ static void write_spend(struct machine *m, const struct spend *s)
 
 static void forget(struct machine *m, struct spend *s)
 {
+    CHECK(m->spend_tags > 0 || !is_of(s, STORE_BUDGET_TAG));
     m->spend_tags -= is_of(s, STORE_BUDGET_TAG) ? 1 : 0;
     heap_remove(&m->spend_days, &s->by_day);
     map_remove(&m->spends, &s->node);
@@ -131,6 +133,7 @@ static struct spend *add(struct machine *m, struct str key, int64_t nusd, bool a
         s->day_nusd = 0;
         s->tags = 0;
     }
+    CHECK(s->day == today(m));
     s->day_nusd = add_capped(s->day_nusd, nusd);
     if (ack) {
         s->ack_nusd = add_capped(s->ack_nusd, nusd);

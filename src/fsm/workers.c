@@ -38,6 +38,7 @@ static void name_add(struct name *n, struct str s)
         memcpy(n->bytes + n->len, s.ptr, s.len);
         n->len += s.len;
     }
+    CHECK(n->len <= sizeof n->bytes);
 }
 
 /* What checked commands name fits; of another one, as much as does. */
@@ -73,6 +74,7 @@ static void worker_free(struct machine *m, struct worker *w)
 {
     heap_remove(&m->worker_prune, &w->prune);
     map_remove(&m->workers, &w->node);
+    CHECK(m->workers.count == m->worker_prune.count);
     free(w->texts);
     free(w);
 }
@@ -189,6 +191,7 @@ static void see(struct machine *m, struct worker *w, struct str name, const stru
     }
     set_texts(w, c->hostname, queues);
     seen_now(m, w, m->now);
+    CHECK(m->workers.count == m->worker_prune.count);
     write_row(m, w);
 }
 
