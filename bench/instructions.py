@@ -2,7 +2,8 @@
 """What an operation costs the server, in instructions counted by Callgrind.
 
 Time on a shared machine says little; instructions of fixed work say the same tomorrow. One client
-sends one request after another on one connection, so that every request is an entry of its own. Only
+sends one request after another on one connection, so that every request is an entry of its own; those
+that are called busy are sent 32 at a time, as by many clients, and share their entries. Only
 the threads that a request passes are counted, those with a loop but for the view's writer: what
 others do follows a clock.
 
@@ -16,6 +17,7 @@ it dearer for a reason writes the file in the same commit, and says why.
 import argparse
 import json
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,8 @@ TOLERANCE = 0.03
 OPERATIONS = 400
 BATCHES = 20
 BATCH = 100
+BUSY = 3200
+UNDER_WAY = 32
 PAYLOAD = {"to": "someone@example.org", "template": "welcome", "text": "x" * 40}
 
 
@@ -37,9 +41,38 @@ class Work:
     def __init__(self, client):
         self.client = client
         self.jobs = []
+        self.busy = None
+
+    def send_busily(self, path, body):
+        """So many of the same requests, and as many answers."""
+        if self.busy is None:
+            self.busy = socket.create_connection((self.client.connection.host, self.client.connection.port))
+        text = json.dumps(body)
+        request = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+        self.busy.sendall(request * UNDER_WAY)
+        answered = 0
+        while answered < UNDER_WAY:
+            data = self.busy.recv(1 << 16)
+            if not data:
+                sys.exit(f"{path}: the server hung up")
+            answered += data.count(b"HTTP/1.1 20")
+
+    def enqueue_busy(self):
+        self.send_busily("/api/v1/enqueue", {"queue": "later", "payload": {"n": 1},
+                                             "scheduled_at": "2100-01-01T00:00:00Z"})
+
+    def create_busy(self):
+        self.send_busily("/jobs", {"type": "unico", "timestamp": 4102444800, "payload": {"n": 1},
+                                   "webhook_url": "http://127.0.0.1:1/"})
 
     def enqueue(self):
         self.client.post("/api/v1/enqueue", {"queue": "mail", "payload": PAYLOAD})
+
+    def become_busy(self):
+        """Queues, buffers and tables have their size."""
+        for _ in range(10):
+            self.enqueue_busy()
+            self.create_busy()
 
     def use_a_key(self):
         key = self.client.post("/api/v1/auth/keys", {"name": "bench", "role": "operator"})["api_key"]
@@ -77,6 +110,8 @@ class Work:
 PLAN = [("enqueue", OPERATIONS, 1), ("fetch", OPERATIONS, 1), ("heartbeat", OPERATIONS, 1),
         ("get_job", OPERATIONS, 1), ("ack", OPERATIONS, 1),
         ("lifecycle_batch", BATCHES, BATCH)]
+# jobs for later with many requests under way, by either way to make them (scheduler.md 2.3)
+BUSY_PLAN = [("enqueue_busy", BUSY // UNDER_WAY, UNDER_WAY), ("create_busy", BUSY // UNDER_WAY, UNDER_WAY)]
 
 
 class Counted(Server):
@@ -130,7 +165,8 @@ def measure(program, plan, prepare=lambda work: None):
 def count(program):
     """The operations, and what an enqueue costs a caller with a key."""
     with_key = measure(program, PLAN[:1], Work.use_a_key)
-    return {**measure(program, PLAN), "enqueue_with_key": with_key["enqueue"]}
+    return {**measure(program, PLAN), "enqueue_with_key": with_key["enqueue"],
+            **measure(program, BUSY_PLAN, Work.become_busy)}
 
 
 def compare(costs, before):
