@@ -333,7 +333,7 @@ static void hinted__family_holds_the_same_as_another(void **state)
     kv_iter_free(green);
 }
 
-static void put_many(struct fixture *f, unsigned family, unsigned from, unsigned until,
+static void put_from(struct fixture *f, unsigned family, unsigned from, unsigned until,
                      struct str value)
 {
     char key[32];
@@ -355,15 +355,15 @@ static void hinted__family_deletes_ranges(void **state)
     memset(value, 'x', LARGE);
     for (size_t row = 0; row < COUNT_OF(sizes); row++) {
         struct str text = str_from(value, sizes[row]);
-        put_many(f, RED, 0, KEYS / 2, text);
-        put_many(f, GREEN, 0, KEYS / 2, text);
+        put_from(f, RED, 0, KEYS / 2, text);
+        put_from(f, GREEN, 0, KEYS / 2, text);
         commit(f);
-        put_many(f, RED, KEYS / 4, KEYS, text);
-        put_many(f, GREEN, KEYS / 4, KEYS, text);
+        put_from(f, RED, KEYS / 4, KEYS, text);
+        put_from(f, GREEN, KEYS / 4, KEYS, text);
         kv_delete_range(f->batch, RED, STR("k010"), STR("k020"));
         kv_delete_range(f->batch, GREEN, STR("k010"), STR("k020"));
-        put_many(f, RED, FROM + 5, FROM + 6, STR("again"));
-        put_many(f, GREEN, FROM + 5, FROM + 6, STR("again"));
+        put_from(f, RED, FROM + 5, FROM + 6, STR("again"));
+        put_from(f, GREEN, FROM + 5, FROM + 6, STR("again"));
         commit(f);
         struct kv_iter *red = kv_iter_new(f->kv, NULL, RED, STR_EMPTY);
         struct kv_iter *green = kv_iter_new(f->kv, NULL, GREEN, STR_EMPTY);
