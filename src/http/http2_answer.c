@@ -27,6 +27,13 @@ struct nv_list {
     struct arena *arena; /* for values that must be changed */
 };
 
+/* Its value is another one in every answer: in the table of the compression it would be of no use,
+ * and push out what is the same in all of them. */
+static bool is_never_the_same(struct str name)
+{
+    return str_eq(name, STR("X-Request-Id")) || str_eq(name, STR("Server-Timing"));
+}
+
 static void nv_add(struct nv_list *list, struct str name, struct str value)
 {
     static const char nothing[1] = "";
@@ -46,6 +53,7 @@ static void nv_add(struct nv_list *list, struct str name, struct str value)
         .namelen = name.len,
         .value = (uint8_t *)(uintptr_t)bytes,
         .valuelen = value.len,
+        .flags = is_never_the_same(name) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE,
     };
 }
 
