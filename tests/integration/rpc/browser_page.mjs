@@ -51,15 +51,27 @@ window.methods = async (kind, baseUrl, description, queue) => {
   };
 };
 
+/** Until so many fetches wait: a page's calls have connections of their own, in no order. */
+async function fetchesWait(baseUrl, count) {
+  for (;;) {
+    const status = await (await fetch(`${baseUrl}/api/v1/cluster/status`)).json();
+    if (status.admission_stats.fetches_waiting === count) {
+      return;
+    }
+  }
+}
+
 /** What goes wrong, in time and by will. */
 window.endings = async (kind, baseUrl, description, queue) => {
   const worker = clientOf(kind, baseUrl, description), stop = new AbortController();
   const refused = await codeOf(worker.enqueue({}));
-  const late = await worker.fetch({ queues: [queue] }, { timeoutMs: 1000 });
+  const late = await worker.fetch({ queues: [queue] }, { timeoutMs: 4000 });
   const lateEvents = await codeOf(events(worker, { queues: [queue] }, 1, { timeoutMs: 300 }));
   const waiting = codeOf(worker.fetch({ queues: [queue] }, { signal: stop.signal }));
+  await fetchesWait(baseUrl, 1);
   stop.abort();
   const cancelled = await waiting;
+  await fetchesWait(baseUrl, 0);
   const { jobId } = await worker.enqueue({ queue });
   const next = await worker.fetch({ queues: [queue] });
   return { refused, late: late.found, lateEvents, cancelled, next: next.jobId === jobId };
