@@ -1,6 +1,7 @@
 # The front door. Every target works on a fresh Debian 12 with make and git, as root or with sudo.
 
 SEEDS ?= 3000
+WHOLE_SEEDS ?= 10000
 ROUNDS ?= 100
 # The version before, from which a cluster is upgraded in a test.
 BEFORE ?= 1d52dbf
@@ -97,8 +98,9 @@ storm: deps-test ## Send STORM_REQUESTS random requests to a server built with A
 cluster: build ## Start three nodes on this machine, until Ctrl-C
 	tools/cluster.sh build/release/corvo build/cluster
 
-sim: deps-test ## Simulate clusters and check the state machine against its model, for SEEDS seeds
+sim: deps-test ## Simulate clusters and check the state machine against its model, for SEEDS seeds, and whole clusters for WHOLE_SEEDS
 	$(release)
+	@build/release/tests/whole_sim --from 1000 --count $(WHOLE_SEEDS)
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
 
