@@ -438,6 +438,8 @@ static void delay(struct sim_node *n, const struct raft_message *m)
 {
     struct sim_job *job = job_new(n, JOB_LATE);
     job->late = *m;
+    /* The sender's own address goes when it crashes. */
+    job->late.server_address = n->sim->fixture.servers[m->server_id - 1].address;
     timer_start(n, job, 1 + (unsigned)rng_below(&n->sim->rng, n->sim->net.late_ms));
 }
 
