@@ -121,8 +121,8 @@ class Node:
         self.stopped = False
 
     def pause(self):
+        self.stopped = True  # before it is: clients that avoid it must not be quicker
         children.pause(self.process)
-        self.stopped = True
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
