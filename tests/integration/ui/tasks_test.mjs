@@ -48,6 +48,18 @@ describe("what people come for", () => {
     });
   }));
 
+  it("cancel the jobs that would fail again: three clicks", counted(3, async (page, click) => {
+    const id = await f.server.enqueue("task.again", { max_retries: 5, retry_base_delay: "1h" });
+    await f.server.fetch("task.again");
+    await f.server.post(`/fail/${id}`, { error: "certificate of host 7 has expired" });
+    await click(link(page, "Errors"));
+    const group = page.getByTestId("error-group").filter({ hasText: "certificate of host" });
+    await click(button(group, "Cancel these"));
+    await click(button(dialog(page), "Cancel 1 job"));
+    await toast(page, "Bulk action: 1 affected");
+    await eventually("cancelled", async () => (await f.server.job(id)).state === "cancelled");
+  }));
+
   it("read the backtrace of an error: two clicks", counted(2, async (page, click) => {
     await click(link(page, "Errors"));
     const group = page.getByTestId("error-group").filter({ hasText: "out of memory" });

@@ -38,9 +38,9 @@ function times(points: readonly HistoryPoint[], of: "wait" | "run"): Series[] {
 
 /** "minute", "5 minutes", "hour". */
 function stepText(seconds: number): string {
-  const [unit, size] = seconds < 3600 ? ["minute", 60] : seconds < 86_400 ? ["hour", 3600] : ["day", 86_400];
-  const n = seconds / Number(size);
-  return n === 1 ? String(unit) : `${n} ${unit}s`;
+  const unit = seconds < 3600 ? "minute" : seconds < 86_400 ? "hour" : "day";
+  const n = seconds / { minute: 60, hour: 3600, day: 86_400 }[unit];
+  return n === 1 ? unit : `${n} ${unit}s`;
 }
 
 export function History({ queue, range, onZoom }: HistoryProps) {

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { Link, useSearchParams } from "react-router-dom";
 
 import { useBulk } from "../api/actions";
-import { useErrors, useJob } from "../api/queries";
-import type { BulkAction, ErrorGroup } from "../api/types";
+import { useErrors, useJob, useSearch } from "../api/queries";
+import type { BulkAction, ErrorGroup, SearchRequest } from "../api/types";
 import { Spark } from "../components/history";
 import { ConfirmDialog } from "../components/job-dialogs";
 import { jobPath } from "../components/job-table";
@@ -17,8 +17,20 @@ import { useRange } from "../lib/range";
 
 export interface Asked {
   group: ErrorGroup;
-  action: Extract<BulkAction, "retry" | "delete">;
+  action: Extract<BulkAction, "retry" | "cancel" | "delete">;
 }
+
+/** Retried and deleted are the dead ones; cancelled are those that would be tried again. */
+const STATES: Record<Asked["action"], NonNullable<SearchRequest["state"]>> = {
+  retry: ["dead"],
+  delete: ["dead"],
+  cancel: ["pending", "retrying"],
+};
+const WORDS: Record<Asked["action"], [button: string, text: string]> = {
+  retry: ["Retry", "Puts every dead job with this error back into its queue"],
+  cancel: ["Cancel", "Cancels every job with this error that waits for its next attempt"],
+  delete: ["Delete", "Deletes every dead job with this error. This cannot be undone"],
+};
 
 const jobsPath = (group: ErrorGroup, queue: string): string =>
   `/jobs?${new URLSearchParams({ error_fingerprint: group.fingerprint, ...(queue === "" ? {} : { queue }) })}`;
@@ -81,6 +93,11 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
         <Link className="button compact" to={jobsPath(group, queue)}>
           Show jobs
         </Link>
+        {group.jobs > group.dead && (
+          <Button compact onClick={() => onAsk({ group, action: "cancel" })}>
+            Cancel these
+          </Button>
+        )}
         {group.dead > 0 && (
           <>
             <Button compact onClick={() => onAsk({ group, action: "retry" })}>
@@ -99,20 +116,16 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
 export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string; onClose: () => void }) {
   const bulk = useBulk();
   const { group, action } = asked;
-  const word = action === "retry" ? "Retry" : "Delete";
-  const send = () =>
-    bulk.mutate(
-      {
-        action,
-        filter: { error_fingerprint: group.fingerprint, state: ["dead"], ...(queue === "" ? {} : { queue }) },
-      },
-      { onSuccess: onClose },
-    );
+  const [word, text] = WORDS[action];
+  const filter = { error_fingerprint: group.fingerprint, state: STATES[action], ...(queue === "" ? {} : { queue }) };
+  const found = useSearch({ ...filter, limit: 1 });
+  const count = found.data?.total ?? (action === "cancel" ? 0 : group.dead);
+  const send = () => bulk.mutate({ action, filter }, { onSuccess: onClose });
   return (
     <ConfirmDialog
-      title={`${word} dead jobs`}
-      text={`${word === "Retry" ? "Puts back into its queue" : "Deletes"} every dead job with the error "${group.message}": ${jobCount(group.dead)}.`}
-      action={`${word} ${jobCount(group.dead)}`}
+      title={`${word} jobs`}
+      text={`${text}: ${jobCount(count)} with "${group.message}".`}
+      action={`${word} ${jobCount(count)}`}
       run={bulk}
       onConfirm={send}
       onClose={onClose}
