@@ -35,9 +35,13 @@ export function environment() {
 }
 
 export class Server {
-  static async start(...args) {
+  static start = (...args) => Server.startWith({}, ...args);
+
+  /** The same with more in its environment. */
+  static async startWith(env, ...args) {
     const server = new Server();
     server.args = args;
+    server.env = env;
     server.folder = await mkdtemp(join(tmpdir(), "corvo-ui-"));
     await server.run("127.0.0.1:0");
     return server;
@@ -46,7 +50,10 @@ export class Server {
   async run(bind) {
     const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0",
       "--view-wait", "30s", "--segment-bytes", String(4 << 20), ...this.args];
-    this.process = spawn(need("CORVO_BINARY"), command, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
+    this.process = spawn(need("CORVO_BINARY"), command, {
+      env: { ...environment(), ...this.env },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     this.exited = new Promise((done) => this.process.once("exit", done));
     this.port = await new Promise((done, failed) => {
       createInterface(this.process.stderr).on("line", (line) => {
