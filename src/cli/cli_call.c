@@ -283,6 +283,25 @@ static void fit(struct table *t, size_t room)
     }
 }
 
+/* The marks of columns that are not shown in this form. */
+static unsigned hidden_columns(enum cli_form form, size_t room)
+{
+    if (form == CLI_FORM_WIDE) {
+        return 0;
+    }
+    return room == SIZE_MAX ? CLI_SHOW_WIDE | CLI_SHOW_ROOM : CLI_SHOW_WIDE;
+}
+
+static void choose_columns(struct table *t, const struct cli_column *columns, size_t count,
+                           unsigned hidden)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((columns[i].show & hidden) == 0) {
+            t->columns[t->count++] = &columns[i];
+        }
+    }
+}
+
 void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t column_count,
                     const struct str *rows, size_t row_count)
 {
@@ -297,12 +316,7 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
     size_t room = line_width(cli);
     t.cells = ARENA_ARRAY(cli->arena, struct str, row_count * COLUMNS_MAX + 1);
     CHECK(t.cells != NULL);
-    for (size_t i = 0; i < column_count; i++) {
-        unsigned hidden = room == SIZE_MAX ? CLI_SHOW_WIDE | CLI_SHOW_ROOM : CLI_SHOW_WIDE;
-        if ((columns[i].show & hidden) == 0 || form == CLI_FORM_WIDE) {
-            t.columns[t.count++] = &columns[i];
-        }
-    }
+    choose_columns(&t, columns, column_count, hidden_columns(form, room));
     for (size_t c = 0; c < t.count; c++) {
         t.width[c] = strlen(t.columns[c]->head);
         for (size_t r = 0; r < row_count; r++) {
