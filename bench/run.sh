@@ -33,3 +33,6 @@ echo "== server: over HTTP, beside beanstalkd"
 echo
 echo "== server: single enqueues beside a bulk operation"
 "$here/bulk.py" "$bin/../corvo"
+echo
+echo "== server: bytes written for a lifecycle"
+"$here/bytes.py" "$bin/../corvo"
