@@ -103,7 +103,7 @@ static struct buf make_entry(const struct bench *b, enum kind kind, uint32_t cou
 {
     struct buf entry;
     buf_init(&entry, LIMIT_OP_BYTES);
-    command_entry_begin(&entry, b->now, true);
+    command_entry_begin(&entry, COMMAND_ENTRY_VERSION, b->now, true);
     for (uint32_t i = 0; i < count; i++) {
         if (kind == ENQUEUE) {
             add_enqueue(b, &entry);

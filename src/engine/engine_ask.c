@@ -55,7 +55,7 @@ static void propose(struct engine *e)
         return;
     }
     buf_init(&bytes, 64);
-    command_entry_begin(&bytes, engine__now(e), e->config.lifecycle_events);
+    command_entry_begin(&bytes, COMMAND_ENTRY_WHOLE, engine__now(e), e->config.lifecycle_events);
     command_entry_end(&bytes, 0);
     e->ask.entry = (struct node_propose){.len = bytes.len, .done = proposed, .data = e};
     e->ask.entry.bytes = buf_take(&bytes);

@@ -298,7 +298,11 @@ static void look_at_versions(struct engine *e)
 
 uint8_t engine_cluster__entry_version(const struct engine *e)
 {
-    return e->cluster.entry_version == 0 ? ENGINE_READS_SILENT : e->cluster.entry_version;
+    if (e->cluster.entry_version != 0) {
+        return e->cluster.entry_version;
+    }
+    bool alone = e->node != NULL && node_members_peers(e->node) == NULL;
+    return alone ? COMMAND_ENTRY_NEWEST : ENGINE_READS_SILENT;
 }
 
 static void keep_cb(uv_timer_t *timer)

@@ -422,10 +422,11 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->engine = e;
     entry->proposed_ns = os_clock_mono().ns;
     buf_init(&bytes, LIMIT_OP_BYTES + 2 * LIMIT_ENTRY_BYTES);
-    bool named = engine_ask_has_peers(e) && engine_cluster__entry_version(e) >= COMMAND_ENTRY_NAMED;
+    uint8_t version =
+        command_entry_version(engine_cluster__entry_version(e), engine_ask_has_peers(e));
+    bool named = command_entry_has_names(version);
     struct wall now = engine__now(e);
-    (named ? command_entry_begin_named : command_entry_begin)(&bytes, now,
-                                                              e->config.lifecycle_events);
+    command_entry_begin(&bytes, version, now, e->config.lifecycle_events);
     while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS && cost < LIMIT_STEP_BYTES &&
            (count == 0 || bytes.len + e->pending_first->command.len <= LIMIT_ENTRY_BYTES)) {
         struct engine_op *op = e->pending_first;

@@ -18,7 +18,7 @@
 #include "fsm/command_entry.h"
 
 /* Of a node that says nothing: what the first that had a cluster read. */
-enum { ENGINE_READS_SILENT = COMMAND_ENTRY_NAMED };
+enum { ENGINE_READS_SILENT = COMMAND_ENTRY_WHOLE_NAMED };
 
 struct engine_reads {
     struct {

@@ -44,11 +44,7 @@ void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
                                               .queue = j->queue,
                                               .text = j->worker_id,
                                               .attempt = j->attempt});
-    struct str doc = store_docs_bytes(m->store.docs, j->id);
-    CHECK(doc.len > 0); /* it was just written */
-    char *copy = machine__alloc(m, doc.len);
-    memcpy(copy, doc.ptr, doc.len);
-    *item = (struct result_item){.id = j->id, .doc = str_from(copy, doc.len), .order = order};
+    *item = (struct result_item){.id = j->id, .doc = jobs__doc(m, j->id), .order = order};
 }
 
 /* Bring the documents of a line that is too long for the cache into memory, some at a time, in the
@@ -83,7 +79,7 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
             r->more = r->count == 0; /* some are an answer; none would be a wrong one */
             break;
         }
-        if (store_docs_bytes(m->store.docs, l->id).len == 0) {
+        if (!store_docs_has(m->store.docs, l->id)) {
             fetch_ahead(m, l);
         }
         bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);

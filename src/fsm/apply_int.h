@@ -96,6 +96,8 @@ bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_fami
 /* The same for who wants its numbers only: the document is not kept in memory, and what out has in
  * text is not to be used. */
 bool jobs__glance(struct machine *m, struct id id, struct job *out);
+/* The document, in the entry's memory, of a job that was read or written in this entry. */
+struct str jobs__doc(struct machine *m, struct id id);
 /* Its state alone. */
 bool jobs__state(struct machine *m, struct id id, enum job_state *out);
 
@@ -111,7 +113,7 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order);
 
 /* At start: take up a live job from its document. */
-void jobs__load(struct machine *m, const struct job *j);
+void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes);
 
 /* Take j out of everything, with its rows. */
 void jobs__remove(struct machine *m, struct job *j, enum store_family was_in);

@@ -194,7 +194,7 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
         e->jobs[i].starts_chain = unpack_choice(u, NEW_STARTS_CHAIN) != 0;
         e->jobs[i].expire_after_ms = unpack_i64(u);
         struct str doc = unpack_bytes(u, unpack_u32(u));
-        if (store_job_decode(ID_NONE, doc, &e->jobs[i].job, &ignored) != ERR_OK ||
+        if (store_job_decode_whole(ID_NONE, doc, &e->jobs[i].job, &ignored) != ERR_OK ||
             e->jobs[i].job.waits_for.len % ID_BYTES != 0 || e->jobs[i].expire_after_ms < 0) {
             u->bad = true;
         }

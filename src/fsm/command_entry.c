@@ -13,7 +13,21 @@ enum { ENTRY_COUNT_AT = 4, ENTRY_LEN_AT = 16, ENTRY_HEAD_LEN = 20 };
 /* Before a command of an entry that has names. */
 enum { WITHOUT_NAME = 0, WITH_NAME = 1 };
 
-static void begin(struct buf *out, uint8_t version, struct wall now, bool events)
+bool command_entry_has_names(uint8_t version)
+{
+    return version == COMMAND_ENTRY_WHOLE_NAMED || version == COMMAND_ENTRY_NAMED;
+}
+
+uint8_t command_entry_version(uint8_t read, bool named)
+{
+    if (read >= COMMAND_ENTRY_NEWEST) {
+        return named ? COMMAND_ENTRY_NAMED : COMMAND_ENTRY_VERSION;
+    }
+    return named && read >= COMMAND_ENTRY_WHOLE_NAMED ? COMMAND_ENTRY_WHOLE_NAMED
+                                                      : COMMAND_ENTRY_WHOLE;
+}
+
+void command_entry_begin(struct buf *out, uint8_t version, struct wall now, bool events)
 {
     pack_u8(out, version);
     pack_u8(out, events ? ENTRY_EVENTS : 0);
@@ -21,16 +35,6 @@ static void begin(struct buf *out, uint8_t version, struct wall now, bool events
     pack_u32(out, 0);
     pack_i64(out, now.ns);
     pack_u32(out, 0);
-}
-
-void command_entry_begin(struct buf *out, struct wall now, bool events)
-{
-    begin(out, COMMAND_ENTRY_VERSION, now, events);
-}
-
-void command_entry_begin_named(struct buf *out, struct wall now, bool events)
-{
-    begin(out, COMMAND_ENTRY_NAMED, now, events);
 }
 
 void command_entry_add(struct buf *out, struct str command)
@@ -136,7 +140,7 @@ bool command_entry_next(struct command_entry *e, struct str *out)
     *out = unpack_bytes(&u, unpack_u32(&u));
     e->name = ID_NONE;
     e->since = 0;
-    if (u.bad || (e->version >= COMMAND_ENTRY_NAMED && !take_name(e, out))) {
+    if (u.bad || (command_entry_has_names(e->version) && !take_name(e, out))) {
         return false;
     }
     e->commands = str_from(u.at, unpack_left(&u));

@@ -17,12 +17,19 @@
  * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
  * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries; 3: it is counted in
  * the history, and old events go many at once; 4: the same, and commands may have names
- * (operations.c). */
+ * (operations.c); 5 and 6: as 3 and 4, and the documents of large jobs are written in two parts
+ * (store_docs.h). */
 enum {
-    COMMAND_ENTRY_VERSION = 3,
-    COMMAND_ENTRY_NAMED = 4,
+    COMMAND_ENTRY_WHOLE = 3,
+    COMMAND_ENTRY_WHOLE_NAMED = 4,
+    COMMAND_ENTRY_VERSION = 5,
+    COMMAND_ENTRY_NAMED = 6,
     COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that can be read */
 };
+
+/* The version of a new entry for nodes that read up to this one, with names or without. */
+uint8_t command_entry_version(uint8_t read, bool named);
+bool command_entry_has_names(uint8_t version);
 
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {
@@ -36,10 +43,10 @@ struct command_entry {
     uint64_t since; /* the operation is in no entry up to this one */
 };
 
-void command_entry_begin(struct buf *out, struct wall now, bool events);
+/* version is one that command_entry_version gives. */
+void command_entry_begin(struct buf *out, uint8_t version, struct wall now, bool events);
 void command_entry_add(struct buf *out, struct str command);
-/* The same for an entry whose commands may have names. */
-void command_entry_begin_named(struct buf *out, struct wall now, bool events);
+/* The same in an entry whose commands may have names. */
 void command_entry_add_named(struct buf *out, struct str command, struct id name, uint64_t since);
 /* Fill in the count and pad. */
 void command_entry_end(struct buf *out, uint32_t count);

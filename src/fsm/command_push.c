@@ -119,7 +119,7 @@ void command_push__decode_put(struct unpack *u, struct arena *a, struct command 
         return;
     }
     memset(p->job, 0, sizeof *p->job);
-    u->bad |= store_job_decode(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK;
+    u->bad |= store_job_decode_whole(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK;
 }
 
 void command_push__encode_purge(const struct command *c, struct buf *out)

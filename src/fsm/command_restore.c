@@ -51,7 +51,7 @@ static bool decode_content(struct str bytes, struct command_restore_item *it)
     case COMMAND_RESTORE_BATCH:
         return store_record_decode_batch(bytes, &it->batch);
     case COMMAND_RESTORE_JOB:
-        return store_job_decode(it->id, bytes, &it->job, &ignored) == ERR_OK &&
+        return store_job_decode_whole(it->id, bytes, &it->job, &ignored) == ERR_OK &&
                it->job.waits_for.len % ID_BYTES == 0;
     case COMMAND_RESTORE_ERROR:
         return store_rows_decode_error(bytes, &it->error);

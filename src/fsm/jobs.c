@@ -14,6 +14,19 @@ bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_fami
     return store_docs_get(m->store.docs, *out_family, id, out);
 }
 
+struct str jobs__doc(struct machine *m, struct id id)
+{
+    struct str head = store_docs_head(m->store.docs, id);
+    struct str body = store_docs_body(m->store.docs, id);
+    CHECK(head.len > 0); /* it was just read or written */
+    char *copy = machine__alloc(m, head.len + body.len);
+    memcpy(copy, head.ptr, head.len);
+    if (body.len > 0) {
+        memcpy(copy + head.len, body.ptr, body.len);
+    }
+    return str_from(copy, head.len + body.len);
+}
+
 bool jobs__glance(struct machine *m, struct id id, struct job *out)
 {
     enum store_family family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
@@ -203,7 +216,7 @@ static void uncount_done(struct machine *m, struct id id)
 {
     struct job old;
     struct err err;
-    struct str bytes = store_docs_bytes(m->store.docs, id);
+    struct str bytes = store_docs_head(m->store.docs, id);
     if (store_job_decode_head(id, bytes, &old, &err) != ERR_OK) {
         check_fatal("a stored document changed unexpectedly: %s", err.msg);
     }
@@ -244,8 +257,9 @@ static int64_t due_at(const struct job *j)
     }
 }
 
-/* Into counters and heaps, as the document says. */
-static void index_live(struct machine *m, struct live *l, const struct job *j, struct queue *q)
+/* Into counters and heaps, as the document says. The payload itself is not looked at. */
+static void index_live(struct machine *m, struct live *l, const struct job *j, size_t payload_bytes,
+                       struct queue *q)
 {
     CHECK(id_eq(l->id, j->id));
     CHECK(m->queues[q->number] == q);
@@ -256,7 +270,7 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     l->state = (uint8_t)j->state;
     l->priority = j->priority;
     l->counted_bytes = j->counted_bytes;
-    l->payload_bytes = (uint32_t)j->payload.len;
+    l->payload_bytes = (uint32_t)payload_bytes;
     l->timed_out = job_last_failure(j) == JOB_OUTCOME_TIMEOUT;
     l->again = j->state == JOB_PENDING && job_last_failure(j) != JOB_OUTCOME_NONE;
     l->recurring = j->cron.len > 0;
@@ -315,7 +329,7 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
     CHECK(j->state == JOB_PENDING);
     CHECK(j->push.len == 0); /* no worker has one */
     unindex_live(m, l);
-    index_live(m, l, j, q);
+    index_live(m, l, j, j->payload.len, q);
     note_changed(m, j);
     j->version = m->index;
     j->order = order;
@@ -355,7 +369,7 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
         }
     } else {
         l = l != NULL ? l : live_add(&m->live, j->id);
-        index_live(m, l, j, q);
+        index_live(m, l, j, j->payload.len, q);
         line_up(m, l, j, q);
         CHECK(l->in_line == (j->order != 0 || j->state == JOB_ACTIVE));
         CHECK(l->in_line || j->state != JOB_PENDING || heap_node_is_in(&l->due));
@@ -398,14 +412,14 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
 
 /* At start: a live document that is on disk comes into memory. Jobs in line are put there by the
  * caller, in their order. */
-void jobs__load(struct machine *m, const struct job *j)
+void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
 {
     struct queue *q = queues__find(m, j->queue);
     if (q == NULL) {
         check_fatal("a job is in queue '" STR_FMT "', which has no record", STR_ARG(j->queue));
     }
     struct live *l = live_add(&m->live, j->id);
-    index_live(m, l, j, q);
+    index_live(m, l, j, payload_bytes, q);
     if (j->order == 0) {
         line_up(m, l, j, q);
     } else if (j->push.len > 0) {

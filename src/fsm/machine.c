@@ -185,9 +185,10 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
             break;
         }
         struct id id = id_from_bytes(key.ptr);
-        code = store_job_decode(id, kv_iter_value(it), &j, err);
+        size_t payload_bytes;
+        code = store_job_decode_stored(id, kv_iter_value(it), &j, &payload_bytes, err);
         if (code == ERR_OK) {
-            jobs__load(m, &j);
+            jobs__load(m, &j, payload_bytes);
             if (j.order != 0) {
                 remember_place(&loading, j.order, live_find(&m->live, id));
             }
@@ -380,6 +381,7 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->changed_count = 0;
     m->events_on = e->events;
     m->entry_version = e->version;
+    m->store.bodies = e->version >= COMMAND_ENTRY_VERSION;
     m->extra_bytes = 0;
     /* The leader's clock may step back, or another leader's be behind: time here does not. */
     if (e->now.ns > m->now.ns) {

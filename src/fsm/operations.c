@@ -98,10 +98,7 @@ static bool find_doc(struct machine *m, uint64_t token, struct result_item *item
         (token != 0 && (j.state != JOB_ACTIVE || j.lease_token != token))) {
         return false;
     }
-    struct str doc = store_docs_bytes(m->store.docs, item->id);
-    char *copy = machine__alloc(m, doc.len);
-    memcpy(copy, doc.ptr, doc.len);
-    item->doc = str_from(copy, doc.len);
+    item->doc = jobs__doc(m, item->id);
     return true;
 }
 

@@ -24,7 +24,7 @@
 enum store_family {
     STORE_LIVE,   /* documents of jobs that are not over: read whole at every start */
     STORE_DONE,   /* documents of completed, dead and cancelled jobs */
-    STORE_ROWS,   /* what hangs on a job: errors, iterations, usage */
+    STORE_ROWS,   /* what hangs on a job: errors, iterations, usage; bodies of large ones */
     STORE_EVENTS, /* blocks of the event log */
     STORE_META,   /* the machine's record, and those of queues, locks, schedules and the like */
     STORE_FAMILY_COUNT
@@ -48,6 +48,7 @@ struct store {
     pthread_mutex_t kv_lock; /* while it is exchanged, and held */
     struct kv_batch *batch;
     struct store_docs *docs;
+    bool bodies; /* the entry writes the bodies of large jobs apart (store_docs.h) */
     struct store_meta meta;
     struct buf scratch; /* for encoding one key or value */
     struct buf scratch_key;

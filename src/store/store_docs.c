@@ -5,21 +5,32 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "store/store_body.h"
 #include "store/store_job.h"
 
 enum { DOCS_FIRST_SLOTS = 1024 };
+
+/* The body of a large job: one for all documents of the job that have come and gone since it was
+ * written or read. */
+struct body {
+    uint32_t refs;
+    uint32_t len;
+    char bytes[];
+};
 
 struct doc {
     struct doc *next;          /* in its slot */
     struct doc *newer, *older; /* in the order of arrival */
     struct doc *touched_next;
     struct id id;
-    uint32_t len;
-    bool touched; /* in that list */
-    bool retired; /* out of the table, but its bytes may still be looked at in this entry */
-    bool removed; /* a mark that the job is gone, for the rest of the entry */
-    bool used;    /* read since it came to its place: gets a second chance */
-    bool kept;    /* after the entry; the others are in the arena */
+    struct body *body; /* NULL: there is none, or it was not asked for */
+    uint32_t len;      /* as it is stored under the id: of a whole document, or of a head… */
+    uint32_t body_len; /* …whose body has so many bytes */
+    bool touched;      /* in that list */
+    bool retired;      /* out of the table, but its bytes may still be looked at in this entry */
+    bool removed;      /* a mark that the job is gone, for the rest of the entry */
+    bool used;         /* read since it came to its place: gets a second chance */
+    bool kept;         /* after the entry; the others are in the arena */
     char bytes[];
 };
 
@@ -93,9 +104,56 @@ static void grow(struct store_docs *d)
     }
 }
 
+static struct str stored_bytes(const struct doc *doc)
+{
+    return str_from(doc->bytes, doc->len);
+}
+
+static struct str body_bytes(const struct doc *doc)
+{
+    return doc->body == NULL ? STR_EMPTY : str_from(doc->body->bytes, doc->body->len);
+}
+
 static size_t doc_bytes(const struct doc *doc)
 {
-    return sizeof *doc + doc->len;
+    return sizeof *doc + doc->len + body_bytes(doc).len;
+}
+
+static struct body *body_new(size_t room)
+{
+    struct body *body = malloc(sizeof *body + room);
+    CHECK(body != NULL);
+    *body = (struct body){.refs = 1};
+    return body;
+}
+
+static struct body *body_of_job(const struct job *j)
+{
+    struct buf bytes;
+    size_t room = store_job_body_room(j);
+    struct body *body = body_new(room);
+    buf_init_room(&bytes, room, body->bytes, room);
+    store_job_encode_body(j, j->version, &bytes);
+    CHECK(!bytes.overflow);
+    CHECK(bytes.len <= UINT32_MAX);
+    body->len = (uint32_t)bytes.len;
+    return body;
+}
+
+static struct body *body_of_bytes(struct str bytes)
+{
+    struct body *body = body_new(bytes.len);
+    CHECK(bytes.len <= UINT32_MAX);
+    memcpy(body->bytes, bytes.ptr, bytes.len);
+    body->len = (uint32_t)bytes.len;
+    return body;
+}
+
+static void body_release(struct body *body)
+{
+    if (body != NULL && --body->refs == 0) {
+        free(body);
+    }
 }
 
 static void link_newest(struct store_docs *d, struct doc *doc)
@@ -134,15 +192,21 @@ static void take_out(struct store_docs *d, struct doc *doc)
     d->used_bytes -= doc_bytes(doc);
 }
 
-/* One that is not kept must be touched, so that it leaves when the entry ends. */
-static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, bool kept)
+/* One that is not kept must be touched, so that it leaves when the entry ends. The body becomes the
+ * document's. */
+static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, struct body *body,
+                          bool kept)
 {
+    struct store_job_body known = {0};
     size_t size = sizeof(struct doc) + bytes.len;
     DCHECK(find(d, id) == NULL || find(d, id)->removed);
     struct doc *doc = kept ? malloc(size) : arena_alloc(d->brief, size, _Alignof(struct doc));
     CHECK(doc != NULL);
     CHECK(bytes.len <= UINT32_MAX);
-    *doc = (struct doc){.id = id, .len = (uint32_t)bytes.len, .kept = kept};
+    *doc = (struct doc){.id = id, .body = body, .len = (uint32_t)bytes.len, .kept = kept};
+    if (store_job_find_body(bytes, &known)) {
+        doc->body_len = known.bytes;
+    }
     if (bytes.len > 0) {
         memcpy(doc->bytes, bytes.ptr, bytes.len);
     }
@@ -167,10 +231,9 @@ static void touch(struct store_docs *d, struct doc *doc)
     }
 }
 
-/* What is cached for id is out of date. Its bytes live on until the entry is committed. */
-static void retire(struct store_docs *d, struct id id)
+/* What is cached is out of date. Its bytes live on until the entry is committed. */
+static void retire(struct store_docs *d, struct doc *old)
 {
-    struct doc *old = find(d, id);
     if (old != NULL) {
         take_out(d, old);
         old->retired = true;
@@ -178,9 +241,10 @@ static void retire(struct store_docs *d, struct id id)
     }
 }
 
-static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes, bool kept)
+static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes,
+                               struct body *body, bool kept)
 {
-    struct doc *doc = put_in(d, id, bytes, kept);
+    struct doc *doc = put_in(d, id, bytes, body, kept);
     touch(d, doc);
     return doc;
 }
@@ -190,14 +254,11 @@ static struct str key_of(const struct id *id)
     return str_from(id->b, ID_BYTES);
 }
 
-static void decode_or_stop(struct id id, struct str bytes, struct job *out)
+ATTR_NORETURN static void stop_at(struct id id, const struct err *err)
 {
-    struct err err;
-    if (store_job_decode(id, bytes, out, &err) != ERR_OK) {
-        char text[ID_TEXT_MAX];
-        size_t len = id_format(id, ID_JOB, text);
-        check_fatal("the document of %.*s cannot be read: %s", (int)len, text, err.msg);
-    }
+    char text[ID_TEXT_MAX];
+    size_t len = id_format(id, ID_JOB, text);
+    check_fatal("the document of %.*s cannot be read: %s", (int)len, text, err->msg);
 }
 
 /* Into the scratch; false when there is none. */
@@ -212,37 +273,75 @@ static bool read_stored(struct store_docs *d, enum store_family family, struct i
     return found;
 }
 
+/* What there is of the job, from memory or from the store; NULL when there is nothing. One that was
+ * removed in this entry is found, too. */
+static struct doc *find_or_read(struct store_docs *d, enum store_family family, struct id id)
+{
+    struct doc *doc = find(d, id);
+    if (doc == NULL && read_stored(d, family, id)) {
+        doc = put_in(d, id, buf_str(&d->scratch), NULL, family == STORE_LIVE);
+        if (!doc->kept) {
+            touch(d, doc); /* not worth keeping: it leaves with the entry */
+        }
+    }
+    return doc;
+}
+
+/* A head that came from the store gets its body from there; what this entry wrote has it. */
+static void need_body(struct store_docs *d, struct doc *doc)
+{
+    struct store_job_body known;
+    if (doc->body != NULL || !store_job_find_body(stored_bytes(doc), &known)) {
+        return;
+    }
+    buf_clear(&d->scratch);
+    if (!store_body_read(d->store->kv, NULL, doc->id, &known, &d->scratch)) {
+        store_body_missing(doc->id);
+    }
+    doc->body = body_of_bytes(buf_str(&d->scratch));
+    d->used_bytes += doc->body->len;
+}
+
+static void decode_or_stop(const struct doc *doc, struct job *out)
+{
+    struct err err;
+    enum err_code code = doc->body == NULL ? store_job_decode(doc->id, stored_bytes(doc), out, &err)
+                                           : store_job_decode_parts(doc->id, stored_bytes(doc),
+                                                                    body_bytes(doc), out, &err);
+    if (code != ERR_OK) {
+        stop_at(doc->id, &err);
+    }
+}
+
 bool store_docs_glance(struct store_docs *d, enum store_family family, struct id id,
                        struct job *out)
 {
     const struct doc *doc = find(d, id);
+    struct err err;
+    size_t payload_bytes;
     if (doc == NULL ? !read_stored(d, family, id) : doc->removed) {
         return false;
     }
-    struct str bytes = doc == NULL ? buf_str(&d->scratch) : str_from(doc->bytes, doc->len);
+    struct str bytes = doc == NULL ? buf_str(&d->scratch) : stored_bytes(doc);
     d->read_bytes += bytes.len;
-    decode_or_stop(id, bytes, out);
+    if (store_job_decode_stored(id, bytes, out, &payload_bytes, &err) != ERR_OK) {
+        stop_at(id, &err);
+    }
     return true;
 }
 
 bool store_docs_get(struct store_docs *d, enum store_family family, struct id id, struct job *out)
 {
-    struct doc *doc = find(d, id);
-    if (doc == NULL) {
-        if (!read_stored(d, family, id)) {
-            return false;
-        }
-        doc = put_in(d, id, buf_str(&d->scratch), family == STORE_LIVE);
-        if (!doc->kept) {
-            touch(d, doc); /* not worth keeping: it leaves with the entry */
-        }
-    }
-    if (doc->removed) {
+    struct doc *doc = find_or_read(d, family, id);
+    if (doc == NULL || doc->removed) {
         return false;
     }
+    if (doc->body_len > 0) {
+        need_body(d, doc);
+    }
     doc->used = true;
-    d->read_bytes += doc->len;
-    decode_or_stop(id, str_from(doc->bytes, doc->len), out);
+    d->read_bytes += doc->len + doc->body_len;
+    decode_or_stop(doc, out);
     return true;
 }
 
@@ -255,7 +354,7 @@ static void take_fetched(void *data, size_t i, struct str bytes)
 {
     struct fetch *f = data;
     if (find(f->docs, f->ids[i]) == NULL) { /* an id may be named twice */
-        (void)put_in(f->docs, f->ids[i], bytes, true);
+        (void)put_in(f->docs, f->ids[i], bytes, NULL, true);
     }
 }
 
@@ -279,40 +378,123 @@ void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)
     }
 }
 
+/* Bodies */
+
+static void put_body(struct store_docs *d, struct id id, struct str bytes, bool is_new)
+{
+    struct store_body_key key = store_body_key_of(id);
+    struct str k = store_body_key_str(&key);
+    (is_new ? kv_put_new : kv_put)(d->store->batch, STORE_ROWS, k, bytes);
+}
+
+static void delete_body(struct store_docs *d, struct id id)
+{
+    struct store_body_key key = store_body_key_of(id);
+    kv_delete(d->store->batch, STORE_ROWS, store_body_key_str(&key));
+}
+
+/* Usually the one is a view of the other. */
+static bool is_same(struct str a, struct str b)
+{
+    return a.len == b.len && (a.ptr == b.ptr || str_eq(a, b));
+}
+
+/* Does j have the body that is stored for it? */
+static bool keeps_body(struct store_docs *d, const struct job *j, struct doc *old)
+{
+    struct job was;
+    need_body(d, old);
+    decode_or_stop(old, &was);
+    return is_same(j->payload, was.payload) && is_same(j->tags, was.tags) &&
+           is_same(j->chain_config, was.chain_config);
+}
+
+/* The body of j, written if it is not stored, or NULL when its document is whole; and what the head
+ * is to know of it. Whether a document is whole depends on what is stored and on the entry. */
+static struct body *settle_body(struct store_docs *d, const struct job *j, struct doc *old,
+                                struct store_job_body *out)
+{
+    bool had = old != NULL && !old->removed && old->body_len > 0;
+    if (!store_job_is_large(j) || !(had || d->store->bodies)) {
+        if (had) {
+            delete_body(d, j->id);
+        }
+        return NULL;
+    }
+    if (had && keeps_body(d, j, old)) {
+        bool known = store_job_find_body(stored_bytes(old), out);
+        CHECK(known);
+        old->body->refs++;
+        return old->body;
+    }
+    struct body *body = body_of_job(j);
+    put_body(d, j->id, str_from(body->bytes, body->len), !had);
+    *out = (struct store_job_body){
+        .version = j->version, .bytes = body->len, .payload_bytes = (uint32_t)j->payload.len};
+    return body;
+}
+
 void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in)
 {
     enum store_family family = job_state_is_terminal(j->state) ? STORE_DONE : STORE_LIVE;
+    bool is_new = was_in == STORE_FAMILY_COUNT; /* which has nothing to look for */
+    struct store_job_body known;
+    struct doc *old = is_new ? NULL : find_or_read(d, was_in, j->id);
+    struct body *body = settle_body(d, j, old, &known);
     buf_clear(&d->scratch);
-    store_job_encode(j, &d->scratch);
-    CHECK(!d->scratch.overflow);
-    if (was_in != STORE_FAMILY_COUNT) { /* a new job has nothing to look for */
-        retire(d, j->id);
+    if (body != NULL) {
+        store_job_encode_head(j, &known, &d->scratch);
+    } else {
+        store_job_encode(j, &d->scratch);
     }
+    CHECK(!d->scratch.overflow);
+    retire(d, old);
     if (was_in == family) {
         kv_put(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     } else {
-        if (was_in != STORE_FAMILY_COUNT) {
+        if (!is_new) {
             kv_delete(d->store->batch, was_in, key_of(&j->id));
         }
         kv_put_new(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     }
     /* When there is no room, those who came last wait longest. */
-    size_t with_it = d->used_bytes + sizeof(struct doc) + d->scratch.len;
-    bool in_excess = was_in == STORE_FAMILY_COUNT && with_it > d->limit_bytes;
-    (void)put_changed(d, j->id, buf_str(&d->scratch), family == STORE_LIVE && !in_excess);
+    size_t with_it =
+        d->used_bytes + sizeof(struct doc) + d->scratch.len + (body != NULL ? body->len : 0);
+    bool in_excess = is_new && with_it > d->limit_bytes;
+    (void)put_changed(d, j->id, buf_str(&d->scratch), body, family == STORE_LIVE && !in_excess);
 }
 
 void store_docs_remove(struct store_docs *d, enum store_family family, struct id id)
 {
+    struct doc *old = find_or_read(d, family, id);
     kv_delete(d->store->batch, family, key_of(&id));
-    retire(d, id);
-    put_changed(d, id, STR_EMPTY, false)->removed = true;
+    if (old != NULL && !old->removed && old->body_len > 0) {
+        delete_body(d, id);
+    }
+    retire(d, old);
+    put_changed(d, id, STR_EMPTY, NULL, false)->removed = true;
 }
 
-struct str store_docs_bytes(struct store_docs *d, struct id id)
+bool store_docs_has(const struct store_docs *d, struct id id)
+{
+    const struct doc *doc = find(d, id);
+    return doc != NULL && !doc->removed;
+}
+
+struct str store_docs_head(const struct store_docs *d, struct id id)
+{
+    const struct doc *doc = find(d, id);
+    return doc == NULL || doc->removed ? STR_EMPTY : stored_bytes(doc);
+}
+
+struct str store_docs_body(struct store_docs *d, struct id id)
 {
     struct doc *doc = find(d, id);
-    return doc == NULL || doc->removed ? STR_EMPTY : str_from(doc->bytes, doc->len);
+    if (doc == NULL || doc->removed) {
+        return STR_EMPTY;
+    }
+    need_body(d, doc);
+    return body_bytes(doc);
 }
 
 uint64_t store_docs_read_bytes(const struct store_docs *d)
@@ -322,6 +504,7 @@ uint64_t store_docs_read_bytes(const struct store_docs *d)
 
 static void doc_free(struct doc *doc)
 {
+    body_release(doc->body);
     if (doc->kept) {
         free(doc);
     }
@@ -359,14 +542,31 @@ void store_docs_committed(struct store_docs *d)
     }
 }
 
+/* A head and its body are read one behind the other, and never the body of an earlier moment. When
+ * it is not the one of the head, an entry has come between, and the head is another now. */
 bool store_docs_read(struct store *s, struct id id, struct buf *out)
 {
     struct err err;
     bool found = false;
+    bool complete = false;
+    size_t at = out->len;
+    struct store_job_body tried = {0};
     unsigned families = 1U << STORE_LIVE | 1U << STORE_DONE; /* between which a job moves */
     struct kv *kv = store_hold(s);
-    if (kv_get_any(kv, families, key_of(&id), out, &found, &err) != ERR_OK) {
-        check_fatal("the store cannot be read: %s", err.msg);
+    for (unsigned tries = 0; !complete; tries++) {
+        struct store_job_body body;
+        out->len = at;
+        if (kv_get_any(kv, families, key_of(&id), out, &found, &err) != ERR_OK) {
+            check_fatal("the store cannot be read: %s", err.msg);
+        }
+        complete = !found || !store_job_find_body(str_from(out->ptr + at, out->len - at), &body);
+        if (!complete) {
+            if (tries > 0 && body.version == tried.version) {
+                store_body_missing(id);
+            }
+            complete = store_body_read(kv, NULL, id, &body, out);
+            tried = body;
+        }
     }
     kv_close(kv);
     return found;

@@ -9,6 +9,10 @@
  *
  * Bytes that were handed out stay where they are until the entry is committed, even when the
  * document is replaced or removed meanwhile: a struct job made from them may go on being used.
+ *
+ * The only place that writes documents. Those of large jobs are written in two parts, where the
+ * entry allows it (struct store, bodies): a body, which is written when it is another than before,
+ * and a head. One that was written whole before is written in two at its next change.
  */
 #pragma once
 
@@ -31,7 +35,7 @@ ATTR_NODISCARD bool store_docs_get(struct store_docs *d, enum store_family famil
                                    struct job *out);
 
 /* The same without taking the document into memory, for who wants a few numbers of many: what out
- * has in text is not to be used. */
+ * has in text is not to be used, and payload, tags and chain_config may be empty. */
 ATTR_NODISCARD bool store_docs_glance(struct store_docs *d, enum store_family family, struct id id,
                                       struct job *out);
 
@@ -48,11 +52,16 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
 /* Remove a document. */
 void store_docs_remove(struct store_docs *d, enum store_family family, struct id id);
 
-/* The bytes of a document put in this entry or cached; empty when it is neither. */
-struct str store_docs_bytes(struct store_docs *d, struct id id);
+/* Is it in memory: put in this entry, or cached? */
+bool store_docs_has(const struct store_docs *d, struct id id);
 
-/* Bytes of the documents that store_docs_get has handed out in this entry, from wherever they came:
- * the same on every node. */
+/* The document of a job that is, in its two parts: what is stored under its id, which is a whole
+ * document or a head, and the body of the latter. Empty when there is none. */
+struct str store_docs_head(const struct store_docs *d, struct id id);
+struct str store_docs_body(struct store_docs *d, struct id id);
+
+/* Bytes of the documents that store_docs_get has handed out in this entry, bodies included, and of
+ * what store_docs_glance looked at, from wherever they came: the same on every node. */
 uint64_t store_docs_read_bytes(const struct store_docs *d);
 
 /* The entry is on its way to disk: forget what was kept for it and shrink to the limit. */

@@ -6,8 +6,11 @@
 #include "base/pack.h"
 
 /* Version 2 has 32 more bits for members behind the head. It is written for those jobs alone that
- * need one of them, so that a document still has one encoding. */
-enum { DOC_VERSION = 1, DOC_VERSION_WIDE = 2 };
+ * need one of them, so that a whole document has one encoding. Version 3 has them always, and is a
+ * head whose body is stored apart. */
+enum { DOC_VERSION = 1, DOC_VERSION_WIDE = 2, DOC_VERSION_HEAD = 3 };
+
+enum { BODY_VERSION = 1 };
 
 /* Bits of the flags byte. */
 enum { FLAG_AGENT = 1, FLAG_BATCH_COUNTED = 2, FLAG_CHAIN_STEP = 4, FLAG_KNOWN = 31 };
@@ -78,6 +81,10 @@ static const struct member {
  * document is wide. Version 1 ends before the first wide one. */
 enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6, MEMBER_FIRST_WIDE = 30 };
 static_assert(MEMBER_COUNT <= 64, "a member's bit must fit the mask");
+
+/* The members that go into a body, with the payload: tags and chain_config, texts of any length
+ * that do not change. */
+#define BODY_MASK (UINT64_C(1) << 11 | UINT64_C(1) << 18)
 
 /* Whether a member of each kind says anything. */
 #define IS_SET_TEXT(v) ((v).len != 0)
@@ -184,11 +191,10 @@ struct ATTR_PACKED head {
 static_assert(sizeof(struct head) == 89, "the head of a document is on disk");
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the head is copied as it lies in memory");
 
-static void encode_head(const struct job *j, uint64_t mask, struct buf *out)
+static void encode_fixed(const struct job *j, uint8_t version, uint64_t mask, struct buf *out)
 {
-    bool wide = mask >> MEMBER_FIRST_WIDE != 0;
     const struct head head = {
-        .version = wide ? DOC_VERSION_WIDE : DOC_VERSION,
+        .version = version,
         .state = (uint8_t)j->state,
         .priority = j->priority,
         .backoff = (uint8_t)j->backoff,
@@ -210,35 +216,97 @@ static void encode_head(const struct job *j, uint64_t mask, struct buf *out)
         .lease_expires_at = j->lease_expires_at.ns,
     };
     buf_add(out, &head, sizeof head);
-    if (wide) {
+    if (version != DOC_VERSION) {
         pack_u32(out, (uint32_t)(mask >> 32));
+    }
+}
+
+static void encode_members(const struct job *j, uint64_t mask, struct buf *out)
+{
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        member_encode(&members[__builtin_ctzll(left)], j, out);
     }
 }
 
 void store_job_encode(const struct job *j, struct buf *out)
 {
     uint64_t mask = mask_of(j);
-    encode_head(j, mask, out);
+    bool wide = mask >> MEMBER_FIRST_WIDE != 0;
+    encode_fixed(j, wide ? DOC_VERSION_WIDE : DOC_VERSION, mask, out);
     pack_text(out, j->queue);
-    for (uint64_t left = mask; left != 0; left &= left - 1) {
-        member_encode(&members[__builtin_ctzll(left)], j, out);
-    }
+    encode_members(j, mask, out);
     pack_text(out, j->payload);
+}
+
+bool store_job_is_large(const struct job *j)
+{
+    return j->payload.len + j->tags.len + j->chain_config.len >= STORE_JOB_BODY_BYTES;
+}
+
+size_t store_job_body_room(const struct job *j)
+{
+    enum { NUMBERS = sizeof(uint8_t) + sizeof(uint64_t), LENGTH = 10 /* a varint at most */ };
+    return NUMBERS + j->payload.len + j->tags.len + j->chain_config.len + 3 * (size_t)LENGTH;
+}
+
+void store_job_encode_body(const struct job *j, uint64_t version, struct buf *out)
+{
+    pack_u8(out, BODY_VERSION);
+    pack_u64(out, version);
+    encode_members(j, mask_of(j) & BODY_MASK, out);
+    pack_text(out, j->payload);
+}
+
+void store_job_encode_head(const struct job *j, const struct store_job_body *body, struct buf *out)
+{
+    uint64_t mask = mask_of(j);
+    encode_fixed(j, DOC_VERSION_HEAD, mask, out);
+    pack_u64(out, body->version);
+    pack_u32(out, body->bytes);
+    pack_u32(out, body->payload_bytes);
+    pack_text(out, j->queue);
+    encode_members(j, mask & ~BODY_MASK, out);
+}
+
+static void take_body(struct unpack *u, struct store_job_body *out)
+{
+    out->version = unpack_u64(u);
+    out->bytes = unpack_u32(u);
+    out->payload_bytes = unpack_u32(u);
+}
+
+bool store_job_find_body(struct str doc, struct store_job_body *out)
+{
+    struct unpack u = unpack_from(doc);
+    if (doc.len == 0 || *u.at != DOC_VERSION_HEAD) {
+        return false;
+    }
+    (void)unpack_bytes(&u, sizeof(struct head) + sizeof(uint32_t));
+    take_body(&u, out);
+    return !u.bad;
+}
+
+bool store_job_is_body(struct str bytes, const struct store_job_body *body)
+{
+    struct unpack u = unpack_from(bytes);
+    return unpack_u8(&u) == BODY_VERSION && unpack_u64(&u) == body->version && !u.bad &&
+           bytes.len == body->bytes;
 }
 
 /* The members that the head says are there. One encoding: a wide document has a wide member. */
 static bool take_mask(struct unpack *u, const struct head *head, uint64_t *out)
 {
     bool wide = head->version == DOC_VERSION_WIDE;
-    *out = head->mask | (wide ? (uint64_t)unpack_u32(u) << 32 : 0);
-    return *out >> MEMBER_COUNT == 0 && wide == (*out >> MEMBER_FIRST_WIDE != 0);
+    bool is_head = head->version == DOC_VERSION_HEAD;
+    *out = head->mask | (wide || is_head ? (uint64_t)unpack_u32(u) << 32 : 0);
+    return *out >> MEMBER_COUNT == 0 && (is_head || wide == (*out >> MEMBER_FIRST_WIDE != 0));
 }
 
-static enum err_code decode_head(struct unpack *u, struct job *j, uint64_t *out_mask,
-                                 struct err *err)
+static enum err_code decode_fixed(struct unpack *u, struct job *j, uint64_t *out_mask,
+                                  struct err *err)
 {
     struct head head;
-    if (unpack_left(u) > 0 && *u->at != DOC_VERSION && *u->at != DOC_VERSION_WIDE) {
+    if (unpack_left(u) > 0 && (*u->at < DOC_VERSION || *u->at > DOC_VERSION_HEAD)) {
         return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", *u->at);
     }
     unpack_take(u, &head, sizeof head); /* zeros when it is cut short: found at the end */
@@ -267,27 +335,61 @@ static enum err_code decode_head(struct unpack *u, struct job *j, uint64_t *out_
     return ERR_OK;
 }
 
-static enum err_code decode(struct id id, struct str doc, struct job *j, bool head, struct err *err)
+static void decode_members(struct unpack *u, uint64_t mask, struct job *j)
 {
-    struct unpack u = unpack_from(doc);
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        const struct member *m = &members[__builtin_ctzll(left)];
+        member_decode(m, u, j);
+        /* One that is there but says nothing was never written: a document has one encoding. */
+        u->bad |= !member_is_set(m, j);
+    }
+}
+
+static void decode_body(struct unpack *u, uint64_t mask, const struct store_job_body *body,
+                        struct job *j)
+{
+    u->bad |= unpack_left(u) != body->bytes;
+    u->bad |= unpack_u8(u) != BODY_VERSION;
+    u->bad |= unpack_u64(u) != body->version;
+    decode_members(u, mask & BODY_MASK, j);
+    j->payload = unpack_text(u);
+    u->bad |= j->payload.len != body->payload_bytes;
+}
+
+enum part {
+    PART_WHOLE,
+    PART_HEAD, /* what else follows is not looked at */
+    PART_ONLY, /* a head, and nothing else follows */
+};
+
+/* How much of a document there is to look at, and how much is wanted of it. */
+static enum err_code decode(struct unpack *u, struct job *j, enum part part, struct err *err)
+{
     uint64_t mask = 0;
-    *j = (struct job){.id = id};
-    if (decode_head(&u, j, &mask, err) != ERR_OK) {
+    struct store_job_body body;
+    uint8_t version = 0;
+    if (unpack_left(u) > 0) {
+        version = *u->at;
+    }
+    if (decode_fixed(u, j, &mask, err) != ERR_OK) {
         return err->code;
     }
-    j->queue = unpack_text(&u);
-    bool wide = mask >> MEMBER_FIRST_WIDE != 0;
-    uint64_t wanted = head && !wide ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
-    for (uint64_t left = wanted; left != 0; left &= left - 1) {
-        const struct member *m = &members[__builtin_ctzll(left)];
-        member_decode(m, &u, j);
-        /* One that is there but says nothing was never written: a document has one encoding. */
-        u.bad |= !member_is_set(m, j);
+    if (version == DOC_VERSION_HEAD) {
+        take_body(u, &body);
+        j->queue = unpack_text(u);
+        decode_members(u, mask & ~BODY_MASK, j);
+        if (part == PART_WHOLE) {
+            decode_body(u, mask, &body, j);
+        }
+    } else {
+        bool all = part != PART_HEAD || version == DOC_VERSION_WIDE;
+        j->queue = unpack_text(u);
+        decode_members(u, all ? mask : mask & ((1U << MEMBER_HEAD_COUNT) - 1), j);
+        if (part != PART_HEAD) {
+            j->payload = unpack_text(u);
+        }
     }
-    if (!head) {
-        j->payload = unpack_text(&u);
-    }
-    if (head ? u.bad : !unpack_done(&u)) {
+    if (part == PART_HEAD ? u->bad : !unpack_done(u)) {
         return err_set(err, ERR_CORRUPT, "a job document is cut short or too long");
     }
     return ERR_OK;
@@ -295,10 +397,56 @@ static enum err_code decode(struct id id, struct str doc, struct job *j, bool he
 
 enum err_code store_job_decode(struct id id, struct str doc, struct job *j, struct err *err)
 {
-    return decode(id, doc, j, false, err);
+    struct unpack u = unpack_from(doc);
+    *j = (struct job){.id = id};
+    return decode(&u, j, PART_WHOLE, err);
+}
+
+enum err_code store_job_decode_whole(struct id id, struct str doc, struct job *j, struct err *err)
+{
+    struct store_job_body body;
+    return store_job_find_body(doc, &body)
+               ? err_set(err, ERR_CORRUPT, "a document that is not whole, where one has to be")
+               : store_job_decode(id, doc, j, err);
 }
 
 enum err_code store_job_decode_head(struct id id, struct str doc, struct job *j, struct err *err)
 {
-    return decode(id, doc, j, true, err);
+    struct unpack u = unpack_from(doc);
+    *j = (struct job){.id = id};
+    return decode(&u, j, PART_HEAD, err);
+}
+
+enum err_code store_job_decode_stored(struct id id, struct str stored, struct job *j,
+                                      size_t *out_payload_bytes, struct err *err)
+{
+    struct unpack u = unpack_from(stored);
+    struct store_job_body body;
+    *j = (struct job){.id = id};
+    enum err_code code = decode(&u, j, PART_ONLY, err);
+    *out_payload_bytes = store_job_find_body(stored, &body) ? body.payload_bytes : j->payload.len;
+    return code;
+}
+
+enum err_code store_job_decode_parts(struct id id, struct str head, struct str body, struct job *j,
+                                     struct err *err)
+{
+    struct store_job_body known;
+    size_t payload_bytes;
+    if (store_job_decode_stored(id, head, j, &payload_bytes, err) != ERR_OK) {
+        return err->code;
+    }
+    if (store_job_find_body(head, &known)) {
+        struct unpack u = unpack_from(head);
+        struct unpack b = unpack_from(body);
+        struct head fixed;
+        uint64_t mask = 0;
+        unpack_take(&u, &fixed, sizeof fixed);
+        (void)take_mask(&u, &fixed, &mask);
+        decode_body(&b, mask, &known, j);
+        if (!unpack_done(&b)) {
+            return err_set(err, ERR_CORRUPT, "the body of a job is not the one of its head");
+        }
+    }
+    return ERR_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/pack.h"
+#include "store/store_body.h"
 
 enum { ROW_VERSION = 1 };
 
@@ -396,7 +397,7 @@ void store_rows_visit(struct str key, struct str value, const struct store_rows_
         if (visitor->try_ != NULL) {
             visitor->try_(visitor->data, &t);
         }
-    } else {
+    } else if (kind != STORE_BODY_KIND) { /* which is a part of the document */
         check_fatal("a row of a job cannot be read");
     }
 }

@@ -3,12 +3,15 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "store/store_body.h"
 
 struct store_snapshot {
     struct kv *kv; /* held */
     struct kv_view *view;
     struct kv_iter *walk;
     enum store_family walk_family;
+    struct kv_iter *bodies; /* over the rows, beside the walk */
+    struct buf joined;
     struct buf value;
     struct buf key;
 };
@@ -19,6 +22,7 @@ struct store_snapshot *store_snapshot_new(struct store *s)
     CHECK(sn != NULL);
     sn->kv = store_hold(s);
     sn->view = kv_view_new(sn->kv);
+    buf_init(&sn->joined, SIZE_MAX);
     buf_init(&sn->value, SIZE_MAX);
     buf_init(&sn->key, SIZE_MAX);
     return sn;
@@ -28,7 +32,8 @@ static void end_walk(struct store_snapshot *sn)
 {
     if (sn->walk != NULL) {
         store_end_walk(sn->walk);
-        sn->walk = NULL;
+        store_end_walk(sn->bodies);
+        sn->walk = sn->bodies = NULL;
     }
 }
 
@@ -38,6 +43,7 @@ void store_snapshot_free(struct store_snapshot *sn)
         end_walk(sn);
         kv_view_free(sn->view);
         kv_close(sn->kv);
+        buf_deinit(&sn->joined);
         buf_deinit(&sn->value);
         buf_deinit(&sn->key);
         free(sn);
@@ -50,6 +56,7 @@ bool store_snapshot_next(struct store_snapshot *sn, enum store_family family, st
     if (sn->walk == NULL || sn->walk_family != family) {
         end_walk(sn);
         sn->walk = kv_iter_new(sn->kv, sn->view, family, STR_EMPTY);
+        sn->bodies = kv_iter_new(sn->kv, sn->view, STORE_ROWS, STR_EMPTY);
         sn->walk_family = family;
     } else if (kv_iter_valid(sn->walk)) {
         kv_iter_next(sn->walk);
@@ -60,7 +67,7 @@ bool store_snapshot_next(struct store_snapshot *sn, enum store_family family, st
     struct str key = kv_iter_key(sn->walk);
     CHECK(key.len == ID_BYTES);
     memcpy(out_id->b, key.ptr, ID_BYTES);
-    *out_doc = kv_iter_value(sn->walk);
+    *out_doc = store_body_join(*out_id, kv_iter_value(sn->walk), sn->bodies, &sn->joined);
     return true;
 }
 
@@ -81,7 +88,17 @@ static bool get(struct store_snapshot *sn, enum store_family family, struct str 
 bool store_snapshot_get(struct store_snapshot *sn, enum store_family family, struct id id,
                         struct str *out_doc)
 {
-    return get(sn, family, str_from(id.b, ID_BYTES), out_doc);
+    struct store_job_body body;
+    if (!get(sn, family, str_from(id.b, ID_BYTES), out_doc)) {
+        return false;
+    }
+    if (store_job_find_body(*out_doc, &body)) {
+        if (!store_body_read(sn->kv, sn->view, id, &body, &sn->value)) {
+            store_body_missing(id);
+        }
+        *out_doc = buf_str(&sn->value);
+    }
+    return true;
 }
 
 static struct str key_of(struct store_snapshot *sn, char kind, struct str rest)

@@ -3,19 +3,22 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "store/store_body.h"
 
-enum { FAMILIES = 2 };
+enum { WALK_LIVE, WALK_DONE, WALK_ROWS, FAMILIES };
 
 struct store_walk {
     struct kv_iter *its[FAMILIES];
     struct kv_iter *given; /* the one whose document was handed out */
+    struct buf joined;
 };
 
 struct store_walk *store_walk_new(struct store *s)
 {
-    static const unsigned families[FAMILIES] = {STORE_LIVE, STORE_DONE};
+    static const unsigned families[FAMILIES] = {STORE_LIVE, STORE_DONE, STORE_ROWS};
     struct store_walk *w = calloc(1, sizeof *w);
     CHECK(w != NULL);
+    buf_init(&w->joined, SIZE_MAX);
     struct kv *kv = store_hold(s);
     kv_iters_new(kv, families, FAMILIES, w->its);
     kv_close(kv); /* the walks hold it now */
@@ -28,6 +31,7 @@ void store_walk_free(struct store_walk *w)
         for (size_t i = 0; i < FAMILIES; i++) {
             store_end_walk(w->its[i]);
         }
+        buf_deinit(&w->joined);
         free(w);
     }
 }
@@ -45,7 +49,7 @@ bool store_walk_next(struct store_walk *w, struct id *out_id, struct str *out_do
     if (w->given != NULL) {
         kv_iter_next(w->given);
     }
-    struct kv_iter *it = lower(w->its[0], w->its[1]);
+    struct kv_iter *it = lower(w->its[WALK_LIVE], w->its[WALK_DONE]);
     w->given = NULL;
     if (!kv_iter_valid(it)) {
         return false;
@@ -53,7 +57,7 @@ bool store_walk_next(struct store_walk *w, struct id *out_id, struct str *out_do
     struct str key = kv_iter_key(it);
     CHECK(key.len == ID_BYTES);
     memcpy(out_id->b, key.ptr, ID_BYTES);
-    *out_doc = kv_iter_value(it);
+    *out_doc = store_body_join(*out_id, kv_iter_value(it), w->its[WALK_ROWS], &w->joined);
     w->given = it;
     return true;
 }

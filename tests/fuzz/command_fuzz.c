@@ -51,8 +51,8 @@ static void try_entry(struct str bytes)
         return;
     }
     buf_init(&again, BYTES_MAX);
-    bool named = e.version >= COMMAND_ENTRY_NAMED;
-    (named ? command_entry_begin_named : command_entry_begin)(&again, e.now, e.events);
+    bool named = command_entry_has_names(e.version);
+    command_entry_begin(&again, e.version, e.now, e.events);
     while (command_entry_next(&e, &command)) {
         try_command(command);
         if (named) {
@@ -63,7 +63,6 @@ static void try_entry(struct str bytes)
         count++;
     }
     command_entry_end(&again, count);
-    again.ptr[0] = (char)e.version; /* new entries are of the newest one */
     CHECK(str_eq(buf_str(&again), bytes));
     buf_deinit(&again);
 }

@@ -45,8 +45,14 @@ static bool document_again(struct str bytes, struct buf *out)
         CHECK(err.msg[0] != '\0');
         return false;
     }
+    struct store_job_body body;
     check_head(bytes, &j);
-    store_job_encode(&j, out);
+    if (store_job_find_body(bytes, &body)) {
+        store_job_encode_head(&j, &body, out);
+        store_job_encode_body(&j, body.version, out);
+    } else {
+        store_job_encode(&j, out);
+    }
     return true;
 }
 

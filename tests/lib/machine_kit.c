@@ -188,7 +188,7 @@ const struct result *kit_apply_named(struct kit *k, const struct command *c, str
     struct buf bytes;
     buf_init(&entry, KIT_ENTRY_BYTES);
     buf_init(&bytes, KIT_ENTRY_BYTES);
-    command_entry_begin_named(&entry, k->now, !k->events_off);
+    command_entry_begin(&entry, COMMAND_ENTRY_NAMED, k->now, !k->events_off);
     command_encode(c, &bytes);
     command_entry_add_named(&entry, buf_str(&bytes), name, since);
     command_entry_end(&entry, 1);
@@ -202,14 +202,13 @@ const struct result *kit_apply_all(struct kit *k, const struct command *commands
     struct buf bytes;
     buf_init(&entry, KIT_ENTRY_BYTES);
     buf_init(&bytes, KIT_ENTRY_BYTES);
-    command_entry_begin(&entry, k->now, !k->events_off);
+    command_entry_begin(&entry, k->entry_version, k->now, !k->events_off);
     for (uint32_t i = 0; i < count; i++) {
         buf_clear(&bytes);
         command_encode(&commands[i], &bytes);
         command_entry_add(&entry, buf_str(&bytes));
     }
     command_entry_end(&entry, count);
-    entry.ptr[0] = (char)k->entry_version;
     buf_deinit(&bytes);
     return apply_entry(k, &entry, count);
 }

@@ -164,6 +164,7 @@ static struct command_new some_job(struct client *c, char *payload, size_t size)
         snprintf(payload, size, "\"%u.%" PRIu64 ".%" PRIu64 "\"", c->number, c->run, c->serial++);
     CHECK(n > 0 && (size_t)n < size);
     new.job.payload = str_from_z(payload);
+    new.job.tags = crash_dump_tags(new.job.payload);
     buf_printf(&c->line, " %s:%c:%u:", payload, when, new.job.max_retries);
     buf_add_str(&c->line, new.job.unique_key.len > 0 ? new.job.unique_key : STR("-"));
     return new;

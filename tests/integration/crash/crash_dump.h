@@ -21,3 +21,6 @@ void crash_dump(struct machine *m, struct buf *out);
 
 /* Append an id as text, "-" for none. */
 void crash_dump_id(struct buf *out, struct str prefix, struct id id);
+
+/* The tags of a job with this payload: long ones, for some. */
+struct str crash_dump_tags(struct str payload);

@@ -41,7 +41,7 @@ void compare_miss(struct compare *c, const char *fmt, ...)
 const char *compare_name(char *out, const char *kind, struct id id)
 {
     char text[ID_TEXT_MAX];
-    size_t len = id_format(id, STR_EMPTY, text);
+    size_t len = id_format(id, STR(""), text);
     (void)snprintf(out, COMPARE_NAME_MAX, "%s %.*s", kind, (int)len, text);
     return out;
 }
@@ -356,12 +356,12 @@ void compare_all(struct compare *c)
         live += over ? 0 : 1;
         uint32_t errors =
             j->doc.error_count < LIMIT_JOB_ERRORS ? j->doc.error_count : (uint32_t)LIMIT_JOB_ERRORS;
-        rows += errors + j->doc.usage_count + j->doc.iteration_count;
+        rows += errors + j->doc.usage_count + j->doc.iteration_count + (j->has_body ? 1 : 0);
     }
     compare_count(c, "live documents", live, keys(c, STORE_LIVE));
     compare_count(c, "live jobs in memory", live, (size_t)machine_live_count(c->machine));
     compare_count(c, "documents of jobs that are over", done, keys(c, STORE_DONE));
-    compare_count(c, "rows", rows, keys(c, STORE_ROWS));
+    compare_count(c, "rows and bodies", rows, keys(c, STORE_ROWS));
     compare_records_queues(c);
     compare_records_batches(c);
     compare_records_schedules(c);

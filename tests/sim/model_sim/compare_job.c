@@ -72,10 +72,30 @@ static void compare_decoded(struct compare *c, const struct job *want, struct st
     compare_fields(c, name, job_fields, COUNT_OF(job_fields), want, &got);
 }
 
+/* A document in two parts that says what the whole one says. */
+static bool is_in_two_parts(struct id id, struct str want, struct str got)
+{
+    struct store_job_body body;
+    struct job j;
+    struct err err;
+    struct buf whole;
+    if (!store_job_find_body(got, &body) || store_job_decode(id, got, &j, &err) != ERR_OK) {
+        return false;
+    }
+    buf_init(&whole, DOC_BYTES);
+    store_job_encode(&j, &whole);
+    bool same = str_eq(buf_str(&whole), want);
+    buf_deinit(&whole);
+    return same;
+}
+
 void compare_job_document(struct compare *c, struct id id, struct str want, struct str got)
 {
     struct job expected;
     struct err err;
+    if (is_in_two_parts(id, want, got)) {
+        return;
+    }
     if (store_job_decode(id, want, &expected, &err) != ERR_OK) {
         compare_miss(c, "the model's document: %s", err.msg);
         return;

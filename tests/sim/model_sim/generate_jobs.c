@@ -147,12 +147,23 @@ static struct str large_payload(struct generate *g)
     return str_from(text, len);
 }
 
+/* Around the length from which on a document is stored in two parts, and well above. */
+static struct str long_payload(struct generate *g)
+{
+    size_t len = (size_t)GENERATE_NUMBER(g, 1010, 1014, 1015, 1022, 1023, 1024, 1025, 3000);
+    char *text = generate_pick_alloc(g, len);
+    memset(text, 'y', len);
+    text[0] = text[len - 1] = '"';
+    return str_from(text, len);
+}
+
 static void member(struct generate *g, struct command_new *n)
 {
     n->job = (struct job){
         .queue = generate_pick_queue(g),
-        .payload = g->profile->payload_max > 0
-                       ? large_payload(g)
+        .payload = g->profile->payload_max > 0 ? large_payload(g)
+                   : generate_pick_chance(g, 15)
+                       ? long_payload(g)
                        : GENERATE_TEXT(g, STR("{}"), STR("{\"n\":1}"), STR("null"), STR("[1, 2]")),
         .priority = (uint8_t)GENERATE_NUMBER(g, 0, 1, 2, 2, 2),
         .backoff = (enum job_backoff)GENERATE_NUMBER(g, JOB_BACKOFF_NONE, JOB_BACKOFF_FIXED,

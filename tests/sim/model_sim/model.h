@@ -52,6 +52,7 @@ struct model_job {
     struct model_usage *usages;
     struct model_iteration *iterations;
     bool touched;          /* written in this entry */
+    bool has_body;         /* its document is stored in two parts */
     uint64_t claimed_from; /* its place before the last claim */
 };
 

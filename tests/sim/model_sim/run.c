@@ -18,8 +18,9 @@ enum {
     COMMAND_BYTES = 24 << 20,
     ENTRY_BYTES = 64 << 20,
     ARENA_BYTES = 64 << 20,
-    RESTARTS = 4,          /* per seed, on average */
-    WHOLE_COMPARISONS = 10 /* per seed */
+    RESTARTS = 4,           /* per seed, on average */
+    WHOLE_COMPARISONS = 10, /* per seed */
+    UPGRADED_EVERY = 3,
 };
 
 /* Bytes of an entry that was applied, for those who apply it again. */
@@ -42,6 +43,7 @@ struct run {
     struct command commands[COMMANDS_MAX];
     struct result wanted[COMMANDS_MAX];
     size_t count;
+    uint8_t version; /* of the entry */
     struct buf command, entry;
     struct model_list entries;
     struct id *changed;
@@ -168,6 +170,29 @@ static void compare_ready(struct run *r)
     }
 }
 
+/* In some runs a cluster is upgraded half-way: entries are of the old version, then of the new one,
+ * with old ones in between, as a new leader writes before it knows the others. */
+static uint8_t version_of_entry(struct run *r)
+{
+    bool upgraded = r->compare.seed % UPGRADED_EVERY == 1;
+    bool late = r->operations > r->operations_max / 2;
+    bool whole = upgraded && (!late || rng_below(&r->generate.rng, 8) == 0);
+    return whole ? COMMAND_ENTRY_WHOLE : COMMAND_ENTRY_VERSION;
+}
+
+/* Documents that were written in this entry are in two parts when their texts are long; before the
+ * upgrade only those that had been already. */
+static void note_bodies(struct run *r)
+{
+    for (size_t i = 0; i < r->model->jobs.count; i++) {
+        struct model_job *j = model_job_at(r->model, i);
+        size_t bytes = j->doc.payload.len + j->doc.tags.len + j->doc.chain_config.len;
+        if (j->touched) {
+            j->has_body = bytes >= 1024 && (r->version >= COMMAND_ENTRY_VERSION || j->has_body);
+        }
+    }
+}
+
 /* Make the next entry, command by command: each is chosen knowing what the ones before it did. */
 static void make_entry(struct run *r, uint64_t index)
 {
@@ -175,7 +200,8 @@ static void make_entry(struct run *r, uint64_t index)
     struct wall stamp = generate_time(&r->generate);
     bool events = generate_events(&r->generate);
     buf_clear(&r->entry);
-    command_entry_begin(&r->entry, stamp, events);
+    r->version = version_of_entry(r);
+    command_entry_begin(&r->entry, r->version, stamp, events);
     model_begin(r->model, index, stamp, events);
     note_claimable(r);
     r->count = generate_count(&r->generate);
@@ -284,6 +310,7 @@ static void run_entry(struct run *r)
     if (generate_is_large(&r->generate)) {
         follow_machine(r);
     }
+    note_bodies(r);
     compare_results(r);
     compare_entry(&r->compare, r->changed, r->changed_count);
     compare_ready(r);

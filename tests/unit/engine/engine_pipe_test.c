@@ -405,7 +405,7 @@ static void engine_pipe__a_stop_between_steps_says_that_something_happened(void 
 }
 
 /* Jobs whose documents are so large that a few fill an entry; some of them depend on the first. */
-enum { LARGE_JOBS = 100 };
+enum { LARGE_JOBS = 200 };
 
 static char *large_payload(void)
 {

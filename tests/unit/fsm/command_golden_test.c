@@ -76,7 +76,7 @@ static void expect_entry(const char *name, uint8_t version, const enum command_t
     struct buf present;
     struct buf file;
     buf_init(&present, 1 << 20);
-    command_entry_begin(&present, (struct wall){.ns = 1700000002 * NS_PER_S + 3}, true);
+    command_entry_begin(&present, version, (struct wall){.ns = 1700000002 * NS_PER_S + 3}, true);
     for (size_t i = 0; i < count; i++) {
         struct command c = sample_of(types[i], 1);
         struct buf bytes;
@@ -86,7 +86,7 @@ static void expect_entry(const char *name, uint8_t version, const enum command_t
         buf_deinit(&bytes);
     }
     command_entry_end(&present, count);
-    if (version == COMMAND_ENTRY_VERSION) {
+    if (version >= COMMAND_ENTRY_WHOLE) {
         golden_read_present(name, &present, &file);
     } else {
         golden_read(name, buf_str(&present), &file);
@@ -110,8 +110,8 @@ static void expect_entry(const char *name, uint8_t version, const enum command_t
     arena_free(a);
 }
 
-/* Entries of a cluster: commands with names and without. */
-static void entry_with_names__decodes(void **state)
+/* An entry of a cluster: commands with names and without. */
+static void expect_named_entry(const char *file_name, uint8_t version)
 {
     static const struct id name = {.b = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
     struct command_entry e;
@@ -119,18 +119,17 @@ static void entry_with_names__decodes(void **state)
     struct str bytes;
     struct buf present, file, command;
     struct command c = sample_of(COMMAND_REPLAY, 1);
-    (void)state;
     buf_init(&present, 1 << 16);
     buf_init(&command, 1 << 16);
     command_encode(&c, &command);
-    command_entry_begin_named(&present, (struct wall){.ns = 1700000002 * NS_PER_S + 3}, false);
+    command_entry_begin(&present, version, (struct wall){.ns = 1700000002 * NS_PER_S + 3}, false);
     command_entry_add_named(&present, buf_str(&command), name, 300);
     command_entry_add_named(&present, buf_str(&command), ID_NONE, 0);
     command_entry_end(&present, 2);
-    golden_read_present("entry-4.bin", &present, &file);
+    golden_read_present(file_name, &present, &file);
 
     assert_int_equal(command_entry_decode(buf_str(&file), &e, &err), ERR_OK);
-    assert_int_equal(e.version, COMMAND_ENTRY_NAMED);
+    assert_int_equal(e.version, version);
     assert_true(command_entry_next(&e, &bytes));
     assert_true(str_eq(bytes, buf_str(&command)));
     assert_true(id_eq(e.name, name));
@@ -144,6 +143,13 @@ static void entry_with_names__decodes(void **state)
     buf_deinit(&command);
 }
 
+static void entries_with_names__decode(void **state)
+{
+    (void)state;
+    expect_named_entry("entry-4.bin", COMMAND_ENTRY_WHOLE_NAMED);
+    expect_named_entry("entry-6.bin", COMMAND_ENTRY_NAMED);
+}
+
 static void entries__decode(void **state)
 {
     static const enum command_type first[] = {COMMAND_CLAIM, COMMAND_TICK, COMMAND_REPLAY};
@@ -152,7 +158,8 @@ static void entries__decode(void **state)
     expect_entry("entry-1.bin", 1, first, COUNT_OF(first));
     expect_entry("entry-2.bin", 2, second, COUNT_OF(second));
     expect_entry("entry-3.bin", 3, second, COUNT_OF(second));
+    expect_entry("entry-5.bin", 5, second, COUNT_OF(second));
 }
 
 TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),
-           cmocka_unit_test(entry_with_names__decodes));
+           cmocka_unit_test(entries_with_names__decode));

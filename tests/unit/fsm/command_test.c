@@ -315,7 +315,7 @@ static void build_entry(struct buf *out, unsigned count)
 {
     struct buf bytes;
     buf_init(out, 1 << 20);
-    command_entry_begin(out, (struct wall){.ns = 77}, true);
+    command_entry_begin(out, COMMAND_ENTRY_VERSION, (struct wall){.ns = 77}, true);
     for (unsigned i = 0; i < count; i++) {
         struct command c = samples_command(type_at(i));
         encode(&c, &bytes);
@@ -365,7 +365,7 @@ static void entry__that_is_not_whole_is_refused(void **state)
         size_t at;
         uint8_t value;
     } rows[] = {
-        {"a later version", AT_VERSION, COMMAND_ENTRY_VERSION + 1},
+        {"a later version", AT_VERSION, COMMAND_ENTRY_NEWEST + 1},
         {"no version", AT_VERSION, 0},
         {"an unknown flag", AT_FLAGS, 2},
         {"not zero", AT_ZERO, 1},

@@ -19,10 +19,10 @@ static void make(struct made *m, struct str command, bool named)
     buf_init(&m->bytes, 1 << 20);
     m->arena = arena_new(1 << 20);
     if (named) {
-        command_entry_begin_named(&m->bytes, (struct wall){.ns = 5}, true);
+        command_entry_begin(&m->bytes, COMMAND_ENTRY_NAMED, (struct wall){.ns = 5}, true);
         command_entry_add_named(&m->bytes, command, (struct id){.b = {7}}, 3);
     } else {
-        command_entry_begin(&m->bytes, (struct wall){.ns = 5}, true);
+        command_entry_begin(&m->bytes, COMMAND_ENTRY_VERSION, (struct wall){.ns = 5}, true);
         command_entry_add(&m->bytes, command);
     }
     command_entry_end(&m->bytes, 1);

@@ -295,14 +295,14 @@ static void entry__that_cannot_be_applied_stops_the_process(void **state)
     broken_entry = STR("\x02nonsense");
     expect_abort(apply_broken);
     buf_init(&entry, 1024);
-    command_entry_begin(&entry, k->now, true);
+    command_entry_begin(&entry, COMMAND_ENTRY_VERSION, k->now, true);
     command_entry_add(&entry, STR("\x7f\x01"));
     command_entry_end(&entry, 1);
     broken_entry = buf_str(&entry);
     expect_abort(apply_broken);
     /* Sound, but applied already. */
     buf_clear(&entry);
-    command_entry_begin(&entry, k->now, true);
+    command_entry_begin(&entry, COMMAND_ENTRY_VERSION, k->now, true);
     command_entry_end(&entry, 0);
     broken_entry = buf_str(&entry);
     expect_abort(apply_again);
@@ -333,7 +333,7 @@ static void walk__that_fails_stops_the_process(void **state)
         buf_init(&bytes, 1024);
         buf_init(&entry, 1024);
         command_encode(&rows[i].command, &bytes);
-        command_entry_begin(&entry, k->now, true);
+        command_entry_begin(&entry, COMMAND_ENTRY_VERSION, k->now, true);
         command_entry_add(&entry, buf_str(&bytes));
         command_entry_end(&entry, 1);
         broken = k;

@@ -118,9 +118,9 @@ static void fetch__brings_what_is_missing_and_nothing_older(void **state)
         ids[i] = samples_id(order[i]);
     }
     store_docs_fetch(d, ids, COUNT_OF(ids));
-    assert_true(store_docs_bytes(d, samples_id(1)).len > 0);
-    assert_true(store_docs_bytes(d, samples_id(8)).len > 0);
-    assert_int_equal(store_docs_bytes(d, samples_id(60)).len, 0);
+    assert_true(store_docs_has(d, samples_id(1)));
+    assert_true(store_docs_has(d, samples_id(8)));
+    assert_false(store_docs_has(d, samples_id(60)));
     for (unsigned commits = 0; commits < 2; commits++) {
         expect_doc(d, STORE_LIVE, 1, "stored");
         expect_doc(d, STORE_LIVE, 3, "changed");
@@ -150,7 +150,7 @@ static void bytes__stay_where_they_are_until_the_commit(void **state)
     store_docs_remove(d, STORE_LIVE, samples_id(1));
     expect_str(first.payload, STR("first"));
     expect_str(second.payload, STR("second"));
-    assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
+    assert_false(store_docs_has(d, samples_id(1)));
     store_fixture_commit(f);
 }
 
@@ -160,18 +160,18 @@ static void bytes__are_those_of_the_newest_document(void **state)
     struct store_docs *d = f->store.docs;
     struct job j;
     struct err err;
-    assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
+    assert_false(store_docs_has(d, samples_id(1)));
     put(d, 1, JOB_PENDING, "a", STORE_FAMILY_COUNT);
     put(d, 1, JOB_ACTIVE, "b", STORE_LIVE);
-    assert_int_equal(store_job_decode(samples_id(1), store_docs_bytes(d, samples_id(1)), &j, &err),
+    assert_int_equal(store_job_decode(samples_id(1), store_docs_head(d, samples_id(1)), &j, &err),
                      ERR_OK);
     expect_str(j.payload, STR("b"));
     store_fixture_commit(f);
-    assert_true(store_docs_bytes(d, samples_id(1)).len > 0); /* cached: it is live */
+    assert_true(store_docs_has(d, samples_id(1))); /* cached: it is live */
     put(d, 1, JOB_COMPLETED, "c", STORE_LIVE);
-    assert_true(store_docs_bytes(d, samples_id(1)).len > 0);
+    assert_true(store_docs_has(d, samples_id(1)));
     store_fixture_commit(f);
-    assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
+    assert_false(store_docs_has(d, samples_id(1)));
 }
 
 static void fetch__of_one_twice_is_of_one(void **state)
@@ -208,13 +208,13 @@ static void a_full_cache__keeps_those_that_were_there(void **state)
         put(d, i, JOB_PENDING, "one in line", STORE_FAMILY_COUNT);
         store_fixture_commit(f);
     }
-    assert_true(store_docs_bytes(d, samples_id(1)).len > 0);
-    assert_int_equal(store_docs_bytes(d, samples_id(99)).len, 0);
+    assert_true(store_docs_has(d, samples_id(1)));
+    assert_false(store_docs_has(d, samples_id(99)));
     /* What is read comes in, for what nobody has asked for. */
     assert_true(store_docs_get(d, STORE_LIVE, samples_id(99), &j));
     store_fixture_commit(f);
-    assert_true(store_docs_bytes(d, samples_id(99)).len > 0);
-    assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
+    assert_true(store_docs_has(d, samples_id(99)));
+    assert_false(store_docs_has(d, samples_id(1)));
     store_docs_free(d);
     f->store.docs = large;
 }

@@ -44,6 +44,36 @@ static void documents__decode(void **state)
     expect_document("document-push-2.bin", &push);
 }
 
+/* Two files, and the two as one. */
+static void document_in_two_parts__decodes(void **state)
+{
+    (void)state;
+    struct job want = samples_job_full();
+    struct job got;
+    struct err err;
+    struct buf head, body, head_file, body_file;
+    want.ready_at.ns = 1700000000223456789;
+    buf_init(&head, 1 << 16);
+    buf_init(&body, 1 << 16);
+    store_job_encode_body(&want, 77, &body);
+    struct store_job_body known = {
+        .version = 77, .bytes = (uint32_t)body.len, .payload_bytes = (uint32_t)want.payload.len};
+    store_job_encode_head(&want, &known, &head);
+    golden_read_present("document-head-3.bin", &head, &head_file);
+    golden_read_present("document-body-1.bin", &body, &body_file);
+    assert_int_equal(
+        store_job_decode_parts(want.id, buf_str(&head_file), buf_str(&body_file), &got, &err),
+        ERR_OK);
+    samples_same_job(&got, &want);
+    buf_add_str(&head_file, buf_str(&body_file));
+    assert_int_equal(store_job_decode(want.id, buf_str(&head_file), &got, &err), ERR_OK);
+    samples_same_job(&got, &want);
+    buf_deinit(&head);
+    buf_deinit(&body);
+    buf_deinit(&head_file);
+    buf_deinit(&body_file);
+}
+
 /* One test for each small thing: a file, how it is written and read, and its sample. */
 #define GOLDEN(thing, module, file_name)                                                           \
     static void thing##__decodes(void **state)                                                     \
@@ -295,7 +325,8 @@ static void machine_record__decodes(void **state)
     buf_deinit(&file);
 }
 
-TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(queue__decodes),
+TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
+           cmocka_unit_test(document_in_two_parts__decodes), cmocka_unit_test(queue__decodes),
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
