@@ -160,16 +160,23 @@ static void write_range(struct kv *kv, const struct kv_record *r)
                                            r->value.len);
         return;
     }
-    struct err err;
-    struct kv_iter *it = kv_iter__new_stored(kv, NULL, r->family, r->key);
-    for (; kv_iter_valid(it) && str_cmp(kv_iter_key(it), r->value) < 0; kv_iter_next(it)) {
-        struct str key = kv_iter_key(it);
-        rocksdb_writebatch_delete_cf(kv->wb, family, key.ptr, key.len);
+    /* RocksDB's own: one of ours holds the store open, which may be closing. */
+    rocksdb_iterator_t *it = rocksdb_create_iterator_cf(kv->db, kv->read, family);
+    char *msg = NULL;
+    for (rocksdb_iter_seek(it, r->key.ptr, r->key.len); rocksdb_iter_valid(it) != 0;
+         rocksdb_iter_next(it)) {
+        size_t len = 0;
+        const char *key = rocksdb_iter_key(it, &len);
+        if (str_cmp(str_from(key, len), r->value) >= 0) {
+            break;
+        }
+        rocksdb_writebatch_delete_cf(kv->wb, family, key, len);
     }
-    if (kv_iter_error(it, &err) != ERR_OK) { /* as the end of the keys it would be a lie */
-        check_fatal("%s", err.msg);
+    rocksdb_iter_get_error(it, &msg);
+    if (msg != NULL) { /* as the end of the keys it would be a lie */
+        check_fatal("delete a range of the store: %s", msg);
     }
-    kv_iter_free(it);
+    rocksdb_iter_destroy(it);
 }
 
 static void write_record(void *data, const struct kv_record *r)
