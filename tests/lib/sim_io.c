@@ -237,7 +237,7 @@ static void ring_cb(struct raft_io_append *ring, int status)
     }
     if (job == NULL) {
         job = oldest_write(n);
-        if (n->write_fails) {
+        if (n->write_fails || n->write_failed) { /* nothing is written behind what is missing */
             n->write_fails = false;
             n->write_failed = true;
             status = RAFT_IOERR;
