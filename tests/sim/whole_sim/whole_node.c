@@ -235,7 +235,7 @@ static void propose(struct whole *w, struct whole_node *n)
     e->node = n;
     e->whole = w;
     buf_init(&bytes, LIMIT_ENTRY_BYTES);
-    command_entry_begin_named(&bytes, stamp(w, n), true);
+    command_entry_begin(&bytes, COMMAND_ENTRY_NAMED, stamp(w, n), true);
     while (n->waiting != NULL && count < ENTRY_OPS) {
         struct whole_request *r = n->waiting;
         n->waiting = r->next;
