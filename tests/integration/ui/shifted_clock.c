@@ -1,7 +1,7 @@
 /*
  * A library for LD_PRELOAD: the time of day, moved by as many seconds as the file that CORVO_CLOCK
- * names has in its first eight bytes. The file may change while the program runs, so that a test can
- * fill a server with the work of a week. Clocks that only go forward are left alone.
+ * names has in its first eight bytes. The file may change while the program runs, so that a test
+ * can fill a server with the work of a week. Clocks that only go forward are left alone.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,16 +41,6 @@ int clock_gettime(clockid_t clock, struct timespec *out)
         out->tv_sec += *shift;
     }
     return rc;
-}
-
-time_t time(time_t *out)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (out != NULL) {
-        *out = now.tv_sec;
-    }
-    return now.tv_sec;
 }
 
 int gettimeofday(struct timeval *restrict out, void *restrict zone)
