@@ -18,7 +18,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 #include "fsm/machine.h"
 #include "lib/meter.h"
 #include "os/os_clock.h"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "api/api_int.h"
-#include "fsm/command_restore.h"
+#include "fsm/command/command_restore.h"
 #include "store/store_snapshot.h"
 
 /* The namespace that a backup or a restore is about: named in the query or in a text, else the

@@ -1,6 +1,6 @@
 #include "api/api_backup_push.h"
 
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "json/json_scan.h"
 
 void api_backup_push__write_target(struct json_write *w, struct str push, bool secrets)

@@ -1,6 +1,6 @@
 /*
  * Budgets (http-api.md 17.3): what may be spent, and what happens above it. The machine enforces
- * them (fsm/apply_budget.c).
+ * them (fsm/apply/apply_budget.c).
  */
 #include "api/api_access_int.h"
 #include "api/api_budgets_int.h"

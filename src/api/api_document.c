@@ -4,7 +4,7 @@
 #include "api/api_document_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "svc/svc_chain.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_names.h"

@@ -22,7 +22,7 @@
 #include "core/job.h"
 #include "front/front_forward.h"
 #include "front/front_op.h"
-#include "fsm/result.h"
+#include "fsm/command/result.h"
 #include "http/http_loop.h"
 #include "http/http_request.h"
 #include "json/json_schema.h"

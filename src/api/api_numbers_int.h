@@ -8,7 +8,7 @@
 
 #include "api/api_int.h"
 #include "engine/engine_cluster.h"
-#include "fsm/throughput.h"
+#include "fsm/state/throughput.h"
 #include "os/os_process.h"
 #include "push/push.h"
 

@@ -21,7 +21,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
-#include "fsm/command_check.h"
+#include "fsm/command/command_check.h"
 #include "log/log.h"
 
 #define ARENA_BYTES_MAX ((size_t)4 * BACKUP_VERIFY_TEXT_BYTES)

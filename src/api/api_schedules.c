@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "core/timestamp.h"
 #include "engine/engine_schedule.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "store/store_record.h"
 #include "svc/svc_push.h"
 

@@ -153,8 +153,8 @@ struct job {
     uint32_t usage_count;     /* usage rows */
 
     /* Of a job that the server itself delivers (scheduler.md 21); empty and 0 in all others. */
-    struct str push;          /* where to: a JSON object, see fsm/push_target.h. Has secrets */
-    struct wall due_at;       /* of the run that is waited for, under way, or was the last */
+    struct str push;    /* where to: a JSON object, see fsm/command/push_target.h. Has secrets */
+    struct wall due_at; /* of the run that is waited for, under way, or was the last */
     struct wall first_try_at; /* of that run */
     uint32_t try_count;       /* rows of tries ever written… */
     uint32_t try_first;       /* …of which those before this one are gone */

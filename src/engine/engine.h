@@ -28,8 +28,8 @@
 #include "engine/engine_feed.h"
 #include "engine/engine_space.h"
 #include "engine/engine_times.h"
-#include "fsm/command.h"
-#include "fsm/command_check.h"
+#include "fsm/command/command.h"
+#include "fsm/command/command_check.h"
 #include "fsm/machine.h"
 #include "loop/mailbox.h"
 

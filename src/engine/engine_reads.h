@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
-#include "fsm/command_entry.h"
+#include "fsm/command/command_entry.h"
 
 /* Of a node that says nothing: what the first that had a cluster read. */
 enum { ENGINE_READS_SILENT = COMMAND_ENTRY_WHOLE_NAMED };

@@ -18,7 +18,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 
 enum engine_space_level {
     ENGINE_SPACE_FINE,

@@ -13,7 +13,7 @@
 
 #include "base/id.h"
 #include "engine/engine.h"
-#include "fsm/result.h"
+#include "fsm/command/result.h"
 #include "http/http_request.h"
 
 /* For whom: a request, as long as it is unfinished. */

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/apply_int.h"
+#include "fsm/apply/apply_int.h"
 #include "json/json_write.h"
 #include "store/store_job.h"
 

@@ -1,12 +1,10 @@
 #include "fsm/machine.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/apply_int.h"
+#include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
 
 static const apply_fn appliers[] = {
@@ -46,98 +44,6 @@ static const apply_fn appliers[] = {
     [COMMAND_NODE_STATE] = apply_node_state,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
-
-/* Shared pieces */
-
-void machine__refuse(struct machine *m, struct result *r, enum err_code code, const char *fmt, ...)
-{
-    char text[sizeof(((struct err *)0)->msg)];
-    va_list args;
-    va_start(args, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    CHECK(n >= 0);
-    size_t len = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    r->code = code;
-    r->message = arena_str(m->arena, str_from(text, len));
-}
-
-static bool is_taken(struct machine *m, struct id id)
-{
-    struct job j;
-    enum store_family family;
-    struct str key = str_from(id.b, ID_BYTES);
-    return jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
-           map_find(&m->schedules, key) != NULL || apply_policy__is_known(m, id);
-}
-
-/* Ids of this log are all different. One that was restored may have come from another, and lie
- * ahead: it is passed over. Whether there can be such a one, newest_id says. */
-struct id machine__new_id(struct machine *m)
-{
-    struct id id = id_make(m->now, m->index, m->next_number++);
-    while (id_cmp(id, m->newest_id) <= 0 && is_taken(m, id)) {
-        id = id_make(m->now, m->index, m->next_number++);
-    }
-    return id;
-}
-
-void *machine__alloc(struct machine *m, size_t size)
-{
-    void *p = arena_alloc(m->arena, size == 0 ? 1 : size, _Alignof(max_align_t));
-    CHECK(p != NULL);
-    return p;
-}
-
-struct str machine__id_text(struct machine *m, struct id id, struct str prefix)
-{
-    char *text = machine__alloc(m, ID_TEXT_MAX);
-    return str_from(text, id_format(id, prefix, text));
-}
-
-/* What the entry has read and written so far: the same on every node. */
-static uint64_t cost_of(const struct machine *m)
-{
-    return kv_batch_bytes(m->store.batch).len + m->events.bytes.len +
-           store_docs_read_bytes(m->store.docs) + m->extra_bytes;
-}
-
-bool machine__is_full(const struct machine *m)
-{
-    if (m->entry_version < 2) {
-        /* Whoever made it would have stopped here for ever, so that nobody can have gone on. */
-        return kv_batch_bytes(m->store.batch).len > LIMIT_OLD_STEP_BYTES;
-    }
-    return cost_of(m) >= LIMIT_STEP_BYTES;
-}
-
-char *machine__own_texts(struct str *texts[], size_t count)
-{
-    size_t len = 1;
-    for (size_t i = 0; i < count; i++) {
-        len += texts[i]->len;
-    }
-    char *memory = malloc(len);
-    CHECK(memory != NULL);
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (texts[i]->len > 0) {
-            memcpy(memory + at, texts[i]->ptr, texts[i]->len);
-        }
-        texts[i]->ptr = memory + at;
-        at += texts[i]->len;
-    }
-    return memory;
-}
-
-struct str machine__keep(struct machine *m, struct buf *b)
-{
-    CHECK(!b->overflow);
-    struct str kept = arena_str(m->arena, buf_str(b));
-    CHECK(kept.len == b->len);
-    buf_deinit(b);
-    return kept;
-}
 
 /* Opening */
 
@@ -388,7 +294,7 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
         m->now = e->now;
     }
     throughput_begin(&m->throughput, m->now);
-    m->results = MACHINE_ARRAY(m, struct result, e->count);
+    m->results = ENTRY_ARRAY(m, struct result, e->count);
     m->result_count = e->count;
 }
 
@@ -454,15 +360,15 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
         m->results[i] = (struct result){0};
         m->version = c.version;
         /* Nothing begins in a full entry; so whatever begins gets on by at least one job. */
-        if (machine__is_full(m)) {
+        if (entry__is_full(m)) {
             m->results[i].postponed = true;
         } else if (!operations__find(m, e.name, e.since, &m->results[i])) {
-            uint64_t before = cost_of(m);
+            uint64_t before = entry__cost(m);
             CHECK(c.type <= COMMAND_TYPE_LAST);
             CHECK(appliers[c.type] != NULL);
             appliers[c.type](m, &c, &m->results[i]);
-            CHECK(cost_of(m) >= before);
-            m->results[i].cost = cost_of(m) - before;
+            CHECK(entry__cost(m) >= before);
+            m->results[i].cost = entry__cost(m) - before;
             operations__keep(m, e.name, c.type, &m->results[i]);
         }
     }
@@ -492,29 +398,9 @@ uint64_t machine_digest(struct machine *m)
     return store_digest(&m->store);
 }
 
-static void earliest(struct wall *at, const struct heap *h, int64_t after)
-{
-    int64_t first = heap_first_key(h);
-    if (first < at->ns - after) {
-        at->ns = first + after;
-    }
-}
-
 struct wall machine_now(const struct machine *m)
 {
     return m->now;
-}
-
-struct wall machine_next_tick(const struct machine *m)
-{
-    struct wall at = {.ns = INT64_MAX};
-    earliest(&at, &m->releases, 0);
-    earliest(&at, &m->due, 0);
-    earliest(&at, &m->expiry, 1);
-    earliest(&at, &m->lock_expiry, 0);
-    earliest(&at, &m->reply_expiry, 0);
-    earliest(&at, &m->worker_prune, 1);
-    return at;
 }
 
 /* Ids of active jobs, while there is room. */
@@ -533,214 +419,9 @@ static bool add_lease(void *data, struct heap_node *node)
     return leases->count < leases->max;
 }
 
-/* Jobs that wait for their time are due as well, perhaps a great many: those are passed over. */
-uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
-                               uint32_t max, bool *out_more)
-{
-    struct leases leases = {.out = out, .max = max};
-    CHECK(max > 0);
-    heap_each_until(&m->due, until.ns, add_lease, &leases);
-    *out_more = leases.count == max;
-    return leases.count;
-}
-
-bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
-{
-    return apply_schedule__first(m, out);
-}
-
-uint32_t machine_due_schedules(const struct machine *m, struct wall now,
-                               struct machine_due_schedule *out, uint32_t max)
-{
-    return apply_schedule__due(m, now, out, max);
-}
-
-bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out)
-{
-    const struct bulk *found = NULL;
-    for (uint32_t i = 0; i < m->bulk_count; i++) {
-        const struct bulk *b = m->bulks[i];
-        if (store_bulk_is_over(&b->rec)) {
-            continue;
-        }
-        if (found == NULL) {
-            found = b; /* the first one of all, unless there is one behind */
-        }
-        if (id_cmp(b->id, after) > 0) {
-            found = b;
-            break;
-        }
-    }
-    if (found != NULL) {
-        *out = (struct machine_bulk){.id = found->id, .rec = found->rec};
-    }
-    return found != NULL;
-}
-
-uint64_t machine_webhook_changes(const struct machine *m)
-{
-    return m->webhook_changes;
-}
-
-uint64_t machine_bulk_puts(const struct machine *m)
-{
-    return m->bulk_puts;
-}
-
-bool machine_claimable(struct machine *m, struct str queue, struct wall now, struct wall *out_until)
-{
-    const struct queue *q = queues__find(m, queue);
-    *out_until = WALL_NONE;
-    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until) &&
-           !apply_budget__blocks(m, queue);
-}
-
-uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wall now)
-{
-    const struct queue *q = queues__find(m, queue);
-    if (q == NULL || apply_budget__blocks(m, queue)) {
-        return 0;
-    }
-    uint32_t waiting = machine__in_line(q);
-    uint32_t places = queues__places(q, now);
-    return waiting < places ? waiting : places;
-}
-
-uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened)
-{
-    const struct queue *q = queues__find(m, queue);
-    if (apply_budget__blocks(m, queue)) {
-        return 0;
-    }
-    return q == NULL ? UINT32_MAX : opened ? queues__limits(q, now) : queues__places(q, now);
-}
-
-uint32_t machine_in_line(struct machine *m, struct str queue)
-{
-    const struct queue *q = queues__find(m, queue);
-    return q == NULL ? 0 : machine__in_line(q);
-}
-
-uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out, uint32_t max)
-{
-    struct heap_node **due = calloc(max, sizeof(struct heap_node *));
-    CHECK(due != NULL);
-    uint32_t found = heap_until(&m->due, now.ns, due, max);
-    for (uint32_t i = 0; i < found; i++) {
-        const struct live *l = CONTAINER_OF(due[i], const struct live, due);
-        out[i] = m->queues[l->queue]->node.key;
-    }
-    free(due);
-    return found;
-}
-
-bool machine_over_budget(struct machine *m, struct str queue)
-{
-    return apply_budget__blocks(m, queue);
-}
-
-void machine_each_push_line(struct machine *m, struct wall now, uint32_t first,
-                            bool (*fn)(void *data, const struct machine_push_line *l), void *data)
-{
-    push_lines__each(m, now, first, fn, data);
-}
-
-struct wall machine_push_throttled_until(struct machine *m, struct wall now)
-{
-    return push_lines__throttled_until(m, now);
-}
-
-bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
-{
-    return workers__is_stale(m, c, now);
-}
-
 struct store *machine_store(struct machine *m)
 {
     return &m->store;
-}
-
-static void describe_queue(const struct machine *m, const struct queue *q,
-                           struct machine_queue *out)
-{
-    *out = (struct machine_queue){.name = q->node.key,
-                                  .paused = q->rec.paused,
-                                  .max_concurrency = q->rec.max_concurrency,
-                                  .throttle_rate = q->rec.throttle_rate,
-                                  .throttle_window_ms = q->rec.throttle_window_ms,
-                                  .created_at = q->rec.created_at,
-                                  .failures = q->rec.failures,
-                                  .named_count = q->named_count,
-                                  .named_bytes = q->named_bytes,
-                                  .timed_out = q->rec.timed_out,
-                                  .timed_out_waiting = q->timed_out_waiting,
-                                  .pending_again = q->pending_again,
-                                  .recurring = q->recurring + q->rec.recurring,
-                                  .lost_total = q->rec.lost_total,
-                                  .last_ended_at = q->rec.last_ended_at,
-                                  .oldest_pending = queues__oldest_pending(m, q)};
-    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
-        out->count[s] = q->live_count[s];
-    }
-    out->count[JOB_COMPLETED] = q->rec.completed;
-    out->count[JOB_DEAD] = q->rec.dead;
-    out->count[JOB_CANCELLED] = q->rec.cancelled;
-}
-
-void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
-                        void *data)
-{
-    for (uint32_t i = 0; i < m->queue_count; i++) {
-        if (m->queues[i] != NULL) {
-            struct machine_queue q;
-            describe_queue(m, m->queues[i], &q);
-            fn(data, &q);
-        }
-    }
-}
-
-bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out)
-{
-    const struct queue *q = queues__find(m, name);
-    if (q != NULL) {
-        describe_queue(m, q, out);
-    }
-    return q != NULL;
-}
-
-void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
-                         void *data)
-{
-    workers__each(m, fn, data);
-}
-
-const struct throughput *machine_throughput(const struct machine *m)
-{
-    return &m->throughput;
-}
-
-uint64_t machine_index_bytes(const struct machine *m)
-{
-    uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;
-    for (uint32_t i = 0; i < m->queue_count; i++) {
-        items += m->queues[i] == NULL ? 0 : m->queues[i]->aside.cap;
-    }
-    return live_bytes(&m->live) + marks_bytes(&m->names) + items * sizeof(struct heap_item);
-}
-
-void machine_space(const struct machine *m, struct str ns, struct machine_space *out)
-{
-    const struct space *s = spaces__find(m, ns);
-    *out = (struct machine_space){0};
-    if (s != NULL) {
-        *out = (struct machine_space){
-            .jobs = s->jobs, .payload_bytes = s->payload_bytes, .queues = s->queues};
-    }
-}
-
-uint64_t machine_live_count(const struct machine *m)
-{
-    return m->live.count;
 }
 
 enum err_code machine_checkpoint(struct machine *m, const char *dir, struct err *err)

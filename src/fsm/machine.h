@@ -19,8 +19,8 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "core/job.h"
-#include "fsm/result.h"
-#include "fsm/throughput.h"
+#include "fsm/command/result.h"
+#include "fsm/state/throughput.h"
 #include "store/store.h"
 #include "store/store_record.h"
 

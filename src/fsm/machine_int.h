@@ -9,11 +9,11 @@
 #include "base/map.h"
 #include "base/marks.h"
 #include "core/job_move.h"
-#include "fsm/command.h"
-#include "fsm/live.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "fsm/machine.h"
-#include "fsm/result.h"
-#include "fsm/throughput.h"
+#include "fsm/state/live.h"
+#include "fsm/state/throughput.h"
 #include "store/store_docs.h"
 #include "store/store_event.h"
 #include "store/store_history.h"
@@ -213,7 +213,7 @@ struct machine {
     uint64_t history_bytes[STORE_HISTORY_STEPS];
     uint32_t history_from[STORE_HISTORY_STEPS]; /* hints: no closed cell has a smaller number */
     uint64_t pending_count;                     /* jobs, of all queues */
-    struct id newest_id; /* no restored thing has a larger one; a hint: see machine__new_id */
+    struct id newest_id;         /* no restored thing has a larger one; a hint: see ids__new */
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 
     /* of the entry that is being applied */

@@ -2,9 +2,9 @@
 
 #include "base/limits.h"
 #include "base/unpack.h"
-#include "fsm/apply_int.h"
-#include "fsm/command.h"
-#include "fsm/command_entry.h"
+#include "fsm/apply/apply_int.h"
+#include "fsm/command/command.h"
+#include "fsm/command/command_entry.h"
 #include "store/store_access.h"
 #include "store/store_job.h"
 #include "store/store_node.h"

@@ -1,7 +1,7 @@
 #include "fsm/machine_nodes.h"
 
 #include "base/check.h"
-#include "fsm/apply_int.h"
+#include "fsm/apply/apply_int.h"
 
 struct node_record *machine_nodes__find(const struct machine *m, uint64_t id)
 {

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "courier/courier.h"
 #include "engine/engine_push.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "outgoing/outgoing.h"
 #include "push/push.h"
 #include "push/push_meter.h"

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "front/front_op.h"
-#include "fsm/result.h"
+#include "fsm/command/result.h"
 #include "proto/proto.h"
 #include "rpc/rpc.h"
 #include "rpc/rpc_message.h"

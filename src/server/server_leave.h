@@ -2,9 +2,9 @@
  * Server_leave: leave-on-shutdown (scheduler.md 14.5).
  *
  * A leader that stops has itself taken out of the cluster, and its data folder is put aside: the
- * number of a member that left is never a member's again (fsm/apply_node.c). The next start finds
- * an empty folder, joins with a new number, and removes what was put aside once the cluster has let
- * it in.
+ * number of a member that left is never a member's again (fsm/apply/apply_node.c). The next start
+ * finds an empty folder, joins with a new number, and removes what was put aside once the cluster
+ * has let it in.
  *
  *   data/left/   what the member had; without its identity: not all of it is there yet
  */

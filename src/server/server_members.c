@@ -3,7 +3,7 @@
 #include <uv.h>
 
 #include "base/check.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 
 enum { SILENT_MS = 3000 }; /* a member that was not heard for this long is not alive */
 

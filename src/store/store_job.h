@@ -20,7 +20,7 @@
 void store_job_encode(const struct job *j, struct buf *out);
 
 /* Texts of this many bytes are worth a body. It decides what is written, so it belongs to the
- * version of an entry (fsm/command_entry.h): to change it is a new one. */
+ * version of an entry (fsm/command/command_entry.h): to change it is a new one. */
 enum { STORE_JOB_BODY_BYTES = 1024 };
 
 /* What a head knows of its body. */

@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "store/store_record.h"
 #include "svc/svc_caller.h"
 

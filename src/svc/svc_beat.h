@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "svc/svc_caller.h"
 #include "svc/svc_usage.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/fault.h"
-#include "fsm/result.h"
+#include "fsm/command/result.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 

@@ -1,9 +1,9 @@
 /*
  * Svc_bulk: bulk operations that go on in the background (http-api.md 11).
  *
- * What is to be done and how far it is stands in the replicated state (fsm/apply_bulk.c). Here is
- * the thread that moves it on while this node leads: it takes the operations in turn, finds the
- * next chunk of ids, submits it as one command and waits for the answer before it goes on. One
+ * What is to be done and how far it is stands in the replicated state (fsm/apply/apply_bulk.c).
+ * Here is the thread that moves it on while this node leads: it takes the operations in turn, finds
+ * the next chunk of ids, submits it as one command and waits for the answer before it goes on. One
  * chunk is under way at a time, and behind it a pause as long as it took, so that other traffic has
  * at least half of the time; after a crash or a change of leader it goes on where the state says.
  * The engine tells it when there is a new operation, and when this node has begun to lead.

@@ -1,7 +1,7 @@
 #include "svc/svc_chain.h"
 
 #include "base/limits.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "json/json_object.h"
 #include "json/json_scan.h"
 #include "svc/svc_names.h"

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/clock.h"
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "svc/svc_batch.h"
 #include "svc/svc_caller.h"
 #include "svc/svc_chain.h"

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "svc/svc_caller.h"
 
 struct svc_jobs_action {

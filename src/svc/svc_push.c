@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/url.h"
 #include "core/duration.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 
 enum { TIMEOUT_MS_MAX = 24 * 3600 * 1000 };
 

@@ -25,7 +25,7 @@ struct svc_push {
 
 extern const struct json_schema svc_push_schema;
 
-/* The stored form (fsm/push_target.h), which is checked. */
+/* The stored form (fsm/command/push_target.h), which is checked. */
 ATTR_NODISCARD enum err_code svc_push_define(const struct svc_caller *who,
                                              const struct svc_push *push, struct str *out,
                                              struct err *err);

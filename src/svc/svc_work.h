@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "json/json_schema.h"
 #include "svc/svc_caller.h"
 #include "svc/svc_usage.h"

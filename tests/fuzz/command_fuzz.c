@@ -5,13 +5,13 @@
  * harm whatever it says. What decodes as an entry has as many commands as it says, and built again
  * from them it is the very entry.
  */
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/check.h"
-#include "fsm/command_check.h"
+#include "fsm/command/command_check.h"
 
 enum { BYTES_MAX = 1 << 22, ARENA_BYTES = 64 << 20 };
 

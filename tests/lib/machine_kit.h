@@ -13,9 +13,9 @@
 #pragma once
 
 #include "base/arena.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "fsm/machine.h"
-#include "fsm/result.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"

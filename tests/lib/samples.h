@@ -8,7 +8,7 @@
 #pragma once
 
 #include "core/job.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 #include "store/store_event.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/limits.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "json/json_scan.h"
 #include "store/store_job.h"
 

@@ -2,8 +2,9 @@
  * Api_sdb: the Scheduled-DB face (scheduler.md): jobs that the server delivers, under names that
  * their makers gave them, in the words of that API.
  *
- * A thin layer: a job of it is a job of the reserved queue with a target (fsm/push_target.h) and a
- * name; everything else about it is as of any other job. Times are seconds here.
+ * A thin layer: a job of it is a job of the reserved queue with a target
+ * (fsm/command/push_target.h) and a name; everything else about it is as of any other job. Times
+ * are seconds here.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  */
 #include "api/sdb/api_sdb_int.h"
 #include "base/check.h"
-#include "fsm/push_target.h"
+#include "fsm/command/push_target.h"
 #include "json/json_scan.h"
 
 static const char *const words[API_SDB_STATUS_COUNT] = {

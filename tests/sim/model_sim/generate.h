@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 #include "lib/rng.h"
 #include "sim/model_sim/model.h"
 

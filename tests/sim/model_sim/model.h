@@ -18,8 +18,8 @@
 
 #include "base/arena.h"
 #include "core/job.h"
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 #include "store/store_event.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"

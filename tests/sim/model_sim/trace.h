@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "fsm/command.h"
-#include "fsm/result.h"
+#include "fsm/command/command.h"
+#include "fsm/command/result.h"
 
 /* One line, without its end. */
 void trace_command(FILE *out, const struct command *c);

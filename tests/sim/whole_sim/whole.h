@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "engine/engine_now.h"
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 #include "fsm/machine.h"
 #include "lib/sim_upset.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/command_check.h"
+#include "fsm/command/command_check.h"
 #include "sim/whole_sim/whole.h"
 
 enum {

@@ -2,7 +2,7 @@
  * What may not go into the log: everything that can be judged without the state (http-api.md 1.5,
  * 6.8, 7 to 13). Each row breaks one thing in a command that is fine.
  */
-#include "fsm/command_check.h"
+#include "fsm/command/command_check.h"
 
 #include "base/limits.h"
 #include "lib/expect.h"

@@ -2,7 +2,7 @@
  * Commands that are in the logs of earlier versions still decode to what they were
  * (tests/lib/golden.h says how files are added).
  */
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 #include "lib/expect.h"
 #include "lib/golden.h"
 #include "lib/samples.h"

@@ -1,4 +1,4 @@
-#include "fsm/command.h"
+#include "fsm/command/command.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "fsm/live.h"
+#include "fsm/state/live.h"
 
 #include "lib/expect.h"
 #include "lib/rng.h"

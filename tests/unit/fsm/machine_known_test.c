@@ -5,7 +5,7 @@
 #include "fsm/machine_known.h"
 
 #include "base/pack.h"
-#include "fsm/command_entry.h"
+#include "fsm/command/command_entry.h"
 #include "lib/machine_kit.h"
 
 /* An entry of one command, after somebody has changed it. */

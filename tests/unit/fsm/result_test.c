@@ -1,4 +1,4 @@
-#include "fsm/result.h"
+#include "fsm/command/result.h"
 
 #include <stdlib.h>
 

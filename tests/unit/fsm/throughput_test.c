@@ -1,4 +1,4 @@
-#include "fsm/throughput.h"
+#include "fsm/state/throughput.h"
 
 #include "lib/machine_kit.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/limits.h"
-#include "fsm/command_check.h"
+#include "fsm/command/command_check.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 

@@ -1,0 +1,33 @@
+/*
+ * Fail: a worker gives up on an attempt.
+ *
+ * Since version 2 the document remembers that it did, so that a worker whose answer was lost gets
+ * it again.
+ */
+#include "fsm/apply/apply_int.h"
+
+void apply_fail(struct machine *m, const struct command *c, struct result *r)
+{
+    struct job j;
+    enum store_family family;
+    if (!jobs__need(m, c->fail.id, &j, &family, r)) {
+        return;
+    }
+    if (jobs__was_ended(&j, c->fail.lease_token, JOB_ENDED_FAIL)) {
+        end__failed_again(&j, r);
+        return;
+    }
+    if (j.push.len > 0) {
+        entry__refuse(m, r, ERR_FAIL, "job " STR_FMT " is delivered by the server",
+                      STR_ARG(entry__id_text(m, j.id, ID_JOB)));
+        return;
+    }
+    if (jobs__may_move(m, &j, JOB_MOVE_FAIL, ERR_FAIL, r) &&
+        jobs__lease_holds(m, &j, c->fail.lease_token, ERR_FAIL, r)) {
+        if (m->version >= 2) {
+            j.ended = JOB_ENDED_FAIL;
+            j.fail_ended_at = m->now;
+        }
+        end__failed(m, &j, c->fail.error, c->fail.backtrace, r);
+    }
+}

@@ -1,0 +1,245 @@
+/*
+ * Push: jobs that the server itself delivers (scheduler.md 4, 5, 7, 8).
+ *
+ * A claim is the licence to call; the end of the call is reported with the claim's token, and with
+ * nothing else. What the end leads to happens in the same entry as its record: a retry, the end of
+ * the job, or the next run of a recurring one.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/apply/apply_int.h"
+#include "fsm/command/push_target.h"
+
+/* A call may use all of its time, and its end has to get into the log. */
+enum { LEASE_MARGIN_MS = 5000 };
+
+static int64_t lease_ms(const struct command_push_claim *c, const struct job *j)
+{
+    int64_t needed = push_target_timeout_ms(j->push) + LEASE_MARGIN_MS;
+    return needed > c->lease_ms ? needed : c->lease_ms;
+}
+
+static void hand_out(struct machine *m, const struct command_push_claim *c, struct queue *q,
+                     struct job *j, struct result_item *item)
+{
+    if (j->first_try_at.ns == 0) {
+        j->first_try_at = m->now;
+    }
+    j->completed_at = WALL_NONE;
+    apply_claim__hand_out(m, q, j,
+                          &(struct command_claim){.worker_id = c->node,
+                                                  .hostname = STR_EMPTY,
+                                                  .lease_ms = lease_ms(c, j)},
+                          item);
+}
+
+/* Until the line has no more to give, or its queue; how many. */
+static void claim_line(struct machine *m, const struct command_push_claim *c,
+                       const struct command_push_line *wanted, struct result *r)
+{
+    struct wall until;
+    unsigned expired = 0;
+    uint32_t taken = 0;
+    while (taken < wanted->count && expired < LIMIT_TICK_JOBS && !entry__is_full(m)) {
+        struct push_line *line = push_lines__find(m, wanted->queue, wanted->priority, wanted->host);
+        struct queue *q = line == NULL ? NULL : m->queues[line->queue];
+        struct job j;
+        if (line == NULL || !queues__open(q, m->now, &until)) {
+            break;
+        }
+        bool found =
+            store_docs_get(m->store.docs, STORE_LIVE, live_at(&m->live, line->line.first)->id, &j);
+        CHECK(found);
+        if (j.expire_at.ns != 0 && j.expire_at.ns < m->now.ns) {
+            end__expired(m, &j, STORE_LIVE);
+            expired++;
+        } else {
+            hand_out(m, c, q, &j, &r->items[r->count]);
+            r->count++;
+            taken++;
+        }
+    }
+}
+
+void apply_push_claim(struct machine *m, const struct command *c, struct result *r)
+{
+    const struct command_push_claim *p = &c->push_claim;
+    size_t most = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        most += p->lines[i].count;
+    }
+    r->items = ENTRY_ARRAY(m, struct result_item, most);
+    for (size_t i = 0; i < p->count; i++) {
+        claim_line(m, p, &p->lines[i], r);
+    }
+}
+
+static struct str node_of(const struct job *j)
+{
+    struct str worker = j->worker_id;
+    return str_starts_with(worker, STR("push:")) ? str_from_offset(worker, 5) : worker;
+}
+
+void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome outcome,
+                           struct str error)
+{
+    if (j->push.len == 0) {
+        return;
+    }
+    store_rows_add_try(&m->store, j,
+                       &(struct store_try){.attempt = j->attempt,
+                                           .outcome = outcome,
+                                           .error_type = outcome == JOB_OUTCOME_TIMEOUT
+                                                             ? STORE_TRY_ERROR_TIMEOUT
+                                                             : STORE_TRY_ERROR_CANCELLED,
+                                           .due_at = j->due_at,
+                                           .started_at = j->started_at,
+                                           .ended_at = m->now,
+                                           .node = node_of(j),
+                                           .error = error},
+                       WALL_NONE);
+    j->outcome = outcome;
+    if (m->hooks.push_gone != NULL) {
+        m->hooks.push_gone(m->hooks.data, j->id);
+    }
+}
+
+/* The run is over: the next one waits for its time, under the same id; or there is none, and the
+ * job goes. */
+static void rearm(struct machine *m, struct job *j, struct wall next)
+{
+    if (next.ns == 0 || (j->cron_until.ns != 0 && next.ns > j->cron_until.ns)) {
+        end__removed(m, j, STORE_LIVE);
+        return;
+    }
+    bool moved = job_move_target(j->state, JOB_MOVE_REARM, &j->state);
+    CHECK(moved);
+    jobs__clear_claim(j);
+    j->attempt = 0;
+    j->due_at = j->scheduled_at = next;
+    j->first_try_at = j->completed_at = j->failed_at = WALL_NONE;
+    jobs__write(m, j, STORE_LIVE);
+}
+
+static void note_end(struct machine *m, const struct job *j)
+{
+    if (j->name.len > 0) {
+        struct queue *q = queues__need(m, j->queue);
+        q->rec.last_ended_at = m->now;
+        queues__touch(m, q);
+    }
+}
+
+static void succeeded(struct machine *m, struct job *j, const struct command_push_end *it)
+{
+    if (it->result.len > 0) {
+        j->result = it->result;
+    }
+    note_end(m, j);
+    if (j->cron.len > 0) {
+        jobs__emit(m, STORE_EVENT_COMPLETED, j);
+        rearm(m, j, it->next);
+        return;
+    }
+    bool moved = job_move_target(j->state, JOB_MOVE_COMPLETE, &j->state);
+    CHECK(moved);
+    jobs__clear_claim(j);
+    end__completed(m, j, STORE_LIVE,
+                   &(struct end_ack){.has_result = it->result.len > 0, .result = it->result});
+}
+
+static void failed(struct machine *m, struct job *j, const struct command_push_end *it)
+{
+    if (it->result.len > 0) {
+        j->result = it->result;
+    }
+    if (job_attempts_remaining(j) == 0) {
+        note_end(m, j);
+    }
+    if (job_attempts_remaining(j) == 0 && j->cron.len > 0) {
+        end__run_failed(m, j, it->error);
+        rearm(m, j, it->next);
+    } else {
+        end__failed_later(m, j, it->error, it->retry_after_ms);
+    }
+}
+
+static void record(struct machine *m, struct job *j, const struct command_push_end *it,
+                   struct wall keep_from)
+{
+    store_rows_add_try(&m->store, j,
+                       &(struct store_try){.attempt = j->attempt,
+                                           .outcome = it->outcome,
+                                           .error_type = it->error_type,
+                                           .http_status = it->http_status,
+                                           .answer_ms = it->answer_ms,
+                                           .due_at = j->due_at,
+                                           .started_at = it->started_at,
+                                           .ended_at = it->ended_at,
+                                           .node = node_of(j),
+                                           .error = it->error},
+                       keep_from);
+    j->outcome = it->outcome;
+}
+
+static bool finish(struct machine *m, const struct command_push_end *it, struct wall keep_from)
+{
+    struct job j;
+    enum store_family family;
+    if (!jobs__get(m, it->id, &j, &family) || j.push.len == 0 || j.state != JOB_ACTIVE ||
+        j.lease_token != it->lease_token) {
+        return false; /* cancelled, removed, or taken for lost: its end has been told */
+    }
+    if (it->outcome == JOB_OUTCOME_NONE) {
+        rearm(m, &j, j.cron.len > 0 ? it->next : WALL_NONE);
+        return true;
+    }
+    record(m, &j, it, keep_from);
+    if (it->outcome == JOB_OUTCOME_COMPLETED) {
+        succeeded(m, &j, it);
+    } else {
+        failed(m, &j, it);
+    }
+    return true;
+}
+
+void apply_push_finish(struct machine *m, const struct command *c, struct result *r)
+{
+    struct wall keep_from =
+        c->push_finish.keep_ms > 0 ? wall_add_ms(m->now, -c->push_finish.keep_ms) : WALL_NONE;
+    for (size_t i = 0; i < c->push_finish.count; i++) {
+        if (entry__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
+        r->affected += finish(m, &c->push_finish.items[i], keep_from) ? 1 : 0;
+    }
+}
+
+/* Whoever had it is lost, or did not tell in time. It waits as after a failure. A recurring one
+ * whose tries are used up is claimed once more, to be given its next run by who can compute it. */
+void apply_push__lost(struct machine *m, struct job *j)
+{
+    static const char text[] = "the node that made the call was lost";
+    bool last = job_attempts_remaining(j) == 0;
+    apply_push__abandoned(m, j, JOB_OUTCOME_TIMEOUT, str_from_z(text));
+    if (j->name.len > 0) {
+        struct queue *q = queues__need(m, j->queue);
+        q->rec.lost_total++;
+        queues__touch(m, q);
+    }
+    if (last && j->cron.len > 0) {
+        end__run_failed(m, j, str_from_z(text));
+        bool moved = job_move_target(j->state, JOB_MOVE_FAIL, &j->state);
+        CHECK(moved);
+        jobs__clear_claim(j);
+        j->scheduled_at = m->now;
+        jobs__write(m, j, STORE_LIVE);
+        return;
+    }
+    if (last) {
+        note_end(m, j);
+    }
+    end__failed(m, j, str_from_z(text), STR_EMPTY, NULL);
+}

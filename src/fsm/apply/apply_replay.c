@@ -1,0 +1,64 @@
+/*
+ * Replay: run an agent's job again from one of its iterations, as a new job.
+ */
+#include "base/check.h"
+#include "fsm/apply/apply_int.h"
+
+struct search {
+    int64_t wanted;
+    bool found;
+    struct buf checkpoint; /* of the last one: an iteration that was held has several rows */
+};
+
+static void look(void *data, const struct store_iteration *it)
+{
+    struct search *s = data;
+    if (it->iteration == s->wanted) {
+        s->found = true;
+        buf_clear(&s->checkpoint);
+        buf_add_str(&s->checkpoint, it->checkpoint);
+    }
+}
+
+void apply_replay(struct machine *m, const struct command *c, struct result *r)
+{
+    struct job source;
+    enum store_family family;
+    struct search s = {.wanted = c->replay.from};
+    const struct command_once *once = &c->replay.once;
+    if (replies__find(m, once->key, once->hash, r)) {
+        return;
+    }
+    if (!jobs__need(m, c->replay.id, &source, &family, r)) {
+        return;
+    }
+    if (!source.is_agent) {
+        entry__refuse(m, r, ERR_REPLAY, "job " STR_FMT " is not an agent job",
+                      STR_ARG(entry__id_text(m, source.id, ID_JOB)));
+        return;
+    }
+    buf_init(&s.checkpoint, SIZE_MAX);
+    store_rows_each_iteration(&m->store, source.id, look, &s);
+    struct str checkpoint = entry__keep(m, &s.checkpoint);
+    if (!s.found) {
+        entry__refuse(m, r, ERR_REPLAY, "job " STR_FMT " has no iteration %lld",
+                      STR_ARG(entry__id_text(m, source.id, ID_JOB)), (long long)c->replay.from);
+        return;
+    }
+    struct job j = {.queue = source.queue,
+                    .payload = source.payload,
+                    .priority = source.priority,
+                    .backoff = source.backoff,
+                    .max_retries = source.max_retries,
+                    .retry_base_ms = source.retry_base_ms,
+                    .retry_max_ms = source.retry_max_ms,
+                    .tags = source.tags,
+                    .checkpoint = checkpoint,
+                    .is_agent = true,
+                    .agent = source.agent};
+    j.agent.iteration = 1;
+    j.agent.total_cost_nusd = 0;
+    jobs__create(m, &j);
+    r->id = j.id;
+    replies__keep(m, once->key, once->hash, r);
+}

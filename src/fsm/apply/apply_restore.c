@@ -1,0 +1,137 @@
+/*
+ * Restore: what a backup holds comes into the state, with its ids, states, counters and times.
+ *
+ * What exists is left as it is. A job that was in line goes to the end of the line; a backup lists
+ * those in the order in which they stood. An id that lies in the future is not made here once more:
+ * ids__new passes over it. Items of old logs that have one are passed over themselves.
+ */
+#include "base/limits.h"
+#include "fsm/apply/apply_int.h"
+
+/* May the item come in with the id that it has? */
+static bool has_good_id(const struct machine *m, const struct command_restore_item *it)
+{
+    return it->any_id || id_cmp(it->id, id_make(m->now, m->index, 0)) < 0;
+}
+
+static void restore_queue(struct machine *m, const struct command_restore_item *it)
+{
+    const struct store_queue *given = &it->queue;
+    struct queue *q = queues__need(m, it->name);
+    if (given->created_at.ns != 0 && given->created_at.ns < q->rec.created_at.ns) {
+        q->rec.created_at = given->created_at;
+    }
+    q->rec.failures = given->failures > q->rec.failures ? given->failures : q->rec.failures;
+    q->rec.paused = given->paused;
+    q->rec.max_concurrency = given->max_concurrency;
+    (void)queues__set_throttle(m, q, given->throttle_rate, given->throttle_window_ms);
+    queues__touch(m, q);
+    queues__ready(m, q);
+}
+
+static void restore_job(struct machine *m, const struct command_restore_item *it, struct result *r)
+{
+    struct job j = it->job;
+    enum job_state existing;
+    struct id missing;
+    if (!has_good_id(m, it) || jobs__state(m, it->id, &existing)) {
+        r->missing++;
+        return;
+    }
+    if (!apply_named__take(m, &j)) {
+        r->missing++;
+        return;
+    }
+    bool over = job_state_is_terminal(j.state);
+    j.version = 0;
+    jobs__forget_end(&j);
+    if (!over && j.waits_for.len > 0) {
+        (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */
+    }
+    if (j.lease_token > m->store.meta.lease_token) {
+        m->store.meta.lease_token = j.lease_token;
+    }
+    jobs__write(m, &j, STORE_FAMILY_COUNT);
+    if (!over && j.waits_for.len > 0) {
+        dependencies__add(m, &j);
+    }
+    if (j.unique_key.len > 0 && it->unique_until.ns > m->now.ns) {
+        locks__restore(m, &j, it->unique_until);
+    }
+    r->affected++;
+}
+
+/* May a row stand at this place under the job? */
+static bool has_place(struct machine *m, const struct command_restore_item *it)
+{
+    struct job j;
+    if (!jobs__glance(m, it->id, &j)) {
+        return false;
+    }
+    switch ((int)it->kind) {
+    case COMMAND_RESTORE_ERROR:
+        return it->place < j.error_count && j.error_count - it->place <= LIMIT_JOB_ERRORS;
+    case COMMAND_RESTORE_ITERATION:
+        return it->place < j.iteration_count;
+    default:
+        return it->place < j.usage_count;
+    }
+}
+
+static void restore_row(struct machine *m, struct command_restore_item *it)
+{
+    if (!has_place(m, it)) {
+        return;
+    }
+    if (it->kind == COMMAND_RESTORE_ERROR) {
+        store_rows_restore_error(&m->store, it->id, it->place, &it->error);
+    } else if (it->kind == COMMAND_RESTORE_ITERATION) {
+        store_rows_restore_iteration(&m->store, it->id, it->place, &it->iteration);
+    } else {
+        store_rows_restore_usage(&m->store, it->id, it->place, &it->usage);
+    }
+}
+
+void apply_restore(struct machine *m, const struct command *c, struct result *r)
+{
+    for (size_t i = 0; i < c->restore.count; i++) {
+        struct command_restore_item *it = &c->restore.items[i];
+        if (it->any_id && id_cmp(it->id, m->newest_id) > 0) {
+            m->newest_id = it->id;
+        }
+        switch (it->kind) {
+        case COMMAND_RESTORE_QUEUE:
+            restore_queue(m, it);
+            break;
+        case COMMAND_RESTORE_SCHEDULE:
+            if (has_good_id(m, it)) {
+                apply_schedule__restore(m, it->id, &it->schedule);
+            }
+            break;
+        case COMMAND_RESTORE_BATCH:
+            if (has_good_id(m, it)) {
+                batches__restore(m, it->id, &it->batch);
+            }
+            break;
+        case COMMAND_RESTORE_JOB:
+            restore_job(m, it, r);
+            break;
+        case COMMAND_RESTORE_ERROR:
+        case COMMAND_RESTORE_ITERATION:
+        case COMMAND_RESTORE_USAGE:
+            restore_row(m, it);
+            break;
+        case COMMAND_RESTORE_WEBHOOK:
+            apply_webhook__restore(m, it->name, &it->webhook);
+            break;
+        case COMMAND_RESTORE_POLICY:
+            if (has_good_id(m, it)) {
+                apply_policy__restore(m, it->id, &it->policy);
+            }
+            break;
+        case COMMAND_RESTORE_BUDGET:
+            apply_access__restore_budget(m, it->name, &it->budget);
+            break;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/*
+ * Result: what a command came to.
+ *
+ * The machine makes one per command while it applies an entry; it lives until the next entry. To go
+ * to another thread it is encoded, and decoded there. A result is an answer, never stored: its
+ * bytes may change with any version.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job.h"
+#include "fsm/command/command.h"
+
+enum result_status {
+    RESULT_PENDING,   /* enqueue: in line */
+    RESULT_SCHEDULED, /* enqueue: waits for its time */
+    RESULT_DUPLICATE, /* enqueue: the id is that of the job that holds the key */
+    RESULT_OK,        /* heartbeat: lease renewed */
+    RESULT_CANCEL,    /* heartbeat: stop working on it */
+    RESULT_UNKNOWN,   /* heartbeat: no such job; stop as well */
+    RESULT_NO_BYTES,  /* named_put: it would be too much for its queue; order: what that holds */
+    RESULT_NO_PLACE,  /* named_put: the same of the number of jobs */
+    RESULT_STATUS_COUNT
+};
+
+struct result_item {
+    struct id id;
+    enum result_status status;
+    struct str doc;       /* claim, named_put: the job's document */
+    uint64_t order;       /* claim: where it stood before */
+    bool budget_exceeded; /* heartbeat: by what was reported */
+};
+
+struct result {
+    enum err_code code;
+    struct str message; /* when code or next_code is not ERR_OK */
+
+    struct result_item *items; /* enqueue, claim, heartbeat: in the order of the command; ack: what
+                                  its next has claimed */
+    uint32_t count;
+    struct id id; /* enqueue: the batch; replay: the new job; schedule_fire: the new job, or the
+                     one that holds its key; batch_seal: the callback's job, if it was made;
+                     others: what was made */
+    uint32_t affected; /* ack, jobs, queue, tick, purge, schedule_fire: how many jobs changed */
+    enum err_code next_code; /* ack: why nothing could be claimed, though it was acknowledged */
+    uint32_t missing;        /* jobs: how many ids did not exist */
+    enum job_state state;    /* fail: where it went; jobs, with one id: where it came from */
+    uint32_t attempt;        /* fail */
+    uint32_t remaining;      /* fail */
+    struct wall at; /* fail: when the next attempt is due; heartbeat: when the leases end */
+    uint64_t cost;  /* bytes that it read and wrote. Not encoded */
+    bool postponed; /* the entry had no room: nothing has happened, ask again. Not encoded */
+    uint32_t
+        done;  /* with more, of ack, heartbeat, jobs, return: so many of its items. Not encoded */
+    bool more; /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
+    struct id cursor;
+    struct id until;
+    bool in_done;
+};
+
+/* What several steps of one command came to: the numbers and items of the step are added to those
+ * of sum; everything else is the step's. */
+void result_join(struct result *sum, const struct result *step, struct arena *a);
+
+void result_encode(const struct result *r, struct buf *out);
+ATTR_NODISCARD bool result_decode(struct str bytes, struct arena *a, struct result *out);

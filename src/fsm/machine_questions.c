@@ -1,0 +1,233 @@
+/*
+ * Questions to the machine between two entries. They change nothing.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "fsm/apply/apply_int.h"
+#include "fsm/machine.h"
+
+static void earliest(struct wall *at, const struct heap *h, int64_t after)
+{
+    int64_t first = heap_first_key(h);
+    if (first < at->ns - after) {
+        at->ns = first + after;
+    }
+}
+
+struct wall machine_next_tick(const struct machine *m)
+{
+    struct wall at = {.ns = INT64_MAX};
+    earliest(&at, &m->releases, 0);
+    earliest(&at, &m->due, 0);
+    earliest(&at, &m->expiry, 1);
+    earliest(&at, &m->lock_expiry, 0);
+    earliest(&at, &m->reply_expiry, 0);
+    earliest(&at, &m->worker_prune, 1);
+    return at;
+}
+
+/* Jobs that wait for their time are due as well, perhaps a great many: those are passed over. */
+uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
+                               uint32_t max, bool *out_more)
+{
+    struct leases leases = {.out = out, .max = max};
+    CHECK(max > 0);
+    heap_each_until(&m->due, until.ns, add_lease, &leases);
+    *out_more = leases.count == max;
+    return leases.count;
+}
+
+bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
+{
+    return apply_schedule__first(m, out);
+}
+
+uint32_t machine_due_schedules(const struct machine *m, struct wall now,
+                               struct machine_due_schedule *out, uint32_t max)
+{
+    return apply_schedule__due(m, now, out, max);
+}
+
+bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out)
+{
+    const struct bulk *found = NULL;
+    for (uint32_t i = 0; i < m->bulk_count; i++) {
+        const struct bulk *b = m->bulks[i];
+        if (store_bulk_is_over(&b->rec)) {
+            continue;
+        }
+        if (found == NULL) {
+            found = b; /* the first one of all, unless there is one behind */
+        }
+        if (id_cmp(b->id, after) > 0) {
+            found = b;
+            break;
+        }
+    }
+    if (found != NULL) {
+        *out = (struct machine_bulk){.id = found->id, .rec = found->rec};
+    }
+    return found != NULL;
+}
+
+uint64_t machine_webhook_changes(const struct machine *m)
+{
+    return m->webhook_changes;
+}
+
+uint64_t machine_bulk_puts(const struct machine *m)
+{
+    return m->bulk_puts;
+}
+
+bool machine_claimable(struct machine *m, struct str queue, struct wall now, struct wall *out_until)
+{
+    const struct queue *q = queues__find(m, queue);
+    *out_until = WALL_NONE;
+    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until) &&
+           !apply_budget__blocks(m, queue);
+}
+
+uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wall now)
+{
+    const struct queue *q = queues__find(m, queue);
+    if (q == NULL || apply_budget__blocks(m, queue)) {
+        return 0;
+    }
+    uint32_t waiting = machine__in_line(q);
+    uint32_t places = queues__places(q, now);
+    return waiting < places ? waiting : places;
+}
+
+uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened)
+{
+    const struct queue *q = queues__find(m, queue);
+    if (apply_budget__blocks(m, queue)) {
+        return 0;
+    }
+    return q == NULL ? UINT32_MAX : opened ? queues__limits(q, now) : queues__places(q, now);
+}
+
+uint32_t machine_in_line(struct machine *m, struct str queue)
+{
+    const struct queue *q = queues__find(m, queue);
+    return q == NULL ? 0 : machine__in_line(q);
+}
+
+uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out, uint32_t max)
+{
+    struct heap_node **due = calloc(max, sizeof(struct heap_node *));
+    CHECK(due != NULL);
+    uint32_t found = heap_until(&m->due, now.ns, due, max);
+    for (uint32_t i = 0; i < found; i++) {
+        const struct live *l = CONTAINER_OF(due[i], const struct live, due);
+        out[i] = m->queues[l->queue]->node.key;
+    }
+    free(due);
+    return found;
+}
+
+bool machine_over_budget(struct machine *m, struct str queue)
+{
+    return apply_budget__blocks(m, queue);
+}
+
+void machine_each_push_line(struct machine *m, struct wall now, uint32_t first,
+                            bool (*fn)(void *data, const struct machine_push_line *l), void *data)
+{
+    push_lines__each(m, now, first, fn, data);
+}
+
+struct wall machine_push_throttled_until(struct machine *m, struct wall now)
+{
+    return push_lines__throttled_until(m, now);
+}
+
+bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
+{
+    return workers__is_stale(m, c, now);
+}
+
+static void describe_queue(const struct machine *m, const struct queue *q,
+                           struct machine_queue *out)
+{
+    *out = (struct machine_queue){.name = q->node.key,
+                                  .paused = q->rec.paused,
+                                  .max_concurrency = q->rec.max_concurrency,
+                                  .throttle_rate = q->rec.throttle_rate,
+                                  .throttle_window_ms = q->rec.throttle_window_ms,
+                                  .created_at = q->rec.created_at,
+                                  .failures = q->rec.failures,
+                                  .named_count = q->named_count,
+                                  .named_bytes = q->named_bytes,
+                                  .timed_out = q->rec.timed_out,
+                                  .timed_out_waiting = q->timed_out_waiting,
+                                  .pending_again = q->pending_again,
+                                  .recurring = q->recurring + q->rec.recurring,
+                                  .lost_total = q->rec.lost_total,
+                                  .last_ended_at = q->rec.last_ended_at,
+                                  .oldest_pending = queues__oldest_pending(m, q)};
+    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+        out->count[s] = q->live_count[s];
+    }
+    out->count[JOB_COMPLETED] = q->rec.completed;
+    out->count[JOB_DEAD] = q->rec.dead;
+    out->count[JOB_CANCELLED] = q->rec.cancelled;
+}
+
+void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
+                        void *data)
+{
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        if (m->queues[i] != NULL) {
+            struct machine_queue q;
+            describe_queue(m, m->queues[i], &q);
+            fn(data, &q);
+        }
+    }
+}
+
+bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out)
+{
+    const struct queue *q = queues__find(m, name);
+    if (q != NULL) {
+        describe_queue(m, q, out);
+    }
+    return q != NULL;
+}
+
+void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
+                         void *data)
+{
+    workers__each(m, fn, data);
+}
+
+const struct throughput *machine_throughput(const struct machine *m)
+{
+    return &m->throughput;
+}
+
+uint64_t machine_index_bytes(const struct machine *m)
+{
+    uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        items += m->queues[i] == NULL ? 0 : m->queues[i]->aside.cap;
+    }
+    return live_bytes(&m->live) + marks_bytes(&m->names) + items * sizeof(struct heap_item);
+}
+
+void machine_space(const struct machine *m, struct str ns, struct machine_space *out)
+{
+    const struct space *s = spaces__find(m, ns);
+    *out = (struct machine_space){0};
+    if (s != NULL) {
+        *out = (struct machine_space){
+            .jobs = s->jobs, .payload_bytes = s->payload_bytes, .queues = s->queues};
+    }
+}
+
+uint64_t machine_live_count(const struct machine *m)
+{
+    return m->live.count;
+}

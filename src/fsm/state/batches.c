@@ -1,0 +1,222 @@
+/*
+ * Batches: groups of jobs whose end is told once, by a job in the callback queue.
+ *
+ * A batch counts its members as they end. When it is sealed and none is left, it is finished: the
+ * callback job is made in the same entry, and the batch leaves memory; its record stays to be read
+ * until it is purged.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/apply/apply_int.h"
+#include "json/json_object.h"
+#include "json/json_scan.h"
+#include "json/json_write.h"
+
+struct batch *batches__find(const struct machine *m, struct id id)
+{
+    struct map_node *n = map_find(&m->batches, str_from(id.b, ID_BYTES));
+    return n == NULL ? NULL : CONTAINER_OF(n, struct batch, node);
+}
+
+static struct batch *batch_new(struct machine *m, struct id id, const struct store_batch *rec)
+{
+    struct batch *b = calloc(1, sizeof *b);
+    struct str *texts[] = {&b->rec.callback_queue, &b->rec.callback_payload};
+    CHECK(b != NULL);
+    b->id = id;
+    b->rec = *rec;
+    b->texts = entry__own_texts(texts, COUNT_OF(texts));
+    b->node.key = str_from(b->id.b, ID_BYTES);
+    map_add(&m->batches, &b->node);
+    return b;
+}
+
+static void batch_free(struct machine *m, struct batch *b)
+{
+    CHECK(!b->dirty);
+    CHECK(b->sealed == NULL);
+    map_remove(&m->batches, &b->node);
+    free(b->texts);
+    free(b);
+}
+
+static void touch(struct machine *m, struct batch *b)
+{
+    CHECK(b->rec.finished_at.ns == 0); /* one that has finished is not in memory */
+    if (!b->dirty) {
+        /* Written when the entry ends: the record, and perhaps the callback's job. */
+        m->extra_bytes += 2 * b->rec.callback_payload.len;
+        b->dirty = true;
+        b->dirty_next = m->dirty_batches;
+        m->dirty_batches = b;
+    }
+}
+
+struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
+                            bool sealed)
+{
+    struct store_batch rec = {.callback_queue = callback_queue,
+                              .callback_payload = payload,
+                              .created_at = m->now,
+                              .sealed = sealed};
+    struct batch *b = batch_new(m, ids__new(m), &rec);
+    touch(m, b);
+    return b;
+}
+
+void batches__join(struct machine *m, struct batch *b)
+{
+    b->rec.total++;
+    b->rec.pending++;
+    touch(m, b);
+}
+
+void batches__seal(struct machine *m, struct batch *b, struct result *r)
+{
+    b->rec.sealed = true;
+    b->sealed = r;
+    touch(m, b);
+}
+
+void batches__count(struct machine *m, struct job *j, bool succeeded)
+{
+    struct batch *b =
+        j->batch_counted || id_is_none(j->batch_id) ? NULL : batches__find(m, j->batch_id);
+    if (b == NULL) {
+        return;
+    }
+    j->batch_counted = true;
+    if (b->rec.pending > 0) { /* a batch from a backup may not know of all its members */
+        b->rec.pending--;
+    }
+    *(succeeded ? &b->rec.succeeded : &b->rec.failed) += 1;
+    touch(m, b);
+}
+
+static void write_results(const struct batch *b, struct str id, struct buf *out)
+{
+    struct json_write w = json_write_to(out);
+    json_write_object(&w);
+    json_write_key(&w, STR("batch_id"));
+    json_write_str(&w, id);
+    json_write_key(&w, STR("total"));
+    json_write_u64(&w, b->rec.total);
+    json_write_key(&w, STR("succeeded"));
+    json_write_u64(&w, b->rec.succeeded);
+    json_write_key(&w, STR("failed"));
+    json_write_u64(&w, b->rec.failed);
+    json_write_end(&w);
+    json_write_finish(&w);
+}
+
+/* The callback's payload gains the batch's numbers under "batch". */
+static struct str callback_payload(struct machine *m, const struct batch *b)
+{
+    struct buf results;
+    struct buf out;
+    struct str given = b->rec.callback_payload;
+    buf_init(&results, 1024);
+    buf_init(&out, SIZE_MAX);
+    write_results(b, entry__id_text(m, b->id, ID_BATCH), &results);
+    struct json_object_pair batch = {.key = STR("batch"), .value = buf_str(&results)};
+    struct json_scan scan = json_scan_from(given);
+    if (given.len == 0 || json_scan_peek(&scan) == JSON_TYPE_OBJECT) {
+        json_object_complete(&out, given, &batch, 1);
+    } else {
+        struct json_object_pair both[] = {{.key = STR("callback_payload"), .value = given}, batch};
+        json_object_override(&out, both, COUNT_OF(both), STR_EMPTY);
+    }
+    buf_deinit(&results);
+    return entry__keep(m, &out);
+}
+
+static void finish(struct machine *m, struct batch *b)
+{
+    CHECK(b->rec.sealed);
+    CHECK(b->rec.pending == 0);
+    CHECK(b->rec.finished_at.ns == 0);
+    b->rec.finished_at = m->now;
+    if (b->rec.callback_queue.len > 0) {
+        struct job callback = {JOB_DEFAULTS, .queue = b->rec.callback_queue,
+                               .payload = callback_payload(m, b)};
+        jobs__create(m, &callback);
+        if (b->sealed != NULL) {
+            b->sealed->id = callback.id;
+        }
+    }
+}
+
+void batches__write_dirty(struct machine *m)
+{
+    while (m->dirty_batches != NULL) {
+        struct batch *b = m->dirty_batches;
+        m->dirty_batches = b->dirty_next;
+        CHECK(b->dirty);
+        b->dirty = false;
+        bool over = b->rec.sealed && b->rec.pending == 0;
+        if (over) {
+            finish(m, b);
+        }
+        CHECK(over == (b->rec.finished_at.ns != 0));
+        b->sealed = NULL;
+        buf_clear(&m->store.scratch);
+        store_record_encode_batch(&b->rec, &m->store.scratch);
+        store_put(&m->store, STORE_KIND_BATCH, b->node.key, buf_str(&m->store.scratch));
+        if (over) {
+            batch_free(m, b);
+        }
+    }
+}
+
+bool batches__is_known(struct machine *m, struct id id)
+{
+    struct buf unused;
+    buf_init(&unused, SIZE_MAX);
+    bool known = batches__find(m, id) != NULL ||
+                 store_get(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), &unused);
+    buf_deinit(&unused);
+    return known;
+}
+
+void batches__restore(struct machine *m, struct id id, const struct store_batch *rec)
+{
+    if (batches__is_known(m, id)) {
+        return;
+    }
+    buf_clear(&m->store.scratch);
+    store_record_encode_batch(rec, &m->store.scratch);
+    store_put(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), buf_str(&m->store.scratch));
+    if (rec->finished_at.ns == 0) {
+        (void)batch_new(m, id, rec);
+    }
+}
+
+static void load_batch(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct store_batch rec;
+    if (rest.len != ID_BYTES || !store_record_decode_batch(value, &rec)) {
+        check_fatal("the record of a batch cannot be read");
+    }
+    if (rec.finished_at.ns == 0) {
+        (void)batch_new(m, id_from_bytes(rest.ptr), &rec);
+    }
+}
+
+void batches__load(struct machine *m)
+{
+    store_each(&m->store, STORE_KIND_BATCH, load_batch, m);
+}
+
+static void free_each(struct map_node *n, void *data)
+{
+    batch_free(data, CONTAINER_OF(n, struct batch, node));
+}
+
+void batches__close(struct machine *m)
+{
+    map_each(&m->batches, free_each, m);
+    map_deinit(&m->batches);
+}

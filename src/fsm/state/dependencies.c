@@ -1,0 +1,280 @@
+/*
+ * Dependencies: jobs that wait for others to complete.
+ *
+ * A waiting job's document lists what it still waits for; from there the table in memory is made,
+ * the other way round. It may name jobs that wait no longer, because they were cancelled or
+ * removed; those are passed over when the time comes and swept out when they are the most. A job
+ * that is over is told nothing: should it come back, it looks at what it waited for itself. So what
+ * happens does not depend on when the table was made.
+ *
+ * Thousands may wait for one job. Those for which the entry of its end has no room are let go by
+ * ticks, in the order of their ids; until then a record says that the job owes it to them.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/apply/apply_int.h"
+
+enum { WAITERS_FIRST_CAP = 4 };
+
+static struct dependency *find(const struct machine *m, struct id id)
+{
+    struct map_node *n = map_find(&m->dependencies, str_from(id.b, ID_BYTES));
+    return n == NULL ? NULL : CONTAINER_OF(n, struct dependency, node);
+}
+
+static struct dependency *need(struct machine *m, struct id id)
+{
+    struct dependency *d = find(m, id);
+    if (d == NULL) {
+        d = calloc(1, sizeof *d);
+        CHECK(d != NULL);
+        d->id = id;
+        d->release = heap_node_out();
+        d->node.key = str_from(d->id.b, ID_BYTES);
+        map_add(&m->dependencies, &d->node);
+    }
+    return d;
+}
+
+static void dependency_free(struct machine *m, struct dependency *d)
+{
+    CHECK(d->count <= d->cap);
+    heap_remove(&m->releases, &d->release);
+    map_remove(&m->dependencies, &d->node);
+    free(d->waiters);
+    free(d);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    return memcmp(a, b, ID_BYTES);
+}
+
+/* Those that were not let go yet, by id and each once: the order in which they come into line must
+ * not depend on when this table was built. */
+static void sort(struct dependency *d)
+{
+    uint32_t kept = 0;
+    CHECK(d->first <= d->count);
+    d->count -= d->first;
+    memmove(d->waiters, d->waiters + d->first, d->count * sizeof(struct id));
+    qsort(d->waiters, d->count, sizeof(struct id), compare_ids);
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (kept == 0 || !id_eq(d->waiters[kept - 1], d->waiters[i])) {
+            d->waiters[kept++] = d->waiters[i];
+        }
+    }
+    d->first = 0;
+    d->count = kept;
+    d->sorted = true;
+}
+
+/* Keep the jobs that are still there. Whether they still wait is seen when it matters. */
+static void sweep(struct machine *m, struct dependency *d)
+{
+    uint32_t kept = 0;
+    sort(d);
+    for (uint32_t i = 0; i < d->count; i++) {
+        if (live_find(&m->live, d->waiters[i]) != NULL) {
+            d->waiters[kept++] = d->waiters[i];
+        }
+    }
+    d->count = kept;
+}
+
+static void add_waiter(struct machine *m, struct id on, struct id waiter)
+{
+    struct dependency *d = need(m, on);
+    if (d->count == d->cap) {
+        if (d->cap > 0) {
+            sweep(m, d);
+        }
+        if (d->count > d->cap / 2 || d->cap == 0) {
+            d->cap = d->cap == 0 ? WAITERS_FIRST_CAP : d->cap * 2;
+            d->waiters = realloc(d->waiters, d->cap * sizeof(struct id));
+            CHECK(d->waiters != NULL);
+        }
+    }
+    CHECK(d->count < d->cap);
+    d->waiters[d->count++] = waiter;
+    d->sorted = false;
+}
+
+static struct id id_at(struct str ids, size_t i)
+{
+    return id_from_bytes(ids.ptr + i * ID_BYTES);
+}
+
+void dependencies__add(struct machine *m, const struct job *j)
+{
+    CHECK(j->waits_for.len % ID_BYTES == 0);
+    for (size_t i = 0; i < j->waits_for.len / ID_BYTES; i++) {
+        add_waiter(m, id_at(j->waits_for, i), j->id);
+    }
+}
+
+bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing)
+{
+    char *left = entry__alloc(m, j->waits_for.len);
+    size_t len = 0;
+    bool complete = true;
+    for (size_t i = 0; i < j->waits_for.len / ID_BYTES; i++) {
+        struct id id = id_at(j->waits_for, i);
+        enum job_state state;
+        bool found = jobs__state(m, id, &state);
+        if (!found && complete) {
+            complete = false;
+            *out_missing = id;
+        }
+        if (!found || state != JOB_COMPLETED) {
+            memcpy(left + len, id.b, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    j->waits_for = str_from(left, len);
+    return complete;
+}
+
+/* The ids without one of them, in the entry's memory. */
+static struct str without(struct machine *m, struct str ids, struct id id)
+{
+    char *left = entry__alloc(m, ids.len);
+    size_t len = 0;
+    for (size_t i = 0; i < ids.len / ID_BYTES; i++) {
+        struct id other = id_at(ids, i);
+        if (!id_eq(other, id)) {
+            memcpy(left + len, other.b, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    return str_from(left, len);
+}
+
+/* The waiting job, when it is one; left is what it waits for afterwards. Looking at one that is not
+ * costs nothing: only some nodes have it in their table. */
+static bool find_waiting(struct machine *m, struct id waiter, struct id done, struct job *out,
+                         struct str *out_left)
+{
+    uint64_t read = store_docs_read_bytes(m->store.docs);
+    enum store_family family;
+    if (live_find(&m->live, waiter) == NULL || !jobs__get(m, waiter, out, &family)) {
+        return false;
+    }
+    *out_left = without(m, out->waits_for, done);
+    if (out_left->len == out->waits_for.len) {
+        m->extra_bytes -= store_docs_read_bytes(m->store.docs) - read;
+        return false;
+    }
+    return true;
+}
+
+/* Let go those who wait, up to the limit or as far as the entry has room. True when none is left.
+ */
+static bool let_go(struct machine *m, struct dependency *d, uint32_t limit, uint32_t *count)
+{
+    if (!d->sorted) {
+        sort(d);
+    }
+    CHECK(d->first <= d->count);
+    for (; d->first < d->count; d->first++) {
+        bool stop = *count == limit || entry__is_full(m);
+        struct job j;
+        struct str left;
+        if (!find_waiting(m, d->waiters[d->first], d->id, &j, &left)) {
+            continue;
+        }
+        if (stop) {
+            return false;
+        }
+        j.waits_for = left;
+        jobs__write(m, &j, STORE_LIVE);
+        (*count)++;
+    }
+    CHECK(d->first == d->count);
+    return true;
+}
+
+static void remove_record(struct machine *m, struct dependency *d)
+{
+    if (heap_node_is_in(&d->release)) {
+        store_delete(&m->store, STORE_KIND_RELEASE, d->node.key);
+        heap_remove(&m->releases, &d->release);
+    }
+}
+
+void dependencies__met(struct machine *m, struct id done)
+{
+    struct dependency *d = find(m, done);
+    uint32_t count = 0;
+    if (d == NULL) {
+        return;
+    }
+    if (let_go(m, d, m->entry_version < 2 ? UINT32_MAX : LIMIT_TICK_JOBS, &count)) {
+        dependency_free(m, d);
+        return;
+    }
+    char version = PARTS_RELEASE_VERSION;
+    store_put(&m->store, STORE_KIND_RELEASE, d->node.key, str_from(&version, 1));
+    heap_set(&m->releases, &d->release, 0);
+    CHECK(d->first < d->count); /* somebody is left to be let go */
+}
+
+uint32_t dependencies__release(struct machine *m, uint32_t limit)
+{
+    struct heap_node *first;
+    uint32_t count = 0;
+    while ((first = heap_first(&m->releases)) != NULL) {
+        struct dependency *d = CONTAINER_OF(first, struct dependency, release);
+        if (!let_go(m, d, limit, &count)) {
+            break;
+        }
+        remove_record(m, d);
+        CHECK(!heap_node_is_in(&d->release));
+        dependency_free(m, d);
+    }
+    CHECK(count <= limit);
+    return count;
+}
+
+void dependencies__unmet(struct machine *m, struct id id)
+{
+    struct dependency *d = find(m, id);
+    if (d != NULL) {
+        remove_record(m, d);
+    }
+}
+
+static void load_release(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    if (rest.len != ID_BYTES || value.len != 1 || value.ptr[0] != PARTS_RELEASE_VERSION) {
+        check_fatal("the record of a completed dependency cannot be read");
+    }
+    heap_set(&m->releases, &need(m, id_from_bytes(rest.ptr))->release, 0);
+}
+
+static bool release_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return id_cmp(CONTAINER_OF(a, const struct dependency, release)->id,
+                  CONTAINER_OF(b, const struct dependency, release)->id) < 0;
+}
+
+void dependencies__load(struct machine *m)
+{
+    heap_init(&m->releases, release_before);
+    store_each(&m->store, STORE_KIND_RELEASE, load_release, m);
+}
+
+static void free_each(struct map_node *n, void *data)
+{
+    dependency_free(data, CONTAINER_OF(n, struct dependency, node));
+}
+
+void dependencies__close(struct machine *m)
+{
+    map_each(&m->dependencies, free_each, m);
+    map_deinit(&m->dependencies);
+    heap_deinit(&m->releases);
+}

@@ -1,0 +1,431 @@
+/*
+ * Jobs: the one place where a job is written and the indexes follow.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/apply/apply_int.h"
+#include "store/store_job.h"
+
+bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family)
+{
+    *out_family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    return store_docs_get(m->store.docs, *out_family, id, out);
+}
+
+struct str jobs__doc(struct machine *m, struct id id)
+{
+    struct str head = store_docs_head(m->store.docs, id);
+    struct str body = store_docs_body(m->store.docs, id);
+    CHECK(head.len > 0); /* it was just read or written */
+    char *copy = entry__alloc(m, head.len + body.len);
+    memcpy(copy, head.ptr, head.len);
+    if (body.len > 0) {
+        memcpy(copy + head.len, body.ptr, body.len);
+    }
+    return str_from(copy, head.len + body.len);
+}
+
+bool jobs__glance(struct machine *m, struct id id, struct job *out)
+{
+    enum store_family family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    return store_docs_glance(m->store.docs, family, id, out);
+}
+
+bool jobs__state(struct machine *m, struct id id, enum job_state *out)
+{
+    const struct live *l = live_find(&m->live, id);
+    struct job j = {0};
+    bool found = l != NULL || jobs__glance(m, id, &j);
+    *out = l != NULL ? (enum job_state)l->state : j.state;
+    return found;
+}
+
+bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
+                struct result *r)
+{
+    if (jobs__get(m, id, out, out_family)) {
+        return true;
+    }
+    entry__refuse(m, r, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found",
+                  STR_ARG(entry__id_text(m, id, ID_JOB)));
+    return false;
+}
+
+/* Refuse a move that the state does not let j make. */
+static void refuse_move(struct machine *m, const struct job *j, enum job_move move,
+                        enum err_code code, struct result *r)
+{
+    struct str id = entry__id_text(m, j->id, ID_JOB);
+    if (code == ERR_ACK) {
+        entry__refuse(m, r, code, "job " STR_FMT " is not active", STR_ARG(id));
+    } else if (code == ERR_FAIL) {
+        entry__refuse(m, r, code, "job " STR_FMT " is not active (state=%s)", STR_ARG(id),
+                      job_state_name(j->state));
+    } else {
+        entry__refuse(m, r, code, "cannot %s job " STR_FMT " in state %s", job_move_word(move),
+                      STR_ARG(id), job_state_name(j->state));
+    }
+}
+
+bool jobs__may_move(struct machine *m, const struct job *j, enum job_move move, enum err_code code,
+                    struct result *r)
+{
+    enum job_state to;
+    if (job_move_target(j->state, move, &to)) {
+        return true;
+    }
+    refuse_move(m, j, move, code, r);
+    return false;
+}
+
+bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
+                struct result *r)
+{
+    enum job_state to;
+    if (job_move_target(j->state, move, &to)) {
+        j->state = to;
+        return true;
+    }
+    refuse_move(m, j, move, code, r);
+    return false;
+}
+
+bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, enum err_code code,
+                       struct result *r)
+{
+    if (token == 0 || token == j->lease_token) {
+        return true;
+    }
+    entry__refuse(m, r, code, "job " STR_FMT " is not active: its lease was lost",
+                  STR_ARG(entry__id_text(m, j->id, ID_JOB)));
+    return false;
+}
+
+bool jobs__was_ended(const struct job *j, uint64_t token, enum job_ended how)
+{
+    bool same = j->ended == how || (how == JOB_ENDED_ACK && j->ended == JOB_ENDED_CONTINUE);
+    return token != 0 && token == j->lease_token && j->ended != JOB_ENDED_NOT && same;
+}
+
+void jobs__forget_end(struct job *j)
+{
+    j->ended = JOB_ENDED_NOT;
+    j->fail_ended_at = WALL_NONE;
+}
+
+void jobs__emit_event(struct machine *m, const struct store_event *e)
+{
+    throughput_add_event(&m->throughput, e->type);
+    history__event(m, e->type, e->queue);
+    if (m->events_on) {
+        store_event_add(&m->events, e);
+        if (m->oldest_event_at.ns == 0) {
+            m->oldest_event_at = m->now;
+        }
+    }
+}
+
+void jobs__emit(struct machine *m, enum store_event_type type, const struct job *j)
+{
+    jobs__emit_event(m, &(struct store_event){.type = type, .job = j->id, .queue = j->queue});
+}
+
+void jobs__add_error(struct machine *m, struct job *j, struct str error, struct str backtrace)
+{
+    store_rows_add_error(
+        &m->store, j,
+        &(struct store_error){
+            .attempt = j->attempt, .created_at = m->now, .error = error, .backtrace = backtrace});
+}
+
+void jobs__tell_taken(struct machine *m, const struct job *j)
+{
+    if (m->hooks.taken != NULL) {
+        m->hooks.taken(m->hooks.data, j->id, j->lease_token);
+    }
+}
+
+void jobs__clear_claim(struct job *j)
+{
+    j->worker_id = STR_EMPTY;
+    j->hostname = STR_EMPTY;
+    j->lease_expires_at = WALL_NONE;
+}
+
+/* The kept number of a queue's jobs in a terminal state. */
+static uint64_t *done_count(struct queue *q, enum job_state state)
+{
+    switch ((int)state) {
+    case JOB_COMPLETED:
+        return &q->rec.completed;
+    case JOB_DEAD:
+        return &q->rec.dead;
+    case JOB_CANCELLED:
+        return &q->rec.cancelled;
+    default:
+        UNREACHABLE("the state is not a terminal one");
+    }
+}
+
+/* Out of line, heaps and counters, as the record says it is in them. */
+static void unindex_live(struct machine *m, struct live *l)
+{
+    struct queue *q = m->queues[l->queue];
+    CHECK(q != NULL);
+    CHECK(q->number == l->queue);
+    CHECK(q->live_count[l->state] > 0);
+    CHECK(q->named_bytes >= l->counted_bytes);
+    CHECK(q->named_count > 0 || l->counted_bytes == 0);
+    CHECK(q->timed_out_waiting > 0 || !l->timed_out);
+    CHECK(q->pending_again > 0 || !l->again);
+    CHECK(q->recurring > 0 || !l->recurring);
+    CHECK(m->pending_count > 0 || l->state != JOB_PENDING);
+    q->live_count[l->state]--;
+    spaces__uncount(q, l);
+    q->named_count -= l->counted_bytes > 0 ? 1 : 0;
+    q->named_bytes -= l->counted_bytes;
+    q->timed_out_waiting -= l->timed_out ? 1 : 0;
+    q->pending_again -= l->again ? 1 : 0;
+    q->recurring -= l->recurring ? 1 : 0;
+    m->pending_count -= l->state == JOB_PENDING ? 1 : 0;
+    if (l->state == JOB_ACTIVE) {
+        live_line_remove(&m->live, &q->active, l);
+    } else if (l->push_line != 0) {
+        push_lines__leave(m, q, l);
+    } else if (l->state == JOB_PENDING) {
+        queues__leave(m, q, l);
+    }
+    heap_remove(&m->due, &l->due);
+    heap_remove(&m->expiry, &l->expiry);
+    CHECK(!l->in_line);
+    CHECK(l->push_line == 0);
+    if (l->state == JOB_ACTIVE && q->rec.max_concurrency > 0) {
+        queues__ready(m, q); /* a place is free */
+    }
+}
+
+static bool is_timed_out(const struct job *j)
+{
+    return j->name.len > 0 && j->state == JOB_DEAD && job_last_failure(j) == JOB_OUTCOME_TIMEOUT;
+}
+
+/* A job that is over counts in its queue's record; the document says which. */
+static void uncount_done(struct machine *m, struct id id)
+{
+    struct job old;
+    struct err err;
+    struct str bytes = store_docs_head(m->store.docs, id);
+    if (store_job_decode_head(id, bytes, &old, &err) != ERR_OK) {
+        check_fatal("a stored document changed unexpectedly: %s", err.msg);
+    }
+    struct queue *q = queues__need(m, old.queue);
+    uint64_t *count = done_count(q, old.state);
+    CHECK(*count > 0);
+    *count -= 1;
+    q->rec.timed_out -= is_timed_out(&old) ? 1 : 0;
+    q->rec.recurring -= old.cron.len > 0 ? 1 : 0;
+    queues__touch(m, q);
+}
+
+static void count_done(struct machine *m, struct queue *q, const struct job *j)
+{
+    CHECK(m->queues[q->number] == q);
+    *done_count(q, j->state) += 1;
+    q->rec.timed_out += is_timed_out(j) ? 1 : 0;
+    q->rec.recurring += j->cron.len > 0 ? 1 : 0;
+    queues__touch(m, q);
+}
+
+/* When the machine has to look at the job again by itself; 0 for never. */
+static int64_t due_at(const struct job *j)
+{
+    switch ((int)j->state) {
+    case JOB_SCHEDULED:
+    case JOB_RETRYING:
+        return j->scheduled_at.ns;
+    case JOB_ACTIVE: {
+        int64_t lease = j->lease_expires_at.ns + 1; /* it holds up to and including its end */
+        int64_t timeout = j->agent.timeout_ms == 0
+                              ? INT64_MAX
+                              : wall_add_ms(j->started_at, j->agent.timeout_ms).ns;
+        return timeout < lease ? timeout : lease;
+    }
+    default:
+        return 0;
+    }
+}
+
+/* Into counters and heaps, as the document says. The payload itself is not looked at. */
+static void index_live(struct machine *m, struct live *l, const struct job *j, size_t payload_bytes,
+                       struct queue *q)
+{
+    CHECK(id_eq(l->id, j->id));
+    CHECK(m->queues[q->number] == q);
+    CHECK(!l->in_line);
+    CHECK(!heap_node_is_in(&l->due));
+    CHECK(!heap_node_is_in(&l->expiry));
+    l->queue = q->number;
+    l->state = (uint8_t)j->state;
+    l->priority = j->priority;
+    l->counted_bytes = j->counted_bytes;
+    l->payload_bytes = (uint32_t)payload_bytes;
+    l->timed_out = job_last_failure(j) == JOB_OUTCOME_TIMEOUT;
+    l->again = j->state == JOB_PENDING && job_last_failure(j) != JOB_OUTCOME_NONE;
+    l->recurring = j->cron.len > 0;
+    q->live_count[j->state]++;
+    spaces__count(q, l);
+    q->named_count += l->counted_bytes > 0 ? 1 : 0;
+    q->named_bytes += l->counted_bytes;
+    q->timed_out_waiting += l->timed_out ? 1 : 0;
+    q->pending_again += l->again ? 1 : 0;
+    q->recurring += l->recurring ? 1 : 0;
+    m->pending_count += j->state == JOB_PENDING ? 1 : 0;
+    int64_t due = due_at(j);
+    if (due != 0) {
+        heap_set(&m->due, &l->due, due);
+    }
+    if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
+        heap_set(&m->expiry, &l->expiry, j->expire_at.ns);
+    }
+}
+
+static void line_up(struct machine *m, struct live *l, const struct job *j, struct queue *q)
+{
+    if (j->state == JOB_ACTIVE) {
+        live_line_add(&m->live, &q->active, l);
+    } else if (j->order != 0 && j->push.len > 0) {
+        push_lines__choose(m, q, l, j);
+        push_lines__stand(m, q, l);
+    } else if (j->order != 0) {
+        queues__stand(m, q, l);
+        queues__ready(m, q);
+    } else if (j->state == JOB_PENDING) {
+        queues__wait(q, l);
+    }
+}
+
+/* Once per entry: a document that was written in this one carries its index. */
+static void note_changed(struct machine *m, const struct job *j)
+{
+    if (j->version == m->index) {
+        return;
+    }
+    if (m->changed_count == m->changed_cap) {
+        m->changed_cap = m->changed_cap == 0 ? 256 : m->changed_cap * 2;
+        m->changed = realloc(m->changed, m->changed_cap * sizeof(struct id));
+        CHECK(m->changed != NULL);
+    }
+    CHECK(m->changed_count < m->changed_cap);
+    m->changed[m->changed_count++] = j->id;
+}
+
+void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
+{
+    struct live *l = live_find(&m->live, j->id);
+    struct queue *q = queues__need(m, j->queue);
+    CHECK(l != NULL);
+    CHECK(j->state == JOB_PENDING);
+    CHECK(j->push.len == 0); /* no worker has one */
+    unindex_live(m, l);
+    index_live(m, l, j, j->payload.len, q);
+    note_changed(m, j);
+    j->version = m->index;
+    j->order = order;
+    if (order == 0 || order >= m->store.meta.next_order || !queues__stand_back(m, q, l, order)) {
+        j->order = m->store.meta.next_order++;
+        queues__stand(m, q, l);
+    }
+    CHECK(l->in_line);
+    CHECK(j->order != 0);
+    store_docs_put(m->store.docs, j, STORE_LIVE);
+    queues__ready(m, q);
+}
+
+void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
+{
+    struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    struct queue *q = queues__need(m, j->queue);
+
+    CHECK(was_in != STORE_LIVE || l != NULL);
+    if (l != NULL) {
+        unindex_live(m, l);
+    } else if (was_in == STORE_DONE) {
+        uncount_done(m, j->id);
+    }
+    note_changed(m, j);
+    j->version = m->index;
+    bool in_line = j->state == JOB_PENDING && j->waits_for.len == 0;
+    if (in_line) {
+        history__line_up(m, j);
+    }
+    j->order = in_line ? m->store.meta.next_order++ : 0;
+    store_docs_put(m->store.docs, j, was_in);
+    if (job_state_is_terminal(j->state)) {
+        count_done(m, q, j);
+        if (l != NULL) {
+            live_remove(&m->live, l);
+        }
+    } else {
+        l = l != NULL ? l : live_add(&m->live, j->id);
+        index_live(m, l, j, j->payload.len, q);
+        line_up(m, l, j, q);
+        CHECK(l->in_line == (j->order != 0 || j->state == JOB_ACTIVE));
+        CHECK(l->in_line || j->state != JOB_PENDING || heap_node_is_in(&l->due));
+    }
+    CHECK(m->pending_count <= m->live.count);
+    DCHECK(job_state_is_terminal(j->state) == (live_find(&m->live, j->id) == NULL));
+}
+
+void jobs__create(struct machine *m, struct job *j)
+{
+    j->id = ids__new(m);
+    DCHECK(live_find(&m->live, j->id) == NULL);
+    j->created_at = m->now;
+    j->state = j->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING;
+    if (j->push.len > 0) {
+        j->due_at = j->scheduled_at.ns != 0 ? j->scheduled_at : m->now;
+    }
+    jobs__write(m, j, STORE_FAMILY_COUNT);
+    if (j->waits_for.len > 0) {
+        dependencies__add(m, j);
+    }
+    jobs__emit(m, STORE_EVENT_ENQUEUED, j);
+}
+
+void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
+{
+    struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    CHECK(was_in != STORE_LIVE || l != NULL);
+    if (l != NULL) {
+        unindex_live(m, l);
+        live_remove(&m->live, l);
+    } else {
+        uncount_done(m, j->id);
+    }
+    apply_named__forget(m, j);
+    store_rows_remove(&m->store, j);
+    store_docs_remove(m->store.docs, was_in, j->id);
+    note_changed(m, j);
+}
+
+/* At start: a live document that is on disk comes into memory. Jobs in line are put there by the
+ * caller, in their order. */
+void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
+{
+    struct queue *q = queues__find(m, j->queue);
+    if (q == NULL) {
+        check_fatal("a job is in queue '" STR_FMT "', which has no record", STR_ARG(j->queue));
+    }
+    struct live *l = live_add(&m->live, j->id);
+    index_live(m, l, j, payload_bytes, q);
+    if (j->order == 0) {
+        line_up(m, l, j, q);
+    } else if (j->push.len > 0) {
+        push_lines__choose(m, q, l, j);
+    }
+    if (j->waits_for.len > 0) {
+        dependencies__add(m, j);
+    }
+}

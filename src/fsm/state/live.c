@@ -1,0 +1,238 @@
+#include "fsm/state/live.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+
+enum { CHUNK_SHIFT = 14, CHUNK_RECORDS = 1 << CHUNK_SHIFT, TABLE_FIRST = 64 };
+
+static_assert(sizeof(struct live) <= 80, "a waiting job may cost 120 bytes with its slots");
+
+void live_init(struct live_table *t)
+{
+    *t = (struct live_table){.free_first = LIVE_NONE};
+}
+
+void live_deinit(struct live_table *t)
+{
+    for (uint32_t i = 0; i < t->chunk_count; i++) {
+        free(t->chunks[i]);
+    }
+    free(t->chunks);
+    for (unsigned i = 0; i < LIVE_TABLES; i++) {
+        free(t->slots[i]);
+    }
+    live_init(t);
+}
+
+struct live *live_at(const struct live_table *t, uint32_t number)
+{
+    CHECK(number < t->used);
+    return &t->chunks[number >> CHUNK_SHIFT][number & (CHUNK_RECORDS - 1)];
+}
+
+static unsigned table_of(uint64_t hash)
+{
+    return (unsigned)(hash >> (64 - LIVE_TABLE_BITS));
+}
+
+/* A record does not know its number: it is found through the table, where its id leads. */
+static struct live_slot *slot_for(const struct live_table *t, struct id id, uint64_t hash)
+{
+    unsigned table = table_of(hash);
+    struct live_slot *slots = t->slots[table];
+    uint32_t mask = t->slot_count[table] - 1;
+    if (slots == NULL) {
+        return NULL;
+    }
+    uint32_t at = (uint32_t)hash & mask;
+    while (slots[at].number != LIVE_NONE &&
+           (slots[at].hash != (uint32_t)hash || !id_eq(live_at(t, slots[at].number)->id, id))) {
+        at = (at + 1) & mask;
+    }
+    return &slots[at];
+}
+
+static struct live_slot *slot_of(const struct live_table *t, const struct live *l)
+{
+    struct live_slot *slot = slot_for(t, l->id, id_hash(l->id));
+    CHECK(slot != NULL);
+    CHECK(slot->number != LIVE_NONE);
+    return slot;
+}
+
+struct live *live_find(const struct live_table *t, struct id id)
+{
+    const struct live_slot *slot = slot_for(t, id, id_hash(id));
+    return slot == NULL || slot->number == LIVE_NONE ? NULL : live_at(t, slot->number);
+}
+
+uint32_t live_number(const struct live_table *t, const struct live *l)
+{
+    return slot_of(t, l)->number;
+}
+
+static void table_grow(struct live_table *t, unsigned table)
+{
+    uint32_t old_count = t->slot_count[table];
+    struct live_slot *old = t->slots[table];
+    uint32_t count = old_count == 0 ? TABLE_FIRST : old_count * 2;
+    struct live_slot *slots = malloc(count * sizeof *slots);
+    CHECK(slots != NULL);
+    memset(slots, 0xff, count * sizeof *slots); /* LIVE_NONE everywhere */
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (old[i].number != LIVE_NONE) {
+            uint32_t at = old[i].hash & (count - 1);
+            while (slots[at].number != LIVE_NONE) {
+                at = (at + 1) & (count - 1);
+            }
+            slots[at] = old[i];
+        }
+    }
+    free(old);
+    t->slots[table] = slots;
+    t->slot_count[table] = count;
+}
+
+static uint32_t take_record(struct live_table *t)
+{
+    if (t->free_first != LIVE_NONE) {
+        uint32_t number = t->free_first;
+        t->free_first = live_at(t, number)->next;
+        return number;
+    }
+    if (t->used == t->chunk_count * CHUNK_RECORDS) {
+        CHECK(t->chunk_count < UINT32_MAX / CHUNK_RECORDS - 1);
+        t->chunks = realloc(t->chunks, (t->chunk_count + 1) * sizeof(struct live *));
+        CHECK(t->chunks != NULL);
+        t->chunks[t->chunk_count] = malloc(CHUNK_RECORDS * sizeof(struct live));
+        CHECK(t->chunks[t->chunk_count] != NULL);
+        t->chunk_count++;
+    }
+    return t->used++;
+}
+
+struct live *live_add(struct live_table *t, struct id id)
+{
+    uint64_t hash = id_hash(id);
+    unsigned table = table_of(hash);
+    if (t->slot_used[table] >= t->slot_count[table] / 4 * 3) {
+        table_grow(t, table);
+    }
+    struct live_slot *slot = slot_for(t, id, hash);
+    CHECK(slot != NULL);
+    CHECK(slot->number == LIVE_NONE);
+    *slot = (struct live_slot){.number = take_record(t), .hash = (uint32_t)hash};
+    t->slot_used[table]++;
+    t->count++;
+    struct live *l = live_at(t, slot->number);
+    *l = (struct live){.id = id,
+                       .next = LIVE_NONE,
+                       .prev = LIVE_NONE,
+                       .due = heap_node_out(),
+                       .expiry = heap_node_out()};
+    return l;
+}
+
+/* Linear probing without marks: what stands behind the gap and may move into it does. */
+static void close_gap(struct live_table *t, unsigned table, uint32_t gap)
+{
+    uint32_t mask = t->slot_count[table] - 1;
+    struct live_slot *slots = t->slots[table];
+    for (uint32_t at = (gap + 1) & mask; slots[at].number != LIVE_NONE; at = (at + 1) & mask) {
+        uint32_t home = slots[at].hash & mask;
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            slots[gap] = slots[at];
+            gap = at;
+        }
+    }
+    slots[gap].number = LIVE_NONE;
+}
+
+void live_remove(struct live_table *t, struct live *l)
+{
+    CHECK(!l->in_line);
+    CHECK(!heap_node_is_in(&l->due));
+    CHECK(!heap_node_is_in(&l->expiry));
+    unsigned table = table_of(id_hash(l->id));
+    struct live_slot *slot = slot_of(t, l);
+    uint32_t number = slot->number;
+    close_gap(t, table, (uint32_t)(slot - t->slots[table]));
+    t->slot_used[table]--;
+    t->count--;
+    l->next = t->free_first;
+    t->free_first = number;
+}
+
+uint64_t live_bytes(const struct live_table *t)
+{
+    uint64_t bytes = (uint64_t)t->chunk_count * CHUNK_RECORDS * sizeof(struct live);
+    for (unsigned i = 0; i < LIVE_TABLES; i++) {
+        bytes += t->slot_count[i] * sizeof(struct live_slot);
+    }
+    return bytes;
+}
+
+bool live_due_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return id_cmp(CONTAINER_OF(a, const struct live, due)->id,
+                  CONTAINER_OF(b, const struct live, due)->id) < 0;
+}
+
+bool live_expiry_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return id_cmp(CONTAINER_OF(a, const struct live, expiry)->id,
+                  CONTAINER_OF(b, const struct live, expiry)->id) < 0;
+}
+
+uint64_t live_due_rank(const struct heap_node *n)
+{
+    return id_rank(CONTAINER_OF(n, const struct live, due)->id);
+}
+
+uint64_t live_expiry_rank(const struct heap_node *n)
+{
+    return id_rank(CONTAINER_OF(n, const struct live, expiry)->id);
+}
+
+void live_line_add(const struct live_table *t, struct live_line *line, struct live *l)
+{
+    uint32_t number = live_number(t, l);
+    CHECK(!l->in_line);
+    l->in_line = true;
+    l->prev = line->last;
+    l->next = LIVE_NONE;
+    if (line->last == LIVE_NONE) {
+        line->first = number;
+    } else {
+        live_at(t, line->last)->next = number;
+    }
+    line->last = number;
+    line->count++;
+}
+
+void live_line_insert(const struct live_table *t, struct live_line *line, struct live *l,
+                      struct live *next)
+{
+    uint32_t number = live_number(t, l);
+    CHECK(!l->in_line);
+    CHECK(next->in_line);
+    l->in_line = true;
+    l->next = live_number(t, next);
+    l->prev = next->prev;
+    *(next->prev == LIVE_NONE ? &line->first : &live_at(t, next->prev)->next) = number;
+    next->prev = number;
+    line->count++;
+}
+
+void live_line_remove(const struct live_table *t, struct live_line *line, struct live *l)
+{
+    CHECK(l->in_line);
+    CHECK(line->count > 0);
+    *(l->prev == LIVE_NONE ? &line->first : &live_at(t, l->prev)->next) = l->next;
+    *(l->next == LIVE_NONE ? &line->last : &live_at(t, l->next)->prev) = l->prev;
+    l->in_line = false;
+    l->next = l->prev = LIVE_NONE;
+    line->count--;
+}

@@ -1,0 +1,414 @@
+/*
+ * Queues: their settings, their lines, and whether something may be claimed now.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "base/pack.h"
+#include "fsm/apply/apply_int.h"
+
+/* The key of a throttle's record is an internal name of a queue, and a little more. */
+enum { KEY_BYTES_MAX = 1024 };
+
+/* The place in the ring, big-endian, and the NUL before it. */
+enum { PLACE_BYTES = 4, KEY_TAIL_BYTES = 1 + PLACE_BYTES };
+
+struct queue *queues__find(const struct machine *m, struct str name)
+{
+    struct map_node *n = map_find(&m->queue_names, name);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct queue, node);
+}
+
+static struct queue *queue_new(struct machine *m, struct str name)
+{
+    struct queue *q = calloc(1, sizeof *q + name.len);
+    CHECK(q != NULL);
+    CHECK(name.len > 0);
+    memcpy(q->name, name.ptr, name.len);
+    q->node.key = str_from(q->name, name.len);
+    q->active = live_line_empty();
+    heap_init_ranked(&q->aside, live_due_before, live_due_rank);
+    map_add(&m->queue_names, &q->node);
+    /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
+    CHECK(m->queue_count < UINT32_MAX);
+    q->number = m->queue_count++;
+    m->queues = realloc(m->queues, m->queue_count * sizeof(struct queue *));
+    CHECK(m->queues != NULL);
+    m->queues[q->number] = q;
+    spaces__enter(m, q);
+    return q;
+}
+
+static void queue_free(struct queue *q)
+{
+    CHECK((q->claims == NULL) == (q->rec.throttle_rate == 0));
+    heap_deinit(&q->aside);
+    free(q->lanes);
+    free(q->claims);
+    free(q);
+}
+
+struct queue *queues__need(struct machine *m, struct str name)
+{
+    struct queue *q = queues__find(m, name);
+    if (q == NULL) {
+        q = queue_new(m, name);
+        q->rec.created_at = m->now;
+        queues__touch(m, q);
+    }
+    /* Named again after it was deleted in this entry. */
+    if (q->gone) {
+        q->gone = false;
+        q->rec = (struct store_queue){.created_at = m->now};
+        queues__touch(m, q);
+    }
+    return q;
+}
+
+void queues__touch(struct machine *m, struct queue *q)
+{
+    CHECK(m->queues[q->number] == q);
+    if (!q->dirty) {
+        q->dirty = true;
+        q->dirty_next = m->dirty_queues;
+        m->dirty_queues = q;
+    }
+}
+
+static struct lane *need_lane(struct queue *q, uint8_t priority)
+{
+    unsigned at = 0;
+    while (at < q->lane_count && q->lanes[at].priority < priority) {
+        at++;
+    }
+    if (at == q->lane_count || q->lanes[at].priority != priority) {
+        q->lanes = realloc(q->lanes, (q->lane_count + 1) * sizeof(struct lane));
+        CHECK(q->lanes != NULL);
+        memmove(q->lanes + at + 1, q->lanes + at, (q->lane_count - at) * sizeof(struct lane));
+        q->lanes[at] =
+            (struct lane){.priority = priority, .line = live_line_empty(), .oldest = LIVE_NONE};
+        q->lane_count++;
+        CHECK(at == 0 || q->lanes[at - 1].priority < priority);
+        CHECK(at + 1 == q->lane_count || q->lanes[at + 1].priority > priority);
+    }
+    CHECK(q->lanes[at].priority == priority);
+    return &q->lanes[at];
+}
+
+/* The oldest pending job is asked for often, and the line is in another order: who comes back goes
+ * to its end. Those who came in the order of their ids need only to be known by the first of them;
+ * the others, as a rule few, are in a heap as well. A job that is pending is not due, so that the
+ * node for that is free. */
+void queues__stand(struct machine *m, struct queue *q, struct live *l)
+{
+    struct lane *lane = need_lane(q, l->priority);
+    CHECK(l->queue == q->number);
+    CHECK(!heap_node_is_in(&l->due)); /* its node is free for those that are out of order */
+    live_line_add(&m->live, &lane->line, l);
+    if (lane->oldest == LIVE_NONE) {
+        lane->oldest = lane->line.last;
+        lane->newest = l->id;
+    } else if (id_cmp(l->id, lane->newest) > 0) {
+        lane->newest = l->id;
+    } else {
+        queues__wait(q, l);
+    }
+    CHECK(lane->oldest != LIVE_NONE);
+    CHECK(lane->line.count > 0);
+}
+
+/* Claims take from the front, so that only others that were given back can stand before it. It is
+ * put beside those that came in the order of their ids, whatever its own is. */
+bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint64_t order)
+{
+    struct lane *lane = need_lane(q, l->priority);
+    uint32_t at = lane->line.first;
+    for (unsigned passed = 0; at != LIVE_NONE; passed++) {
+        struct job j;
+        bool found = store_docs_get(m->store.docs, STORE_LIVE, live_at(&m->live, at)->id, &j);
+        CHECK(found);
+        if (j.order > order) {
+            break;
+        }
+        if (passed == LIMIT_CLAIM_COUNT) {
+            return false;
+        }
+        at = live_at(&m->live, at)->next;
+    }
+    CHECK(l->queue == q->number);
+    if (at == LIVE_NONE) {
+        live_line_add(&m->live, &lane->line, l);
+    } else {
+        live_line_insert(&m->live, &lane->line, l, live_at(&m->live, at));
+    }
+    queues__wait(q, l);
+    CHECK(l->in_line);
+    return true;
+}
+
+void queues__wait(struct queue *q, struct live *l)
+{
+    heap_set(&q->aside, &l->due, 0);
+}
+
+void queues__leave(struct machine *m, struct queue *q, struct live *l)
+{
+    if (l->in_line) {
+        struct lane *lane = need_lane(q, l->priority);
+        if (lane->oldest != LIVE_NONE && live_at(&m->live, lane->oldest) == l) {
+            lane->oldest = l->next;
+            while (lane->oldest != LIVE_NONE &&
+                   heap_node_is_in(&live_at(&m->live, lane->oldest)->due)) {
+                lane->oldest = live_at(&m->live, lane->oldest)->next;
+            }
+        }
+        live_line_remove(&m->live, &lane->line, l);
+        CHECK(lane->oldest == LIVE_NONE || lane->line.count > 0);
+    }
+    heap_remove(&q->aside, &l->due);
+    CHECK(!l->in_line);
+    CHECK(!heap_node_is_in(&l->due));
+}
+
+struct id queues__oldest_pending(const struct machine *m, const struct queue *q)
+{
+    const struct heap_node *aside = heap_first(&q->aside);
+    struct id oldest = aside == NULL ? ID_NONE : CONTAINER_OF(aside, const struct live, due)->id;
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        if (q->lanes[i].oldest != LIVE_NONE) {
+            struct id id = live_at(&m->live, q->lanes[i].oldest)->id;
+            oldest = id_is_none(oldest) || id_cmp(id, oldest) < 0 ? id : oldest;
+        }
+    }
+    return oldest;
+}
+
+struct wall queues__throttled_until(const struct queue *q, struct wall now)
+{
+    if (q->rec.throttle_rate == 0 || q->rec.throttle_claims < q->rec.throttle_rate) {
+        return WALL_NONE;
+    }
+    CHECK(q->claims != NULL);
+    /* The claim that must have left the window: the one a whole rate ago. */
+    struct wall oldest = {.ns = q->claims[q->rec.throttle_claims % q->rec.throttle_rate]};
+    struct wall until = wall_add_ms(oldest, q->rec.throttle_window_ms);
+    return until.ns <= now.ns ? WALL_NONE : until;
+}
+
+bool queues__open(const struct queue *q, struct wall now, struct wall *out_until)
+{
+    *out_until = WALL_NONE;
+    if (q->rec.paused || q->gone) {
+        return false;
+    }
+    if (q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency) {
+        return false;
+    }
+    *out_until = queues__throttled_until(q, now);
+    return out_until->ns == 0;
+}
+
+/* Claims that the throttle lets through now. Those in the ring are in order of time, so the ones
+ * that have left the window are its first ones. */
+static uint32_t throttle_places(const struct queue *q, struct wall now)
+{
+    uint32_t rate = q->rec.throttle_rate;
+    uint64_t claims = q->rec.throttle_claims;
+    uint32_t kept = claims < rate ? (uint32_t)claims : rate;
+    uint32_t low = 0;
+    uint32_t high = kept;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        struct wall at = {.ns = q->claims[(claims - kept + middle) % rate]};
+        if (wall_add_ms(at, q->rec.throttle_window_ms).ns <= now.ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    CHECK(low <= kept);
+    CHECK(kept <= rate);
+    return rate - kept + low;
+}
+
+uint32_t queues__limits(const struct queue *q, struct wall now)
+{
+    uint32_t places = UINT32_MAX;
+    if (q->rec.max_concurrency > 0) {
+        uint32_t active = q->live_count[JOB_ACTIVE];
+        places = active < q->rec.max_concurrency ? q->rec.max_concurrency - active : 0;
+    }
+    if (q->rec.throttle_rate > 0) {
+        uint32_t through = throttle_places(q, now);
+        places = through < places ? through : places;
+    }
+    return places;
+}
+
+uint32_t queues__places(const struct queue *q, struct wall now)
+{
+    struct wall until;
+    return queues__open(q, now, &until) ? queues__limits(q, now) : 0;
+}
+
+/* The key of a place in the ring of claims. */
+static struct str throttle_key(const struct queue *q, uint32_t place, struct buf *out)
+{
+    buf_clear(out);
+    buf_add_str(out, q->node.key);
+    buf_add_char(out, '\0');
+    pack_u32_be(out, place);
+    return buf_str(out);
+}
+
+void queues__count_claim(struct machine *m, struct queue *q)
+{
+    if (q->rec.throttle_rate == 0) {
+        return;
+    }
+    uint32_t place = (uint32_t)(q->rec.throttle_claims % q->rec.throttle_rate);
+    struct buf key;
+    struct buf value;
+    buf_init(&key, KEY_BYTES_MAX);
+    buf_init(&value, sizeof(int64_t));
+    CHECK(q->claims != NULL);
+    CHECK(place < q->rec.throttle_rate);
+    q->claims[place] = m->now.ns;
+    q->rec.throttle_claims++;
+    pack_i64(&value, m->now.ns);
+    store_put(&m->store, STORE_KIND_THROTTLE, throttle_key(q, place, &key), buf_str(&value));
+    queues__touch(m, q);
+    CHECK(!key.overflow);
+    CHECK(!value.overflow);
+    buf_deinit(&key);
+    buf_deinit(&value);
+}
+
+/* Room for so many claims; NULL for none. */
+static int64_t *new_ring(uint32_t rate)
+{
+    int64_t *claims = rate == 0 ? NULL : calloc(rate, sizeof *claims);
+    CHECK(rate == 0 || claims != NULL);
+    return claims;
+}
+
+void queues__drop_throttle(struct machine *m, struct queue *q)
+{
+    if (q->rec.throttle_rate == 0) {
+        return;
+    }
+    /* Every place of the ring: from name NUL to name SOH. */
+    struct buf from;
+    struct buf until;
+    buf_init(&from, KEY_BYTES_MAX);
+    buf_init(&until, KEY_BYTES_MAX);
+    buf_add_char(&from, STORE_KIND_THROTTLE);
+    buf_add_str(&from, q->node.key);
+    buf_add_str(&until, buf_str(&from));
+    buf_add_char(&from, '\0');
+    buf_add_char(&until, '\1');
+    CHECK(!from.overflow);
+    CHECK(!until.overflow);
+    kv_delete_range(m->store.batch, STORE_META, buf_str(&from), buf_str(&until));
+    buf_deinit(&from);
+    buf_deinit(&until);
+    free(q->claims);
+    q->claims = NULL;
+    q->rec.throttle_rate = 0;
+    q->rec.throttle_window_ms = 0;
+    q->rec.throttle_claims = 0;
+    queues__touch(m, q);
+}
+
+bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms)
+{
+    if (q->rec.throttle_rate == rate && q->rec.throttle_window_ms == window_ms) {
+        return false;
+    }
+    queues__drop_throttle(m, q);
+    q->rec.throttle_rate = rate;
+    q->rec.throttle_window_ms = window_ms;
+    q->claims = new_ring(rate);
+    CHECK(q->rec.throttle_claims == 0);
+    queues__touch(m, q);
+    return true;
+}
+
+void queues__ready(struct machine *m, struct queue *q)
+{
+    if (m->hooks.ready != NULL) {
+        m->hooks.ready(m->hooks.data, q->node.key);
+    }
+    if (m->push_line_count > m->push_line_free) {
+        push_lines__ready(m);
+    }
+}
+
+void queues__write_dirty(struct machine *m)
+{
+    while (m->dirty_queues != NULL) {
+        struct queue *q = m->dirty_queues;
+        m->dirty_queues = q->dirty_next;
+        CHECK(q->dirty);
+        q->dirty = false;
+        if (q->gone) {
+            CHECK(machine__in_line(q) == 0);
+            CHECK(q->active.count == 0);
+            CHECK(q->aside.count == 0);
+            store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
+            history__drop(m, q->node.key);
+            map_remove(&m->queue_names, &q->node);
+            m->queues[q->number] = NULL;
+            spaces__leave(m, q);
+            queue_free(q);
+            continue;
+        }
+        buf_clear(&m->store.scratch);
+        store_record_encode_queue(&q->rec, &m->store.scratch);
+        store_put(&m->store, STORE_KIND_QUEUE, q->node.key, buf_str(&m->store.scratch));
+    }
+}
+
+static void load_queue(void *data, struct str name, struct str value)
+{
+    struct machine *m = data;
+    struct queue *q = queue_new(m, name);
+    if (!store_record_decode_queue(value, &q->rec)) {
+        check_fatal("the record of queue '" STR_FMT "' cannot be read", STR_ARG(name));
+    }
+    q->claims = new_ring(q->rec.throttle_rate);
+}
+
+static void load_claim(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct unpack u = unpack_from(value);
+    int64_t at = unpack_i64(&u);
+    bool sound = unpack_done(&u) && rest.len > KEY_TAIL_BYTES;
+    struct queue *q = sound ? queues__find(m, str_from(rest.ptr, rest.len - KEY_TAIL_BYTES)) : NULL;
+    struct unpack place_bytes =
+        unpack_from(sound ? str_from_offset(rest, rest.len - PLACE_BYTES) : STR_EMPTY);
+    uint32_t place = unpack_u32_be(&place_bytes);
+    if (q == NULL || place >= q->rec.throttle_rate) {
+        check_fatal("a throttle record of queue '" STR_FMT "' does not fit it", STR_ARG(rest));
+    }
+    q->claims[place] = at;
+}
+
+void queues__load(struct machine *m)
+{
+    store_each(&m->store, STORE_KIND_QUEUE, load_queue, m);
+    store_each(&m->store, STORE_KIND_THROTTLE, load_claim, m);
+}
+
+void queues__close(struct machine *m)
+{
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        if (m->queues[i] != NULL) {
+            queue_free(m->queues[i]);
+        }
+    }
+    free(m->queues);
+    map_deinit(&m->queue_names);
+}

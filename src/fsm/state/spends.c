@@ -1,0 +1,354 @@
+/*
+ * Spends: what was spent, as it is reported (http-api.md 17.3). Budgets compare with it.
+ *
+ * There is a sum for each queue and namespace, and for the tags of jobs that cost something, as
+ * many as LIMIT_SPEND_TAGS; a tag that has a budget is always among them. Sums are kept whether
+ * there is a budget or not, so that a new one knows what was spent today. Those of a day that is
+ * over are removed a few at a time. That of a queue stays as long as the queue, for the average of
+ * its acks.
+ *
+ * Entries of version 3 and later are counted: a log is applied as those before it did.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "base/pack.h"
+#include "core/queue_name.h"
+#include "fsm/apply/apply_int.h"
+#include "json/json_scan.h"
+
+enum { FIRST_ENTRY_VERSION = 3 };
+
+/* Sums of earlier days that a report removes: more than most reports add. */
+enum { STALE_STEP = 16 };
+
+/* 'a' and the name of a budget: the day of its last alert. */
+enum { KEY_ALERT = 'a' };
+
+struct spend {
+    struct map_node node;    /* by key: scope byte and name */
+    struct heap_node by_day; /* unless it is a queue's */
+    int64_t day;             /* since 1970 */
+    int64_t day_nusd;        /* on that day */
+    int64_t ack_nusd;        /* by acks, ever */
+    int64_t ack_count;
+    uint32_t tags; /* of a namespace: how many have a sum of that day; not stored */
+    char key[];
+};
+
+static int64_t today(const struct machine *m)
+{
+    return m->now.ns / (INT64_C(24) * 3600 * NS_PER_S);
+}
+
+static bool is_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return str_cmp(CONTAINER_OF(a, const struct spend, by_day)->node.key,
+                   CONTAINER_OF(b, const struct spend, by_day)->node.key) < 0;
+}
+
+static bool is_of(const struct spend *s, char scope)
+{
+    return s->key[0] == scope;
+}
+
+static struct spend *find(const struct machine *m, struct str key)
+{
+    struct map_node *n = map_find(&m->spends, key);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct spend, node);
+}
+
+static struct spend *need(struct machine *m, struct str key)
+{
+    struct spend *s = find(m, key);
+    if (s == NULL) {
+        s = calloc(1, sizeof *s + key.len);
+        CHECK(s != NULL);
+        memcpy(s->key, key.ptr, key.len);
+        s->node.key = str_from(s->key, key.len);
+        s->by_day = heap_node_out();
+        map_add(&m->spends, &s->node);
+        m->spend_tags += is_of(s, STORE_BUDGET_TAG) ? 1 : 0;
+    }
+    return s;
+}
+
+static void set_day(struct machine *m, struct spend *s, int64_t day)
+{
+    s->day = day;
+    if (!is_of(s, STORE_BUDGET_QUEUE)) {
+        heap_set(&m->spend_days, &s->by_day, day);
+    }
+    CHECK(heap_node_is_in(&s->by_day) == !is_of(s, STORE_BUDGET_QUEUE));
+}
+
+static void write_spend(struct machine *m, const struct spend *s)
+{
+    buf_clear(&m->store.scratch);
+    pack_u8(&m->store.scratch, PARTS_SPEND_VERSION);
+    pack_i64(&m->store.scratch, s->day);
+    pack_i64(&m->store.scratch, s->day_nusd);
+    pack_i64(&m->store.scratch, s->ack_nusd);
+    pack_i64(&m->store.scratch, s->ack_count);
+    store_put(&m->store, STORE_KIND_SPEND, s->node.key, buf_str(&m->store.scratch));
+}
+
+static void forget(struct machine *m, struct spend *s)
+{
+    CHECK(m->spend_tags > 0 || !is_of(s, STORE_BUDGET_TAG));
+    m->spend_tags -= is_of(s, STORE_BUDGET_TAG) ? 1 : 0;
+    heap_remove(&m->spend_days, &s->by_day);
+    map_remove(&m->spends, &s->node);
+    free(s);
+}
+
+static void drop(struct machine *m, struct spend *s)
+{
+    store_delete(&m->store, STORE_KIND_SPEND, s->node.key);
+    forget(m, s);
+}
+
+/* Remove the oldest sum of an earlier day; false when there is none. */
+static bool drop_stale(struct machine *m)
+{
+    struct heap_node *n = heap_first_until(&m->spend_days, today(m) - 1);
+    if (n == NULL) {
+        return false;
+    }
+    drop(m, CONTAINER_OF(n, struct spend, by_day));
+    return true;
+}
+
+static int64_t add_capped(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+static struct spend *add(struct machine *m, struct str key, int64_t nusd, bool ack)
+{
+    struct spend *s = need(m, key);
+    if (s->day != today(m)) {
+        set_day(m, s, today(m));
+        s->day_nusd = 0;
+        s->tags = 0;
+    }
+    CHECK(s->day == today(m));
+    s->day_nusd = add_capped(s->day_nusd, nusd);
+    if (ack) {
+        s->ack_nusd = add_capped(s->ack_nusd, nusd);
+        s->ack_count++;
+    }
+    write_spend(m, s);
+    return s;
+}
+
+static struct str make_key(struct machine *m, char scope, struct str name)
+{
+    char *key = entry__alloc(m, 1 + name.len);
+    key[0] = scope;
+    if (name.len > 0) {
+        memcpy(key + 1, name.ptr, name.len);
+    }
+    return str_from(key, 1 + name.len);
+}
+
+/* --- tags --- */
+
+/* The key of a tag: scope, namespace, NUL, name=value; its part before the value is *name_len long.
+ * Empty when no budget could be for it. */
+static struct str tag_key(struct machine *m, struct str ns, struct json_value name,
+                          struct json_value value, size_t *name_len)
+{
+    char room[LIMIT_NAMESPACE_BYTES + LIMIT_NAME_BYTES + 2];
+    struct str key = STR_EMPTY;
+    struct buf b;
+    buf_init_room(&b, sizeof room, room, sizeof room);
+    buf_add_char(&b, STORE_BUDGET_TAG);
+    buf_add_str(&b, ns);
+    buf_add_char(&b, '\0');
+    size_t begin = b.len;
+    json_value_text_buf(name, &b);
+    *name_len = b.len + 1;
+    bool plain = !b.overflow && memchr(room + begin, '=', b.len - begin) == NULL;
+    buf_add_char(&b, '=');
+    if (value.type == JSON_TYPE_STRING) {
+        json_value_text_buf(value, &b);
+    } else {
+        buf_add_str(&b, value.text);
+    }
+    if (plain && !b.overflow) {
+        key = arena_str(m->arena, buf_str(&b));
+    }
+    buf_deinit(&b);
+    return key;
+}
+
+/* The last one of a name counts. */
+static size_t place_of(const struct str *keys, size_t count, struct str key, size_t name_len)
+{
+    size_t at = 0;
+    while (at < count && !str_starts_with(keys[at], str_from(key.ptr, name_len))) {
+        at++;
+    }
+    return at;
+}
+
+size_t spends__tags(struct machine *m, const struct job *j, struct str out[LIMIT_TAGS])
+{
+    struct str ns = queue_name_namespace(j->queue);
+    struct json_scan s = json_scan_from(j->tags);
+    struct json_value name;
+    struct json_value value;
+    size_t count = 0;
+    if (j->tags.len == 0 || !json_scan_enter_object(&s)) {
+        return 0;
+    }
+    while (json_scan_next_key(&s, &name) && json_scan_value(&s, &value)) {
+        size_t name_len = 0;
+        struct str key = tag_key(m, ns, name, value, &name_len);
+        size_t at = key.len == 0 ? LIMIT_TAGS : place_of(out, count, key, name_len);
+        if (at < LIMIT_TAGS) {
+            out[at] = key;
+            count += at == count ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+/* May a tag that has no sum of today get one? */
+static bool has_room(struct machine *m, const struct spend *ns)
+{
+    while (m->spend_tags >= LIMIT_SPEND_TAGS && drop_stale(m)) {
+    }
+    return m->spend_tags < LIMIT_SPEND_TAGS && ns->tags < LIMIT_SPEND_TAGS_SPACE;
+}
+
+static void add_tags(struct machine *m, const struct job *j, int64_t nusd, struct spend *ns)
+{
+    struct str keys[LIMIT_TAGS];
+    size_t count = spends__tags(m, j, keys);
+    for (size_t i = 0; i < count; i++) {
+        const struct spend *s = find(m, keys[i]);
+        bool known = s != NULL && s->day == today(m);
+        if (known || apply_budget__is_for_tag(m, keys[i]) || has_room(m, ns)) {
+            (void)add(m, keys[i], nusd, false);
+            ns->tags += known ? 0 : 1;
+        }
+    }
+}
+
+/* --- what the others ask for --- */
+
+void spends__report(struct machine *m, const struct job *j, int64_t nusd, bool ack)
+{
+    if (m->entry_version < FIRST_ENTRY_VERSION) {
+        return;
+    }
+    for (unsigned i = 0; i < STALE_STEP && drop_stale(m); i++) {
+    }
+    (void)add(m, make_key(m, STORE_BUDGET_QUEUE, j->queue), nusd, ack);
+    if (nusd > 0) {
+        struct str ns = queue_name_namespace(j->queue);
+        add_tags(m, j, nusd, add(m, make_key(m, STORE_BUDGET_GLOBAL, ns), nusd, false));
+    }
+}
+
+int64_t spends__today(const struct machine *m, struct str key)
+{
+    const struct spend *s = find(m, key);
+    return s != NULL && s->day == today(m) ? s->day_nusd : 0;
+}
+
+bool spends__average_above(const struct machine *m, struct str queue, int64_t nusd)
+{
+    char key[1 + LIMIT_INTERNAL_NAME_BYTES];
+    if (queue.len == 0 || queue.len >= sizeof key) {
+        return false;
+    }
+    key[0] = STORE_BUDGET_QUEUE;
+    memcpy(key + 1, queue.ptr, queue.len);
+    const struct spend *s = find(m, str_from(key, 1 + queue.len));
+    if (s == NULL || s->ack_count == 0) {
+        return false;
+    }
+    int64_t whole = s->ack_nusd / s->ack_count;
+    return whole > nusd || (whole == nusd && s->ack_nusd % s->ack_count > 0);
+}
+
+bool spends__alert(struct machine *m, struct str budget)
+{
+    struct spend *told = need(m, make_key(m, KEY_ALERT, budget));
+    if (told->day == today(m)) {
+        return false;
+    }
+    set_day(m, told, today(m));
+    write_spend(m, told);
+    return true;
+}
+
+void spends__forget_queue(struct machine *m, struct str queue)
+{
+    struct spend *s = m->spends.count == 0 ? NULL : find(m, make_key(m, STORE_BUDGET_QUEUE, queue));
+    if (s != NULL) {
+        drop(m, s);
+    }
+}
+
+/* --- opening and closing --- */
+
+static void load_spend(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
+    int64_t day = unpack_i64(&u);
+    int64_t day_nusd = unpack_i64(&u);
+    int64_t ack_nusd = unpack_i64(&u);
+    int64_t ack_count = unpack_i64(&u);
+    if (version != PARTS_SPEND_VERSION || rest.len == 0 || !unpack_done(&u)) {
+        check_fatal("a spending record cannot be read");
+    }
+    struct spend *s = need(m, rest);
+    s->day_nusd = day_nusd;
+    s->ack_nusd = ack_nusd;
+    s->ack_count = ack_count;
+    set_day(m, s, day);
+}
+
+/* A tag's sum has the day of its namespace, or an earlier one. */
+static void count_tag(struct map_node *n, void *data)
+{
+    struct machine *m = data;
+    const struct spend *s = CONTAINER_OF(n, struct spend, node);
+    if (is_of(s, STORE_BUDGET_TAG)) {
+        char key[1 + LIMIT_NAMESPACE_BYTES] = {STORE_BUDGET_GLOBAL};
+        struct str rest = str_from_offset(n->key, 1);
+        struct str ns = str_at_most(str_cut(&rest, '\0'), LIMIT_NAMESPACE_BYTES);
+        memcpy(key + 1, ns.ptr, ns.len);
+        struct spend *of = find(m, str_from(key, 1 + ns.len));
+        if (of != NULL && of->day == s->day) {
+            of->tags++;
+        }
+    }
+}
+
+void spends__load(struct machine *m)
+{
+    map_init(&m->spends);
+    heap_init(&m->spend_days, is_before);
+    store_each(&m->store, STORE_KIND_SPEND, load_spend, m);
+    map_each(&m->spends, count_tag, m);
+}
+
+static void free_spend(struct map_node *n, void *data)
+{
+    forget(data, CONTAINER_OF(n, struct spend, node));
+}
+
+void spends__close(struct machine *m)
+{
+    map_each(&m->spends, free_spend, m);
+    map_deinit(&m->spends);
+    heap_deinit(&m->spend_days);
+}
