@@ -73,7 +73,7 @@ static void find_holders(const struct machine *m, const struct queue *q, struct 
 {
     uint32_t at = q->active.first;
     while (at != LIVE_NONE && out->holder_count < EXPLAIN_HOLDERS_MAX) {
-        const struct live *l = live_at(&m->live, at);
+        const struct live_job *l = live_index_at(&m->live_index, at);
         out->holders[out->holder_count++] = l->id;
         at = l->next;
     }
@@ -98,15 +98,16 @@ void explain_queue(struct machine *m, struct str name, struct wall now, struct a
 }
 
 /* How many stand before l: the lines of higher classes, and its own from the front. */
-static void find_place(const struct machine *m, const struct live *l, struct explain_job *out)
+static void find_place(const struct machine *m, const struct live_job *l, struct explain_job *out)
 {
     const struct queue *q = m->queues[l->queue];
     uint32_t steps = 0;
-    for (unsigned i = 0; i < q->lane_count && q->lanes[i].priority < l->priority; i++) {
-        out->ahead += q->lanes[i].line.count;
+    for (unsigned i = 0; i < q->priority_line_count && q->priority_lines[i].priority < l->priority;
+         i++) {
+        out->ahead += q->priority_lines[i].line.count;
     }
     for (; l->prev != LIVE_NONE && steps < EXPLAIN_STEPS_MAX; steps++) {
-        l = live_at(&m->live, l->prev);
+        l = live_index_at(&m->live_index, l->prev);
     }
     out->ahead += steps;
     out->ahead_is_least = l->prev != LIVE_NONE;
@@ -131,7 +132,7 @@ static struct job copy_of(const struct job *j, struct arena *a)
 void explain_job(struct machine *m, struct id id, struct wall now, struct arena *a,
                  struct explain_job *out)
 {
-    const struct live *l = live_find(&m->live, id);
+    const struct live_job *l = live_index_find(&m->live_index, id);
     struct job j;
     struct err err;
     struct buf doc;

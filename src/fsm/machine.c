@@ -50,7 +50,7 @@ _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can b
 /* A pending job and its place, while the lines are put together again. */
 struct place {
     uint64_t order;
-    struct live *live;
+    struct live_job *live;
 };
 
 struct loading {
@@ -66,7 +66,7 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void remember_place(struct loading *l, uint64_t order, struct live *live)
+static void remember_place(struct loading *l, uint64_t order, struct live_job *live)
 {
     if (l->count == l->cap) {
         l->cap = l->cap == 0 ? 1024 : l->cap * 2;
@@ -96,7 +96,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         if (code == ERR_OK) {
             jobs__load(m, &j, payload_bytes);
             if (j.order != 0) {
-                remember_place(&loading, j.order, live_find(&m->live, id));
+                remember_place(&loading, j.order, live_index_find(&m->live_index, id));
             }
         }
     }
@@ -108,7 +108,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         qsort(loading.places, loading.count, sizeof(struct place), compare_places);
     }
     for (size_t i = 0; i < loading.count; i++) {
-        struct live *l = loading.places[i].live;
+        struct live_job *l = loading.places[i].live;
         struct queue *q = m->queues[l->queue];
         CHECK(q != NULL);
         if (l->push_line != 0) {
@@ -182,9 +182,9 @@ static void machine_closep(struct machine **m)
 
 static void memory_init(struct machine *m)
 {
-    live_init(&m->live);
-    heap_init_ranked(&m->due, live_due_before, live_due_rank);
-    heap_init_ranked(&m->expiry, live_expiry_before, live_expiry_rank);
+    live_index_init(&m->live_index);
+    heap_init_ranked(&m->due, live_index_due_before, live_index_due_rank);
+    heap_init_ranked(&m->expiry, live_index_expiry_before, live_index_expiry_rank);
     store_event_block_init(&m->events);
     /* Decoded commands, results, new texts: what is in the log has to be applied. */
     m->arena = arena_new(SIZE_MAX);
@@ -217,7 +217,7 @@ static void memory_deinit(struct machine *m)
     history__close(m);
     heap_deinit(&m->due);
     heap_deinit(&m->expiry);
-    live_deinit(&m->live);
+    live_index_deinit(&m->live_index);
     store_event_block_deinit(&m->events);
     arena_free(m->arena);
     free(m->changed);
@@ -321,9 +321,9 @@ static void end_entry(struct machine *m)
     history__write(m);
     CHECK(m->dirty_queues == NULL);
     CHECK(m->dirty_batches == NULL);
-    CHECK(m->pending_count <= m->live.count);
-    CHECK(m->due.count <= m->live.count);
-    CHECK(m->expiry.count <= m->live.count);
+    CHECK(m->pending_count <= m->live_index.count);
+    CHECK(m->due.count <= m->live_index.count);
+    CHECK(m->expiry.count <= m->live_index.count);
     CHECK(m->locks.count == m->lock_expiry.count);
     CHECK(m->replies.count == m->reply_expiry.count);
     CHECK(m->workers.count == m->worker_prune.count);
@@ -412,7 +412,7 @@ struct leases {
 static bool add_lease(void *data, struct heap_node *node)
 {
     struct leases *leases = data;
-    const struct live *l = CONTAINER_OF(node, const struct live, due);
+    const struct live_job *l = CONTAINER_OF(node, const struct live_job, due);
     if (l->state == JOB_ACTIVE) {
         leases->out[leases->count++] = l->id;
     }

@@ -12,7 +12,7 @@
 #include "fsm/command/command.h"
 #include "fsm/command/result.h"
 #include "fsm/machine.h"
-#include "fsm/state/live.h"
+#include "fsm/state/live_index.h"
 #include "fsm/state/throughput.h"
 #include "store/store_docs.h"
 #include "store/store_event.h"
@@ -21,7 +21,7 @@
 #include "store/store_rows.h"
 
 /* The waiting jobs of one priority. Most came into line in the order in which they were made. */
-struct lane {
+struct priority_line {
     uint8_t priority;
     struct live_line line;
     uint32_t oldest;  /* first of those that did, LIVE_NONE when there is none */
@@ -34,13 +34,14 @@ struct queue {
     uint32_t number; /* in machine.queues */
     struct store_queue rec;
     uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
-    struct lane *lanes;                   /* by priority; a lane stays once it was needed */
-    unsigned lane_count;
-    struct heap aside;       /* pending jobs that stand behind newer ones, or in no line: by id */
-    struct live_line active; /* jobs that are being worked on; in no order that counts */
-    uint64_t named_count;    /* jobs with names that are not over… */
-    uint64_t named_bytes;    /* …and what they take of its capacity */
-    /* live ones, see struct live */
+    struct priority_line
+        *priority_lines; /* by priority; a priority_line stays once it was needed */
+    unsigned priority_line_count;
+    struct heap out_of_order; /* pending jobs that stand behind newer ones, or in no line: by id */
+    struct live_line active;  /* jobs that are being worked on; in no order that counts */
+    uint64_t named_count;     /* jobs with names that are not over… */
+    uint64_t named_bytes;     /* …and what they take of its capacity */
+    /* live ones, see struct live_job */
     uint64_t timed_out_waiting, pending_again, recurring;
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
@@ -53,8 +54,8 @@ struct queue {
 static inline uint32_t machine__in_line(const struct queue *q)
 {
     uint32_t count = 0;
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        count += q->lanes[i].line.count;
+    for (unsigned i = 0; i < q->priority_line_count; i++) {
+        count += q->priority_lines[i].line.count;
     }
     return count;
 }
@@ -165,7 +166,7 @@ struct machine {
     struct store store; /* first: see machine_replace */
     struct machine_hooks hooks;
 
-    struct live_table live;
+    struct live_index live_index;
     struct heap due;    /* live.due */
     struct heap expiry; /* live.expiry */
     struct map queue_names;

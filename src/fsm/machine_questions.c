@@ -121,7 +121,7 @@ uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str
     CHECK(due != NULL);
     uint32_t found = heap_until(&m->due, now.ns, due, max);
     for (uint32_t i = 0; i < found; i++) {
-        const struct live *l = CONTAINER_OF(due[i], const struct live, due);
+        const struct live_job *l = CONTAINER_OF(due[i], const struct live_job, due);
         out[i] = m->queues[l->queue]->node.key;
     }
     free(due);
@@ -212,9 +212,10 @@ uint64_t machine_index_bytes(const struct machine *m)
 {
     uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;
     for (uint32_t i = 0; i < m->queue_count; i++) {
-        items += m->queues[i] == NULL ? 0 : m->queues[i]->aside.cap;
+        items += m->queues[i] == NULL ? 0 : m->queues[i]->out_of_order.cap;
     }
-    return live_bytes(&m->live) + marks_bytes(&m->names) + items * sizeof(struct heap_item);
+    return live_index_bytes(&m->live_index) + marks_bytes(&m->names) +
+           items * sizeof(struct heap_item);
 }
 
 void machine_space(const struct machine *m, struct str ns, struct machine_space *out)
@@ -229,5 +230,5 @@ void machine_space(const struct machine *m, struct str ns, struct machine_space 
 
 uint64_t machine_live_count(const struct machine *m)
 {
-    return m->live.count;
+    return m->live_index.count;
 }

@@ -150,11 +150,11 @@ static void acknowledge(struct machine *m, struct job *j, const struct command_a
         j->ended = asked_on ? JOB_ENDED_CONTINUE : JOB_ENDED_ACK;
     }
     if (move == JOB_MOVE_COMPLETE) {
-        end__completed(m, j, STORE_LIVE,
-                       &(struct end_ack){.has_result = it->has_result,
-                                         .result = it->result,
-                                         .exit = it->step_status == COMMAND_STEP_EXIT,
-                                         .exit_reason = it->exit_reason});
+        job_end__completed(m, j, STORE_LIVE,
+                           &(struct job_end_ack){.has_result = it->has_result,
+                                                 .result = it->result,
+                                                 .exit = it->step_status == COMMAND_STEP_EXIT,
+                                                 .exit_reason = it->exit_reason});
     } else if (move == JOB_MOVE_CONTINUE) {
         jobs__write(m, j, STORE_LIVE);
         jobs__emit(m, STORE_EVENT_CONTINUED, j);

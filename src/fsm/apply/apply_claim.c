@@ -11,11 +11,11 @@
 
 enum { FETCH_AHEAD = 16 }; /* documents: most claims want fewer */
 
-static struct live *first_in_line(const struct machine *m, const struct queue *q)
+static struct live_job *first_in_line(const struct machine *m, const struct queue *q)
 {
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        if (q->lanes[i].line.first != LIVE_NONE) {
-            return live_at(&m->live, q->lanes[i].line.first);
+    for (unsigned i = 0; i < q->priority_line_count; i++) {
+        if (q->priority_lines[i].line.first != LIVE_NONE) {
+            return live_index_at(&m->live_index, q->priority_lines[i].line.first);
         }
     }
     return NULL;
@@ -49,13 +49,13 @@ void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
 
 /* Bring the documents of a line that is too long for the cache into memory, some at a time, in the
  * order in which they stand. */
-static void fetch_ahead(struct machine *m, const struct live *l)
+static void fetch_ahead(struct machine *m, const struct live_job *l)
 {
     struct id ids[FETCH_AHEAD];
     size_t count = 0;
     ids[count++] = l->id;
     while (count < FETCH_AHEAD && l->next != LIVE_NONE) {
-        l = live_at(&m->live, l->next);
+        l = live_index_at(&m->live_index, l->next);
         ids[count++] = l->id;
     }
     if (count > 1) {
@@ -70,7 +70,7 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
     struct wall until;
     unsigned expired = 0;
     while (r->count < cl->count && expired < LIMIT_TICK_JOBS && queues__open(q, m->now, &until)) {
-        struct live *l = first_in_line(m, q);
+        struct live_job *l = first_in_line(m, q);
         struct job j;
         if (l == NULL) {
             break;
@@ -86,7 +86,7 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
         CHECK(found);
         struct apply_budget_verdict v = apply_budget__of_candidate(m, &j);
         if (j.expire_at.ns != 0 && j.expire_at.ns < m->now.ns) {
-            end__expired(m, &j, STORE_LIVE);
+            job_end__expired(m, &j, STORE_LIVE);
             expired++;
         } else if (v.exceeded && v.action == STORE_BUDGET_REJECT) {
             if (r->count == 0) {

@@ -14,7 +14,7 @@ void apply_fail(struct machine *m, const struct command *c, struct result *r)
         return;
     }
     if (jobs__was_ended(&j, c->fail.lease_token, JOB_ENDED_FAIL)) {
-        end__failed_again(&j, r);
+        job_end__failed_again(&j, r);
         return;
     }
     if (j.push.len > 0) {
@@ -28,6 +28,6 @@ void apply_fail(struct machine *m, const struct command *c, struct result *r)
             j.ended = JOB_ENDED_FAIL;
             j.fail_ended_at = m->now;
         }
-        end__failed(m, &j, c->fail.error, c->fail.backtrace, r);
+        job_end__failed(m, &j, c->fail.error, c->fail.backtrace, r);
     }
 }

@@ -16,7 +16,7 @@ static enum result_status stop(struct machine *m, struct job *j, enum store_fami
     if (v->action == STORE_BUDGET_REJECT) {
         bool moved = job_move_target(j->state, JOB_MOVE_CANCEL, &j->state);
         CHECK(moved);
-        end__cancelled(m, j, family);
+        job_end__cancelled(m, j, family);
         return RESULT_CANCEL;
     }
     jobs__write(m, j, family);

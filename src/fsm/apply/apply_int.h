@@ -150,31 +150,32 @@ void jobs__add_error(struct machine *m, struct job *j, struct str error, struct 
 
 void jobs__clear_claim(struct job *j); /* worker and lease */
 
-/* end.c: a job ends. Each writes the job, tells, and does what follows from the end. */
+/* job_end.c: a job ends. Each writes the job, tells, and does what follows from the end. */
 
-struct end_ack {
+struct job_end_ack {
     bool has_result;
     struct str result;
     bool exit;
     struct str exit_reason;
 };
-void end__completed(struct machine *m, struct job *j, enum store_family was_in,
-                    const struct end_ack *ack);
-void end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error);
-void end__expired(struct machine *m, struct job *j, enum store_family was_in);
-void end__cancelled(struct machine *m, struct job *j, enum store_family was_in);
-void end__removed(struct machine *m, struct job *j, enum store_family was_in);
+void job_end__completed(struct machine *m, struct job *j, enum store_family was_in,
+                        const struct job_end_ack *ack);
+void job_end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error);
+void job_end__expired(struct machine *m, struct job *j, enum store_family was_in);
+void job_end__cancelled(struct machine *m, struct job *j, enum store_family was_in);
+void job_end__removed(struct machine *m, struct job *j, enum store_family was_in);
 
 /* An attempt failed: by the rules of retries the job waits or ends. r may be NULL. */
-void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
-                 struct result *r);
+void job_end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
+                     struct result *r);
 /* The same, but not before the target of its call wants to hear of it again. */
-void end__failed_later(struct machine *m, struct job *j, struct str error, int64_t not_before_ms);
+void job_end__failed_later(struct machine *m, struct job *j, struct str error,
+                           int64_t not_before_ms);
 /* The last attempt of a run failed, and the job goes on with another run: only told and counted. */
-void end__run_failed(struct machine *m, struct job *j, struct str error);
-/* What end__failed answered to the worker that ended j so, of a job that is as it was left then, or
- * went on by itself. */
-void end__failed_again(const struct job *j, struct result *r);
+void job_end__run_failed(struct machine *m, struct job *j, struct str error);
+/* What job_end__failed answered to the worker that ended j so, of a job that is as it was left
+ * then, or went on by itself. */
+void job_end__failed_again(const struct job *j, struct result *r);
 
 /* apply_claim.c: claim what is wanted; r is a claim's result. */
 void apply_claim__take(struct machine *m, const struct command_claim *cl, struct result *r);

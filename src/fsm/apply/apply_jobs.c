@@ -83,7 +83,7 @@ static bool do_cancel(struct machine *m, const struct command_jobs *c, struct jo
         j->cancel_reason = c->reason;
         j->outcome = JOB_OUTCOME_CANCELLED;
     }
-    end__cancelled(m, j, was_in);
+    job_end__cancelled(m, j, was_in);
     return true;
 }
 
@@ -147,7 +147,7 @@ static bool do_reject(struct machine *m, const struct command_jobs *c, struct jo
     j->hold_reason = STR_EMPTY;
     jobs__add_error(m, j, error, STR_EMPTY);
     jobs__emit(m, STORE_EVENT_REJECTED, j);
-    end__dead(m, j, was_in, error);
+    job_end__dead(m, j, was_in, error);
     return true;
 }
 
@@ -194,7 +194,7 @@ static bool do_delete(struct machine *m, const struct command_jobs *c, struct jo
 {
     (void)c;
     (void)r;
-    end__removed(m, j, was_in);
+    job_end__removed(m, j, was_in);
     return true;
 }
 
@@ -213,7 +213,7 @@ static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
     struct id live[STORE_DOCS_FETCH_MAX];
     size_t live_count = 0;
     for (size_t i = 0; i < count && i < STORE_DOCS_FETCH_MAX; i++) {
-        if (live_find(&m->live, ids[i]) != NULL) {
+        if (live_index_find(&m->live_index, ids[i]) != NULL) {
             live[live_count++] = ids[i];
         }
     }

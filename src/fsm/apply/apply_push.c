@@ -47,11 +47,11 @@ static void claim_line(struct machine *m, const struct command_push_claim *c,
         if (line == NULL || !queues__open(q, m->now, &until)) {
             break;
         }
-        bool found =
-            store_docs_get(m->store.docs, STORE_LIVE, live_at(&m->live, line->line.first)->id, &j);
+        bool found = store_docs_get(m->store.docs, STORE_LIVE,
+                                    live_index_at(&m->live_index, line->line.first)->id, &j);
         CHECK(found);
         if (j.expire_at.ns != 0 && j.expire_at.ns < m->now.ns) {
-            end__expired(m, &j, STORE_LIVE);
+            job_end__expired(m, &j, STORE_LIVE);
             expired++;
         } else {
             hand_out(m, c, q, &j, &r->items[r->count]);
@@ -109,7 +109,7 @@ void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome ou
 static void rearm(struct machine *m, struct job *j, struct wall next)
 {
     if (next.ns == 0 || (j->cron_until.ns != 0 && next.ns > j->cron_until.ns)) {
-        end__removed(m, j, STORE_LIVE);
+        job_end__removed(m, j, STORE_LIVE);
         return;
     }
     bool moved = job_move_target(j->state, JOB_MOVE_REARM, &j->state);
@@ -144,8 +144,9 @@ static void succeeded(struct machine *m, struct job *j, const struct command_pus
     bool moved = job_move_target(j->state, JOB_MOVE_COMPLETE, &j->state);
     CHECK(moved);
     jobs__clear_claim(j);
-    end__completed(m, j, STORE_LIVE,
-                   &(struct end_ack){.has_result = it->result.len > 0, .result = it->result});
+    job_end__completed(
+        m, j, STORE_LIVE,
+        &(struct job_end_ack){.has_result = it->result.len > 0, .result = it->result});
 }
 
 static void failed(struct machine *m, struct job *j, const struct command_push_end *it)
@@ -157,10 +158,10 @@ static void failed(struct machine *m, struct job *j, const struct command_push_e
         note_end(m, j);
     }
     if (job_attempts_remaining(j) == 0 && j->cron.len > 0) {
-        end__run_failed(m, j, it->error);
+        job_end__run_failed(m, j, it->error);
         rearm(m, j, it->next);
     } else {
-        end__failed_later(m, j, it->error, it->retry_after_ms);
+        job_end__failed_later(m, j, it->error, it->retry_after_ms);
     }
 }
 
@@ -230,7 +231,7 @@ void apply_push__lost(struct machine *m, struct job *j)
         queues__touch(m, q);
     }
     if (last && j->cron.len > 0) {
-        end__run_failed(m, j, str_from_z(text));
+        job_end__run_failed(m, j, str_from_z(text));
         bool moved = job_move_target(j->state, JOB_MOVE_FAIL, &j->state);
         CHECK(moved);
         jobs__clear_claim(j);
@@ -241,5 +242,5 @@ void apply_push__lost(struct machine *m, struct job *j)
     if (last) {
         note_end(m, j);
     }
-    end__failed(m, j, str_from_z(text), STR_EMPTY, NULL);
+    job_end__failed(m, j, str_from_z(text), STR_EMPTY, NULL);
 }

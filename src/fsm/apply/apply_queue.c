@@ -35,7 +35,7 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
     if (c->in_done) {
         struct job j;
         struct err err;
-        if (live_find(&m->live, id) != NULL) {
+        if (live_index_find(&m->live_index, id) != NULL) {
             return false; /* came back to life in this entry */
         }
         if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
@@ -43,7 +43,7 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
         }
         return str_eq(j.queue, q->node.key);
     }
-    const struct live *l = live_find(&m->live, id);
+    const struct live_job *l = live_index_find(&m->live_index, id);
     return l != NULL && l->queue == q->number &&
            (c->action == COMMAND_QUEUE_DELETE || l->state == JOB_PENDING ||
             l->state == JOB_SCHEDULED);
@@ -90,7 +90,7 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         /* The document that was walked over may be older than this entry: look where it is now. */
         if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in) &&
             str_eq(j.queue, q->node.key)) {
-            end__removed(m, &j, in);
+            job_end__removed(m, &j, in);
             r->affected++;
         }
     }

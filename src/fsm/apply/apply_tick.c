@@ -27,7 +27,7 @@ static void reclaim(struct machine *m, struct job *j)
     jobs__tell_taken(m, j);
 }
 
-static void job_due(struct machine *m, struct live *l)
+static void job_due(struct machine *m, struct live_job *l)
 {
     struct job j;
     bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
@@ -39,18 +39,18 @@ static void job_due(struct machine *m, struct live *l)
     } else if (j.agent.timeout_ms > 0 &&
                wall_add_ms(j.started_at, j.agent.timeout_ms).ns <= m->now.ns) {
         jobs__tell_taken(m, &j);
-        end__failed(m, &j, STR("iteration timeout"), STR_EMPTY, NULL);
+        job_end__failed(m, &j, STR("iteration timeout"), STR_EMPTY, NULL);
     } else {
         reclaim(m, &j);
     }
 }
 
-static void job_expired(struct machine *m, struct live *l)
+static void job_expired(struct machine *m, struct live_job *l)
 {
     struct job j;
     bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
     CHECK(found);
-    end__expired(m, &j, STORE_LIVE);
+    job_end__expired(m, &j, STORE_LIVE);
 }
 
 static bool has_room(const struct machine *m, const struct result *r)
@@ -65,12 +65,12 @@ void apply_tick(struct machine *m, const struct command *c, struct result *r)
     /* What others owe to an end that was acknowledged comes first. */
     r->affected = dependencies__release(m, LIMIT_TICK_JOBS);
     while (has_room(m, r) && (first = heap_first_until(&m->due, m->now.ns)) != NULL) {
-        job_due(m, CONTAINER_OF(first, struct live, due));
+        job_due(m, CONTAINER_OF(first, struct live_job, due));
         r->affected++;
     }
     /* Expiry is strict: a job may still be claimed at the very moment. */
     while (has_room(m, r) && (first = heap_first_until(&m->expiry, m->now.ns - 1)) != NULL) {
-        job_expired(m, CONTAINER_OF(first, struct live, expiry));
+        job_expired(m, CONTAINER_OF(first, struct live_job, expiry));
         r->affected++;
     }
     locks__expire(m, LIMIT_TICK_JOBS);

@@ -99,8 +99,9 @@ static struct str merged(struct machine *m, const struct json_object_pair *pairs
 }
 
 /* What a step or the exit handler is told of the one before. */
-static struct str next_payload(struct machine *m, const struct job *j, const struct end_ack *ack,
-                               const struct step *step, bool exit_handler)
+static struct str next_payload(struct machine *m, const struct job *j,
+                               const struct job_end_ack *ack, const struct step *step,
+                               bool exit_handler)
 {
     struct json_object_pair pairs[3];
     size_t n = 0;
@@ -123,7 +124,7 @@ static bool is_step(const struct job *j)
            j->chain_config.len > 0;
 }
 
-void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack)
+void chains__completed(struct machine *m, const struct job *j, const struct job_end_ack *ack)
 {
     struct step step;
     if (!is_step(j)) {

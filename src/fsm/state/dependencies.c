@@ -77,7 +77,7 @@ static void sweep(struct machine *m, struct dependency *d)
     uint32_t kept = 0;
     sort(d);
     for (uint32_t i = 0; i < d->count; i++) {
-        if (live_find(&m->live, d->waiters[i]) != NULL) {
+        if (live_index_find(&m->live_index, d->waiters[i]) != NULL) {
             d->waiters[kept++] = d->waiters[i];
         }
     }
@@ -159,7 +159,7 @@ static bool find_waiting(struct machine *m, struct id waiter, struct id done, st
 {
     uint64_t read = store_docs_read_bytes(m->store.docs);
     enum store_family family;
-    if (live_find(&m->live, waiter) == NULL || !jobs__get(m, waiter, out, &family)) {
+    if (live_index_find(&m->live_index, waiter) == NULL || !jobs__get(m, waiter, out, &family)) {
         return false;
     }
     *out_left = without(m, out->waits_for, done);

@@ -10,7 +10,7 @@
 
 bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family)
 {
-    *out_family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    *out_family = live_index_find(&m->live_index, id) != NULL ? STORE_LIVE : STORE_DONE;
     return store_docs_get(m->store.docs, *out_family, id, out);
 }
 
@@ -29,13 +29,14 @@ struct str jobs__doc(struct machine *m, struct id id)
 
 bool jobs__glance(struct machine *m, struct id id, struct job *out)
 {
-    enum store_family family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    enum store_family family =
+        live_index_find(&m->live_index, id) != NULL ? STORE_LIVE : STORE_DONE;
     return store_docs_glance(m->store.docs, family, id, out);
 }
 
 bool jobs__state(struct machine *m, struct id id, enum job_state *out)
 {
-    const struct live *l = live_find(&m->live, id);
+    const struct live_job *l = live_index_find(&m->live_index, id);
     struct job j = {0};
     bool found = l != NULL || jobs__glance(m, id, &j);
     *out = l != NULL ? (enum job_state)l->state : j.state;
@@ -170,7 +171,7 @@ static uint64_t *done_count(struct queue *q, enum job_state state)
 }
 
 /* Out of line, heaps and counters, as the record says it is in them. */
-static void unindex_live(struct machine *m, struct live *l)
+static void unindex_live(struct machine *m, struct live_job *l)
 {
     struct queue *q = m->queues[l->queue];
     CHECK(q != NULL);
@@ -191,7 +192,7 @@ static void unindex_live(struct machine *m, struct live *l)
     q->recurring -= l->recurring ? 1 : 0;
     m->pending_count -= l->state == JOB_PENDING ? 1 : 0;
     if (l->state == JOB_ACTIVE) {
-        live_line_remove(&m->live, &q->active, l);
+        live_index_line_remove(&m->live_index, &q->active, l);
     } else if (l->push_line != 0) {
         push_lines__leave(m, q, l);
     } else if (l->state == JOB_PENDING) {
@@ -258,8 +259,8 @@ static int64_t due_at(const struct job *j)
 }
 
 /* Into counters and heaps, as the document says. The payload itself is not looked at. */
-static void index_live(struct machine *m, struct live *l, const struct job *j, size_t payload_bytes,
-                       struct queue *q)
+static void index_live(struct machine *m, struct live_job *l, const struct job *j,
+                       size_t payload_bytes, struct queue *q)
 {
     CHECK(id_eq(l->id, j->id));
     CHECK(m->queues[q->number] == q);
@@ -291,10 +292,10 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     }
 }
 
-static void line_up(struct machine *m, struct live *l, const struct job *j, struct queue *q)
+static void line_up(struct machine *m, struct live_job *l, const struct job *j, struct queue *q)
 {
     if (j->state == JOB_ACTIVE) {
-        live_line_add(&m->live, &q->active, l);
+        live_index_line_add(&m->live_index, &q->active, l);
     } else if (j->order != 0 && j->push.len > 0) {
         push_lines__choose(m, q, l, j);
         push_lines__stand(m, q, l);
@@ -323,7 +324,7 @@ static void note_changed(struct machine *m, const struct job *j)
 
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
 {
-    struct live *l = live_find(&m->live, j->id);
+    struct live_job *l = live_index_find(&m->live_index, j->id);
     struct queue *q = queues__need(m, j->queue);
     CHECK(l != NULL);
     CHECK(j->state == JOB_PENDING);
@@ -345,7 +346,7 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
 
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
 {
-    struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    struct live_job *l = was_in == STORE_LIVE ? live_index_find(&m->live_index, j->id) : NULL;
     struct queue *q = queues__need(m, j->queue);
 
     CHECK(was_in != STORE_LIVE || l != NULL);
@@ -365,23 +366,23 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
     if (job_state_is_terminal(j->state)) {
         count_done(m, q, j);
         if (l != NULL) {
-            live_remove(&m->live, l);
+            live_index_remove(&m->live_index, l);
         }
     } else {
-        l = l != NULL ? l : live_add(&m->live, j->id);
+        l = l != NULL ? l : live_index_add(&m->live_index, j->id);
         index_live(m, l, j, j->payload.len, q);
         line_up(m, l, j, q);
         CHECK(l->in_line == (j->order != 0 || j->state == JOB_ACTIVE));
         CHECK(l->in_line || j->state != JOB_PENDING || heap_node_is_in(&l->due));
     }
-    CHECK(m->pending_count <= m->live.count);
-    DCHECK(job_state_is_terminal(j->state) == (live_find(&m->live, j->id) == NULL));
+    CHECK(m->pending_count <= m->live_index.count);
+    DCHECK(job_state_is_terminal(j->state) == (live_index_find(&m->live_index, j->id) == NULL));
 }
 
 void jobs__create(struct machine *m, struct job *j)
 {
     j->id = ids__new(m);
-    DCHECK(live_find(&m->live, j->id) == NULL);
+    DCHECK(live_index_find(&m->live_index, j->id) == NULL);
     j->created_at = m->now;
     j->state = j->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING;
     if (j->push.len > 0) {
@@ -396,11 +397,11 @@ void jobs__create(struct machine *m, struct job *j)
 
 void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
 {
-    struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    struct live_job *l = was_in == STORE_LIVE ? live_index_find(&m->live_index, j->id) : NULL;
     CHECK(was_in != STORE_LIVE || l != NULL);
     if (l != NULL) {
         unindex_live(m, l);
-        live_remove(&m->live, l);
+        live_index_remove(&m->live_index, l);
     } else {
         uncount_done(m, j->id);
     }
@@ -418,7 +419,7 @@ void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
     if (q == NULL) {
         check_fatal("a job is in queue '" STR_FMT "', which has no record", STR_ARG(j->queue));
     }
-    struct live *l = live_add(&m->live, j->id);
+    struct live_job *l = live_index_add(&m->live_index, j->id);
     index_live(m, l, j, payload_bytes, q);
     if (j->order == 0) {
         line_up(m, l, j, q);

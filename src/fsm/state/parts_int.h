@@ -6,7 +6,7 @@
 
 #include "fsm/machine_int.h"
 
-struct end_ack;
+struct job_end_ack;
 
 /* The newest versions of records that are this module's own; the first is 1. */
 enum {
@@ -50,7 +50,7 @@ void replies__load(struct machine *m);
 void replies__close(struct machine *m);
 
 /* chains.c */
-void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack);
+void chains__completed(struct machine *m, const struct job *j, const struct job_end_ack *ack);
 void chains__dead(struct machine *m, const struct job *j, struct str error);
 
 /* dependencies.c */

@@ -11,10 +11,10 @@
 struct push_line *push_lines__find(const struct machine *m, struct str queue, uint8_t priority,
                                    struct str host);
 /* The line that j will stand in; then let it. */
-void push_lines__choose(struct machine *m, const struct queue *q, struct live *l,
+void push_lines__choose(struct machine *m, const struct queue *q, struct live_job *l,
                         const struct job *j);
-void push_lines__stand(struct machine *m, struct queue *q, struct live *l);
-void push_lines__leave(struct machine *m, struct queue *q, struct live *l);
+void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l);
+void push_lines__leave(struct machine *m, struct queue *q, struct live_job *l);
 void push_lines__ready(struct machine *m); /* something may be delivered now */
 /* As machine_each_push_line and machine_push_throttled_until. */
 void push_lines__each(struct machine *m, struct wall now, uint32_t first,

@@ -91,7 +91,7 @@ static void drop(struct machine *m, struct push_line *line)
     free(line);
 }
 
-void push_lines__choose(struct machine *m, const struct queue *q, struct live *l,
+void push_lines__choose(struct machine *m, const struct queue *q, struct live_job *l,
                         const struct job *j)
 {
     CHECK(l->push_line == 0);
@@ -99,7 +99,7 @@ void push_lines__choose(struct machine *m, const struct queue *q, struct live *l
 }
 
 /* The oldest pending job is found among those that wait (queues__oldest_pending). */
-void push_lines__stand(struct machine *m, struct queue *q, struct live *l)
+void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l)
 {
     CHECK(l->push_line > 0);
     CHECK(l->push_line <= m->push_line_count);
@@ -107,20 +107,20 @@ void push_lines__stand(struct machine *m, struct queue *q, struct live *l)
     CHECK(line != NULL);
     CHECK(line->queue == q->number);
     CHECK(line->priority == l->priority);
-    live_line_add(&m->live, &line->line, l);
+    live_index_line_add(&m->live_index, &line->line, l);
     queues__wait(q, l);
     push_lines__ready(m);
 }
 
-void push_lines__leave(struct machine *m, struct queue *q, struct live *l)
+void push_lines__leave(struct machine *m, struct queue *q, struct live_job *l)
 {
     CHECK(l->push_line > 0);
     CHECK(l->push_line <= m->push_line_count);
     struct push_line *line = m->push_lines[l->push_line - 1];
     CHECK(line != NULL);
     CHECK(line->queue == q->number);
-    live_line_remove(&m->live, &line->line, l);
-    heap_remove(&q->aside, &l->due);
+    live_index_line_remove(&m->live_index, &line->line, l);
+    heap_remove(&q->out_of_order, &l->due);
     l->push_line = 0;
     if (line->line.count == 0) {
         drop(m, line);

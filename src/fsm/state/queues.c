@@ -28,7 +28,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
     memcpy(q->name, name.ptr, name.len);
     q->node.key = str_from(q->name, name.len);
     q->active = live_line_empty();
-    heap_init_ranked(&q->aside, live_due_before, live_due_rank);
+    heap_init_ranked(&q->out_of_order, live_index_due_before, live_index_due_rank);
     map_add(&m->queue_names, &q->node);
     /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
     CHECK(m->queue_count < UINT32_MAX);
@@ -43,8 +43,8 @@ static struct queue *queue_new(struct machine *m, struct str name)
 static void queue_free(struct queue *q)
 {
     CHECK((q->claims == NULL) == (q->rec.throttle_rate == 0));
-    heap_deinit(&q->aside);
-    free(q->lanes);
+    heap_deinit(&q->out_of_order);
+    free(q->priority_lines);
     free(q->claims);
     free(q);
 }
@@ -76,57 +76,60 @@ void queues__touch(struct machine *m, struct queue *q)
     }
 }
 
-static struct lane *need_lane(struct queue *q, uint8_t priority)
+static struct priority_line *need_priority_line(struct queue *q, uint8_t priority)
 {
     unsigned at = 0;
-    while (at < q->lane_count && q->lanes[at].priority < priority) {
+    while (at < q->priority_line_count && q->priority_lines[at].priority < priority) {
         at++;
     }
-    if (at == q->lane_count || q->lanes[at].priority != priority) {
-        q->lanes = realloc(q->lanes, (q->lane_count + 1) * sizeof(struct lane));
-        CHECK(q->lanes != NULL);
-        memmove(q->lanes + at + 1, q->lanes + at, (q->lane_count - at) * sizeof(struct lane));
-        q->lanes[at] =
-            (struct lane){.priority = priority, .line = live_line_empty(), .oldest = LIVE_NONE};
-        q->lane_count++;
-        CHECK(at == 0 || q->lanes[at - 1].priority < priority);
-        CHECK(at + 1 == q->lane_count || q->lanes[at + 1].priority > priority);
+    if (at == q->priority_line_count || q->priority_lines[at].priority != priority) {
+        q->priority_lines =
+            realloc(q->priority_lines, (q->priority_line_count + 1) * sizeof(struct priority_line));
+        CHECK(q->priority_lines != NULL);
+        memmove(q->priority_lines + at + 1, q->priority_lines + at,
+                (q->priority_line_count - at) * sizeof(struct priority_line));
+        q->priority_lines[at] = (struct priority_line){
+            .priority = priority, .line = live_line_empty(), .oldest = LIVE_NONE};
+        q->priority_line_count++;
+        CHECK(at == 0 || q->priority_lines[at - 1].priority < priority);
+        CHECK(at + 1 == q->priority_line_count || q->priority_lines[at + 1].priority > priority);
     }
-    CHECK(q->lanes[at].priority == priority);
-    return &q->lanes[at];
+    CHECK(q->priority_lines[at].priority == priority);
+    return &q->priority_lines[at];
 }
 
 /* The oldest pending job is asked for often, and the line is in another order: who comes back goes
  * to its end. Those who came in the order of their ids need only to be known by the first of them;
  * the others, as a rule few, are in a heap as well. A job that is pending is not due, so that the
  * node for that is free. */
-void queues__stand(struct machine *m, struct queue *q, struct live *l)
+void queues__stand(struct machine *m, struct queue *q, struct live_job *l)
 {
-    struct lane *lane = need_lane(q, l->priority);
+    struct priority_line *priority_line = need_priority_line(q, l->priority);
     CHECK(l->queue == q->number);
     CHECK(!heap_node_is_in(&l->due)); /* its node is free for those that are out of order */
-    live_line_add(&m->live, &lane->line, l);
-    if (lane->oldest == LIVE_NONE) {
-        lane->oldest = lane->line.last;
-        lane->newest = l->id;
-    } else if (id_cmp(l->id, lane->newest) > 0) {
-        lane->newest = l->id;
+    live_index_line_add(&m->live_index, &priority_line->line, l);
+    if (priority_line->oldest == LIVE_NONE) {
+        priority_line->oldest = priority_line->line.last;
+        priority_line->newest = l->id;
+    } else if (id_cmp(l->id, priority_line->newest) > 0) {
+        priority_line->newest = l->id;
     } else {
         queues__wait(q, l);
     }
-    CHECK(lane->oldest != LIVE_NONE);
-    CHECK(lane->line.count > 0);
+    CHECK(priority_line->oldest != LIVE_NONE);
+    CHECK(priority_line->line.count > 0);
 }
 
 /* Claims take from the front, so that only others that were given back can stand before it. It is
  * put beside those that came in the order of their ids, whatever its own is. */
-bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint64_t order)
+bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, uint64_t order)
 {
-    struct lane *lane = need_lane(q, l->priority);
-    uint32_t at = lane->line.first;
+    struct priority_line *priority_line = need_priority_line(q, l->priority);
+    uint32_t at = priority_line->line.first;
     for (unsigned passed = 0; at != LIVE_NONE; passed++) {
         struct job j;
-        bool found = store_docs_get(m->store.docs, STORE_LIVE, live_at(&m->live, at)->id, &j);
+        bool found =
+            store_docs_get(m->store.docs, STORE_LIVE, live_index_at(&m->live_index, at)->id, &j);
         CHECK(found);
         if (j.order > order) {
             break;
@@ -134,50 +137,53 @@ bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint
         if (passed == LIMIT_CLAIM_COUNT) {
             return false;
         }
-        at = live_at(&m->live, at)->next;
+        at = live_index_at(&m->live_index, at)->next;
     }
     CHECK(l->queue == q->number);
     if (at == LIVE_NONE) {
-        live_line_add(&m->live, &lane->line, l);
+        live_index_line_add(&m->live_index, &priority_line->line, l);
     } else {
-        live_line_insert(&m->live, &lane->line, l, live_at(&m->live, at));
+        live_index_line_insert(&m->live_index, &priority_line->line, l,
+                               live_index_at(&m->live_index, at));
     }
     queues__wait(q, l);
     CHECK(l->in_line);
     return true;
 }
 
-void queues__wait(struct queue *q, struct live *l)
+void queues__wait(struct queue *q, struct live_job *l)
 {
-    heap_set(&q->aside, &l->due, 0);
+    heap_set(&q->out_of_order, &l->due, 0);
 }
 
-void queues__leave(struct machine *m, struct queue *q, struct live *l)
+void queues__leave(struct machine *m, struct queue *q, struct live_job *l)
 {
     if (l->in_line) {
-        struct lane *lane = need_lane(q, l->priority);
-        if (lane->oldest != LIVE_NONE && live_at(&m->live, lane->oldest) == l) {
-            lane->oldest = l->next;
-            while (lane->oldest != LIVE_NONE &&
-                   heap_node_is_in(&live_at(&m->live, lane->oldest)->due)) {
-                lane->oldest = live_at(&m->live, lane->oldest)->next;
+        struct priority_line *priority_line = need_priority_line(q, l->priority);
+        if (priority_line->oldest != LIVE_NONE &&
+            live_index_at(&m->live_index, priority_line->oldest) == l) {
+            priority_line->oldest = l->next;
+            while (priority_line->oldest != LIVE_NONE &&
+                   heap_node_is_in(&live_index_at(&m->live_index, priority_line->oldest)->due)) {
+                priority_line->oldest = live_index_at(&m->live_index, priority_line->oldest)->next;
             }
         }
-        live_line_remove(&m->live, &lane->line, l);
-        CHECK(lane->oldest == LIVE_NONE || lane->line.count > 0);
+        live_index_line_remove(&m->live_index, &priority_line->line, l);
+        CHECK(priority_line->oldest == LIVE_NONE || priority_line->line.count > 0);
     }
-    heap_remove(&q->aside, &l->due);
+    heap_remove(&q->out_of_order, &l->due);
     CHECK(!l->in_line);
     CHECK(!heap_node_is_in(&l->due));
 }
 
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q)
 {
-    const struct heap_node *aside = heap_first(&q->aside);
-    struct id oldest = aside == NULL ? ID_NONE : CONTAINER_OF(aside, const struct live, due)->id;
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        if (q->lanes[i].oldest != LIVE_NONE) {
-            struct id id = live_at(&m->live, q->lanes[i].oldest)->id;
+    const struct heap_node *out_of_order = heap_first(&q->out_of_order);
+    struct id oldest =
+        out_of_order == NULL ? ID_NONE : CONTAINER_OF(out_of_order, const struct live_job, due)->id;
+    for (unsigned i = 0; i < q->priority_line_count; i++) {
+        if (q->priority_lines[i].oldest != LIVE_NONE) {
+            struct id id = live_index_at(&m->live_index, q->priority_lines[i].oldest)->id;
             oldest = id_is_none(oldest) || id_cmp(id, oldest) < 0 ? id : oldest;
         }
     }
@@ -355,7 +361,7 @@ void queues__write_dirty(struct machine *m)
         if (q->gone) {
             CHECK(machine__in_line(q) == 0);
             CHECK(q->active.count == 0);
-            CHECK(q->aside.count == 0);
+            CHECK(q->out_of_order.count == 0);
             store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
             history__drop(m, q->node.key);
             map_remove(&m->queue_names, &q->node);

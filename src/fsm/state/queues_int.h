@@ -9,12 +9,12 @@ struct queue *queues__find(const struct machine *m, struct str name);
 struct queue *queues__need(struct machine *m, struct str name); /* made when it is new */
 void queues__touch(struct machine *m, struct queue *q);         /* write its record */
 /* A pending job comes to the end of its line, waits for others in none, or is pending no more. */
-void queues__stand(struct machine *m, struct queue *q, struct live *l);
-void queues__wait(struct queue *q, struct live *l);
+void queues__stand(struct machine *m, struct queue *q, struct live_job *l);
+void queues__wait(struct queue *q, struct live_job *l);
 /* Among those in line: behind the ones with a lower place. False when there are too many of them.
  */
-bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint64_t order);
-void queues__leave(struct machine *m, struct queue *q, struct live *l);
+bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, uint64_t order);
+void queues__leave(struct machine *m, struct queue *q, struct live_job *l);
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
 /* May something be claimed now? until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);

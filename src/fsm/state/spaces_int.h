@@ -28,12 +28,12 @@ void spaces__enter(struct machine *m, struct queue *q);
 void spaces__leave(struct machine *m, struct queue *q);
 
 /* A job that is not over is counted, or is no more. */
-static inline void spaces__count(struct queue *q, const struct live *l)
+static inline void spaces__count(struct queue *q, const struct live_job *l)
 {
     q->space->jobs++;
     q->space->payload_bytes += l->payload_bytes;
 }
-static inline void spaces__uncount(struct queue *q, const struct live *l)
+static inline void spaces__uncount(struct queue *q, const struct live_job *l)
 {
     CHECK(q->space->jobs > 0);
     CHECK(q->space->payload_bytes >= l->payload_bytes);

@@ -1,5 +1,5 @@
 /*
- * End: what follows when a job completes, dies, is cancelled or removed.
+ * Job_end: what follows when a job completes, dies, is cancelled or removed.
  *
  * The batch is counted before the job is written, because the document remembers that it was. Jobs
  * that come out of the end (the next step, a failure handler) are made after it, so that whoever
@@ -9,8 +9,8 @@
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 
-void end__completed(struct machine *m, struct job *j, enum store_family was_in,
-                    const struct end_ack *ack)
+void job_end__completed(struct machine *m, struct job *j, enum store_family was_in,
+                        const struct job_end_ack *ack)
 {
     CHECK(j->state == JOB_COMPLETED);
     j->completed_at = m->now;
@@ -23,7 +23,7 @@ void end__completed(struct machine *m, struct job *j, enum store_family was_in,
     dependencies__met(m, j->id);
 }
 
-void end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error)
+void job_end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error)
 {
     CHECK(j->state == JOB_DEAD);
     j->failed_at = m->now;
@@ -33,7 +33,7 @@ void end__dead(struct machine *m, struct job *j, enum store_family was_in, struc
     chains__dead(m, j, error);
 }
 
-void end__expired(struct machine *m, struct job *j, enum store_family was_in)
+void job_end__expired(struct machine *m, struct job *j, enum store_family was_in)
 {
     bool moved = job_move_target(j->state, JOB_MOVE_EXPIRE, &j->state);
     CHECK(moved);
@@ -42,10 +42,10 @@ void end__expired(struct machine *m, struct job *j, enum store_family was_in)
     j->hold_reason = STR_EMPTY;
     jobs__add_error(m, j, STR("job expired"), STR_EMPTY);
     jobs__emit(m, STORE_EVENT_EXPIRED, j);
-    end__dead(m, j, was_in, STR("job expired"));
+    job_end__dead(m, j, was_in, STR("job expired"));
 }
 
-void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
+void job_end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
 {
     CHECK(j->state == JOB_CANCELLED);
     if (j->lease_expires_at.ns != 0) {
@@ -61,7 +61,7 @@ void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
     locks__release(m, j);
 }
 
-void end__removed(struct machine *m, struct job *j, enum store_family was_in)
+void job_end__removed(struct machine *m, struct job *j, enum store_family was_in)
 {
     if (j->state == JOB_ACTIVE && j->push.len > 0 && m->hooks.push_gone != NULL) {
         m->hooks.push_gone(m->hooks.data, j->id);
@@ -85,7 +85,7 @@ static void outcome_at(const struct job *j, struct wall at, struct result *out)
     out->at = out->remaining > 0 ? wall_add_ms(at, job_backoff_delay_ms(j, j->attempt)) : WALL_NONE;
 }
 
-void end__failed_again(const struct job *j, struct result *r)
+void job_end__failed_again(const struct job *j, struct result *r)
 {
     outcome_at(j, j->fail_ended_at, r);
 }
@@ -110,7 +110,7 @@ static void tell_failure(struct machine *m, const struct job *j, struct str erro
                                               .next_attempt_at = out->at});
 }
 
-void end__run_failed(struct machine *m, struct job *j, struct str error)
+void job_end__run_failed(struct machine *m, struct job *j, struct str error)
 {
     struct result out = {0};
     count_failure(m, j);
@@ -140,18 +140,19 @@ static void fail(struct machine *m, struct job *j, struct str error, struct str 
         jobs__write(m, j, STORE_LIVE);
         jobs__emit(m, STORE_EVENT_RETRYING, j);
     } else {
-        end__dead(m, j, STORE_LIVE, error);
+        job_end__dead(m, j, STORE_LIVE, error);
     }
 }
 
-void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
-                 struct result *r)
+void job_end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
+                     struct result *r)
 {
     struct result unheard = {0};
     fail(m, j, error, backtrace, WALL_NONE, r != NULL ? r : &unheard);
 }
 
-void end__failed_later(struct machine *m, struct job *j, struct str error, int64_t not_before_ms)
+void job_end__failed_later(struct machine *m, struct job *j, struct str error,
+                           int64_t not_before_ms)
 {
     struct result unheard = {0};
     fail(m, j, error, STR_EMPTY, wall_add_ms(m->now, not_before_ms), &unheard);

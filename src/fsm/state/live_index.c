@@ -1,4 +1,4 @@
-#include "fsm/state/live.h"
+#include "fsm/state/live_index.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -7,26 +7,26 @@
 
 enum { CHUNK_SHIFT = 14, CHUNK_RECORDS = 1 << CHUNK_SHIFT, TABLE_FIRST = 64 };
 
-static_assert(sizeof(struct live) <= 80, "a waiting job may cost 120 bytes with its slots");
+static_assert(sizeof(struct live_job) <= 80, "a waiting job may cost 120 bytes with its slots");
 
-void live_init(struct live_table *t)
+void live_index_init(struct live_index *t)
 {
-    *t = (struct live_table){.free_first = LIVE_NONE};
+    *t = (struct live_index){.free_first = LIVE_NONE};
 }
 
-void live_deinit(struct live_table *t)
+void live_index_deinit(struct live_index *t)
 {
     for (uint32_t i = 0; i < t->chunk_count; i++) {
         free(t->chunks[i]);
     }
     free(t->chunks);
-    for (unsigned i = 0; i < LIVE_TABLES; i++) {
+    for (unsigned i = 0; i < LIVE_INDEX_TABLES; i++) {
         free(t->slots[i]);
     }
-    live_init(t);
+    live_index_init(t);
 }
 
-struct live *live_at(const struct live_table *t, uint32_t number)
+struct live_job *live_index_at(const struct live_index *t, uint32_t number)
 {
     CHECK(number < t->used);
     return &t->chunks[number >> CHUNK_SHIFT][number & (CHUNK_RECORDS - 1)];
@@ -34,11 +34,11 @@ struct live *live_at(const struct live_table *t, uint32_t number)
 
 static unsigned table_of(uint64_t hash)
 {
-    return (unsigned)(hash >> (64 - LIVE_TABLE_BITS));
+    return (unsigned)(hash >> (64 - LIVE_INDEX_BITS));
 }
 
 /* A record does not know its number: it is found through the table, where its id leads. */
-static struct live_slot *slot_for(const struct live_table *t, struct id id, uint64_t hash)
+static struct live_slot *slot_for(const struct live_index *t, struct id id, uint64_t hash)
 {
     unsigned table = table_of(hash);
     struct live_slot *slots = t->slots[table];
@@ -47,14 +47,14 @@ static struct live_slot *slot_for(const struct live_table *t, struct id id, uint
         return NULL;
     }
     uint32_t at = (uint32_t)hash & mask;
-    while (slots[at].number != LIVE_NONE &&
-           (slots[at].hash != (uint32_t)hash || !id_eq(live_at(t, slots[at].number)->id, id))) {
+    while (slots[at].number != LIVE_NONE && (slots[at].hash != (uint32_t)hash ||
+                                             !id_eq(live_index_at(t, slots[at].number)->id, id))) {
         at = (at + 1) & mask;
     }
     return &slots[at];
 }
 
-static struct live_slot *slot_of(const struct live_table *t, const struct live *l)
+static struct live_slot *slot_of(const struct live_index *t, const struct live_job *l)
 {
     struct live_slot *slot = slot_for(t, l->id, id_hash(l->id));
     CHECK(slot != NULL);
@@ -62,18 +62,18 @@ static struct live_slot *slot_of(const struct live_table *t, const struct live *
     return slot;
 }
 
-struct live *live_find(const struct live_table *t, struct id id)
+struct live_job *live_index_find(const struct live_index *t, struct id id)
 {
     const struct live_slot *slot = slot_for(t, id, id_hash(id));
-    return slot == NULL || slot->number == LIVE_NONE ? NULL : live_at(t, slot->number);
+    return slot == NULL || slot->number == LIVE_NONE ? NULL : live_index_at(t, slot->number);
 }
 
-uint32_t live_number(const struct live_table *t, const struct live *l)
+uint32_t live_index_number(const struct live_index *t, const struct live_job *l)
 {
     return slot_of(t, l)->number;
 }
 
-static void table_grow(struct live_table *t, unsigned table)
+static void table_grow(struct live_index *t, unsigned table)
 {
     uint32_t old_count = t->slot_count[table];
     struct live_slot *old = t->slots[table];
@@ -95,25 +95,25 @@ static void table_grow(struct live_table *t, unsigned table)
     t->slot_count[table] = count;
 }
 
-static uint32_t take_record(struct live_table *t)
+static uint32_t take_record(struct live_index *t)
 {
     if (t->free_first != LIVE_NONE) {
         uint32_t number = t->free_first;
-        t->free_first = live_at(t, number)->next;
+        t->free_first = live_index_at(t, number)->next;
         return number;
     }
     if (t->used == t->chunk_count * CHUNK_RECORDS) {
         CHECK(t->chunk_count < UINT32_MAX / CHUNK_RECORDS - 1);
-        t->chunks = realloc(t->chunks, (t->chunk_count + 1) * sizeof(struct live *));
+        t->chunks = realloc(t->chunks, (t->chunk_count + 1) * sizeof(struct live_job *));
         CHECK(t->chunks != NULL);
-        t->chunks[t->chunk_count] = malloc(CHUNK_RECORDS * sizeof(struct live));
+        t->chunks[t->chunk_count] = malloc(CHUNK_RECORDS * sizeof(struct live_job));
         CHECK(t->chunks[t->chunk_count] != NULL);
         t->chunk_count++;
     }
     return t->used++;
 }
 
-struct live *live_add(struct live_table *t, struct id id)
+struct live_job *live_index_add(struct live_index *t, struct id id)
 {
     uint64_t hash = id_hash(id);
     unsigned table = table_of(hash);
@@ -126,17 +126,17 @@ struct live *live_add(struct live_table *t, struct id id)
     *slot = (struct live_slot){.number = take_record(t), .hash = (uint32_t)hash};
     t->slot_used[table]++;
     t->count++;
-    struct live *l = live_at(t, slot->number);
-    *l = (struct live){.id = id,
-                       .next = LIVE_NONE,
-                       .prev = LIVE_NONE,
-                       .due = heap_node_out(),
-                       .expiry = heap_node_out()};
+    struct live_job *l = live_index_at(t, slot->number);
+    *l = (struct live_job){.id = id,
+                           .next = LIVE_NONE,
+                           .prev = LIVE_NONE,
+                           .due = heap_node_out(),
+                           .expiry = heap_node_out()};
     return l;
 }
 
 /* Linear probing without marks: what stands behind the gap and may move into it does. */
-static void close_gap(struct live_table *t, unsigned table, uint32_t gap)
+static void close_gap(struct live_index *t, unsigned table, uint32_t gap)
 {
     uint32_t mask = t->slot_count[table] - 1;
     struct live_slot *slots = t->slots[table];
@@ -150,7 +150,7 @@ static void close_gap(struct live_table *t, unsigned table, uint32_t gap)
     slots[gap].number = LIVE_NONE;
 }
 
-void live_remove(struct live_table *t, struct live *l)
+void live_index_remove(struct live_index *t, struct live_job *l)
 {
     CHECK(!l->in_line);
     CHECK(!heap_node_is_in(&l->due));
@@ -165,40 +165,40 @@ void live_remove(struct live_table *t, struct live *l)
     t->free_first = number;
 }
 
-uint64_t live_bytes(const struct live_table *t)
+uint64_t live_index_bytes(const struct live_index *t)
 {
-    uint64_t bytes = (uint64_t)t->chunk_count * CHUNK_RECORDS * sizeof(struct live);
-    for (unsigned i = 0; i < LIVE_TABLES; i++) {
+    uint64_t bytes = (uint64_t)t->chunk_count * CHUNK_RECORDS * sizeof(struct live_job);
+    for (unsigned i = 0; i < LIVE_INDEX_TABLES; i++) {
         bytes += t->slot_count[i] * sizeof(struct live_slot);
     }
     return bytes;
 }
 
-bool live_due_before(const struct heap_node *a, const struct heap_node *b)
+bool live_index_due_before(const struct heap_node *a, const struct heap_node *b)
 {
-    return id_cmp(CONTAINER_OF(a, const struct live, due)->id,
-                  CONTAINER_OF(b, const struct live, due)->id) < 0;
+    return id_cmp(CONTAINER_OF(a, const struct live_job, due)->id,
+                  CONTAINER_OF(b, const struct live_job, due)->id) < 0;
 }
 
-bool live_expiry_before(const struct heap_node *a, const struct heap_node *b)
+bool live_index_expiry_before(const struct heap_node *a, const struct heap_node *b)
 {
-    return id_cmp(CONTAINER_OF(a, const struct live, expiry)->id,
-                  CONTAINER_OF(b, const struct live, expiry)->id) < 0;
+    return id_cmp(CONTAINER_OF(a, const struct live_job, expiry)->id,
+                  CONTAINER_OF(b, const struct live_job, expiry)->id) < 0;
 }
 
-uint64_t live_due_rank(const struct heap_node *n)
+uint64_t live_index_due_rank(const struct heap_node *n)
 {
-    return id_rank(CONTAINER_OF(n, const struct live, due)->id);
+    return id_rank(CONTAINER_OF(n, const struct live_job, due)->id);
 }
 
-uint64_t live_expiry_rank(const struct heap_node *n)
+uint64_t live_index_expiry_rank(const struct heap_node *n)
 {
-    return id_rank(CONTAINER_OF(n, const struct live, expiry)->id);
+    return id_rank(CONTAINER_OF(n, const struct live_job, expiry)->id);
 }
 
-void live_line_add(const struct live_table *t, struct live_line *line, struct live *l)
+void live_index_line_add(const struct live_index *t, struct live_line *line, struct live_job *l)
 {
-    uint32_t number = live_number(t, l);
+    uint32_t number = live_index_number(t, l);
     CHECK(!l->in_line);
     l->in_line = true;
     l->prev = line->last;
@@ -206,32 +206,32 @@ void live_line_add(const struct live_table *t, struct live_line *line, struct li
     if (line->last == LIVE_NONE) {
         line->first = number;
     } else {
-        live_at(t, line->last)->next = number;
+        live_index_at(t, line->last)->next = number;
     }
     line->last = number;
     line->count++;
 }
 
-void live_line_insert(const struct live_table *t, struct live_line *line, struct live *l,
-                      struct live *next)
+void live_index_line_insert(const struct live_index *t, struct live_line *line, struct live_job *l,
+                            struct live_job *next)
 {
-    uint32_t number = live_number(t, l);
+    uint32_t number = live_index_number(t, l);
     CHECK(!l->in_line);
     CHECK(next->in_line);
     l->in_line = true;
-    l->next = live_number(t, next);
+    l->next = live_index_number(t, next);
     l->prev = next->prev;
-    *(next->prev == LIVE_NONE ? &line->first : &live_at(t, next->prev)->next) = number;
+    *(next->prev == LIVE_NONE ? &line->first : &live_index_at(t, next->prev)->next) = number;
     next->prev = number;
     line->count++;
 }
 
-void live_line_remove(const struct live_table *t, struct live_line *line, struct live *l)
+void live_index_line_remove(const struct live_index *t, struct live_line *line, struct live_job *l)
 {
     CHECK(l->in_line);
     CHECK(line->count > 0);
-    *(l->prev == LIVE_NONE ? &line->first : &live_at(t, l->prev)->next) = l->next;
-    *(l->next == LIVE_NONE ? &line->last : &live_at(t, l->next)->prev) = l->prev;
+    *(l->prev == LIVE_NONE ? &line->first : &live_index_at(t, l->prev)->next) = l->next;
+    *(l->next == LIVE_NONE ? &line->last : &live_index_at(t, l->next)->prev) = l->prev;
     l->in_line = false;
     l->next = l->prev = LIVE_NONE;
     line->count--;

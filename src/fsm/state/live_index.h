@@ -1,5 +1,5 @@
 /*
- * Live: what the machine keeps in memory about each job that is not over.
+ * Live_index: what the machine keeps in memory about each job that is not over.
  *
  * A small record per job, found by id, linked into its queue's line and into the heaps of due
  * times. Everything here is rebuilt from the live documents at start; nothing here is written.
@@ -16,7 +16,7 @@
 
 #define LIVE_NONE UINT32_MAX
 
-struct live {
+struct live_job {
     struct id id;
     uint32_t queue;      /* number of its queue */
     uint32_t next, prev; /* in its line, LIVE_NONE at the ends */
@@ -40,43 +40,43 @@ struct live_slot {
     uint32_t hash;   /* low half */
 };
 
-enum { LIVE_TABLE_BITS = 8, LIVE_TABLES = 1 << LIVE_TABLE_BITS };
+enum { LIVE_INDEX_BITS = 8, LIVE_INDEX_TABLES = 1 << LIVE_INDEX_BITS };
 
-struct live_table {
-    struct live **chunks;
+struct live_index {
+    struct live_job **chunks;
     uint32_t chunk_count;
     uint32_t used;       /* records ever handed out */
     uint32_t free_first; /* list through next */
     uint32_t count;
     /* by the top bits of the hash: each grows by itself, in steps */
-    struct live_slot *slots[LIVE_TABLES];
-    uint32_t slot_count[LIVE_TABLES];
-    uint32_t slot_used[LIVE_TABLES];
+    struct live_slot *slots[LIVE_INDEX_TABLES];
+    uint32_t slot_count[LIVE_INDEX_TABLES];
+    uint32_t slot_used[LIVE_INDEX_TABLES];
 };
 
-void live_init(struct live_table *t);
-void live_deinit(struct live_table *t);
+void live_index_init(struct live_index *t);
+void live_index_deinit(struct live_index *t);
 
 /* NULL when there is none. */
-struct live *live_find(const struct live_table *t, struct id id);
+struct live_job *live_index_find(const struct live_index *t, struct id id);
 
 /* A record for an id that has none; everything but the id is empty. */
-struct live *live_add(struct live_table *t, struct id id);
+struct live_job *live_index_add(struct live_index *t, struct id id);
 
 /* Give the record back; it must be out of every line and heap. */
-void live_remove(struct live_table *t, struct live *l);
+void live_index_remove(struct live_index *t, struct live_job *l);
 
-struct live *live_at(const struct live_table *t, uint32_t number);
-uint32_t live_number(const struct live_table *t, const struct live *l);
+struct live_job *live_index_at(const struct live_index *t, uint32_t number);
+uint32_t live_index_number(const struct live_index *t, const struct live_job *l);
 
 /* Memory that the table takes, whether in use or not. */
-uint64_t live_bytes(const struct live_table *t);
+uint64_t live_index_bytes(const struct live_index *t);
 
 /* Order of two records by id, for heaps. */
-bool live_due_before(const struct heap_node *a, const struct heap_node *b);
-bool live_expiry_before(const struct heap_node *a, const struct heap_node *b);
-uint64_t live_due_rank(const struct heap_node *n);
-uint64_t live_expiry_rank(const struct heap_node *n);
+bool live_index_due_before(const struct heap_node *a, const struct heap_node *b);
+bool live_index_expiry_before(const struct heap_node *a, const struct heap_node *b);
+uint64_t live_index_due_rank(const struct heap_node *n);
+uint64_t live_index_expiry_rank(const struct heap_node *n);
 
 /* Jobs in line: first come, first served, where order counts. */
 struct live_line {
@@ -89,8 +89,8 @@ static inline struct live_line live_line_empty(void)
     return (struct live_line){.first = LIVE_NONE, .last = LIVE_NONE};
 }
 
-void live_line_add(const struct live_table *t, struct live_line *line, struct live *l);
+void live_index_line_add(const struct live_index *t, struct live_line *line, struct live_job *l);
 /* Before `next`, which is in the line. */
-void live_line_insert(const struct live_table *t, struct live_line *line, struct live *l,
-                      struct live *next);
-void live_line_remove(const struct live_table *t, struct live_line *line, struct live *l);
+void live_index_line_insert(const struct live_index *t, struct live_line *line, struct live_job *l,
+                            struct live_job *next);
+void live_index_line_remove(const struct live_index *t, struct live_line *line, struct live_job *l);
