@@ -6,35 +6,10 @@
 
 #include "base/check.h"
 #include "cluster/disk_io_int.h"
-#include "cluster/members.h"
 #include "log/log.h"
+#include "raftlog/members.h"
 
 enum { FILL_BATCH = 128, FILL_BYTES = 8 };
-
-enum err_code disk_io__manifest_decode(struct disk_io_manifest *m, struct err *err)
-{
-    if (m->arena == NULL) {
-        m->arena = arena_new(MANIFEST_BYTES_MAX);
-    }
-    arena_reset(m->arena);
-    if (m->bytes.len == 0) {
-        return ERR_OK;
-    }
-    struct raft_configuration members;
-    if (manifest_decode(buf_str(&m->bytes), m->arena, &m->m, err) != ERR_OK ||
-        members_decode(m->m.members, &members, err) != ERR_OK) {
-        return err->code;
-    }
-    raft_configuration_close(&members);
-    return ERR_OK;
-}
-
-void disk_io__manifest_clear(struct disk_io_manifest *m)
-{
-    buf_deinit(&m->bytes);
-    arena_free(m->arena);
-    m->arena = NULL;
-}
 
 /* The snapshot before the newest. When it cannot be read, there is none: nothing depends on it. */
 static void load_older(struct disk_io *d)
@@ -43,22 +18,12 @@ static void load_older(struct disk_io *d)
     struct disk_io_manifest older = {0};
     buf_init(&older.bytes, MANIFEST_BYTES_MAX);
     if (snapshots_load_nth(d->snapshots_dir.z, 1, &older.bytes, &err) != ERR_OK ||
-        disk_io__manifest_decode(&older, &err) != ERR_OK) {
+        disk_manifest__decode(&older, &err) != ERR_OK) {
         log_warn("older snapshot not usable", LOG_Z("error", err.msg));
     } else if (older.bytes.len > 0) {
-        d->older = disk_io__older(&older);
+        d->older = disk_manifest__older(&older);
     }
-    disk_io__manifest_clear(&older);
-}
-
-struct disk_io_older disk_io__older(const struct disk_io_manifest *m)
-{
-    struct disk_io_older older = {0};
-    if (m->bytes.len > 0) {
-        older.index = m->m.index;
-        older.bytes = snapshots_bytes(&m->m);
-    }
-    return older;
+    disk_manifest__clear(&older);
 }
 
 static uint64_t snapshot_index(const struct disk_io *d)
@@ -205,7 +170,7 @@ static enum err_code open_all(struct disk_io *d, const struct disk_io_config *co
     if (make_folders(d, err) != ERR_OK ||
         ballot_open(d->ballot_path.z, &d->ballot_fd, &d->ballot, err) != ERR_OK ||
         snapshots_load(d->snapshots_dir.z, &d->newest.bytes, err) != ERR_OK ||
-        disk_io__manifest_decode(&d->newest, err) != ERR_OK) {
+        disk_manifest__decode(&d->newest, err) != ERR_OK) {
         return err->code;
     }
     snapshots_prune(d->snapshots_dir.z, true);
@@ -259,7 +224,7 @@ void disk_io_free(struct disk_io *d)
     CHECK(d->wal == NULL || !d->wal_started);
     wal_free(d->wal);
     wal_content_clear(&d->content);
-    disk_io__manifest_clear(&d->newest);
+    disk_manifest__clear(&d->newest);
     os_file_close(d->ballot_fd);
     os_file_close(d->lock_fd);
     free(d);

@@ -21,9 +21,9 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "cluster/manifest.h"
-#include "cluster/wal.h"
 #include "loop/mailbox.h"
+#include "raftlog/manifest.h"
+#include "raftlog/wal.h"
 
 struct disk_io;
 

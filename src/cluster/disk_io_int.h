@@ -5,10 +5,10 @@
 #pragma once
 
 #include "base/buf.h"
-#include "cluster/ballot.h"
 #include "cluster/disk_io.h"
-#include "cluster/snapshots.h"
 #include "os/os_file.h"
+#include "raftlog/ballot.h"
+#include "raftlog/snapshots.h"
 
 /* A manifest and what its members point into. */
 struct disk_io_manifest {
@@ -63,8 +63,8 @@ int disk_snapshot__get(struct raft_io *io, struct raft_io_snapshot_get *req,
 struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from);
 
 /* Decode the bytes that were put into the manifest. */
-ATTR_NODISCARD enum err_code disk_io__manifest_decode(struct disk_io_manifest *m, struct err *err);
-void disk_io__manifest_clear(struct disk_io_manifest *m);
+ATTR_NODISCARD enum err_code disk_manifest__decode(struct disk_io_manifest *m, struct err *err);
+void disk_manifest__clear(struct disk_io_manifest *m);
 
 /* What to remember of a manifest when a newer one takes its place. */
-struct disk_io_older disk_io__older(const struct disk_io_manifest *m);
+struct disk_io_older disk_manifest__older(const struct disk_io_manifest *m);

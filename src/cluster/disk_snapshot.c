@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "cluster/disk_io_int.h"
-#include "cluster/members.h"
 #include "log/log.h"
+#include "raftlog/members.h"
 
 static void *must_alloc(size_t n)
 {
@@ -66,15 +66,15 @@ static void put_finish(struct put *p)
     struct raft_io_snapshot_put *req = p->req;
     int status = p->code == ERR_OK ? 0 : RAFT_IOERR;
     if (p->code == ERR_OK) {
-        d->older = disk_io__older(&d->newest);
-        disk_io__manifest_clear(&d->newest);
+        d->older = disk_manifest__older(&d->newest);
+        disk_manifest__clear(&d->newest);
         d->newest = p->manifest;
         if (p->drop_index > 0 && !d->closing) {
             disk_serve__submit(d, WAL_DROP, p->drop_index);
         }
     } else {
         log_warn("snapshot not stored", LOG_Z("error", p->err.msg));
-        disk_io__manifest_clear(&p->manifest);
+        disk_manifest__clear(&p->manifest);
     }
     free(p);
     req->cb(req, status);
@@ -119,7 +119,7 @@ static enum err_code take_manifest(const struct raft_snapshot *s, struct disk_io
     if (out->bytes.overflow || out->bytes.len == 0) {
         return err_set(err, ERR_TOO_LARGE, "a snapshot is empty or too large");
     }
-    if (disk_io__manifest_decode(out, err) != ERR_OK) {
+    if (disk_manifest__decode(out, err) != ERR_OK) {
         return err->code;
     }
     if (out->m.index != s->index || out->m.term != s->term ||
@@ -141,7 +141,7 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
     struct err err;
     if (take_manifest(snapshot, &p->manifest, &err) != ERR_OK) {
         log_warn("snapshot refused", LOG_Z("error", err.msg));
-        disk_io__manifest_clear(&p->manifest);
+        disk_manifest__clear(&p->manifest);
         free(p);
         return RAFT_MALFORMED;
     }

@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "cluster/members.h"
 #include "cluster/node_int.h"
 #include "log/log.h"
+#include "raftlog/members.h"
 
 enum {
     DEPTH_ALONE = 1,

@@ -9,9 +9,9 @@
 #include "cluster/guard.h"
 #include "cluster/node.h"
 #include "cluster/peers.h"
-#include "cluster/snapshots.h"
 #include "cluster/transfer.h"
 #include "loop/mailbox.h"
+#include "raftlog/snapshots.h"
 
 /* A snapshot being taken. The loop's, except while the pool works on it. */
 struct node_snapshot {

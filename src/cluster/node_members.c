@@ -8,10 +8,10 @@
 #include "cluster/node_members.h"
 
 #include "base/check.h"
-#include "cluster/members.h"
 #include "cluster/node_int.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "raftlog/members.h"
 
 /* What raft calls PROGRESS__SNAPSHOT. */
 enum { PROGRESS_SNAPSHOT = 2 };

@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "cluster/members.h"
 #include "cluster/node_int.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "raftlog/members.h"
 
 enum {
     TRAILING_ALONE = 1, /* nobody catches up from our log; 0 would mean something else to Raft */

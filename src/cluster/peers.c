@@ -8,10 +8,10 @@
 
 #include "base/check.h"
 #include "base/pack.h"
-#include "cluster/snapshots.h"
 #include "cluster/wire.h"
 #include "log/log.h"
 #include "os/os_file.h"
+#include "raftlog/snapshots.h"
 #include "raftnet/raftnet_drop.h"
 
 enum { GROUP = 0, FETCH_TRIES = 20, FETCH_PAUSE_MS = 300 };

@@ -12,11 +12,11 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/pack.h"
-#include "cluster/manifest.h"
-#include "cluster/snapshots.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
+#include "raftlog/manifest.h"
+#include "raftlog/snapshots.h"
 
 /* What a piece is. The numbers are on the wire. */
 enum piece { PIECE_BYTES = 0, PIECE_LAST = 1, PIECE_GONE = 2 };

@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "base/pack.h"
-#include "cluster/manifest.h"
-#include "cluster/members.h"
-#include "cluster/segment.h"
+#include "raftlog/manifest.h"
+#include "raftlog/members.h"
+#include "raftlog/segment.h"
 
 enum { ENTRY_HEAD_BYTES = 16, ENTRY_ALIGN = 8 };
 

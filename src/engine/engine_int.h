@@ -11,13 +11,13 @@
 
 #include "base/limits.h"
 #include "base/map.h"
-#include "cluster/snapshots.h"
 #include "core/cron.h"
 #include "engine/engine.h"
 #include "engine/engine_ask.h"
 #include "engine/engine_cluster_int.h"
 #include "engine/engine_now.h"
 #include "os/os_file.h"
+#include "raftlog/snapshots.h"
 
 /* An entry in the log that carries ops of ours. */
 struct engine_entry {

@@ -4,10 +4,10 @@
 
 #include "cluster/disk_io.h"
 #include "cluster/identity.h"
-#include "cluster/members.h"
 #include "cluster/node.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
+#include "raftlog/members.h"
 
 static void list_members(const struct raft_configuration *members, uint64_t self, struct buf *out)
 {

@@ -6,12 +6,12 @@
 
 #include "base/arena.h"
 #include "cluster/disk_io.h"
-#include "cluster/manifest.h"
-#include "cluster/snapshots.h"
-#include "cluster/wal.h"
 #include "os/os_choice.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
+#include "raftlog/manifest.h"
+#include "raftlog/snapshots.h"
+#include "raftlog/wal.h"
 #include "store/store.h"
 
 #define STATE_NAME "state"

@@ -5,14 +5,14 @@
  * the right checksum behind them. The corpus is tests/golden/manifest-1.bin, whole, cut and
  * changed.
  */
-#include "cluster/manifest.h"
+#include "raftlog/manifest.h"
 
 #include <string.h>
 
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/pack.h"
-#include "cluster/members.h"
+#include "raftlog/members.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

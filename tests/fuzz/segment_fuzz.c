@@ -6,7 +6,7 @@
  * twice: as it came, and with the checksums made right. The corpus is tests/golden/segment-1.bin,
  * whole, cut and changed, and segment-1-seal.bin.
  */
-#include "cluster/segment.h"
+#include "raftlog/segment.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "cluster/wire.h"
 
 #include "base/check.h"
-#include "cluster/members.h"
-#include "cluster/segment.h"
+#include "raftlog/members.h"
+#include "raftlog/segment.h"
 #include "raftnet/raftnet_frame.h"
 #include "raftnet/raftnet_shake.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "cluster/segment.h"
 #include "lib/sim_disk.h"
+#include "raftlog/segment.h"
 
 enum { SECTOR = 512 };
 

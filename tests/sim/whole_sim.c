@@ -13,7 +13,7 @@
  *
  * What is not the real thing: RocksDB (whole_sim/kv_disk.h is in its place), the files of the log
  * (lib/sim_disk.c keeps entries with what was flushed of them; the bytes of a torn write are those
- * of cluster/segment.c), and the engine's threads (whole.h says which of its rules are repeated
+ * of raftlog/segment.c), and the engine's threads (whole.h says which of its rules are repeated
  * here). Those have crash tests of their own: wal_crash_test.c, kv_crash_test.c,
  * integration/crash.
  *

@@ -9,11 +9,11 @@
 
 #include "base/check.h"
 #include "base/fault.h"
-#include "cluster/members.h"
-#include "cluster/snapshots.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 #include "log/log.h"
+#include "raftlog/members.h"
+#include "raftlog/snapshots.h"
 
 /* A member's folder, served to a caller that plays Raft. */
 struct rig {

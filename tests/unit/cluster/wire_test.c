@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/manifest.h"
-#include "cluster/members.h"
 #include "lib/test.h"
+#include "raftlog/manifest.h"
+#include "raftlog/members.h"
 
 static struct buf encode(const struct raft_message *m)
 {

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "cluster/segment.h"
-#include "cluster/wal_int.h"
 #include "lib/test.h"
 #include "log/log.h"
-#include "unit/cluster/wal_rig.h"
+#include "raftlog/segment.h"
+#include "raftlog/wal_int.h"
+#include "unit/raftlog/wal_rig.h"
 
 /* 40 entries, each flushed by itself, 12 and a seal to a segment: 1-12, 13-24, 25-36, 37-40. */
 enum {

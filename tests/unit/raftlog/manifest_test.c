@@ -1,4 +1,4 @@
-#include "cluster/manifest.h"
+#include "raftlog/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

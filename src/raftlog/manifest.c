@@ -1,4 +1,4 @@
-#include "cluster/manifest.h"
+#include "raftlog/manifest.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/wal.h"
+#include "raftlog/wal.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "cluster/wal_int.h"
 #include "lib/test.h"
 #include "log/log.h"
-#include "unit/cluster/wal_rig.h"
+#include "raftlog/wal_int.h"
+#include "unit/raftlog/wal_rig.h"
 
 static int setup(void **state)
 {

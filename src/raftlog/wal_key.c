@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "base/crc32c.h"
-#include "cluster/wal_int.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "raftlog/wal_int.h"
 
 /* Numbers are little-endian on disk, whatever the machine. */
 struct key_file {

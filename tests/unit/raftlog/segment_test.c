@@ -1,4 +1,4 @@
-#include "cluster/segment.h"
+#include "raftlog/segment.h"
 
 #include <endian.h>
 #include <stdlib.h>

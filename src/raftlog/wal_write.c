@@ -10,8 +10,8 @@
 
 #include "base/check.h"
 #include "base/fault.h"
-#include "cluster/wal_int.h"
 #include "log/log.h"
+#include "raftlog/wal_int.h"
 
 static_assert((int)RAFT_COMMAND == (int)SEGMENT_COMMAND, "entry types are on disk");
 static_assert((int)RAFT_BARRIER == (int)SEGMENT_BARRIER, "entry types are on disk");

@@ -14,9 +14,9 @@
 
 #include <uv.h>
 
-#include "cluster/segment.h"
-#include "cluster/wal.h"
 #include "os/os_file.h"
+#include "raftlog/segment.h"
+#include "raftlog/wal.h"
 
 struct wal;
 

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "cluster/wal_int.h"
 #include "lib/rng.h"
 #include "lib/test.h"
 #include "log/log.h"
-#include "unit/cluster/wal_rig.h"
+#include "raftlog/wal_int.h"
+#include "unit/raftlog/wal_rig.h"
 
 enum { INDEX_MAX = 20000, SECTOR_BYTES = 512 };
 

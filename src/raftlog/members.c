@@ -1,4 +1,4 @@
-#include "cluster/members.h"
+#include "raftlog/members.h"
 
 #include <stdbool.h>
 #include <string.h>

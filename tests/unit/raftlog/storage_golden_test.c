@@ -3,13 +3,13 @@
  * says how files are added). Where the version is still the present one, the same bytes are written
  * today.
  */
-#include "cluster/ballot.h"
-#include "cluster/manifest.h"
-#include "cluster/members.h"
-#include "cluster/wal_int.h"
 #include "lib/golden.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
+#include "raftlog/ballot.h"
+#include "raftlog/manifest.h"
+#include "raftlog/members.h"
+#include "raftlog/wal_int.h"
 
 enum { FIRST_INDEX = 41 };
 

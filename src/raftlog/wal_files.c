@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/fault.h"
-#include "cluster/wal_int.h"
+#include "raftlog/wal_int.h"
 
 enum { ZERO_BYTES = 1 << 20 };
 

@@ -1,4 +1,4 @@
-#include "cluster/snapshots.h"
+#include "raftlog/snapshots.h"
 
 #include <inttypes.h>
 #include <stdio.h>

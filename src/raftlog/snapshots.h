@@ -21,8 +21,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cluster/manifest.h"
 #include "os/os_file.h"
+#include "raftlog/manifest.h"
 
 enum { SNAPSHOTS_KEPT = 2 };
 

@@ -1,4 +1,4 @@
-#include "cluster/members.h"
+#include "raftlog/members.h"
 
 #include <stdlib.h>
 #include <string.h>

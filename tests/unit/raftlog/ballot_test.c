@@ -1,4 +1,4 @@
-#include "cluster/ballot.h"
+#include "raftlog/ballot.h"
 
 #include "base/fault.h"
 #include "lib/test.h"

@@ -11,8 +11,8 @@
 
 #include <uv.h>
 
-#include "cluster/wal.h"
 #include "lib/tmpdir.h"
+#include "raftlog/wal.h"
 
 struct wal_rig {
     struct tmpdir dir;

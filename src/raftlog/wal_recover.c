@@ -27,8 +27,8 @@
 
 #include "base/buf.h"
 #include "base/check.h"
-#include "cluster/wal_int.h"
 #include "log/log.h"
+#include "raftlog/wal_int.h"
 
 /* What a segment file may have: its limit, and one entry that was larger. */
 enum { FILE_BYTES_MAX = SEGMENT_PAYLOAD_BYTES_MAX + WAL_SEGMENT_BYTES_MAX / 2 };

@@ -1,4 +1,4 @@
-#include "unit/cluster/wal_rig.h"
+#include "unit/raftlog/wal_rig.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "cluster/wal.h"
+#include "raftlog/wal.h"
 
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "cluster/wal_int.h"
 #include "log/log.h"
+#include "raftlog/wal_int.h"
 
 /* --- writing, on the loop --- */
 
@@ -162,16 +162,6 @@ static void submitted_cb(uv_idle_t *idle)
 }
 
 /* --- open, submit, close --- */
-
-void wal_content_clear(struct wal_content *c)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        raft_free(c->entry[i].buf.base);
-    }
-    raft_free(c->entry);
-    c->entry = NULL;
-    c->count = 0;
-}
 
 static void wal_freep(struct wal **w)
 {
