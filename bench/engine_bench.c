@@ -50,7 +50,7 @@ struct client {
     uint64_t view_lag_max; /* seen at the end of some operation */
     uv_loop_t loop;
     struct mailbox box;
-    struct engine_lane lane;
+    struct engine_outbox outbox;
     struct slot *slots;
     unsigned count;
     enum phase phase;
@@ -153,7 +153,7 @@ static void look_at_view(struct client *c)
 static void end_of_turn(void *data)
 {
     struct client *c = data;
-    engine_lane_flush(&c->lane);
+    engine_outbox_flush(&c->outbox);
 }
 
 static void op_done(struct engine_op *op)
@@ -187,7 +187,7 @@ static struct meter run_ops(struct client *c, enum phase phase, unsigned batch, 
         submit(&c->slots[i]);
     }
     if (c->busy > 0) {
-        engine_lane_flush(&c->lane);
+        engine_outbox_flush(&c->outbox);
         (void)uv_run(&c->loop, UV_RUN_DEFAULT);
     }
     return meter_since(start);
@@ -234,9 +234,9 @@ static void open_engine(struct client *c)
     if (engine_open(&c->config, &c->engine, &err) != ERR_OK) {
         check_fatal("engine_bench: %s", err.msg);
     }
-    c->lane.engine = c->engine;
+    c->outbox.engine = c->engine;
     /* An entry is what is under way, as far as possible. */
-    c->lane.clients = 2 * ENGINE_LANE_OPS_MAX;
+    c->outbox.clients = 2 * ENGINE_OUTBOX_OPS_MAX;
 }
 
 static void close_engine(struct client *c)
@@ -362,7 +362,7 @@ static void open_client(struct client *c, size_t payload)
         c->slots[i].op.done = op_done;
         c->slots[i].op.data = &c->slots[i];
         c->slots[i].op.reply_to = &c->box;
-        c->slots[i].op.lane = &c->lane;
+        c->slots[i].op.outbox = &c->outbox;
     }
 }
 

@@ -97,7 +97,7 @@ static void on_loop_start(void *data, struct http_loop *loop)
     CHECK(i < API_LOOPS_MAX);
     a->hubs[i] =
         hub_open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
-    a->lanes[i].engine = a->config.engine;
+    a->outboxes[i].engine = a->config.engine;
     if (a->config.front != NULL) {
         a->gates[i] = front_gate_open(a->config.front, http_loop_uv(loop));
     }
@@ -106,9 +106,9 @@ static void on_loop_start(void *data, struct http_loop *loop)
 static void on_loop_turn(void *data, struct http_loop *loop)
 {
     struct api *a = data;
-    struct engine_lane *lane = &a->lanes[http_loop_index(loop)];
-    engine_lane_flush(lane);
-    lane->clients = http_loop_conn_count(loop);
+    struct engine_outbox *outbox = &a->outboxes[http_loop_index(loop)];
+    engine_outbox_flush(outbox);
+    outbox->clients = http_loop_conn_count(loop);
     if (a->gates[http_loop_index(loop)] != NULL) {
         front_gate_turn(a->gates[http_loop_index(loop)]);
     }
@@ -175,7 +175,7 @@ static bool admitted(struct api_call *c)
     ATTR_UNINITIALIZED struct err err;
     uint32_t retry_ms;
     if ((c->route->flags & ROUTE_LEADER) == 0 || is_read(c) ||
-        engine_admits(c->api->config.engine, api_call__lane(c), &retry_ms, &err)) {
+        engine_admits(c->api->config.engine, api_call__outbox(c), &retry_ms, &err)) {
         return true;
     }
     api_call__fail_with(c, err.code, str_from_z(err.msg), retry_ms, NULL);
@@ -389,7 +389,7 @@ static void on_request(void *data, struct http_request *req)
     c->client = (struct front_client){.engine = a->config.engine,
                                       .budget = a->config.budget,
                                       .req = req,
-                                      .lane = &a->lanes[http_loop_index(req->loop)]};
+                                      .outbox = &a->outboxes[http_loop_index(req->loop)]};
     c->who.address = req->peer;
     c->started = os_clock_mono();
     req->on = &api_call__watch;

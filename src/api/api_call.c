@@ -537,9 +537,9 @@ static void op_done(struct front_op *o, const struct result *r)
     }
 }
 
-struct engine_lane *api_call__lane(struct api_call *c)
+struct engine_outbox *api_call__outbox(struct api_call *c)
 {
-    return &c->api->lanes[http_loop_index(c->req->loop)];
+    return &c->api->outboxes[http_loop_index(c->req->loop)];
 }
 
 void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,

@@ -119,7 +119,7 @@ struct api {
     struct buf openapi; /* the description of the routes, which does not change */
     struct mono started;
     struct hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
-    struct engine_lane lanes[API_LOOPS_MAX];
+    struct engine_outbox outboxes[API_LOOPS_MAX];
     struct front_gate *gates[API_LOOPS_MAX]; /* to other nodes */
     struct hub_counts *hub_counts;
     atomic_bool restoring; /* a restore is under way */
@@ -182,7 +182,7 @@ static inline struct svc_caller api_call__caller(const struct api_call *c)
 /* api_call.c: ways to the engine */
 
 /* What the call's thread sends its commands by. */
-struct engine_lane *api_call__lane(struct api_call *c);
+struct engine_outbox *api_call__outbox(struct api_call *c);
 
 /* Check, encode and submit; on_result is called with an answer that is not a refusal of the engine
  * itself. An error of the command or the engine ends the call. */

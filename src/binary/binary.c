@@ -24,14 +24,14 @@ static void turn_cb(uv_check_t *check)
 {
     struct binary *b = check->data;
     binary_conn__send_all(b);
-    engine_lane_flush(&b->lane);
-    b->lane.clients = b->conn_count;
+    engine_outbox_flush(&b->outbox);
+    b->outbox.clients = b->conn_count;
 }
 
 static void turned(void *data)
 {
     struct binary *b = data;
-    engine_lane_flush(&b->lane);
+    engine_outbox_flush(&b->outbox);
 }
 
 /* Nobody is left: so nothing comes back from the engine any more. */
@@ -102,7 +102,7 @@ enum err_code binary_open(const struct binary_config *config, struct binary **ou
     struct binary *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     b->config = *config;
-    b->lane.engine = config->engine;
+    b->outbox.engine = config->engine;
     b->stop_msg.deliver = stop;
     map_init(&b->held);
     b->scratch = arena_new(SCRATCH_BYTES);

@@ -171,7 +171,7 @@ static void prepare(struct call *call, const struct command *command)
     part->op.data = part;
     part->op.arena = call->arena;
     part->op.reply_to = &b->mailbox;
-    part->op.lane = &b->lane;
+    part->op.outbox = &b->outbox;
     if (engine_op_prepare(b->config.engine, &part->op, command, &err) == ERR_OK) {
         call->left++;
     } else {

@@ -178,7 +178,7 @@ static void claim(struct binary_claim *s)
     s->op.data = s;
     s->op.arena = s->claim_arena;
     s->op.reply_to = &b->mailbox;
-    s->op.lane = &b->lane;
+    s->op.outbox = &b->outbox;
     if (svc_work_claim(&who, &fetch, &command, &wait_ms, &err) == ERR_OK) {
         s->op.park_ms = wait_ms;
         err.code = engine_op_prepare(b->config.engine, &s->op, &command, &err);

@@ -31,7 +31,7 @@ struct binary {
     uv_tcp_t listener;
     uv_check_t turn;
     struct mailbox mailbox;
-    struct engine_lane lane;
+    struct engine_outbox outbox;
     struct msg stop_msg;
     bool stopping;
     struct http_addr addr;

@@ -99,7 +99,7 @@ static void fsm_apply(void *data, uint64_t index, struct str entry)
     engine_pipe__applied(e, index);
     engine_ask__applied(e);
     engine_feed__tell(e);
-    engine_watch__look(e);
+    engine_notifier__look(e);
     engine_cluster__applied(e, index);
     if (e->entry_count == 0) {
         engine_taken__tell(e); /* nobody here waits for what its commands came to */
@@ -204,7 +204,7 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
         e->state_dir = next;
         engine_ask__applied(e);
         engine_feed__replaced(e);
-        engine_watch__look(e);
+        engine_notifier__look(e);
         engine_cluster__applied(e, 0);
     }
     return code;
@@ -274,18 +274,18 @@ static void fsm_leads_changed(void *data, bool leads)
     if (leads) {
         engine_ask__applied(e);
         engine_renew__begin(e);
-        engine_clockwork__look(e);
+        engine_timers__look(e);
         if (e->node != NULL) { /* not yet inside node_open; core_main does it then */
             engine_pipe__pump(e);
         }
         answer_open(e);
     } else {
-        engine_clockwork__stop(e);
+        engine_timers__stop(e);
         engine_pipe__refuse_all(e, ERR_LEADER_UNAVAILABLE);
         engine_park__release_all(e, ERR_LEADER_UNAVAILABLE);
     }
     engine_cluster__leads(e);
-    engine_watch__leads(e);
+    engine_notifier__leads(e);
 }
 
 /* A follower serves as soon as it knows whom it follows. */
@@ -370,7 +370,7 @@ static void open_loop(struct engine *e)
     CHECK(uv_timer_init(&e->loop, &e->patience) == 0);
     e->patience.data = e;
     engine_park__open(e);
-    engine_clockwork__open(e);
+    engine_timers__open(e);
     engine_space__open(e);
     engine_cluster__open(e);
 }
@@ -380,7 +380,7 @@ static void close_loop(struct engine *e)
     engine_ask__close(e);
     engine_cluster__close(e);
     engine_space__close(e);
-    engine_clockwork__close(e);
+    engine_timers__close(e);
     engine_park__close(e);
     uv_close((uv_handle_t *)&e->patience, NULL);
     mailbox_close(&e->box);
@@ -407,7 +407,7 @@ static void core_main(void *data)
         engine_space__start(e);
         engine_ask__applied(e);
         engine_cluster__start(e);
-        engine_clockwork__look(e);
+        engine_timers__look(e);
         engine_pipe__pump(e);
     }
     CHECK(uv_run(&e->loop, UV_RUN_DEFAULT) == 0);
@@ -520,7 +520,7 @@ static void last_call_cb(uv_timer_t *timer)
     struct engine *e = timer->data;
     log_warn("shutdown did not wait for pending responses", LOG_U64("entries", e->entry_count));
     e->given_up = true;
-    engine_clockwork__stop(e);
+    engine_timers__stop(e);
     engine_park__release_all(e, ERR_STOPPING);
     engine_pipe__refuse_all(e, ERR_STOPPING);
     engine_pipe__give_up(e);
@@ -545,7 +545,7 @@ static void deliver_stop(struct msg *m)
 {
     struct engine *e = CONTAINER_OF(m, struct engine, stop_msg);
     e->stopping = true;
-    engine_clockwork__stop(e);
+    engine_timers__stop(e);
     engine_park__release_all(e, ERR_STOPPING);
     engine_pipe__refuse_all(e, ERR_STOPPING);
     CHECK(uv_timer_start(&e->patience, no_end_cb, (uint64_t)e->config.stop_wait_ms, 0) == 0);
@@ -643,9 +643,9 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .applied_ops = atomic_load(&e->applied_ops),
         .entries = e->entries_total,
         .overload_total = atomic_load(&e->overload_total),
-        .ticks = e->clockwork.ticks,
-        .tick_errors = e->clockwork.tick_errors,
-        .purge_errors = e->clockwork.purge_errors,
+        .ticks = e->timers.ticks,
+        .tick_errors = e->timers.tick_errors,
+        .purge_errors = e->timers.purge_errors,
         .queue_times = e->queue_times,
         .apply_times = e->apply_times,
         .next_event = machine_store(e->machine)->meta.next_event,
@@ -683,7 +683,7 @@ int64_t engine_accept_clock(struct engine *e)
         engine_now_accept(&e->now);
         (void)engine__now(e);
         log_warn("clock accepted by an operator", LOG_I64("ahead_ms", ahead_ms));
-        engine_clockwork__look(e);
+        engine_timers__look(e);
         engine_pipe__pump(e);
     }
     return ahead_ms;

@@ -68,14 +68,14 @@ void engine_last_call(struct engine *e, uint32_t in_ms);
  * fine. */
 void engine_close(struct engine *e);
 
-/* How many commands of a lane go over before the turn ends: half of the clients, within these. */
-enum { ENGINE_LANE_OPS_MIN = 32, ENGINE_LANE_OPS_MAX = 128 };
+/* How many commands of an outbox go over before the turn ends: half the clients, within these. */
+enum { ENGINE_OUTBOX_OPS_MIN = 32, ENGINE_OUTBOX_OPS_MAX = 128 };
 
-/* A loop's way to the core thread. Commands that are submitted through a lane go over together when
- * the loop's turn ends, so that a busy loop does not wake the core for each of them, only to be
- * pushed aside by it; earlier when there are as many as half of its clients, so that the one half
- * is committed while the other is read. Owned and used by one thread; zero but for the engine. */
-struct engine_lane {
+/* A loop's way to the core thread. Commands that are submitted through an outbox go over together
+ * when the loop's turn ends, so that a busy loop does not wake the core for each of them, only to
+ * be pushed aside by it; earlier when there are as many as half of its clients, so that the one
+ * half is committed while the other is read. Used by one thread; zero but for the engine. */
+struct engine_outbox {
     struct engine *engine;
     size_t clients; /* set by the owner at any time: how many send commands */
     struct msg *first, *last;
@@ -84,16 +84,16 @@ struct engine_lane {
 };
 
 /* At the end of each turn, before the loop waits or does what takes time. */
-void engine_lane_flush(struct engine_lane *lane);
+void engine_outbox_flush(struct engine_outbox *outbox);
 
 /* One command on its way. The caller embeds it and keeps it alive until done. */
 struct engine_op {
     /* set by the caller */
     void (*done)(struct engine_op *op); /* on the loop of reply_to; without one, on the core thread
                                            or, when it is refused at once, inside engine_submit
-                                           or engine_lane_flush */
+                                           or engine_outbox_flush */
     struct mailbox *reply_to;
-    struct engine_lane *lane; /* of the thread that submits and cancels; NULL: goes over at once */
+    struct engine_outbox *outbox; /* of the thread that submits; NULL: at once */
     void *data;
     int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
                         other commands: not at all. Before engine_op_prepare */
@@ -127,12 +127,12 @@ struct engine_op {
     bool cancel_sent, cancel_back, is_done; /* of the caller's thread */
     /* what only some need; behind what every command touches on both threads */
     struct msg cancel_msg;
-    struct arena *claim_arena; /* of its own, for its decoded command */
-    struct engine_link *links; /* one per queue while parked */
-    struct heap_node end;      /* while parked: when that ends */
-    int64_t deadline_ns;       /* of the parking, on the monotonic clock */
-    uint64_t ticket;           /* its place among those that wait */
-    struct engine_hall *woken_by;
+    struct arena *claim_arena;     /* of its own, for its decoded command */
+    struct engine_waiter *waiters; /* one per queue while parked */
+    struct heap_node end;          /* while parked: when that ends */
+    int64_t deadline_ns;           /* of the parking, on the monotonic clock */
+    uint64_t ticket;               /* its place among those that wait */
+    struct engine_waitlist *woken_by;
     /* The last members are not even zero before they are used. */
     struct err err;
     struct command_claim claim; /* of one that may park */
@@ -150,9 +150,9 @@ ATTR_NODISCARD enum err_code engine_op_prepare(struct engine *e, struct engine_o
                                                const struct command *c, struct err *err);
 
 /* Would a command be taken now? Who has much to do before it can submit one asks first. When not,
- * the refusal is counted, and err and out_retry_ms are what the op would get. The lane is the one
+ * the refusal is counted, and err and out_retry_ms are what the op would get. The outbox is the one
  * that it would take, of this thread, or NULL. */
-ATTR_NODISCARD bool engine_admits(struct engine *e, const struct engine_lane *lane,
+ATTR_NODISCARD bool engine_admits(struct engine *e, const struct engine_outbox *outbox,
                                   uint32_t *out_retry_ms, struct err *err);
 
 /* From any thread; op is the engine's until done. */
@@ -231,20 +231,20 @@ void engine_on_space(struct engine *e, void (*told)(void *data, bool low), void 
 /* Word of new events, for whoever reads the event log (store_event.h).
  * However many entries were applied meanwhile, a subscriber hears once: what it is told is where
  * the log ends now, and it reads from where it stopped. */
-struct engine_watch;
+struct engine_notifier;
 
 /* told is called on reply_to's loop when webhooks were changed, when a bulk operation was put, when
  * another node leads or none does and, while it listens, when there are new events. At first it
  * does not. From any thread. */
-struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
-                                       void (*told)(void *data), void *data);
+struct engine_notifier *engine_notifier_open(struct engine *e, struct mailbox *reply_to,
+                                             void (*told)(void *data), void *data);
 /* From the thread of reply_to: whether to be told of new events. A thread that has nobody to give
  * them to is not woken for every entry. What is there already is the caller's to look at. */
-void engine_watch_listen(struct engine_watch *w, bool on);
+void engine_notifier_listen(struct engine_notifier *n, bool on);
 /* The number that the next event will get; never smaller than at an earlier call. Everything below
  * it can be read, as far as the log still has it. Any thread. */
-uint64_t engine_watch_next(const struct engine_watch *w);
+uint64_t engine_notifier_next(const struct engine_notifier *n);
 /* As machine_webhook_changes. Any thread. */
-uint64_t engine_watch_webhook_changes(const struct engine_watch *w);
+uint64_t engine_notifier_webhook_changes(const struct engine_notifier *n);
 /* From the thread of reply_to. Waits for the core thread; told does not come after it returned. */
-void engine_watch_close(struct engine_watch *w);
+void engine_notifier_close(struct engine_notifier *n);

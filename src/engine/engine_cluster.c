@@ -349,7 +349,7 @@ static void note_leader(struct engine *e)
     }
     (void)pthread_mutex_unlock(&c->lock);
     if (changed) {
-        engine_watch__leads(e);
+        engine_notifier__leads(e);
     }
 }
 

@@ -31,28 +31,28 @@ struct engine_entry {
 };
 
 /* Claims that are parked at one queue. */
-struct engine_hall {
+struct engine_waitlist {
     struct map_node node; /* by queue name */
-    struct engine_link *first, *last;
-    uint32_t woken;           /* claims sent off from here and not back yet */
-    struct heap_node opening; /* when a throttle that keeps them waiting gives way */
-    bool hot;                 /* something may have become claimable */
-    struct engine_hall *hot_next;
+    struct engine_waiter *first, *last;
+    uint32_t woken;                /* claims sent off from here and not back yet */
+    struct heap_node throttle_end; /* when a throttle that keeps them waiting gives way */
+    bool maybe_ready;              /* something may have become claimable */
+    struct engine_waitlist *maybe_ready_next;
     char name[];
 };
 
-/* A parked claim in one hall. */
-struct engine_link {
+/* A parked claim in one waitlist. */
+struct engine_waiter {
     struct engine_op *op;
-    struct engine_hall *hall;
-    struct engine_link *next, *prev;
+    struct engine_waitlist *waitlist;
+    struct engine_waiter *next, *prev;
 };
 
 struct engine_park {
-    struct map halls;
-    struct engine_hall *hot;
-    struct heap ends;     /* engine_op.end */
-    struct heap openings; /* engine_hall.opening */
+    struct map waitlists;
+    struct engine_waitlist *maybe_ready;
+    struct heap ends;          /* engine_op.end */
+    struct heap throttle_ends; /* engine_waitlist.throttle_end */
     uv_timer_t timer;
     uint64_t next_ticket;
     uint64_t count;
@@ -62,7 +62,7 @@ struct engine_park {
 enum { ENGINE_FIRES = LIMIT_ENTRY_OPS };
 
 /* The engine's own commands: due times. */
-struct engine_clockwork {
+struct engine_timers {
     uv_timer_t timer;
     struct engine_op tick;
     struct engine_op *fires;          /* ENGINE_FIRES of them; NULL until a schedule is due */
@@ -132,13 +132,13 @@ struct engine {
     struct engine_entry *entries_first, **entries_last;
     unsigned entry_count;
     struct engine_park park;
-    struct engine_clockwork clockwork;
+    struct engine_timers timers;
     struct engine_now now;
     struct engine_space space;
     struct engine_ask ask;
     struct engine_cluster cluster;
     struct engine_feed *feeds;
-    struct engine_watch *watches;
+    struct engine_notifier *notifiers;
     struct engine_push *push;   /* who delivers; NULL: nobody */
     struct engine_taken *taken; /* who tells workers; NULL: nobody */
     struct engine_replies replies[ENGINE_REPLIES];
@@ -217,11 +217,11 @@ void engine_park__release_all(struct engine *e, enum err_code code);
 void engine_ask__close(struct engine *e);   /* those who wait are answered */
 void engine_ask__applied(struct engine *e); /* an entry, or the whole state, is another one */
 
-/* engine_clockwork.c: due times */
-void engine_clockwork__open(struct engine *e);
-void engine_clockwork__close(struct engine *e);
-void engine_clockwork__look(struct engine *e); /* something changed: is anything due sooner? */
-void engine_clockwork__stop(struct engine *e);
+/* engine_timers.c: due times */
+void engine_timers__open(struct engine *e);
+void engine_timers__close(struct engine *e);
+void engine_timers__look(struct engine *e); /* something changed: is anything due sooner? */
+void engine_timers__stop(struct engine *e);
 
 /* engine_renew.c: this node has begun to lead: leases that nobody could renew */
 void engine_renew__begin(struct engine *e);
@@ -244,6 +244,6 @@ void engine_feed__tell(struct engine *e);
 void engine_push__ready(struct engine *e);
 void engine_push__gone(struct engine *e, struct id id);
 
-/* engine_watch.c */
-void engine_watch__look(struct engine *e);  /* an entry was applied: tell of its events */
-void engine_watch__leads(struct engine *e); /* leadership came or went */
+/* engine_notifier.c */
+void engine_notifier__look(struct engine *e);  /* an entry was applied: tell of its events */
+void engine_notifier__leads(struct engine *e); /* leadership came or went */

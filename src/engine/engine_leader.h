@@ -1,8 +1,8 @@
 /*
  * Engine_leader: who leads, for whoever sends requests there. A part of engine.h.
  *
- * Word of a change comes by a watch (engine_watch_open): told is called when another node leads,
- * when none does, and when what is known of the leader has changed.
+ * Word of a change comes by a notifier (engine_notifier_open): told is called when another node
+ * leads, when none does, and when what is known of the leader has changed.
  */
 #pragma once
 

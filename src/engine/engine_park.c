@@ -1,16 +1,16 @@
 /*
  * The park: claims that found nothing wait here until one can succeed.
  *
- * A claim waits in the hall of each of its queues, in the order of tickets. When a job comes into
- * line, or a limit gives way, its hall becomes hot; then as many of the longest-waiting claims are
- * sent off as there are jobs to claim, less those that are on their way already. A claim that comes
- * back empty, because somebody was quicker, keeps its ticket and so its place.
+ * A claim waits in the waitlist of each of its queues, in the order of tickets. When a job comes
+ * into line, or a limit gives way, its waitlist is maybe ready; then as many of the longest-waiting
+ * claims are sent off as there are jobs to claim, less those that are on their way already. A claim
+ * that comes back empty, because somebody was quicker, keeps its ticket and so its place.
  *
  * A claim whose job is about to come goes along with it, in the same entry (engine_follow.c): that
  * is the same claim, only sooner, and if it finds nothing it comes back as any other.
  *
- * Limits give way by commands, which the machine tells; only a throttle gives way by itself. A hall
- * that it keeps waiting has a time at which it is looked at again.
+ * Limits give way by commands, which the machine tells; only a throttle gives way by itself. A
+ * waitlist that it keeps waiting has a time at which it is looked at again.
  */
 #include <stdlib.h>
 
@@ -26,97 +26,97 @@ static bool ticket_before(const struct heap_node *a, const struct heap_node *b)
 
 static bool name_before(const struct heap_node *a, const struct heap_node *b)
 {
-    return str_cmp(CONTAINER_OF(a, const struct engine_hall, opening)->node.key,
-                   CONTAINER_OF(b, const struct engine_hall, opening)->node.key) < 0;
+    return str_cmp(CONTAINER_OF(a, const struct engine_waitlist, throttle_end)->node.key,
+                   CONTAINER_OF(b, const struct engine_waitlist, throttle_end)->node.key) < 0;
 }
 
 static void set_timer(struct engine *e);
 
-static struct engine_hall *find_hall(const struct engine *e, struct str queue)
+static struct engine_waitlist *find_waitlist(const struct engine *e, struct str queue)
 {
-    struct map_node *n = map_find(&e->park.halls, queue);
-    return n == NULL ? NULL : CONTAINER_OF(n, struct engine_hall, node);
+    struct map_node *n = map_find(&e->park.waitlists, queue);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct engine_waitlist, node);
 }
 
-static struct engine_hall *need_hall(struct engine *e, struct str queue)
+static struct engine_waitlist *need_waitlist(struct engine *e, struct str queue)
 {
-    struct engine_hall *h = find_hall(e, queue);
-    if (h == NULL) {
-        h = calloc(1, sizeof *h + queue.len);
-        CHECK(h != NULL);
-        memcpy(h->name, queue.ptr, queue.len);
-        h->node.key = str_from(h->name, queue.len);
-        h->opening = heap_node_out();
-        map_add(&e->park.halls, &h->node);
+    struct engine_waitlist *list = find_waitlist(e, queue);
+    if (list == NULL) {
+        list = calloc(1, sizeof *list + queue.len);
+        CHECK(list != NULL);
+        memcpy(list->name, queue.ptr, queue.len);
+        list->node.key = str_from(list->name, queue.len);
+        list->throttle_end = heap_node_out();
+        map_add(&e->park.waitlists, &list->node);
     }
-    return h;
+    return list;
 }
 
-/* A hall that nobody needs any more goes. */
-static void leave_hall(struct engine *e, struct engine_hall *h)
+/* A waitlist that nobody needs any more goes. */
+static void drop_waitlist(struct engine *e, struct engine_waitlist *list)
 {
-    CHECK((h->first == NULL) == (h->last == NULL));
-    if (h->first == NULL && h->woken == 0 && !h->hot) {
-        map_remove(&e->park.halls, &h->node);
-        heap_remove(&e->park.openings, &h->opening);
-        free(h);
+    CHECK((list->first == NULL) == (list->last == NULL));
+    if (list->first == NULL && list->woken == 0 && !list->maybe_ready) {
+        map_remove(&e->park.waitlists, &list->node);
+        heap_remove(&e->park.throttle_ends, &list->throttle_end);
+        free(list);
     }
 }
 
 /* Behind everyone with an older ticket; that is at the end, but for those that came back. */
-static void stand_in_hall(struct engine_hall *h, struct engine_link *l)
+static void join_waitlist(struct engine_waitlist *list, struct engine_waiter *waiter)
 {
-    struct engine_link *before = h->last;
-    while (before != NULL && before->op->ticket > l->op->ticket) {
+    struct engine_waiter *before = list->last;
+    while (before != NULL && before->op->ticket > waiter->op->ticket) {
         before = before->prev;
     }
-    l->prev = before;
-    l->next = before == NULL ? h->first : before->next;
-    *(l->next == NULL ? &h->last : &l->next->prev) = l;
-    *(before == NULL ? &h->first : &before->next) = l;
-    CHECK(l->prev == NULL || l->prev->op->ticket <= l->op->ticket);
-    CHECK(l->next == NULL || l->next->op->ticket > l->op->ticket);
+    waiter->prev = before;
+    waiter->next = before == NULL ? list->first : before->next;
+    *(waiter->next == NULL ? &list->last : &waiter->next->prev) = waiter;
+    *(before == NULL ? &list->first : &before->next) = waiter;
+    CHECK(waiter->prev == NULL || waiter->prev->op->ticket <= waiter->op->ticket);
+    CHECK(waiter->next == NULL || waiter->next->op->ticket > waiter->op->ticket);
 }
 
-static void unlink_from_hall(struct engine_link *l)
+static void leave_waitlist(struct engine_waiter *waiter)
 {
-    struct engine_hall *h = l->hall;
-    *(l->prev == NULL ? &h->first : &l->prev->next) = l->next;
-    *(l->next == NULL ? &h->last : &l->next->prev) = l->prev;
+    struct engine_waitlist *list = waiter->waitlist;
+    *(waiter->prev == NULL ? &list->first : &waiter->prev->next) = waiter->next;
+    *(waiter->next == NULL ? &list->last : &waiter->next->prev) = waiter->prev;
 }
 
 static void unpark(struct engine *e, struct engine_op *op)
 {
     CHECK(op->parked);
-    CHECK(op->links != NULL);
+    CHECK(op->waiters != NULL);
     CHECK(e->park.count > 0);
     for (size_t i = 0; i < op->claim.queue_count; i++) {
-        unlink_from_hall(&op->links[i]);
-        leave_hall(e, op->links[i].hall);
+        leave_waitlist(&op->waiters[i]);
+        drop_waitlist(e, op->waiters[i].waitlist);
     }
-    free(op->links);
-    op->links = NULL;
+    free(op->waiters);
+    op->waiters = NULL;
     heap_remove(&e->park.ends, &op->end);
     op->parked = false;
     e->park.count--;
     CHECK(e->park.count == e->park.ends.count);
 }
 
-/* Wait in the halls. They are looked at in this turn: one may have been skipped for want of
+/* Wait in the waitlists. They are looked at in this turn: one may have been skipped for want of
  * somebody who waits. */
 static void park(struct engine *e, struct engine_op *op)
 {
     CHECK(!op->parked);
-    CHECK(op->links == NULL);
+    CHECK(op->waiters == NULL);
     CHECK(op->woken_by == NULL);
-    op->links = calloc(op->claim.queue_count, sizeof *op->links);
-    CHECK(op->links != NULL);
+    op->waiters = calloc(op->claim.queue_count, sizeof *op->waiters);
+    CHECK(op->waiters != NULL);
     for (size_t i = 0; i < op->claim.queue_count; i++) {
-        struct engine_link *l = &op->links[i];
-        l->op = op;
-        l->hall = need_hall(e, op->claim.queues[i]);
-        stand_in_hall(l->hall, l);
-        engine_park__ready(e, l->hall->node.key);
+        struct engine_waiter *waiter = &op->waiters[i];
+        waiter->op = op;
+        waiter->waitlist = need_waitlist(e, op->claim.queues[i]);
+        join_waitlist(waiter->waitlist, waiter);
+        engine_park__ready(e, waiter->waitlist->node.key);
     }
     op->parked = true;
     op->waited = true;
@@ -166,30 +166,30 @@ bool engine_park__again(struct engine *e, struct engine_op *op)
 
 void engine_park__returned(struct engine *e, struct engine_op *op)
 {
-    struct engine_hall *h = op->woken_by;
-    if (h != NULL) {
+    struct engine_waitlist *list = op->woken_by;
+    if (list != NULL) {
         op->woken_by = NULL;
-        CHECK(h->woken > 0);
-        h->woken--;
+        CHECK(list->woken > 0);
+        list->woken--;
         /* There may be more jobs than wake-ups; and if it came back empty, one may still be there
          * for the next. */
-        engine_park__ready(e, h->node.key);
-        leave_hall(e, h);
+        engine_park__ready(e, list->node.key);
+        drop_waitlist(e, list);
     }
 }
 
 void engine_park__ready(struct engine *e, struct str queue)
 {
-    struct engine_hall *h = find_hall(e, queue);
-    if (h != NULL && !h->hot && h->first != NULL) {
-        h->hot = true;
-        h->hot_next = e->park.hot;
-        e->park.hot = h;
+    struct engine_waitlist *list = find_waitlist(e, queue);
+    if (list != NULL && !list->maybe_ready && list->first != NULL) {
+        list->maybe_ready = true;
+        list->maybe_ready_next = e->park.maybe_ready;
+        e->park.maybe_ready = list;
     }
 }
 
 /* It counts as pending again, but is never refused: it was let in once. */
-static void leave_park(struct engine *e, struct engine_op *op, struct engine_hall *from)
+static void leave_park(struct engine *e, struct engine_op *op, struct engine_waitlist *from)
 {
     CHECK(op->woken_by == NULL);
     from->woken++;
@@ -199,7 +199,7 @@ static void leave_park(struct engine *e, struct engine_op *op, struct engine_hal
 }
 
 /* Off to the machine. */
-static void send_off(struct engine *e, struct engine_op *op, struct engine_hall *from)
+static void wake_claim(struct engine *e, struct engine_op *op, struct engine_waitlist *from)
 {
     leave_park(e, op, from);
     engine_pipe__add(e, op);
@@ -208,19 +208,19 @@ static void send_off(struct engine *e, struct engine_op *op, struct engine_hall 
 struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uint32_t jobs,
                                            bool opened, struct engine_op **last)
 {
-    struct map_node *n = map_find_hash(&e->park.halls, queue);
-    struct engine_hall *h = n == NULL ? NULL : CONTAINER_OF(n, struct engine_hall, node);
-    if (h == NULL || h->first == NULL) {
+    struct map_node *n = map_find_hash(&e->park.waitlists, queue);
+    struct engine_waitlist *list = n == NULL ? NULL : CONTAINER_OF(n, struct engine_waitlist, node);
+    if (list == NULL || list->first == NULL) {
         return last;
     }
-    uint32_t places = machine_places(e->machine, h->node.key, engine__now(e), opened);
-    uint32_t line = opened ? machine_in_line(e->machine, h->node.key) : jobs;
+    uint32_t places = machine_places(e->machine, list->node.key, engine__now(e), opened);
+    uint32_t line = opened ? machine_in_line(e->machine, list->node.key) : jobs;
     uint64_t wanted = 0;
     jobs = line < jobs ? line : jobs;
-    while (h->first != NULL && h->woken < places && wanted < jobs) {
-        struct engine_op *op = h->first->op;
+    while (list->first != NULL && list->woken < places && wanted < jobs) {
+        struct engine_op *op = list->first->op;
         wanted += op->claim.count;
-        leave_park(e, op, h);
+        leave_park(e, op, list);
         *last = op;
         last = &op->next;
     }
@@ -228,32 +228,33 @@ struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uin
     return last;
 }
 
-static void cool_down(struct engine *e, struct engine_hall *h)
+static void dispatch(struct engine *e, struct engine_waitlist *list)
 {
     struct wall now = engine__now(e);
     struct wall until;
     uint32_t count = 0;
-    CHECK(h->hot);
-    if (machine_claimable(e->machine, h->node.key, now, &until)) {
-        count = machine_claimable_count(e->machine, h->node.key, now);
+    CHECK(list->maybe_ready);
+    if (machine_claimable(e->machine, list->node.key, now, &until)) {
+        count = machine_claimable_count(e->machine, list->node.key, now);
     }
-    while (h->first != NULL && h->woken < count) {
-        send_off(e, h->first->op, h);
+    while (list->first != NULL && list->woken < count) {
+        wake_claim(e, list->first->op, list);
     }
-    if (h->first != NULL && until.ns != 0) {
-        heap_set(&e->park.openings, &h->opening, os_clock_mono().ns + (until.ns - now.ns));
+    if (list->first != NULL && until.ns != 0) {
+        heap_set(&e->park.throttle_ends, &list->throttle_end,
+                 os_clock_mono().ns + (until.ns - now.ns));
         set_timer(e);
     }
 }
 
 void engine_park__wake(struct engine *e)
 {
-    while (e->park.hot != NULL) {
-        struct engine_hall *h = e->park.hot;
-        e->park.hot = h->hot_next;
-        cool_down(e, h);
-        h->hot = false;
-        leave_hall(e, h);
+    while (e->park.maybe_ready != NULL) {
+        struct engine_waitlist *list = e->park.maybe_ready;
+        e->park.maybe_ready = list->maybe_ready_next;
+        dispatch(e, list);
+        list->maybe_ready = false;
+        drop_waitlist(e, list);
     }
 }
 
@@ -280,9 +281,9 @@ static void timer_cb(uv_timer_t *timer)
     while ((first = heap_first_until(&e->park.ends, now)) != NULL) {
         end_empty(e, CONTAINER_OF(first, struct engine_op, end));
     }
-    while ((first = heap_first_until(&e->park.openings, now)) != NULL) {
-        heap_remove(&e->park.openings, first);
-        engine_park__ready(e, CONTAINER_OF(first, struct engine_hall, opening)->node.key);
+    while ((first = heap_first_until(&e->park.throttle_ends, now)) != NULL) {
+        heap_remove(&e->park.throttle_ends, first);
+        engine_park__ready(e, CONTAINER_OF(first, struct engine_waitlist, throttle_end)->node.key);
     }
     engine_park__wake(e);
     set_timer(e);
@@ -292,12 +293,12 @@ static void timer_cb(uv_timer_t *timer)
 static void set_timer(struct engine *e)
 {
     int64_t end = heap_first_key(&e->park.ends);
-    int64_t opening = heap_first_key(&e->park.openings);
+    int64_t throttle_end = heap_first_key(&e->park.throttle_ends);
     if (heap_first(&e->park.ends) == NULL) {
         (void)uv_timer_stop(&e->park.timer);
         return;
     }
-    int64_t next = opening < end ? opening : end;
+    int64_t next = throttle_end < end ? throttle_end : end;
     int64_t left_ns = next - os_clock_mono().ns;
     uint64_t left_ms = left_ns <= 0 ? 0 : (uint64_t)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
     uv_update_time(&e->loop);
@@ -321,9 +322,9 @@ void engine_park__release_all(struct engine *e, enum err_code code)
 
 void engine_park__open(struct engine *e)
 {
-    map_init(&e->park.halls);
+    map_init(&e->park.waitlists);
     heap_init(&e->park.ends, ticket_before);
-    heap_init(&e->park.openings, name_before);
+    heap_init(&e->park.throttle_ends, name_before);
     CHECK(uv_timer_init(&e->loop, &e->park.timer) == 0);
     e->park.timer.data = e;
 }
@@ -332,9 +333,9 @@ void engine_park__close(struct engine *e)
 {
     CHECK(e->park.count == 0);
     CHECK(e->park.ends.count == 0);
-    engine_park__wake(e); /* halls that were hot for nobody go */
+    engine_park__wake(e); /* waitlists that were ready for nobody go */
     heap_deinit(&e->park.ends);
-    heap_deinit(&e->park.openings);
-    map_deinit(&e->park.halls);
+    heap_deinit(&e->park.throttle_ends);
+    map_deinit(&e->park.waitlists);
     uv_close((uv_handle_t *)&e->park.timer, NULL);
 }

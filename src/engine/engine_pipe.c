@@ -218,54 +218,54 @@ static void deliver_submit(struct msg *m)
     engine_pipe__enqueue(op->engine, op);
 }
 
-void engine_lane_flush(struct engine_lane *lane)
+void engine_outbox_flush(struct engine_outbox *outbox)
 {
-    struct msg *m = lane->first;
+    struct msg *m = outbox->first;
     if (m == NULL) {
-        CHECK(lane->count == 0);
+        CHECK(outbox->count == 0);
         return;
     }
-    CHECK(lane->count > 0);
-    CHECK(lane->last->next == NULL);
-    count_in(lane->engine, lane->count, lane->bytes);
-    lane->first = NULL; /* before others hear of it: they may submit again */
-    lane->count = 0;
-    lane->bytes = 0;
-    if (mailbox_post_chain(&lane->engine->box, m, lane->last)) {
+    CHECK(outbox->count > 0);
+    CHECK(outbox->last->next == NULL);
+    count_in(outbox->engine, outbox->count, outbox->bytes);
+    outbox->first = NULL; /* before others hear of it: they may submit again */
+    outbox->count = 0;
+    outbox->bytes = 0;
+    if (mailbox_post_chain(&outbox->engine->box, m, outbox->last)) {
         return;
     }
     while (m != NULL) {
         struct msg *next = m->next;
-        refuse(lane->engine, CONTAINER_OF(m, struct engine_op, msg), ERR_STOPPING);
+        refuse(outbox->engine, CONTAINER_OF(m, struct engine_op, msg), ERR_STOPPING);
         m = next;
     }
 }
 
-static size_t lane_enough(const struct engine_lane *lane)
+static size_t outbox_enough(const struct engine_outbox *outbox)
 {
-    size_t half = lane->clients / 2;
-    return half < ENGINE_LANE_OPS_MIN   ? ENGINE_LANE_OPS_MIN
-           : half < ENGINE_LANE_OPS_MAX ? half
-                                        : ENGINE_LANE_OPS_MAX;
+    size_t half = outbox->clients / 2;
+    return half < ENGINE_OUTBOX_OPS_MIN   ? ENGINE_OUTBOX_OPS_MIN
+           : half < ENGINE_OUTBOX_OPS_MAX ? half
+                                          : ENGINE_OUTBOX_OPS_MAX;
 }
 
-static void lane_add(struct engine_lane *lane, struct engine_op *op)
+static void outbox_add(struct engine_outbox *outbox, struct engine_op *op)
 {
     struct msg *m = &op->msg;
     CHECK(!op->arrived);
-    CHECK(lane->engine == op->engine);
-    CHECK((lane->first == NULL) == (lane->count == 0));
+    CHECK(outbox->engine == op->engine);
+    CHECK((outbox->first == NULL) == (outbox->count == 0));
     m->next = NULL;
     op->arrived = true;
-    if (lane->first == NULL) {
-        lane->first = m;
+    if (outbox->first == NULL) {
+        outbox->first = m;
     } else {
-        lane->last->next = m;
+        outbox->last->next = m;
     }
-    lane->last = m;
-    lane->bytes += op->command.len;
-    if (++lane->count >= lane_enough(lane)) {
-        engine_lane_flush(lane);
+    outbox->last = m;
+    outbox->bytes += op->command.len;
+    if (++outbox->count >= outbox_enough(outbox)) {
+        engine_outbox_flush(outbox);
     }
 }
 
@@ -278,12 +278,12 @@ static uint32_t retry_hint(const struct engine *e, uint64_t ops, uint64_t bytes)
     return by_ops > by_bytes ? by_ops : by_bytes;
 }
 
-bool engine_admits(struct engine *e, const struct engine_lane *lane, uint32_t *out_retry_ms,
+bool engine_admits(struct engine *e, const struct engine_outbox *outbox, uint32_t *out_retry_ms,
                    struct err *err)
 {
-    /* The core does not know yet of what waits in the lane. */
-    uint64_t ops = atomic_load(&e->pending_ops) + (lane == NULL ? 0 : lane->count);
-    uint64_t bytes = atomic_load(&e->pending_bytes) + (lane == NULL ? 0 : lane->bytes);
+    /* The core does not know yet of what waits in the outbox. */
+    uint64_t ops = atomic_load(&e->pending_ops) + (outbox == NULL ? 0 : outbox->count);
+    uint64_t bytes = atomic_load(&e->pending_bytes) + (outbox == NULL ? 0 : outbox->bytes);
     if (ops < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
         return true;
     }
@@ -298,13 +298,13 @@ void engine_submit(struct engine *e, struct engine_op *op)
     CHECK(op->done != NULL);
     op->engine = e;
     op->waiting_since_ns = os_clock_mono().ns;
-    if (!engine_admits(e, op->lane, &op->retry_after_ms, &op->err)) {
+    if (!engine_admits(e, op->outbox, &op->retry_after_ms, &op->err)) {
         engine_pipe__finish(e, op);
         return;
     }
     op->msg.deliver = deliver_submit;
-    if (op->lane != NULL) {
-        lane_add(op->lane, op);
+    if (op->outbox != NULL) {
+        outbox_add(op->outbox, op);
         return;
     }
     engine_pipe__arrive(e, op);
@@ -331,8 +331,8 @@ void engine_cancel(struct engine *e, struct engine_op *op)
     if (op->cancel_sent || op->is_done) {
         return;
     }
-    if (op->lane != NULL) {
-        engine_lane_flush(op->lane); /* it must not be overtaken */
+    if (op->outbox != NULL) {
+        engine_outbox_flush(op->outbox); /* it must not be overtaken */
     }
     op->cancel_sent = true;
     op->cancel_msg.deliver = deliver_cancel;
@@ -686,7 +686,7 @@ static void entry_done(struct node_propose *p)
     CHECK((e->entry_count == 0) == (e->entries_first == NULL));
     CHECK(p->err.code != ERR_OK || entry->applied);
     if (p->err.code == ERR_NO_SPACE) {
-        engine_space__look(e); /* or the clockwork would try again and again until the next look */
+        engine_space__look(e); /* or the timers would try again and again until the next look */
     }
     if (entry->applied) {
         engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);
@@ -694,7 +694,7 @@ static void entry_done(struct node_propose *p)
     finish_ops(e, entry);
     free(entry);
     engine_park__wake(e);
-    engine_clockwork__look(e);
+    engine_timers__look(e);
     engine_pipe__pump(e); /* the disk first: it works while the answers are read */
     for (unsigned i = 0; i < ENGINE_REPLIES; i++) {
         post_replies(e, &e->replies[i]);

@@ -24,11 +24,11 @@ static void done(struct engine_op *op)
     bool good = op->err.code == ERR_OK;
     engine_op_deinit(op);
     free(op);
-    if (good && e->clockwork.renew_more && ++e->clockwork.renew_steps < STEPS_MAX) {
+    if (good && e->timers.renew_more && ++e->timers.renew_steps < STEPS_MAX) {
         step(e);
     } else {
-        e->clockwork.renewing = false;
-        engine_clockwork__look(e);
+        e->timers.renewing = false;
+        engine_timers__look(e);
     }
 }
 
@@ -40,14 +40,14 @@ static void step(struct engine *e)
     struct command c = {.type = COMMAND_HEARTBEAT};
     CHECK(ids != NULL && items != NULL);
     struct wall before = wall_add_ms(engine__now(e), HEARD_WITHIN_MS);
-    uint32_t count = machine_ending_leases(e->machine, before, ids, LIMIT_HEARTBEAT_JOBS,
-                                           &e->clockwork.renew_more);
+    uint32_t count =
+        machine_ending_leases(e->machine, before, ids, LIMIT_HEARTBEAT_JOBS, &e->timers.renew_more);
     for (uint32_t i = 0; i < count; i++) {
         items[i].id = ids[i];
     }
     c.heartbeat.items = items;
     c.heartbeat.count = count;
-    e->clockwork.renewing = count > 0;
+    e->timers.renewing = count > 0;
     if (count > 0) {
         struct engine_op *op = calloc(1, sizeof *op);
         CHECK(op != NULL);
@@ -62,8 +62,8 @@ static void step(struct engine *e)
 
 void engine_renew__begin(struct engine *e)
 {
-    if (!e->clockwork.renewing && engine_ask_has_peers(e)) {
-        e->clockwork.renew_steps = 0;
+    if (!e->timers.renewing && engine_ask_has_peers(e)) {
+        e->timers.renew_steps = 0;
         step(e);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * Engine_schedule: when a schedule is due next, for whoever makes one and for the clockwork that
+ * Engine_schedule: when a schedule is due next, for whoever makes one and for the timers that
  * fires it. The rules are core's (cron.h, zone.h); time zones are files of the node.
  */
 #pragma once

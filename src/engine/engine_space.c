@@ -378,7 +378,7 @@ void engine_space__look(struct engine *e)
         tell(e);
         s->tidied_ms = 0; /* at once */
         engine_pipe__refuse_unfit(e);
-        engine_clockwork__look(e); /* what was held up */
+        engine_timers__look(e); /* what was held up */
         engine_pipe__pump(e);
     }
     tidy(e);

@@ -141,7 +141,7 @@ enum err_code front_op_send(struct front_op *o, struct arena *arena, const struc
     o->op.data = o;
     o->op.arena = arena;
     o->op.reply_to = http_loop_mailbox(loop);
-    o->op.lane = client->lane;
+    o->op.outbox = client->outbox;
     front_client_name(client);
     o->op.operation = next_name(client);
     o->op.since = client->since;

@@ -2,9 +2,9 @@
  * Front_op: one command of a client, to the engine and back; the same for every dialect.
  *
  * A dialect turns a request into a command and a result into its own words. What is between is
- * here: where the command's bytes and its result are kept, by which lane it goes, how long a claim
- * waits for a client that may have gone, and that what was claimed for one that has gone goes back.
- * Belongs to the thread of the client's request.
+ * here: where the command's bytes and its result are kept, by which outbox it goes, how long a
+ * claim waits for a client that may have gone, and that what was claimed for one that has gone goes
+ * back. Belongs to the thread of the client's request.
  */
 #pragma once
 
@@ -21,9 +21,9 @@ struct front_client {
     struct engine *engine;
     struct budget *budget; /* of all memory that requests can claim; NULL: none */
     struct http_request *req;
-    struct engine_lane *lane; /* of the request's thread */
-    bool gone;                /* set by the owner: nobody hears the answer */
-    bool shut;                /* and: it sends no more, so it may have gone */
+    struct engine_outbox *outbox; /* of the request's thread */
+    bool gone;                    /* set by the owner: nobody hears the answer */
+    bool shut;                    /* and: it sends no more, so it may have gone */
 
     /* What it asks for happens once, whichever nodes it comes by (front_forward.h). */
     bool forwarded;      /* by a node of the cluster */

@@ -15,7 +15,7 @@ enum {
 
 struct hub {
     struct engine *engine;
-    struct engine_watch *watch;
+    struct engine_notifier *notifier;
     struct hub_counts *counts;
     struct event_pages *pages;
     struct hub_reader *readers; /* the newest first */
@@ -30,7 +30,7 @@ struct hub {
 
 uint64_t hub_end(const struct hub *h)
 {
-    return engine_watch_next(h->watch);
+    return engine_notifier_next(h->notifier);
 }
 
 uint64_t hub_oldest(struct hub *h, uint64_t seq)
@@ -58,7 +58,7 @@ void hub_leave(struct hub *h, struct hub_reader *r)
     }
     h->reader_count--;
     (void)atomic_fetch_add_explicit(&h->counts->ended, 1, memory_order_relaxed);
-    engine_watch_listen(h->watch, h->readers != NULL);
+    engine_notifier_listen(h->notifier, h->readers != NULL);
 }
 
 static void cut(struct hub *h, struct hub_reader *r)
@@ -196,7 +196,7 @@ void hub_join(struct hub *h, struct hub_reader *r)
     }
     h->readers = r;
     h->reader_count++;
-    engine_watch_listen(h->watch, true);
+    engine_notifier_listen(h->notifier, true);
     (void)atomic_fetch_add_explicit(&h->counts->streams, 1, memory_order_relaxed);
     CHECK(uv_idle_start(&h->more, more_cb) == 0);
 }
@@ -241,7 +241,7 @@ struct hub *hub_open(struct engine *e, uv_loop_t *loop, struct mailbox *mailbox,
     h->keepalive.data = h->more.data = h;
     h->open_handles = 2;
     CHECK(uv_timer_start(&h->keepalive, keepalive_cb, KEEPALIVE_MS, KEEPALIVE_MS) == 0);
-    h->watch = engine_watch_open(e, mailbox, told, h);
+    h->notifier = engine_notifier_open(e, mailbox, told, h);
     return h;
 }
 
@@ -258,7 +258,7 @@ static void closed_cb(uv_handle_t *handle)
 void hub_close(struct hub *h)
 {
     CHECK(h->readers == NULL);
-    engine_watch_close(h->watch);
+    engine_notifier_close(h->notifier);
     uv_close((uv_handle_t *)&h->keepalive, closed_cb);
     uv_close((uv_handle_t *)&h->more, closed_cb);
 }

@@ -93,7 +93,7 @@ static void wind_up(struct push_sender *s)
     s->closing = true;
     outgoing_close(s->outgoing);
     engine_push_close(s->push);
-    engine_watch_close(s->watch);
+    engine_notifier_close(s->notifier);
     uv_close((uv_handle_t *)&s->timer, NULL);
     mailbox_close(&s->box);
 }
@@ -182,7 +182,7 @@ static void sender_main(void *data)
     s->courier = courier_new(&courier);
     push_claim__open(s);
     push_finish__open(s);
-    s->watch = engine_watch_open(s->config.engine, &s->box, told, s);
+    s->notifier = engine_notifier_open(s->config.engine, &s->box, told, s);
     s->push = engine_push_open(s->config.engine, &s->box, &push);
     uv_sem_post(&s->opened);
     push__step(s);

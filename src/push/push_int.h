@@ -94,7 +94,7 @@ struct push_sender {
     uv_sem_t opened;
     uv_loop_t loop;
     struct mailbox box;
-    struct engine_watch *watch;
+    struct engine_notifier *notifier;
     struct engine_push *push;
     struct outgoing *outgoing;
     struct courier *courier;

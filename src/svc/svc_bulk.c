@@ -40,7 +40,7 @@ struct svc_bulk {
     uv_timer_t keepalive_timer; /* runs while somebody watches */
     uv_timer_t retry_timer;
     struct msg stop_msg;
-    struct engine_watch *news; /* of the engine's: there may be something to do */
+    struct engine_notifier *news; /* of the engine's: there may be something to do */
     struct svc_bulk_watch *watches;
 
     /* what is under way, one thing at a time */
@@ -578,7 +578,7 @@ void svc_bulk_changed(struct svc_bulk *b, struct id id)
 static void close_handles(struct svc_bulk *b)
 {
     CHECK(b->watches == NULL);
-    engine_watch_close(b->news);
+    engine_notifier_close(b->news);
     uv_close((uv_handle_t *)&b->keepalive_timer, NULL);
     uv_close((uv_handle_t *)&b->retry_timer, NULL);
     mailbox_close(&b->box);
@@ -602,7 +602,7 @@ static void thread_main(void *data)
     CHECK(uv_timer_init(&b->loop, &b->keepalive_timer) == 0);
     CHECK(uv_timer_init(&b->loop, &b->retry_timer) == 0);
     b->keepalive_timer.data = b->retry_timer.data = b;
-    b->news = engine_watch_open(b->config.engine, &b->box, told, b);
+    b->news = engine_notifier_open(b->config.engine, &b->box, told, b);
     uv_sem_post(&b->opened);
     look(b);
     CHECK(uv_run(&b->loop, UV_RUN_DEFAULT) == 0);

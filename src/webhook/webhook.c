@@ -133,7 +133,8 @@ static void drop_lines(struct webhook_sender *s, bool all)
 
 static void read_list(struct webhook_sender *s)
 {
-    s->changes = engine_watch_webhook_changes(s->watch); /* before: a later change is seen again */
+    s->changes =
+        engine_notifier_webhook_changes(s->notifier); /* before: a later change is seen again */
     for (struct webhook_line *l = s->lines; l != NULL; l = l->next) {
         l->listed = false;
     }
@@ -145,7 +146,8 @@ static void read_list(struct webhook_sender *s)
 static void follow(struct webhook_sender *s)
 {
     bool leads = engine_leads(s->config.engine);
-    bool changed = leads && (!s->leads || s->changes != engine_watch_webhook_changes(s->watch));
+    bool changed =
+        leads && (!s->leads || s->changes != engine_notifier_webhook_changes(s->notifier));
     bool led = s->leads;
     s->leads = leads;
     if (led && !leads) {
@@ -211,7 +213,7 @@ static void wind_up(struct webhook_sender *s)
     s->closing = true;
     drop_lines(s, true);
     outgoing_close(s->outgoing);
-    engine_watch_close(s->watch);
+    engine_notifier_close(s->notifier);
     uv_close((uv_handle_t *)&s->timer, NULL);
     uv_close((uv_handle_t *)&s->more, NULL);
     mailbox_close(&s->box);
@@ -240,7 +242,7 @@ static void look(struct webhook_sender *s)
     }
     follow(s);
     courier_turn(s->courier, uv_now(&s->loop));
-    engine_watch_listen(s->watch, s->lines != NULL);
+    engine_notifier_listen(s->notifier, s->lines != NULL);
     for (struct webhook_line *l = s->lines; l != NULL; l = l->next) {
         more |= webhook_line__step(l);
     }
@@ -294,7 +296,7 @@ static void sender_main(void *data)
     s->mark_op.done = mark_done;
     s->mark_op.reply_to = &s->box;
     s->mark_op.data = s;
-    s->watch = engine_watch_open(s->config.engine, &s->box, told, s);
+    s->notifier = engine_notifier_open(s->config.engine, &s->box, told, s);
     uv_sem_post(&s->opened);
     look(s);
     CHECK(uv_run(&s->loop, UV_RUN_DEFAULT) == 0);

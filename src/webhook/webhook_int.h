@@ -89,7 +89,7 @@ struct webhook_sender {
     uv_sem_t opened;
     uv_loop_t loop;
     struct mailbox box;
-    struct engine_watch *watch;
+    struct engine_notifier *notifier;
     struct outgoing *outgoing;
     struct courier *courier;
     struct event_pages *pages;

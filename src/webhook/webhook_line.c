@@ -103,7 +103,7 @@ static bool read_on(struct webhook_line *l)
 {
     struct webhook_sender *s = l->sender;
     struct store *store = engine_store(s->config.engine);
-    uint64_t end = engine_watch_next(s->watch);
+    uint64_t end = engine_notifier_next(s->notifier);
     unsigned budget = READ_MAX;
     while (l->read < end && has_room(l) && budget > 0) {
         const struct event_page *page = event_pages_get(s->pages, store, l->read, end);

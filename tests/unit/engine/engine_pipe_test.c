@@ -520,19 +520,19 @@ static void engine_pipe__many_dependents_follow_their_job(void **state)
 
 /* Lanes */
 
-static void engine_pipe__a_lane_goes_over_when_the_turn_ends(void **state)
+static void engine_pipe__an_outbox_goes_over_when_the_turn_ends(void **state)
 {
     struct engine_kit *k = *state;
-    struct engine_lane lane = {.engine = k->engine};
+    struct engine_outbox outbox = {.engine = k->engine};
     struct engine_kit_op *ops = ops_new(k, 2);
     for (size_t i = 0; i < 2; i++) {
-        ops[i].op.lane = &lane;
+        ops[i].op.outbox = &outbox;
         start_enqueue(&ops[i], "mail");
     }
     engine_kit_enqueue(k, "mail"); /* it overtakes them */
     assert_int_equal(engine_kit_status(k).live_jobs, 1);
-    engine_lane_flush(&lane);
-    engine_lane_flush(&lane); /* with nothing in it */
+    engine_outbox_flush(&outbox);
+    engine_outbox_flush(&outbox); /* with nothing in it */
     engine_kit_wait(&ops[0]);
     engine_kit_wait(&ops[1]);
     assert_true(ops[0].op.index == ops[1].op.index);
@@ -543,20 +543,20 @@ static void engine_pipe__half_of_the_clients_do_not_wait(void **state)
 {
     static const struct {
         size_t clients, enough;
-    } rows[] = {{0, ENGINE_LANE_OPS_MIN},
-                {2 * ENGINE_LANE_OPS_MIN + 20, ENGINE_LANE_OPS_MIN + 10},
-                {100000, ENGINE_LANE_OPS_MAX}};
+    } rows[] = {{0, ENGINE_OUTBOX_OPS_MIN},
+                {2 * ENGINE_OUTBOX_OPS_MIN + 20, ENGINE_OUTBOX_OPS_MIN + 10},
+                {100000, ENGINE_OUTBOX_OPS_MAX}};
     struct engine_kit *k = *state;
     for (size_t r = 0; r < COUNT_OF(rows); r++) {
-        struct engine_lane lane = {.engine = k->engine, .clients = rows[r].clients};
+        struct engine_outbox outbox = {.engine = k->engine, .clients = rows[r].clients};
         size_t count = rows[r].enough;
         struct engine_kit_op *ops = ops_new(k, count);
         for (size_t i = 0; i < count; i++) {
-            assert_int_equal(lane.count, i);
-            ops[i].op.lane = &lane;
+            assert_int_equal(outbox.count, i);
+            ops[i].op.outbox = &outbox;
             start_enqueue(&ops[i], "mail");
         }
-        assert_int_equal(lane.count, 0);
+        assert_int_equal(outbox.count, 0);
         for (size_t i = 0; i < count; i++) {
             engine_kit_wait(&ops[i]);
         }
@@ -573,12 +573,12 @@ static void claim_and_cancel(void *data)
     engine_cancel(o->kit->engine, &o->op);
 }
 
-static void engine_pipe__a_cancel_does_not_overtake_what_is_in_the_lane(void **state)
+static void engine_pipe__a_cancel_does_not_overtake_what_is_in_the_outbox(void **state)
 {
     struct engine_kit *k = *state;
-    struct engine_lane lane = {.engine = k->engine};
+    struct engine_outbox outbox = {.engine = k->engine};
     struct engine_kit_op *o = ops_new(k, 1);
-    o->op.lane = &lane;
+    o->op.outbox = &outbox;
     engine_kit_on_client(k, claim_and_cancel, o);
     engine_kit_wait(o);
     ops_free(o, 1);
@@ -588,10 +588,10 @@ TEST_GROUP(
     engine_pipe,
     cmocka_unit_test_setup_teardown(engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up,
                                     setup_impatient, teardown_impatient),
-    cmocka_unit_test_setup_teardown(engine_pipe__a_lane_goes_over_when_the_turn_ends, setup,
+    cmocka_unit_test_setup_teardown(engine_pipe__an_outbox_goes_over_when_the_turn_ends, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__half_of_the_clients_do_not_wait, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_pipe__a_cancel_does_not_overtake_what_is_in_the_lane,
+    cmocka_unit_test_setup_teardown(engine_pipe__a_cancel_does_not_overtake_what_is_in_the_outbox,
                                     setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__answers_with_the_machines_result, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__a_refusal_of_the_machine_is_an_answer, setup,

@@ -1,8 +1,8 @@
 /*
- * The clockwork: what happens because time passes. Only the leader's runs.
+ * The timers: what happens because time passes. Only the leader's runs.
  *
  * The machine says when the next job, lock or worker is due, and when the next schedule is; one
- * timer is set for the earliest. When it rings, the clockwork submits a tick, or fires the
+ * timer is set for the earliest. When it rings, the timers submits a tick, or fires the
  * schedules that are due, each with the run after that, which it computes here, because time zones
  * are data of the node.
  */
@@ -32,7 +32,7 @@ struct zone_node {
 /* The zone by its name, kept for the next time; NULL when the system has no such zone. */
 static const struct zone *find_zone(struct engine *e, struct str name, struct err *err)
 {
-    struct map_node *known = map_find(&e->clockwork.zones, name);
+    struct map_node *known = map_find(&e->timers.zones, name);
     struct zone *zone = NULL;
     if (known != NULL) {
         return CONTAINER_OF(known, struct zone_node, node)->zone;
@@ -43,7 +43,7 @@ static const struct zone *find_zone(struct engine *e, struct str name, struct er
         memcpy(z->name, name.ptr, name.len);
         z->node.key = str_from(z->name, name.len);
         z->zone = zone;
-        map_add(&e->clockwork.zones, &z->node);
+        map_add(&e->timers.zones, &z->node);
     }
     return zone;
 }
@@ -80,19 +80,19 @@ static struct wall next_run(struct engine *e, const struct machine_due_schedule 
 
 static void tick_done(struct engine_op *op)
 {
-    op->engine->clockwork.tick_busy = false;
-    op->engine->clockwork.ticks += op->err.code == ERR_OK;
-    op->engine->clockwork.tick_errors += op->err.code != ERR_OK;
-    engine_clockwork__look(op->engine);
+    op->engine->timers.tick_busy = false;
+    op->engine->timers.ticks += op->err.code == ERR_OK;
+    op->engine->timers.tick_errors += op->err.code != ERR_OK;
+    engine_timers__look(op->engine);
 }
 
 static void fire_done(struct engine_op *op)
 {
-    struct engine_clockwork *w = &op->engine->clockwork;
+    struct engine_timers *w = &op->engine->timers;
     w->tick_errors += op->err.code != ERR_OK;
     w->fires_busy--;
     if (w->fires_busy == 0) {
-        engine_clockwork__look(op->engine);
+        engine_timers__look(op->engine);
     }
 }
 
@@ -106,13 +106,13 @@ static void purge_done(struct engine_op *op)
     bool more = op->err.code == ERR_OK && result_decode(buf_str(&op->result), a, &r) &&
                 r.code == ERR_OK && r.more;
     arena_free(a);
-    e->clockwork.purge_busy = false;
-    e->clockwork.purge_errors += op->err.code != ERR_OK;
-    int64_t took_ms = (os_clock_mono().ns - e->clockwork.purge_began.ns) / NS_PER_MS + 1;
+    e->timers.purge_busy = false;
+    e->timers.purge_errors += op->err.code != ERR_OK;
+    int64_t took_ms = (os_clock_mono().ns - e->timers.purge_began.ns) / NS_PER_MS + 1;
     int64_t rest_ms = took_ms < PURGE_REST_MS_MAX ? took_ms : PURGE_REST_MS_MAX;
-    e->clockwork.purge_at_ns =
+    e->timers.purge_at_ns =
         wall_add_ms(engine__now(e), more ? rest_ms : e->config.retention_interval_ms).ns;
-    engine_clockwork__look(e);
+    engine_timers__look(e);
 }
 
 static void fire(struct engine *e, struct engine_op *op, const struct machine_due_schedule *s,
@@ -126,7 +126,7 @@ static void fire(struct engine *e, struct engine_op *op, const struct machine_du
 }
 
 /* Room for firing, which a server without schedules does not need. */
-static void need_fires(struct engine_clockwork *w)
+static void need_fires(struct engine_timers *w)
 {
     if (w->fires != NULL) {
         return;
@@ -144,7 +144,7 @@ static void need_fires(struct engine_clockwork *w)
  * moment at which one will be. */
 static int64_t fire_due(struct engine *e, struct wall now)
 {
-    struct engine_clockwork *w = &e->clockwork;
+    struct engine_timers *w = &e->timers;
     struct machine_due_schedule next;
     if (!machine_next_schedule(e->machine, &next)) {
         return INT64_MAX;
@@ -171,7 +171,7 @@ static int64_t first_purge(const struct engine *e, struct wall now)
 /* Submit what is due; return when the next thing is. */
 static int64_t run_due(struct engine *e, struct wall now)
 {
-    struct engine_clockwork *w = &e->clockwork;
+    struct engine_timers *w = &e->timers;
     int64_t next = machine_next_tick(e->machine).ns;
     if (w->tick_busy || w->renewing || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
         next = INT64_MAX; /* it looks again when it is done, and when there is space */
@@ -208,14 +208,14 @@ static int64_t run_due(struct engine *e, struct wall now)
 static void timer_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    e->clockwork.armed_ns = INT64_MAX;
-    engine_clockwork__look(e);
+    e->timers.armed_ns = INT64_MAX;
+    engine_timers__look(e);
     engine_pipe__pump(e);
 }
 
-void engine_clockwork__look(struct engine *e)
+void engine_timers__look(struct engine *e)
 {
-    struct engine_clockwork *w = &e->clockwork;
+    struct engine_timers *w = &e->timers;
     if (!e->leads || e->stopping || e->given_up) {
         return;
     }
@@ -237,15 +237,15 @@ void engine_clockwork__look(struct engine *e)
     CHECK(uv_timer_start(&w->timer, timer_cb, left_ms < 0 ? 0 : (uint64_t)left_ms, 0) == 0);
 }
 
-void engine_clockwork__stop(struct engine *e)
+void engine_timers__stop(struct engine *e)
 {
-    (void)uv_timer_stop(&e->clockwork.timer);
-    e->clockwork.armed_ns = INT64_MAX;
+    (void)uv_timer_stop(&e->timers.timer);
+    e->timers.armed_ns = INT64_MAX;
 }
 
-void engine_clockwork__open(struct engine *e)
+void engine_timers__open(struct engine *e)
 {
-    struct engine_clockwork *w = &e->clockwork;
+    struct engine_timers *w = &e->timers;
     CHECK(uv_timer_init(&e->loop, &w->timer) == 0);
     w->timer.data = e;
     w->armed_ns = INT64_MAX;
@@ -260,14 +260,14 @@ static void free_zone(struct map_node *n, void *data)
 {
     struct engine *e = data;
     struct zone_node *z = CONTAINER_OF(n, struct zone_node, node);
-    map_remove(&e->clockwork.zones, n);
+    map_remove(&e->timers.zones, n);
     zone_free(z->zone);
     free(z);
 }
 
-void engine_clockwork__close(struct engine *e)
+void engine_timers__close(struct engine *e)
 {
-    struct engine_clockwork *w = &e->clockwork;
+    struct engine_timers *w = &e->timers;
     engine_op_deinit(&w->tick);
     for (unsigned i = 0; w->fires != NULL && i < ENGINE_FIRES; i++) {
         engine_op_deinit(&w->fires[i]);

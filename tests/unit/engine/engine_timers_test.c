@@ -28,7 +28,7 @@ static struct wall in_ms(int64_t ms)
     return wall_add_ms(os_clock_wall(), ms);
 }
 
-static void engine_clockwork__a_scheduled_job_becomes_pending(void **state)
+static void engine_timers__a_scheduled_job_becomes_pending(void **state)
 {
     struct engine_kit *k = *state;
     struct command_new job = engine_kit_new_job("q");
@@ -41,7 +41,7 @@ static void engine_clockwork__a_scheduled_job_becomes_pending(void **state)
     assert_true(id_eq(engine_kit_claim(k, "q"), sooner));
 }
 
-static void engine_clockwork__a_failed_job_comes_back(void **state)
+static void engine_timers__a_failed_job_comes_back(void **state)
 {
     struct engine_kit *k = *state;
     struct command_new job = engine_kit_new_job("q");
@@ -52,7 +52,7 @@ static void engine_clockwork__a_failed_job_comes_back(void **state)
     engine_kit_wait_state(k, id, JOB_PENDING);
 }
 
-static void engine_clockwork__a_lease_runs_out(void **state)
+static void engine_timers__a_lease_runs_out(void **state)
 {
     struct engine_kit *k = *state;
     struct str queue = STR("q");
@@ -63,7 +63,7 @@ static void engine_clockwork__a_lease_runs_out(void **state)
     engine_kit_wait_state(k, id, JOB_PENDING);
 }
 
-static void engine_clockwork__a_job_expires(void **state)
+static void engine_timers__a_job_expires(void **state)
 {
     struct engine_kit *k = *state;
     struct command_new job = engine_kit_new_job("q");
@@ -72,7 +72,7 @@ static void engine_clockwork__a_job_expires(void **state)
     engine_kit_wait_state(k, id, JOB_DEAD);
 }
 
-static void engine_clockwork__more_than_one_tick_can_move_is_moved(void **state)
+static void engine_timers__more_than_one_tick_can_move_is_moved(void **state)
 {
     struct engine_kit *k = *state;
     enum { COUNT = 2500 };
@@ -90,7 +90,7 @@ static void engine_clockwork__more_than_one_tick_can_move_is_moved(void **state)
 
 /* Due while nobody was there: it happens after the start, without anybody asking for something. So
  * the test only looks at the store, over and over: a message would wake the core thread. */
-static void engine_clockwork__makes_up_for_the_time_it_was_stopped(void **state)
+static void engine_timers__makes_up_for_the_time_it_was_stopped(void **state)
 {
     struct engine_kit *k = *state;
     struct err err;
@@ -158,7 +158,7 @@ static struct store_schedule read_schedule(struct engine_kit *k, struct id id, s
     return rec;
 }
 
-static void engine_clockwork__a_schedule_fires_once_per_time(void **state)
+static void engine_timers__a_schedule_fires_once_per_time(void **state)
 {
     struct engine_kit *k = *state;
     struct buf bytes;
@@ -175,7 +175,7 @@ static void engine_clockwork__a_schedule_fires_once_per_time(void **state)
     buf_deinit(&bytes);
 }
 
-static void engine_clockwork__a_schedule_fires_again(void **state)
+static void engine_timers__a_schedule_fires_again(void **state)
 {
     struct engine_kit *k = *state;
     struct store_schedule s = schedule_of("often", in_ms(1));
@@ -188,7 +188,7 @@ static void engine_clockwork__a_schedule_fires_again(void **state)
 }
 
 /* All that are due at one moment, in a few entries and not in one each. */
-static void engine_clockwork__schedules_of_one_moment_share_entries(void **state)
+static void engine_timers__schedules_of_one_moment_share_entries(void **state)
 {
     struct engine_kit *k = *state;
     enum { COUNT = 3000 };
@@ -226,7 +226,7 @@ static void engine_clockwork__schedules_of_one_moment_share_entries(void **state
 
 /* The first run was put before the record was made. Were the next one counted from the record, it
  * would be due a moment after the first. */
-static void engine_clockwork__every_counts_from_the_run_before(void **state)
+static void engine_timers__every_counts_from_the_run_before(void **state)
 {
     struct engine_kit *k = *state;
     struct store_schedule s = schedule_of("steady", in_ms(1));
@@ -242,7 +242,7 @@ static void engine_clockwork__every_counts_from_the_run_before(void **state)
 }
 
 /* The zone's files may have gone since the schedule was made, or never have been on this node. */
-static void engine_clockwork__a_schedule_without_its_zone_does_not_stop_the_others(void **state)
+static void engine_timers__a_schedule_without_its_zone_does_not_stop_the_others(void **state)
 {
     struct engine_kit *k = *state;
     struct store_schedule lost = schedule_of("lost", in_ms(1));
@@ -278,7 +278,7 @@ static int setup_short_retention(void **state)
     return 0;
 }
 
-static void engine_clockwork__what_is_over_for_long_is_removed(void **state)
+static void engine_timers__what_is_over_for_long_is_removed(void **state)
 {
     struct engine_kit *k = *state;
     struct id stays = engine_kit_enqueue(k, "q");
@@ -288,25 +288,25 @@ static void engine_clockwork__what_is_over_for_long_is_removed(void **state)
     assert_int_equal(engine_kit_state(k, stays), JOB_PENDING);
 }
 
-TEST_GROUP(
-    engine_clockwork,
-    cmocka_unit_test_setup_teardown(engine_clockwork__a_scheduled_job_becomes_pending, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__a_failed_job_comes_back, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__a_lease_runs_out, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__a_job_expires, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__more_than_one_tick_can_move_is_moved, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__makes_up_for_the_time_it_was_stopped, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__a_schedule_fires_once_per_time, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__a_schedule_fires_again, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__schedules_of_one_moment_share_entries, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__every_counts_from_the_run_before, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(
-        engine_clockwork__a_schedule_without_its_zone_does_not_stop_the_others, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_clockwork__what_is_over_for_long_is_removed,
-                                    setup_short_retention, teardown));
+TEST_GROUP(engine_timers,
+           cmocka_unit_test_setup_teardown(engine_timers__a_scheduled_job_becomes_pending, setup,
+                                           teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__a_failed_job_comes_back, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__a_lease_runs_out, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__a_job_expires, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__more_than_one_tick_can_move_is_moved,
+                                           setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__makes_up_for_the_time_it_was_stopped,
+                                           setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__a_schedule_fires_once_per_time, setup,
+                                           teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__a_schedule_fires_again, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__schedules_of_one_moment_share_entries,
+                                           setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__every_counts_from_the_run_before, setup,
+                                           teardown),
+           cmocka_unit_test_setup_teardown(
+               engine_timers__a_schedule_without_its_zone_does_not_stop_the_others, setup,
+               teardown),
+           cmocka_unit_test_setup_teardown(engine_timers__what_is_over_for_long_is_removed,
+                                           setup_short_retention, teardown));

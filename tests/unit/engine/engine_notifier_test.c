@@ -7,7 +7,7 @@
 
 struct subscriber {
     struct engine_kit *kit;
-    struct engine_watch *watch;
+    struct engine_notifier *notifier;
     uint64_t wakes;
     uint64_t seen; /* the number it read when it was told */
     uv_sem_t heard;
@@ -18,27 +18,27 @@ static void told(void *data)
 {
     struct subscriber *s = data;
     s->wakes++;
-    s->seen = engine_watch_next(s->watch);
+    s->seen = engine_notifier_next(s->notifier);
     uv_sem_post(&s->heard);
 }
 
-static void open_watch(void *data)
+static void open_notifier(void *data)
 {
     struct subscriber *s = data;
-    s->watch = engine_watch_open(s->kit->engine, &s->kit->box, told, s);
-    engine_watch_listen(s->watch, true);
+    s->notifier = engine_notifier_open(s->kit->engine, &s->kit->box, told, s);
+    engine_notifier_listen(s->notifier, true);
 }
 
 static void stop_listening(void *data)
 {
     struct subscriber *s = data;
-    engine_watch_listen(s->watch, false);
+    engine_notifier_listen(s->notifier, false);
 }
 
-static void close_watch(void *data)
+static void close_notifier(void *data)
 {
     struct subscriber *s = data;
-    engine_watch_close(s->watch);
+    engine_notifier_close(s->notifier);
 }
 
 static struct subscriber subscribe(struct engine_kit *k)
@@ -61,25 +61,25 @@ static int teardown(void **state)
     return 0;
 }
 
-static void watch__tells_where_the_log_ends(void **state)
+static void notifier__tells_where_the_log_ends(void **state)
 {
     struct engine_kit *k = *state;
     struct subscriber s = subscribe(k);
     (void)engine_kit_enqueue(k, "q");
-    engine_kit_on_client(k, open_watch, &s);
-    assert_int_equal(engine_watch_next(s.watch), 2);
+    engine_kit_on_client(k, open_notifier, &s);
+    assert_int_equal(engine_notifier_next(s.notifier), 2);
     for (uint64_t i = 0; i < 20; i++) {
         (void)engine_kit_enqueue(k, "q");
         do {
             uv_sem_wait(&s.heard);
         } while (s.seen < 3 + i);
-        assert_int_equal(engine_watch_next(s.watch), 3 + i);
+        assert_int_equal(engine_notifier_next(s.notifier), 3 + i);
     }
     engine_kit_on_client(k, stop_listening, &s);
     uint64_t before = s.wakes;
     (void)engine_kit_enqueue(k, "q");
-    assert_int_equal(engine_watch_next(s.watch), 23);
-    engine_kit_on_client(k, close_watch, &s);
+    assert_int_equal(engine_notifier_next(s.notifier), 23);
+    engine_kit_on_client(k, close_notifier, &s);
     assert_int_equal(s.wakes, before);
     uint64_t wakes = s.wakes;
     (void)engine_kit_enqueue(k, "q");
@@ -88,18 +88,18 @@ static void watch__tells_where_the_log_ends(void **state)
     uv_sem_destroy(&s.go_on);
 }
 
-static void watch__tells_of_a_bulk_operation(void **state)
+static void notifier__tells_of_a_bulk_operation(void **state)
 {
     struct engine_kit *k = *state;
     struct subscriber s = subscribe(k);
-    engine_kit_on_client(k, open_watch, &s);
+    engine_kit_on_client(k, open_notifier, &s);
     engine_kit_on_client(k, stop_listening, &s);
     const struct result *r = engine_kit_do(
         k, &(struct command){.type = COMMAND_BULK_PUT,
                              .bulk_put = {.action = COMMAND_JOB_HOLD, .filter = STR("{}")}});
     assert_int_equal(r->code, ERR_OK);
     uv_sem_wait(&s.heard);
-    engine_kit_on_client(k, close_watch, &s);
+    engine_kit_on_client(k, close_notifier, &s);
     assert_int_equal(s.wakes, 1);
     uv_sem_destroy(&s.heard);
     uv_sem_destroy(&s.go_on);
@@ -140,14 +140,14 @@ static void enqueue_and_wait(struct engine_kit *k, uv_sem_t *done)
     engine_op_deinit(&op);
 }
 
-static void watch__tells_once_of_many(void **state)
+static void notifier__tells_once_of_many(void **state)
 {
     struct engine_kit *k = *state;
     struct subscriber s = subscribe(k);
     uv_sem_t done;
     uv_thread_t blocker;
     CHECK(uv_sem_init(&done, 0) == 0);
-    engine_kit_on_client(k, open_watch, &s);
+    engine_kit_on_client(k, open_notifier, &s);
     CHECK(uv_thread_create(&blocker, block_main, &s) == 0);
     uv_sem_wait(&s.heard);
     for (unsigned i = 0; i < 50; i++) {
@@ -156,7 +156,7 @@ static void watch__tells_once_of_many(void **state)
     uv_sem_post(&s.go_on);
     CHECK(uv_thread_join(&blocker) == 0);
     uv_sem_wait(&s.heard);
-    engine_kit_on_client(k, close_watch, &s);
+    engine_kit_on_client(k, close_notifier, &s);
     assert_int_equal(s.wakes, 1);
     assert_int_equal(s.seen, 51);
     uv_sem_destroy(&done);
@@ -164,7 +164,7 @@ static void watch__tells_once_of_many(void **state)
     uv_sem_destroy(&s.go_on);
 }
 
-TEST_GROUP(engine_watch,
-           cmocka_unit_test_setup_teardown(watch__tells_where_the_log_ends, setup, teardown),
-           cmocka_unit_test_setup_teardown(watch__tells_of_a_bulk_operation, setup, teardown),
-           cmocka_unit_test_setup_teardown(watch__tells_once_of_many, setup, teardown));
+TEST_GROUP(engine_notifier,
+           cmocka_unit_test_setup_teardown(notifier__tells_where_the_log_ends, setup, teardown),
+           cmocka_unit_test_setup_teardown(notifier__tells_of_a_bulk_operation, setup, teardown),
+           cmocka_unit_test_setup_teardown(notifier__tells_once_of_many, setup, teardown));
