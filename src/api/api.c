@@ -392,7 +392,7 @@ static void on_request(void *data, struct http_request *req)
                                       .outbox = &a->outboxes[http_loop_index(req->loop)]};
     c->who.address = req->peer;
     c->started = os_clock_mono();
-    req->on = &api_call__watch;
+    req->on = &api_call__handlers;
     req->data = c;
     api_metrics__begin(a->metrics);
     set_request_id(c);

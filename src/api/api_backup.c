@@ -393,7 +393,7 @@ static void turn(struct backup *b)
     }
     if (b->out.len > 0) {
         if (http_request_write(b->call->req, buf_str(&b->out)) == HTTP_WRITE_FULL) {
-            return; /* goes on in watch_writable */
+            return; /* goes on in on_writable */
         }
         b->crc = crc32c_update(b->crc, b->out.ptr, b->out.len);
         buf_clear(&b->out);
@@ -420,7 +420,7 @@ static void deliver_turn(struct msg *m)
     }
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct api_call *c = req->data;
     struct backup *b = c->data;
@@ -431,7 +431,7 @@ static void watch_gone(struct http_request *req)
     }
 }
 
-static void watch_writable(struct http_request *req)
+static void on_writable(struct http_request *req)
 {
     struct api_call *c = req->data;
     struct backup *b = c->data;
@@ -440,7 +440,7 @@ static void watch_writable(struct http_request *req)
     }
 }
 
-static const struct http_watch backup_watch = {.gone = watch_gone, .writable = watch_writable};
+static const struct http_handlers backup_handlers = {.gone = on_gone, .writable = on_writable};
 
 struct backup_in {
     struct str named;
@@ -470,7 +470,7 @@ static void handle_backup(struct api_call *c)
     b->secrets = in->include_secrets;
     c->data = b;
     buf_init(&b->out, SIZE_MAX);
-    api_call__stream_begin(c, STR("application/json"), NULL, 0, &backup_watch);
+    api_call__stream_begin(c, STR("application/json"), NULL, 0, &backup_handlers);
     if (c->req->head) {
         api_call__stream_end(c);
         return;

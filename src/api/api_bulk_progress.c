@@ -106,19 +106,19 @@ static void ended(struct svc_bulk_watch *watch)
     }
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct progress *p = progress_of(req);
     p->gone = true;
     leave(p);
 }
 
-static void watch_stopping(struct http_request *req)
+static void on_stopping(struct http_request *req)
 {
     leave(progress_of(req));
 }
 
-static void watch_writable(struct http_request *req)
+static void on_writable(struct http_request *req)
 {
     struct progress *p = progress_of(req);
     if (!p->leaving) {
@@ -126,8 +126,8 @@ static void watch_writable(struct http_request *req)
     }
 }
 
-static const struct http_watch stream_watch = {
-    .gone = watch_gone, .stopping = watch_stopping, .writable = watch_writable};
+static const struct http_handlers stream_handlers = {
+    .gone = on_gone, .stopping = on_stopping, .writable = on_writable};
 
 void api_bulk_progress__handle(struct api_call *c)
 {
@@ -143,7 +143,7 @@ void api_bulk_progress__handle(struct api_call *c)
     p->call = c;
     c->data = p;
     buf_init(&p->waiting, FRAME_BYTES_MAX);
-    api_call__stream_events(c, &stream_watch);
+    api_call__stream_events(c, &stream_handlers);
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         api_call__stream_end(c);
         return;

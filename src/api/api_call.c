@@ -429,7 +429,7 @@ bool api_call__refused(struct api_call *c, const struct result *r)
 /* A streamed answer */
 
 void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
-                            size_t count, const struct http_watch *watch)
+                            size_t count, const struct http_handlers *handlers)
 {
     ATTR_UNINITIALIZED struct answer_headers h;
     CHECK(!c->op.busy);
@@ -438,17 +438,17 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
     common_headers(c, &h, took_ns(c));
     struct http_response response = {
         .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
-    c->req->on = watch;
+    c->req->on = handlers;
     http_request_begin(c->req, &response);
 }
 
-void api_call__stream_events(struct api_call *c, const struct http_watch *watch)
+void api_call__stream_events(struct api_call *c, const struct http_handlers *handlers)
 {
     const struct http_header headers[] = {
         {STR("Cache-Control"), STR("no-cache")},
         {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
     };
-    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), watch);
+    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), handlers);
 }
 
 static void stream_over(struct api_call *c)
@@ -483,7 +483,7 @@ static void drop(struct api_call *c)
     http_request_drop(req);
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct api_call *c = req->data;
     c->client.gone = true;
@@ -498,25 +498,25 @@ static void watch_gone(struct http_request *req)
 }
 
 /* Nothing is waited for any more; what is under way goes on. */
-static void watch_stopping(struct http_request *req)
+static void on_stopping(struct http_request *req)
 {
     struct api_call *c = req->data;
     front_op_hurry(&c->op); /* answers "no job" */
 }
 
 /* A search for one that has most likely gone must not keep a thread of the view for long. */
-static void watch_shut(struct http_request *req)
+static void on_shut(struct http_request *req)
 {
     struct api_call *c = req->data;
     c->client.shut = true;
     if (c->ask_busy) {
         view_shorten(&c->ask, SHUT_ASK_MS);
     }
-    watch_stopping(req);
+    on_stopping(req);
 }
 
-const struct http_watch api_call__watch = {
-    .gone = watch_gone, .shut = watch_shut, .stopping = watch_stopping};
+const struct http_handlers api_call__handlers = {
+    .gone = on_gone, .shut = on_shut, .stopping = on_stopping};
 
 /* The engine */
 

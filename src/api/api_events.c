@@ -170,28 +170,28 @@ static struct stream *stream_of(struct http_request *req)
     return c->data;
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct stream *s = stream_of(req);
     hub_leave(s->hub, &s->reader);
     api_call__stream_drop(s->call);
 }
 
-static void watch_stopping(struct http_request *req)
+static void on_stopping(struct http_request *req)
 {
     struct stream *s = stream_of(req);
     hub_leave(s->hub, &s->reader);
     api_call__stream_end(s->call);
 }
 
-static void watch_writable(struct http_request *req)
+static void on_writable(struct http_request *req)
 {
     struct stream *s = stream_of(req);
     hub_writable(s->hub, &s->reader);
 }
 
-static const struct http_watch stream_watch = {
-    .gone = watch_gone, .stopping = watch_stopping, .writable = watch_writable};
+static const struct http_handlers stream_handlers = {
+    .gone = on_gone, .stopping = on_stopping, .writable = on_writable};
 
 static bool read_query(struct api_call *c, struct stream *s, struct err *err)
 {
@@ -228,7 +228,7 @@ static void handle_stream(struct api_call *c)
         return;
     }
     c->data = s;
-    api_call__stream_events(c, &stream_watch);
+    api_call__stream_events(c, &stream_handlers);
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         api_call__stream_end(c);
     } else {

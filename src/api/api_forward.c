@@ -25,7 +25,7 @@ void api_forward__recognise(struct api_call *c)
 static struct api_call *take_back(void *data)
 {
     struct api_call *c = data;
-    c->req->on = &api_call__watch;
+    c->req->on = &api_call__handlers;
     c->req->data = c;
     return c;
 }
@@ -77,7 +77,7 @@ static void failed(void *data, const struct err *err)
 static void gone(void *data)
 {
     struct api_call *c = take_back(data);
-    api_call__watch.gone(c->req);
+    api_call__handlers.gone(c->req);
 }
 
 static void answers(void *data, int status)
@@ -161,7 +161,7 @@ static void proved(struct engine_proof *p, bool leads)
     struct api_call *c = p->data;
     c->proof_busy = false;
     if (c->client.gone) {
-        api_call__watch.gone(c->req);
+        api_call__handlers.gone(c->req);
     } else if (leads) {
         api__go_on_here(c);
     } else if (!api_forward__takes(c, false)) {

@@ -150,17 +150,17 @@ void api_call__fail_err(struct api_call *c, const struct err *err);
 /* With when to come back, for ERR_OVERLOADED; or the methods there are, NULL for other errors. */
 void api_call__fail_with(struct api_call *c, enum err_code code, struct str message,
                          uint32_t retry_ms, const char *allow);
-extern const struct http_watch api_call__watch; /* of a request whose call is its data */
+extern const struct http_handlers api_call__handlers; /* of a request whose call is its data */
 /* The result's refusal, when it is one: true. */
 bool api_call__refused(struct api_call *c, const struct result *r);
 
-/* api_call.c: a streamed answer, status 200. From begin on the watch is told of the request, and
- * its req->data is the call, which end (the answer is whole) or drop (it is not, or nobody hears
- * it) ends. What is written in between goes to http_request_write. */
+/* api_call.c: a streamed answer, status 200. From begin on the handlers are told of the request,
+ * and its req->data is the call, which end (the answer is whole) or drop (it is not, or nobody
+ * hears it) ends. What is written in between goes to http_request_write. */
 void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
-                            size_t count, const struct http_watch *watch);
+                            size_t count, const struct http_handlers *handlers);
 /* The same for server-sent events, which nobody on the way may keep back. */
-void api_call__stream_events(struct api_call *c, const struct http_watch *watch);
+void api_call__stream_events(struct api_call *c, const struct http_handlers *handlers);
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
 

@@ -112,7 +112,7 @@ static void ended(struct svc_bulk_watch *w)
     }
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct api_call *c = req->data;
     struct removal *r = c->data;
@@ -121,26 +121,26 @@ static void watch_gone(struct http_request *req)
 }
 
 /* It sends no more, and may wait for its answer. */
-static void watch_shut(struct http_request *req)
+static void on_shut(struct http_request *req)
 {
     (void)req;
 }
 
-static void watch_stopping(struct http_request *req)
+static void on_stopping(struct http_request *req)
 {
     struct api_call *c = req->data;
     leave(c->data);
 }
 
-static const struct http_watch wait_watch = {
-    .gone = watch_gone, .shut = watch_shut, .stopping = watch_stopping};
+static const struct http_handlers wait_handlers = {
+    .gone = on_gone, .shut = on_shut, .stopping = on_stopping};
 
 static void wait_for(struct removal *r, struct id task)
 {
     struct api_call *c = r->call;
     r->watch = (struct svc_bulk_watch){
         .task = task, .reply_to = http_loop_mailbox(c->req->loop), .told = told, .ended = ended};
-    c->req->on = &wait_watch;
+    c->req->on = &wait_handlers;
     svc_bulk_watch(c->api->config.bulk, &r->watch);
 }
 

@@ -535,7 +535,7 @@ static void receive_on(struct restore *r)
     }
 }
 
-static void watch_body(struct http_request *req, struct str bytes)
+static void on_body(struct http_request *req, struct str bytes)
 {
     struct api_call *c = req->data;
     struct restore *r = c->data;
@@ -546,7 +546,7 @@ static void watch_body(struct http_request *req, struct str bytes)
     }
 }
 
-static void watch_body_end(struct http_request *req)
+static void on_body_end(struct http_request *req)
 {
     struct api_call *c = req->data;
     struct restore *r = c->data;
@@ -556,7 +556,7 @@ static void watch_body_end(struct http_request *req)
     }
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct api_call *c = req->data;
     struct restore *r = c->data;
@@ -566,8 +566,8 @@ static void watch_gone(struct http_request *req)
     }
 }
 
-static const struct http_watch restore_watch = {
-    .gone = watch_gone, .body = watch_body, .body_end = watch_body_end};
+static const struct http_handlers restore_handlers = {
+    .gone = on_gone, .body = on_body, .body_end = on_body_end};
 
 static void handle_restore(struct api_call *c)
 {
@@ -607,7 +607,7 @@ static void handle_restore(struct api_call *c)
     CHECK(code == 0);
     r->timer.data = r->work.data = r;
     start_timer(r, idle_cb, IDLE_MS);
-    c->req->on = &restore_watch;
+    c->req->on = &restore_handlers;
     http_request_stream(c->req);
 }
 

@@ -2,10 +2,10 @@
  * Id: the identity of a job, batch, schedule and whatever else has a prefix below; 128 bits, shown
  * as 26 characters.
  *
- * An id is made from where its creation stands in the log, not from chance: the time of the entry
- * in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry (32 bits).
- * The index makes it unique without anybody asking; time that never runs backwards makes it sort
- * by creation, in memory, in RocksDB and as text.
+ * An id is made from where its creation stands in the log, not from a random number: the time of
+ * the entry in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry
+ * (32 bits). The index makes it unique without anybody asking; time that never runs backwards makes
+ * it sort by creation, in memory, in RocksDB and as text.
  *
  * Text: a prefix such as "job_" and 26 digits of lower-case base 32 (0-9, a-z without i l o u).
  */

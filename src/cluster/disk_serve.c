@@ -289,9 +289,9 @@ static int serve_random(struct raft_io *io, int min, int max)
 {
     (void)io;
     CHECK(min < max);
-    uint64_t chance;
-    os_clock_random(&chance, sizeof chance);
-    return min + (int)(chance % (uint64_t)(max - min));
+    uint64_t random_number;
+    os_clock_random(&random_number, sizeof random_number);
+    return min + (int)(random_number % (uint64_t)(max - min));
 }
 
 void disk_serve__attach(struct disk_io *d, struct raft_io *io)

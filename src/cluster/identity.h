@@ -1,7 +1,7 @@
 /*
  * Identity: who this node is, in its data folder.
  *
- * A number that chance gave, once, and the number of the cluster it belongs to. The name that
+ * A random number, made once, and the number of the cluster it belongs to. The name that
  * people use is a setting and may change; the number cannot: Raft counts votes and copies by it. A
  * node that lost its folder gets another number, so it can never be taken for the member it was.
  *

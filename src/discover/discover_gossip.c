@@ -141,7 +141,7 @@ static void send_to(struct gossip *g, const struct address *to, const uint8_t *b
                   (const struct sockaddr *)&to->at, to->len);
 }
 
-/* A few of those that are alive, by chance; all of them when asked. */
+/* A few of those that are alive, at random; all of them when asked. */
 static void send_to_members(struct gossip *g, const uint8_t *bytes, size_t len, bool all)
 {
     struct address to;

@@ -12,11 +12,11 @@ static const struct {
     uint32_t ms_min, ms_max;
 } rows[] = {{5, 1, 2}, {8, 2, 3}, {12, 5, 7}, {UINT64_MAX, 10, 12}};
 
-uint32_t engine_hint_ms(uint64_t backlog, uint64_t limit, uint64_t chance)
+uint32_t engine_hint_ms(uint64_t backlog, uint64_t limit, uint64_t random_number)
 {
     size_t i = 0;
     while (i < COUNT_OF(rows) - 1 && SCORE_FULL * backlog >= (rows[i].below - SCORE_BASE) * limit) {
         i++;
     }
-    return rows[i].ms_min + (uint32_t)(chance % (rows[i].ms_max - rows[i].ms_min + 1));
+    return rows[i].ms_min + (uint32_t)(random_number % (rows[i].ms_max - rows[i].ms_min + 1));
 }

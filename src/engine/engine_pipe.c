@@ -272,9 +272,9 @@ static void outbox_add(struct engine_outbox *outbox, struct engine_op *op)
 /* By whichever of the two limits is nearer. */
 static uint32_t retry_hint(const struct engine *e, uint64_t ops, uint64_t bytes)
 {
-    uint64_t chance = (uint64_t)os_clock_mono().ns / 64;
-    uint32_t by_ops = engine_hint_ms(ops, e->config.pending_ops_max, chance);
-    uint32_t by_bytes = engine_hint_ms(bytes, LIMIT_PENDING_BYTES, chance);
+    uint64_t random_number = (uint64_t)os_clock_mono().ns / 64;
+    uint32_t by_ops = engine_hint_ms(ops, e->config.pending_ops_max, random_number);
+    uint32_t by_bytes = engine_hint_ms(bytes, LIMIT_PENDING_BYTES, random_number);
     return by_ops > by_bytes ? by_ops : by_bytes;
 }
 

@@ -427,11 +427,11 @@ static void on_writable(struct http_request *req)
     pump(f);
 }
 
-static const struct http_watch watch = {.gone = on_gone,
-                                        .stopping = on_stopping,
-                                        .body = on_body,
-                                        .body_end = on_body_end,
-                                        .writable = on_writable};
+static const struct http_handlers handlers = {.gone = on_gone,
+                                              .stopping = on_stopping,
+                                              .body = on_body,
+                                              .body_end = on_body_end,
+                                              .writable = on_writable};
 
 static void begin(struct front_forward *f)
 {
@@ -466,7 +466,7 @@ void front_forward_start(struct front_gate *g, struct front_forward *f)
         f->next->prev = &f->next;
     }
     g->first = f;
-    f->req->on = &watch;
+    f->req->on = &handlers;
     f->req->data = f;
     if (!g->ticking) {
         g->ticking = true;

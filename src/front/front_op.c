@@ -10,20 +10,20 @@
 
 /* Names */
 
-/* Six bytes of chance for the process, six that count, two for the command of the request, and two
+/* Six random bytes for the process, six that count, two for the command of the request, and two
  * for its step, which are the engine's. */
 void front_client_name(struct front_client *c)
 {
-    static atomic_uint_fast64_t chance, counter;
+    static atomic_uint_fast64_t random_number, counter;
     if (!id_is_none(c->operation) || !engine_ask_has_peers(c->engine)) {
         return;
     }
-    uint_fast64_t prefix = atomic_load(&chance);
+    uint_fast64_t prefix = atomic_load(&random_number);
     if (prefix == 0) {
         uint64_t fresh = 0;
         CHECK(uv_random(NULL, NULL, &fresh, sizeof fresh, 0, NULL) == 0);
         fresh |= 1; /* two threads at once: the first one's counts */
-        prefix = atomic_compare_exchange_strong(&chance, &prefix, fresh) ? fresh : prefix;
+        prefix = atomic_compare_exchange_strong(&random_number, &prefix, fresh) ? fresh : prefix;
     }
     uint64_t count = atomic_fetch_add(&counter, 1) + 1;
     for (unsigned i = 0; i < 6; i++) {

@@ -2,8 +2,8 @@
  * Machine: the state machine. Log entries go in, the state of all jobs changes, results come out.
  *
  * Deterministic: what an entry does depends on the entry and on the state, and on nothing else: no
- * clock, no chance, no configuration of the node, no order of a hash table. Two machines that have
- * applied the same log have written the same bytes; their state hashes say so.
+ * clock, no random number, no configuration of the node, no order of a hash table. Two machines
+ * that have applied the same log have written the same bytes; their state hashes say so.
  *
  * Documents are on disk (store/); what is needed to decide quickly is in memory: lines of waiting
  * jobs, due times, locks, counters. Memory is rebuilt from disk when a machine is opened.

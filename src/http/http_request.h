@@ -59,7 +59,7 @@ struct http_param {
 };
 
 /* What a handler hears about a request that it has kept. */
-struct http_watch {
+struct http_handlers {
     /* The client has gone, or broke off or spoilt its body: nobody will see an answer. Once, and
      * the last callback of this request. Required; http_request_drop is enough where there is
      * nothing to release. */
@@ -103,7 +103,7 @@ struct http_request {
     struct http_loop *loop;
 
     /* The handler's. */
-    const struct http_watch *on;
+    const struct http_handlers *on;
     void *data;
     bool other; /* the answer has the server's other_headers */
 };

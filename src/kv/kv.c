@@ -277,7 +277,7 @@ static enum err_code write_large(struct kv *kv, struct kv_batch *b, struct err *
     return code;
 }
 
-void kv__settle_locked(struct kv *kv)
+void kv__flush_window_locked(struct kv *kv)
 {
     struct err err;
     if (write_window(kv, &err) != ERR_OK) {
@@ -285,10 +285,10 @@ void kv__settle_locked(struct kv *kv)
     }
 }
 
-void kv__settle(struct kv *kv)
+void kv__flush_window(struct kv *kv)
 {
     (void)pthread_mutex_lock(&kv->lock);
-    kv__settle_locked(kv);
+    kv__flush_window_locked(kv);
     (void)pthread_mutex_unlock(&kv->lock);
 }
 
@@ -310,7 +310,7 @@ void kv_close(struct kv *kv)
         return;
     }
     if (kv->db != NULL) {
-        kv__settle(kv);
+        kv__flush_window(kv);
         for (size_t i = 0; i <= kv->family_count; i++) {
             rocksdb_column_family_handle_destroy(kv->family[i]);
         }
@@ -416,7 +416,7 @@ struct kv_view *kv_view_new(struct kv *kv)
 {
     struct kv_view *v = calloc(1, sizeof *v);
     CHECK(v != NULL);
-    kv__settle(kv);
+    kv__flush_window(kv);
     v->kv = kv_hold(kv);
     v->snapshot = rocksdb_create_snapshot(kv->db);
     v->read = rocksdb_readoptions_create();
@@ -599,7 +599,7 @@ enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err)
     if (FAULT(KV_CHECKPOINT)) {
         return err_set(err, ERR_IO, "checkpoint: injected fault");
     }
-    kv__settle(kv);
+    kv__flush_window(kv);
     rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(kv->db, &msg);
     if (msg != NULL) {
         return kv__err(err, msg, "checkpoint");

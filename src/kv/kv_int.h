@@ -44,8 +44,8 @@ enum err_code kv__err(struct err *err, char *msg, const char *doing);
 
 /* Write the window: before RocksDB is asked for more than one key. A commit that was taken and
  * cannot be written leaves nothing to go on from: it stops the process. */
-void kv__settle(struct kv *kv);
-void kv__settle_locked(struct kv *kv); /* the lock is held */
+void kv__flush_window(struct kv *kv);
+void kv__flush_window_locked(struct kv *kv); /* the lock is held */
 
 static inline rocksdb_column_family_handle_t *kv__family(const struct kv *kv, unsigned family)
 {

@@ -80,7 +80,7 @@ static void sort_recent(struct kv_iter *it)
 static struct kv_iter *new_locked(struct kv *kv, unsigned family)
 {
     if (kv_window_has_range(&kv->window, family)) {
-        kv__settle_locked(kv);
+        kv__flush_window_locked(kv);
     }
     struct kv_iter *it = kv_iter__new_stored(kv, NULL, family, STR_EMPTY);
     kv_window_each_of(&kv->window, family, copy_record, it);
@@ -166,7 +166,7 @@ void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct 
     (void)pthread_mutex_lock(&kv->lock);
     for (size_t i = 0; i < count; i++) {
         if (kv_window_has_range(&kv->window, families[i])) {
-            kv__settle_locked(kv); /* before the first is made: it would not see it */
+            kv__flush_window_locked(kv); /* before the first is made: it would not see it */
         }
     }
     for (size_t i = 0; i < count; i++) {

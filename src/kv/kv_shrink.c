@@ -111,7 +111,7 @@ bool kv_shrink(struct kv *kv, bool urgent, uint64_t free_bytes)
 {
     bool shrunk = false;
     if (urgent) {
-        kv__settle(kv); /* the window's deletions count, too */
+        kv__flush_window(kv); /* the window's deletions count, too */
     }
     for (unsigned family = 0; family < kv->family_count; family++) {
         struct usage u = {0};

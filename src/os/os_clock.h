@@ -1,5 +1,6 @@
 /*
- * Os_clock: the real clock, and real chance. Nothing else in the program asks the system for them.
+ * Os_clock: the real clock, and real random numbers. Nothing else in the program asks the system
+ * for them.
  */
 #pragma once
 

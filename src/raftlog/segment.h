@@ -5,7 +5,7 @@
  * Files are used again and again, so behind the last record there may be records from an earlier
  * life of the same file. They cannot be mistaken: the checksum of every record starts from the
  * segment's generation, a number that no other segment of the log ever had or will have. It also
- * starts from the key of the log, which is chance: payloads come from strangers, and what is left
+ * starts from the key of the log, which is random: payloads come from strangers, and what is left
  * of one behind the last record must not look like a record because somebody wrote it so.
  *
  * A segment is only ever appended to. What Raft takes back is taken back by a record too: TRUNCATE

@@ -14,9 +14,9 @@
 struct snapshots_id snapshots_new_id(uint64_t index)
 {
     struct snapshots_id id;
-    uint64_t chance;
-    os_clock_random(&chance, sizeof chance);
-    int n = snprintf(id.z, sizeof id.z, "%020" PRIu64 "-%016" PRIx64, index, chance);
+    uint64_t random_number;
+    os_clock_random(&random_number, sizeof random_number);
+    int n = snprintf(id.z, sizeof id.z, "%020" PRIu64 "-%016" PRIx64, index, random_number);
     CHECK(n > 0 && (size_t)n < sizeof id.z);
     return id;
 }

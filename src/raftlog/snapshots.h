@@ -5,7 +5,7 @@
  *   <id>.manifest    its manifest (manifest.h), written when the checkpoint is complete and on disk
  *   <id>.damaged     empty: a file of the checkpoint was found to be damaged later
  *
- * An id begins with the index in twenty digits, so that names sort by age; the rest is chance, so
+ * An id begins with the index in twenty digits, so that names sort by age; the rest is random, so
  * that no two nodes ever use the same one. The two newest manifests are kept. A checkpoint without
  * a manifest is what a crash left of one that was never finished.
  *

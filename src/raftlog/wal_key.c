@@ -1,7 +1,7 @@
 /*
- * The key of a log: chance that is in every checksum (segment.h). It has a file of its own, because
- * a segment with a damaged header must still be told from one that has not begun; and it is in the
- * header of every segment, so that losing that file loses nothing.
+ * The key of a log: a random number that is in every checksum (segment.h). It has a file of its
+ * own, because a segment with a damaged header must still be told from one that has not begun; and
+ * it is in the header of every segment, so that losing that file loses nothing.
  */
 #include <assert.h>
 #include <endian.h>

@@ -25,11 +25,11 @@ void raftnet_peer__fail_waiting(struct raftnet_peer *p)
 /* Not before a while. Chance, so that nodes that lost one another do not meet in step. */
 static void wait_a_while(struct raftnet_peer *p, const char *why)
 {
-    uint8_t chance;
-    os_clock_random(&chance, sizeof chance);
+    uint8_t random_number;
+    os_clock_random(&random_number, sizeof random_number);
     int ms = p->retry_ms == 0 ? RAFTNET_RETRY_MS_MIN : p->retry_ms;
     p->retry_ms = ms * 2 < RAFTNET_RETRY_MS_MAX ? ms * 2 : RAFTNET_RETRY_MS_MAX;
-    p->retry_at.ns = os_clock_mono().ns + (ms + ms * chance / 512) * NS_PER_MS;
+    p->retry_at.ns = os_clock_mono().ns + (ms + ms * random_number / 512) * NS_PER_MS;
     (void)snprintf(p->stats.error, sizeof p->stats.error, "%s", why);
     raftnet_peer__fail_waiting(p);
 }

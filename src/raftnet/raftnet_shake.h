@@ -1,5 +1,5 @@
 /*
- * Raftnet_shake: how two nodes find out whether they belong together. Pure, but for chance.
+ * Raftnet_shake: how two nodes find out whether they belong together. Pure, but for random numbers.
  *
  *   dials                                     is dialled
  *   HELLO  who, for whom, what for, nonce -->

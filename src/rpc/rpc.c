@@ -210,7 +210,7 @@ void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait
     }
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct rpc_call *c = req->data;
     c->client.gone = true;
@@ -220,23 +220,21 @@ static void watch_gone(struct http_request *req)
 }
 
 /* Nothing is waited for any more; what is under way goes on. */
-static void watch_stopping(struct http_request *req)
+static void on_stopping(struct http_request *req)
 {
     struct rpc_call *c = req->data;
     front_op_hurry(&c->op);
 }
 
-static void watch_shut(struct http_request *req)
+static void on_shut(struct http_request *req)
 {
     struct rpc_call *c = req->data;
     c->client.shut = true;
-    watch_stopping(req);
+    on_stopping(req);
 }
 
-const struct http_watch rpc__watch = {.gone = watch_gone,
-                                      .shut = watch_shut,
-                                      .stopping = watch_stopping,
-                                      .writable = rpc_answer__writable};
+const struct http_handlers rpc__handlers = {
+    .gone = on_gone, .shut = on_shut, .stopping = on_stopping, .writable = rpc_answer__writable};
 
 /* One message */
 
@@ -422,7 +420,7 @@ static struct rpc_call *new_call(struct rpc *r, struct http_request *req,
     c->timeout_ms = INT64_MAX;
     c->who = (struct svc_caller){
         .engine = r->config.engine, .ns = peer->ns, .scope = peer->scope, .arena = req->arena};
-    req->on = &rpc__watch;
+    req->on = &rpc__handlers;
     req->data = c;
     return c;
 }

@@ -113,7 +113,7 @@ static void check_answer(void *data)
     struct health *h = c->data;
     struct rpc_health_response out = {.status = h->status};
     leave(h);
-    c->req->on = &rpc__watch;
+    c->req->on = &rpc__handlers;
     rpc_answer__reply(c, &out);
 }
 
@@ -124,7 +124,8 @@ static void check_gone(struct http_request *req)
     rpc_answer__drop(c);
 }
 
-static const struct http_watch check_watch = {.gone = check_gone, .writable = rpc_answer__writable};
+static const struct http_handlers check_handlers = {.gone = check_gone,
+                                                    .writable = rpc_answer__writable};
 
 static void handle_check(struct rpc_call *c)
 {
@@ -135,7 +136,7 @@ static void handle_check(struct rpc_call *c)
     }
     struct health *h = new_health(c, c, check_answer);
     c->data = h;
-    c->req->on = &check_watch;
+    c->req->on = &check_handlers;
     ask(h);
 }
 

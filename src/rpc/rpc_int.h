@@ -100,7 +100,7 @@ struct rpc_call {
 };
 
 /* rpc.c */
-extern const struct http_watch rpc__watch; /* of a request whose call is its data */
+extern const struct http_handlers rpc__handlers; /* of a request whose call is its data */
 
 /* Check, encode and submit; on_result is called with an answer that is not a refusal. An error of
  * the command, its refusal or one of the engine ends the call. */

@@ -105,7 +105,7 @@ static struct rpc_push *push_of(struct http_request *req)
     return c->data;
 }
 
-static void watch_gone(struct http_request *req)
+static void on_gone(struct http_request *req)
 {
     struct rpc_push *p = push_of(req);
     leave(p);
@@ -113,7 +113,7 @@ static void watch_gone(struct http_request *req)
     rpc_answer__drop(p->call);
 }
 
-static void watch_stopping(struct http_request *req)
+static void on_stopping(struct http_request *req)
 {
     struct rpc_push *p = push_of(req);
     if (!p->over) {
@@ -122,7 +122,7 @@ static void watch_stopping(struct http_request *req)
     }
 }
 
-static void watch_body(struct http_request *req, struct str bytes)
+static void on_body(struct http_request *req, struct str bytes)
 {
     struct rpc_push *p = push_of(req);
     if (p->over) {
@@ -132,7 +132,7 @@ static void watch_body(struct http_request *req, struct str bytes)
     }
 }
 
-static void watch_body_end(struct http_request *req)
+static void on_body_end(struct http_request *req)
 {
     struct rpc_push *p = push_of(req);
     if (!p->over) {
@@ -140,23 +140,23 @@ static void watch_body_end(struct http_request *req)
     }
 }
 
-static const struct http_watch watch = {.gone = watch_gone,
-                                        .stopping = watch_stopping,
-                                        .body = watch_body,
-                                        .body_end = watch_body_end,
-                                        .writable = rpc_answer__writable};
+static const struct http_handlers handlers = {.gone = on_gone,
+                                              .stopping = on_stopping,
+                                              .body = on_body,
+                                              .body_end = on_body_end,
+                                              .writable = rpc_answer__writable};
 
 void rpc_push__begin(struct rpc_push *p)
 {
     struct rpc_call *c = p->call;
     c->data = p;
-    c->req->on = &watch;
+    c->req->on = &handlers;
     rpc_answer__begin(c);
     start_deadline(c);
     if (p->body != NULL) {
         http_request_stream(c->req);
     }
     if (http_loop_stopping(c->req->loop)) {
-        watch_stopping(c->req);
+        on_stopping(c->req);
     }
 }

@@ -126,16 +126,16 @@ static void ending_body_end(struct http_request *req)
     (void)req;
 }
 
-static const struct http_watch ending_watch = {.gone = ending_gone,
-                                               .body = ending_body,
-                                               .body_end = ending_body_end,
-                                               .writable = rpc_answer__writable};
+static const struct http_handlers ending_handlers = {.gone = ending_gone,
+                                                     .body = ending_body,
+                                                     .body_end = ending_body_end,
+                                                     .writable = rpc_answer__writable};
 
 static void end(struct rpc_stream *s, enum rpc_status status, struct str message)
 {
     struct rpc_call *c = s->call;
     close_stream(s);
-    c->req->on = &ending_watch;
+    c->req->on = &ending_handlers;
     rpc_answer__end(c, status, message);
 }
 
@@ -429,11 +429,11 @@ static void on_stopping(struct http_request *req)
     }
 }
 
-static const struct http_watch watch = {.gone = on_gone,
-                                        .stopping = on_stopping,
-                                        .body = on_body,
-                                        .body_end = on_body_end,
-                                        .writable = rpc_answer__writable};
+static const struct http_handlers handlers = {.gone = on_gone,
+                                              .stopping = on_stopping,
+                                              .body = on_body,
+                                              .body_end = on_body_end,
+                                              .writable = rpc_answer__writable};
 
 void rpc_stream__open(struct rpc_call *c)
 {
@@ -468,7 +468,7 @@ void rpc_stream__open(struct rpc_call *c)
     CHECK(rc == 0);
     s->timer.data = s;
     c->data = s;
-    c->req->on = &watch;
+    c->req->on = &handlers;
     rpc_answer__begin(c);
     set_timer(s, INT64_MAX);
     http_request_stream(c->req);
@@ -577,10 +577,10 @@ static void exchange_stopping(struct http_request *req)
     }
 }
 
-static const struct http_watch exchange_watch = {.gone = exchange_gone,
-                                                 .shut = exchange_stopping,
-                                                 .stopping = exchange_stopping,
-                                                 .writable = rpc_answer__writable};
+static const struct http_handlers exchange_handlers = {.gone = exchange_gone,
+                                                       .shut = exchange_stopping,
+                                                       .stopping = exchange_stopping,
+                                                       .writable = rpc_answer__writable};
 
 void rpc_stream__exchange(struct rpc_call *c)
 {
@@ -599,7 +599,7 @@ void rpc_stream__exchange(struct rpc_call *c)
         .slot = {.rpc = c->rpc, .loop = rpc__loop(c), .granted = exchange_granted, .data = x}};
     x->work.who.arena = arena;
     c->data = x;
-    c->req->on = &exchange_watch;
+    c->req->on = &exchange_handlers;
     if (rpc_frame__is_leaders(&x->work)) {
         exchanged(&x->work);
     } else if (rpc_frame__is_empty(&x->work.in) || rpc_slot__take(&x->slot)) {

@@ -43,8 +43,8 @@ struct store_docs {
     size_t limit_bytes;
     struct doc *newest, *oldest;
     uint64_t read_bytes;
-    struct doc *touched; /* read or changed in this entry and to be looked at when it ends */
-    struct arena *brief; /* documents that leave with the entry */
+    struct doc *touched;       /* read or changed in this entry and to be looked at when it ends */
+    struct arena *entry_arena; /* documents that leave with the entry */
     struct buf scratch;
 };
 
@@ -57,7 +57,7 @@ struct store_docs *store_docs_new(struct store *s, size_t limit_bytes)
     d->slot_count = DOCS_FIRST_SLOTS;
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
-    d->brief = arena_new(SIZE_MAX);
+    d->entry_arena = arena_new(SIZE_MAX);
     buf_init(&d->scratch, SIZE_MAX);
     return d;
 }
@@ -72,7 +72,7 @@ void store_docs_free(struct store_docs *d)
     CHECK(d->count == 0);
     CHECK(d->used_bytes == 0);
     free(d->slots);
-    arena_free(d->brief);
+    arena_free(d->entry_arena);
     buf_deinit(&d->scratch);
     free(d);
 }
@@ -200,7 +200,7 @@ static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, 
     struct store_job_body known = {0};
     size_t size = sizeof(struct doc) + bytes.len;
     DCHECK(find(d, id) == NULL || find(d, id)->removed);
-    struct doc *doc = kept ? malloc(size) : arena_alloc(d->brief, size, _Alignof(struct doc));
+    struct doc *doc = kept ? malloc(size) : arena_alloc(d->entry_arena, size, _Alignof(struct doc));
     CHECK(doc != NULL);
     CHECK(bytes.len <= UINT32_MAX);
     *doc = (struct doc){.id = id, .body = body, .len = (uint32_t)bytes.len, .kept = kept};
@@ -528,7 +528,7 @@ void store_docs_committed(struct store_docs *d)
             drop(d, doc);
         }
     }
-    arena_reset(d->brief);
+    arena_reset(d->entry_arena);
     d->read_bytes = 0;
     while (d->used_bytes > d->limit_bytes && d->oldest != NULL) {
         struct doc *doc = d->oldest;

@@ -30,7 +30,7 @@ enum store_node_state {
 };
 
 struct store_node {
-    uint64_t id; /* Raft's number for it: chance, so that a lost disk cannot come back as itself */
+    uint64_t id; /* Raft's number for it: random, so that a lost disk cannot come back as itself */
     enum store_node_state state;
     bool voter;          /* false: it only reads along */
     struct str name;     /* --node-id */

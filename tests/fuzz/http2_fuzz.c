@@ -81,27 +81,27 @@ static void body_over(struct http_request *req)
     answer_text(req, 200, STR("over"));
 }
 
-static const struct http_watch flow_watch = {.gone = http_request_drop, .writable = flow};
-static const struct http_watch body_watch = {
+static const struct http_handlers flow_handlers = {.gone = http_request_drop, .writable = flow};
+static const struct http_handlers body_handlers = {
     .gone = http_request_drop, .body = take_body, .body_end = body_over};
-static const struct http_watch park_watch = {.gone = http_request_drop};
+static const struct http_handlers park_handlers = {.gone = http_request_drop};
 
 static void on_request(void *data, struct http_request *req)
 {
     (void)data;
     size_t count;
     (void)http_request_params(req, &count);
-    req->on = &park_watch;
+    req->on = &park_handlers;
     switch (req->path.len > 1 ? req->path.ptr[1] : 0) {
     case 'c':
         http_request_collect(req, 2000, collected);
         return;
     case 's':
-        req->on = &body_watch;
+        req->on = &body_handlers;
         http_request_stream(req);
         return;
     case 'f':
-        req->on = &flow_watch;
+        req->on = &flow_handlers;
         req->data = (void *)(uintptr_t)PIECES;
         http_request_begin(req, &(struct http_response){.status = 200});
         flow(req);

@@ -27,8 +27,8 @@ static void engine_hint__grows_with_the_backlog(void **state)
         uint32_t lowest = UINT32_MAX;
         uint32_t highest = 0;
         ROW(rows[i].name);
-        for (uint64_t chance = 0; chance < 12; chance++) {
-            uint32_t ms = engine_hint_ms(rows[i].backlog, rows[i].limit, chance);
+        for (uint64_t random_number = 0; random_number < 12; random_number++) {
+            uint32_t ms = engine_hint_ms(rows[i].backlog, rows[i].limit, random_number);
             lowest = ms < lowest ? ms : lowest;
             highest = ms > highest ? ms : highest;
         }

@@ -154,7 +154,7 @@ static void parked_writable(struct http_request *req)
     }
 }
 
-static const struct http_watch parked_watch = {
+static const struct http_handlers parked_handlers = {
     .gone = parked_gone,
     .stopping = parked_stopping,
     .body = parked_body,
@@ -170,7 +170,7 @@ static struct parked *park(struct http_fixture *f, struct http_request *req, str
     p->fixture = f;
     p->req = req;
     memcpy(p->name, name.ptr, name.len);
-    req->on = &parked_watch;
+    req->on = &parked_handlers;
     req->data = p;
     uv_mutex_lock(&f->lock);
     p->next = f->parked;
@@ -328,7 +328,7 @@ void http_fixture_try(struct http_fixture *f, const char *name, enum fixture_act
 
 /* ---- the handlers ---- */
 
-static const struct http_watch plain_watch = {.gone = http_request_drop};
+static const struct http_handlers plain_handlers = {.gone = http_request_drop};
 
 static void handle_hello(struct http_fixture *f, struct http_request *req, struct str name)
 {
@@ -366,7 +366,7 @@ static void handle_echo(struct http_fixture *f, struct http_request *req, struct
 {
     (void)f;
     (void)name;
-    req->on = &plain_watch;
+    req->on = &plain_handlers;
     http_request_collect(req, (size_t)number_param(req, STR("limit"), ECHO_LIMIT), collected);
 }
 
@@ -377,16 +377,16 @@ static void handle_park(struct http_fixture *f, struct http_request *req, struct
 
 static void handle_keep(struct http_fixture *f, struct http_request *req, struct str name)
 {
-    static const struct http_watch watch = {.gone = kept_gone};
+    static const struct http_handlers handlers = {.gone = kept_gone};
     (void)park(f, req, name);
-    req->on = &watch;
+    req->on = &handlers;
 }
 
 static void handle_stay(struct http_fixture *f, struct http_request *req, struct str name)
 {
-    static const struct http_watch watch = {.gone = parked_gone, .shut = parked_shut};
+    static const struct http_handlers handlers = {.gone = parked_gone, .shut = parked_shut};
     (void)park(f, req, name);
-    req->on = &watch;
+    req->on = &handlers;
 }
 
 static void handle_push(struct http_fixture *f, struct http_request *req, struct str name)
@@ -414,11 +414,11 @@ static void bidi_end(struct http_request *req)
 
 static void handle_bidi(struct http_fixture *f, struct http_request *req, struct str name)
 {
-    static const struct http_watch watch = {
+    static const struct http_handlers handlers = {
         .gone = http_request_drop, .body = bidi_body, .body_end = bidi_end};
     (void)f;
     (void)name;
-    req->on = &watch;
+    req->on = &handlers;
     begin(req);
     http_request_stream(req);
 }

@@ -41,14 +41,14 @@ static void parked_gone(struct http_request *req)
     http_request_drop(req);
 }
 
-static const struct http_watch watch = {.gone = parked_gone};
+static const struct http_handlers handlers = {.gone = parked_gone};
 
 static void on_request(void *data, struct http_request *req)
 {
     static const struct http_header header = {{.ptr = "X-Test", .len = 6},
                                               {.ptr = "yes", .len = 3}};
     (void)data;
-    req->on = &watch;
+    req->on = &handlers;
     if (str_eq(req->path, STR("/echo"))) {
         http_request_collect(req, 64 << 20, echo);
     } else if (!str_eq(req->path, STR("/park"))) {
