@@ -9,7 +9,6 @@
 
 #include <uv.h>
 
-#include "api/api.h"
 #include "auth/auth_table.h"
 #include "base/arena.h"
 #include "base/build.h"
@@ -23,6 +22,7 @@
 #include "os/os_process.h"
 #include "outgoing/outgoing_guard.h"
 #include "push/push.h"
+#include "rest/rest.h"
 #include "rpc/rpc.h"
 #include "server/server_discover.h"
 #include "server/server_join.h"
@@ -74,7 +74,7 @@ struct server {
     struct front_shared front; /* to the other nodes */
     struct rpc *rpc;
     struct binary *binary;
-    struct api *api;
+    struct rest *rest;
     struct http_server *http;
     struct server_signals *signals;
     uv_loop_t loop;  /* the main thread's, once everything is open */
@@ -252,7 +252,7 @@ static enum err_code open_lobby(struct server *s, bool left, struct err *err)
                                          .has_password = set->admin_password.len > 0,
                                          .open_access = set->open_access,
                                          .joined = left};
-    api_set_headers(&config.http);
+    rest_set_headers(&config.http);
     return given_port(s).len == 0 ? ERR_OK : server_lobby_open(&config, &s->lobby, err);
 }
 
@@ -346,7 +346,7 @@ static void open_services(struct server *s)
 {
     struct svc_bulk_config bulk = svc_bulk_config_default();
     bulk.engine = s->engine;
-    bulk.find = api_bulk_filter_find;
+    bulk.find = rest_bulk_filter_find;
     bulk.find_data = s->view;
     s->bulk = svc_bulk_open(&bulk);
 }
@@ -396,7 +396,7 @@ static uint64_t queue_memory(const struct settings *set)
     enum { PERCENT_DEFAULT = 50 };
     uint64_t bytes;
     if (set->queue_memory_limit.len > 0) {
-        if (api_sdb_config_bytes(set->queue_memory_limit, &bytes)) {
+        if (rest_sdb_config_bytes(set->queue_memory_limit, &bytes)) {
             return bytes;
         }
         log_warn("queue-memory-limit ignored", LOG_STR("value", set->queue_memory_limit));
@@ -408,9 +408,9 @@ static uint64_t queue_memory(const struct settings *set)
     return all / 100 * percent;
 }
 
-static struct api_sdb_config scheduler(const struct settings *set)
+static struct rest_sdb_config scheduler(const struct settings *set)
 {
-    struct api_sdb_config sdb = api_sdb_config_default();
+    struct rest_sdb_config sdb = rest_sdb_config_default();
     sdb.enabled = set->scheduler_enabled;
     sdb.execution_timeout_ms = set->execution_timeout_ms;
     sdb.max_attempts = set->max_attempts;
@@ -448,7 +448,7 @@ static void open_push(struct server *s)
     config.drain_ms = set->shutdown_drain_ms;
     config.slot_ms = set->slot_gap_ms;
     s->push = push_open(&config);
-    api_set_push(s->api, s->push);
+    rest_set_push(s->rest, s->push);
 }
 
 static void open_rpc(struct server *s)
@@ -486,9 +486,9 @@ static enum err_code open_binary(struct server *s, struct err *err)
                                    .auth = s->auth,
                                    .password = set->admin_password,
                                    .open_access = set->open_access,
-                                   .may_try = api_may_try,
-                                   .tried = api_tried,
-                                   .data = s->api};
+                                   .may_try = rest_may_try,
+                                   .tried = rest_tried,
+                                   .data = s->rest};
     if (binary_open(&config, &s->binary, err) != ERR_OK) {
         return err->code;
     }
@@ -510,49 +510,49 @@ static void set_front(struct server *s)
 static void open_api(struct server *s, bool tls)
 {
     const struct settings *set = &s->settings;
-    struct api_config api = api_config_default();
+    struct rest_config rest = rest_config_default();
     set_front(s);
-    api.engine = s->engine;
-    api.front = &s->front;
-    api.budget = &s->budget;
-    api.bulk = s->bulk;
-    api.view = s->view;
-    api.webhooks = s->webhooks;
-    api.webhook_guard = s->webhook_guard;
-    api.version = build_release;
-    api.node_id = zero_terminated(s, set->node_id);
-    api.cluster_secret = set->cluster_secret;
-    api.takes_nodes = settings_is_clustered(set);
-    api.raft_store = zero_terminated(s, set->raft_store);
-    api.mirror_async = set->sqlite_mirror_async;
-    api.tuning =
-        (struct api_tuning){.snapshot_threshold = (uint64_t)set->idle.snapshot_threshold,
-                            .snapshot_interval_ns = set->idle.snapshot_interval_ms * NS_PER_MS,
-                            .batch_extend_at = (uint64_t)set->idle.batch_extend_at,
-                            .fetch_inflight = (uint64_t)set->idle.fetch_inflight,
-                            .batch_min_wait_ns = set->idle.batch_min_wait_ns,
-                            .batch_window_ns = set->idle.batch_window_ns};
-    api.admin_password = set->admin_password;
-    api.auth = s->auth;
-    api.sso = s->sso;
-    api.trusted_proxies = s->proxies.count > 0 ? &s->proxies : NULL;
-    api.open_access = set->open_access;
-    api.secure = tls;
-    api.audit = true;
-    api.audit_retention_ms = set->audit_retention_ms;
-    api.features = set->features;
-    api.max_body_bytes = (uint64_t)set->max_body_size;
-    api.docs_enabled = set->docs_enabled;
-    api.limiter = (struct api_limiter_config){.enabled = set->rate_limit_enabled,
-                                              .loopback = set->rate_limit_loopback,
-                                              .read_rps = set->rate_limit_read_rps,
-                                              .read_burst = set->rate_limit_read_burst,
-                                              .write_rps = set->rate_limit_write_rps,
-                                              .write_burst = set->rate_limit_write_burst};
-    api.sdb = scheduler(set);
+    rest.engine = s->engine;
+    rest.front = &s->front;
+    rest.budget = &s->budget;
+    rest.bulk = s->bulk;
+    rest.view = s->view;
+    rest.webhooks = s->webhooks;
+    rest.webhook_guard = s->webhook_guard;
+    rest.version = build_release;
+    rest.node_id = zero_terminated(s, set->node_id);
+    rest.cluster_secret = set->cluster_secret;
+    rest.takes_nodes = settings_is_clustered(set);
+    rest.raft_store = zero_terminated(s, set->raft_store);
+    rest.mirror_async = set->sqlite_mirror_async;
+    rest.tuning =
+        (struct rest_tuning){.snapshot_threshold = (uint64_t)set->idle.snapshot_threshold,
+                             .snapshot_interval_ns = set->idle.snapshot_interval_ms * NS_PER_MS,
+                             .batch_extend_at = (uint64_t)set->idle.batch_extend_at,
+                             .fetch_inflight = (uint64_t)set->idle.fetch_inflight,
+                             .batch_min_wait_ns = set->idle.batch_min_wait_ns,
+                             .batch_window_ns = set->idle.batch_window_ns};
+    rest.admin_password = set->admin_password;
+    rest.auth = s->auth;
+    rest.sso = s->sso;
+    rest.trusted_proxies = s->proxies.count > 0 ? &s->proxies : NULL;
+    rest.open_access = set->open_access;
+    rest.secure = tls;
+    rest.audit = true;
+    rest.audit_retention_ms = set->audit_retention_ms;
+    rest.features = set->features;
+    rest.max_body_bytes = (uint64_t)set->max_body_size;
+    rest.docs_enabled = set->docs_enabled;
+    rest.limiter = (struct rest_limiter_config){.enabled = set->rate_limit_enabled,
+                                                .loopback = set->rate_limit_loopback,
+                                                .read_rps = set->rate_limit_read_rps,
+                                                .read_burst = set->rate_limit_read_burst,
+                                                .write_rps = set->rate_limit_write_rps,
+                                                .write_burst = set->rate_limit_write_burst};
+    rest.sdb = scheduler(set);
     open_rpc(s);
-    api.rpc = s->rpc;
-    s->api = api_new(&api);
+    rest.rpc = s->rpc;
+    s->rest = rest_new(&rest);
 }
 
 static enum err_code open_http(struct server *s, struct err *err)
@@ -566,7 +566,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     }
     server_lobby_close(s->lobby); /* its address is wanted now */
     s->lobby = NULL;
-    api_attach(s->api, &http);
+    rest_attach(s->rest, &http);
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
@@ -575,11 +575,11 @@ static enum err_code open_http(struct server *s, struct err *err)
             s->webhook_guard,
             (const struct sockaddr *)&http_server_addr(s->http, (unsigned)i)->sockaddr);
     }
-    api_set_server(s->api, s->http, http_url(s));
+    rest_set_server(s->rest, s->http, http_url(s));
     open_push(s); /* with every listener known to the guard */
     engine_cluster_announce(s->engine, http_url(s));
     if (s->discover != NULL) {
-        api_set_discover(s->api, s->discover);
+        rest_set_discover(s->rest, s->discover);
         s->watch = server_discover_start(&s->settings, s->engine, s->discover);
     }
     return ERR_OK;
@@ -682,7 +682,7 @@ static void stop(struct server *s)
     webhook_close(s->webhooks);
     sso_free(s->sso);
     outgoing_guard_free(s->webhook_guard);
-    api_free(s->api);
+    rest_free(s->rest);
     rpc_free(s->rpc);
     svc_bulk_close(s->bulk);
     view_close(s->view);

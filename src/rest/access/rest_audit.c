@@ -1,0 +1,680 @@
+#include <endian.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <uv.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/timestamp.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "rest/access/rest_access_int.h"
+#include "rest/access/rest_audit_int.h"
+#include "rest/rest_document_int.h"
+#include "rest/rest_page_int.h"
+
+enum {
+    WAITING_MAX = 4096,    /* entries that wait to be written */
+    USED_MAX = 1024,       /* keys whose use waits to be written */
+    REFUSED_PER_S = 5,     /* refusals that are written, and */
+    REFUSED_AT_ONCE = 100, /* so many at once */
+    READ_WAIT_MS = 5000,   /* a reader waits for entries at most */
+};
+
+struct entry {
+    struct entry *next;
+    struct store_audit rec;
+    char texts[];
+};
+
+/* A reader that waits for what was noted before it. */
+struct waiter {
+    struct waiter *next;
+    struct msg msg;
+    uv_timer_t timer;
+    struct rest_audit *audit;
+    struct rest_call *call;
+    uint64_t until; /* so many entries */
+};
+
+struct rest_audit {
+    struct engine *engine;
+    int64_t retention_ms;
+    pthread_mutex_t lock; /* guards what follows but op, which is the writer's */
+    pthread_cond_t idle;
+    struct entry *first, **last;
+    uint32_t waiting;
+    uint64_t noted;     /* entries since the start, and of these */
+    uint64_t settled;   /* written, or lost */
+    uint64_t under_way; /* in op */
+    struct waiter *readers;
+    uint32_t suppressed; /* refusals since the last entry that are not written */
+    double tokens;       /* refusals that may be written now */
+    struct mono refilled;
+    uint8_t used[USED_MAX][AUTH_HASH_BYTES];
+    uint32_t used_count;
+    bool busy;
+    struct engine_op op;
+};
+
+struct rest_audit *rest_audit__new(struct engine *engine, int64_t retention_ms)
+{
+    struct rest_audit *a = calloc(1, sizeof *a);
+    CHECK(a != NULL);
+    a->engine = engine;
+    a->retention_ms = retention_ms;
+    a->last = &a->first;
+    a->tokens = REFUSED_AT_ONCE;
+    CHECK(pthread_mutex_init(&a->lock, NULL) == 0);
+    CHECK(pthread_cond_init(&a->idle, NULL) == 0);
+    return a;
+}
+
+static void drop_all(struct rest_audit *a)
+{
+    while (a->first != NULL) {
+        struct entry *e = a->first;
+        a->first = e->next;
+        free(e);
+    }
+    a->last = &a->first;
+    a->waiting = 0;
+    a->used_count = 0;
+}
+
+void rest_audit__free(struct rest_audit *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&a->lock);
+    while (a->busy) {
+        (void)pthread_cond_wait(&a->idle, &a->lock);
+    }
+    drop_all(a);
+    (void)pthread_mutex_unlock(&a->lock);
+    (void)pthread_cond_destroy(&a->idle);
+    (void)pthread_mutex_destroy(&a->lock);
+    free(a);
+}
+
+/* Writing: one command at a time */
+
+/* Under the lock: the next entries go into the command, and their memory into *out. */
+static size_t take_entries(struct rest_audit *a, struct store_audit *items, struct entry **out)
+{
+    size_t count = 0;
+    *out = a->first;
+    while (a->first != NULL && count < LIMIT_AUDIT_ITEMS) {
+        items[count++] = a->first->rec;
+        struct entry *next = a->first->next;
+        if (count == LIMIT_AUDIT_ITEMS) {
+            a->first->next = NULL;
+        }
+        a->first = next;
+        a->waiting--;
+    }
+    if (a->first == NULL) {
+        a->last = &a->first;
+    }
+    return count;
+}
+
+/* Under the lock: make the next command; false when there is nothing to write. */
+static bool prepare(struct rest_audit *a)
+{
+    if (a->first == NULL && a->used_count == 0) {
+        return false;
+    }
+    struct store_audit *items = calloc(LIMIT_AUDIT_ITEMS, sizeof *items);
+    struct command_access_item *used = calloc(USED_MAX, sizeof *used);
+    struct entry *entries = NULL;
+    struct command c;
+    struct err err;
+    CHECK(items != NULL);
+    CHECK(used != NULL);
+    if (a->first != NULL) {
+        command_init(&c, COMMAND_AUDIT);
+        c.audit.items = items;
+        c.audit.retention_ms = a->retention_ms;
+        c.audit.count = take_entries(a, items, &entries);
+    } else {
+        command_init(&c, COMMAND_ACCESS);
+        c.access.items = used;
+        c.access.count = a->used_count < LIMIT_ACCESS_ITEMS ? a->used_count : LIMIT_ACCESS_ITEMS;
+        for (size_t i = 0; i < c.access.count; i++) {
+            used[i].kind = STORE_ACCESS_SEEN;
+            used[i].name = str_from(a->used[i], AUTH_HASH_BYTES);
+        }
+    }
+    engine_op_init(&a->op);
+    bool ready = engine_op_prepare(a->engine, &a->op, &c, &err) == ERR_OK;
+    a->under_way = c.type == COMMAND_AUDIT ? c.audit.count : 0;
+    if (!ready) {
+        log_error("audit entries lost", LOG_Z("error", err.msg));
+        engine_op_deinit(&a->op);
+        a->settled += a->under_way; /* whoever waits for them is told by the next, or its timer */
+    }
+    a->used_count = c.type == COMMAND_ACCESS ? 0 : a->used_count;
+    while (entries != NULL) {
+        struct entry *next = entries->next;
+        free(entries);
+        entries = next;
+    }
+    free(items);
+    free(used);
+    return ready;
+}
+
+static void write_next(struct rest_audit *a);
+
+static void free_waiter(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+/* Its call goes on; on the call's thread. */
+static void waiter_end(struct waiter *w)
+{
+    struct rest_call *c = w->call;
+    uv_close((uv_handle_t *)&w->timer, free_waiter);
+    rest_call__wake(c);
+}
+
+static void deliver_settled(struct msg *m)
+{
+    waiter_end(CONTAINER_OF(m, struct waiter, msg));
+}
+
+/* Under the lock: readers go on whose entries are all there. */
+static void wake_readers(struct rest_audit *a)
+{
+    for (struct waiter **at = &a->readers; *at != NULL;) {
+        struct waiter *w = *at;
+        if (w->until > a->settled) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        w->msg.deliver = deliver_settled;
+        bool posted = mailbox_post(http_loop_mailbox(w->call->req->loop), &w->msg);
+        CHECK(posted); /* a loop outlives its requests */
+    }
+}
+
+static void written(struct engine_op *op)
+{
+    struct rest_audit *a = op->data;
+    if (op->err.code != ERR_OK && op->type == COMMAND_AUDIT) {
+        log_warn("audit entries lost", LOG_Z("error", op->err.msg));
+    }
+    engine_op_deinit(op);
+    (void)pthread_mutex_lock(&a->lock);
+    a->busy = false;
+    a->settled += a->under_way;
+    wake_readers(a);
+    (void)pthread_cond_broadcast(&a->idle);
+    (void)pthread_mutex_unlock(&a->lock);
+    write_next(a);
+}
+
+static void write_next(struct rest_audit *a)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    bool go = !a->busy && prepare(a);
+    a->busy = a->busy || go;
+    (void)pthread_mutex_unlock(&a->lock);
+    if (go) {
+        a->op.done = written;
+        a->op.data = a;
+        engine_submit(a->engine, &a->op);
+    }
+}
+
+/* Gathering */
+
+static bool may_write_refusal(struct rest_audit *a)
+{
+    struct mono now = os_clock_mono();
+    a->tokens += (double)(now.ns - a->refilled.ns) / (double)NS_PER_S * REFUSED_PER_S;
+    a->tokens = a->tokens > REFUSED_AT_ONCE ? REFUSED_AT_ONCE : a->tokens;
+    a->refilled = now;
+    if (a->tokens < 1) {
+        return false;
+    }
+    a->tokens -= 1;
+    return true;
+}
+
+static struct entry *new_entry(const struct store_audit *rec)
+{
+    struct store_audit copy = *rec;
+    struct str *texts[] = {&copy.ns,     &copy.principal, &copy.role,
+                           &copy.method, &copy.path,      &copy.query};
+    size_t len = 0;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        *texts[i] = str_at_most(*texts[i], LIMIT_AUDIT_TEXT_BYTES);
+        len += texts[i]->len;
+    }
+    struct entry *e = malloc(sizeof *e + len);
+    CHECK(e != NULL);
+    char *at = e->texts;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (texts[i]->len > 0) {
+            memcpy(at, texts[i]->ptr, texts[i]->len);
+        }
+        texts[i]->ptr = at;
+        at += texts[i]->len;
+    }
+    e->rec = copy;
+    e->next = NULL;
+    return e;
+}
+
+static void add(struct rest_audit *a, const struct store_audit *rec, bool refused)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    if (a->waiting >= WAITING_MAX || (refused && !may_write_refusal(a))) {
+        a->suppressed += 1 + rec->suppressed;
+    } else {
+        struct entry *e = new_entry(rec);
+        e->rec.suppressed = rec->suppressed + a->suppressed;
+        a->suppressed = 0;
+        *a->last = e;
+        a->last = &e->next;
+        a->waiting++;
+        a->noted++;
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    write_next(a);
+}
+
+/* Of a node that does not lead: the leader writes its refusals down. Nothing else is decided here.
+ */
+
+#define TOLD_PATH "/api/v1/cluster/audit"
+
+struct told_in {
+    struct str ns, principal, role, method, path, query;
+    int64_t status, duration_ms, suppressed;
+};
+
+static const struct json_field told_rows[] = {
+    JSON_STR(struct told_in, ns, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "Namespace of the request."),
+    JSON_STR(struct told_in, principal, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "The caller, if known."),
+    JSON_STR(struct told_in, role, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "Role of the caller."),
+    JSON_STR(struct told_in, method, 1, LIMIT_AUDIT_TEXT_BYTES, 0, "Method of the request."),
+    JSON_STR(struct told_in, path, 1, LIMIT_AUDIT_TEXT_BYTES, 0, "Path of the request."),
+    JSON_STR(struct told_in, query, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "Query of the request."),
+    JSON_I64(struct told_in, status, 400, 499, 0, "Status of the response."),
+    JSON_I64(struct told_in, duration_ms, 0, UINT32_MAX, 0, "How long the request took."),
+    JSON_I64(struct told_in, suppressed, 0, UINT32_MAX, 0,
+             "Refused requests before this one that have no entry."),
+};
+static const struct json_schema told_schema = JSON_SCHEMA(struct told_in, told_rows);
+
+static bool tell_one(struct rest_call *c, const struct store_audit *rec, uint32_t suppressed)
+{
+    struct front_gate *gate = c->rest->gates[http_loop_index(c->req->loop)];
+    const struct {
+        const char *name;
+        struct str value;
+    } texts[] = {{"ns", rec->ns},         {"principal", rec->principal}, {"role", rec->role},
+                 {"method", rec->method}, {"path", rec->path},           {"query", rec->query}};
+    struct buf body;
+    buf_init(&body, SIZE_MAX);
+    struct json_write w = json_write_to(&body);
+    json_write_object(&w);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct str text = str_at_most(texts[i].value, LIMIT_AUDIT_TEXT_BYTES);
+        if (text.len > 0) {
+            rest_document__text(&w, texts[i].name, text);
+        }
+    }
+    rest_document__i64(&w, "status", rec->status);
+    rest_document__i64(&w, "duration_ms", rec->duration_ms);
+    rest_document__i64(&w, "suppressed", suppressed);
+    json_write_end(&w);
+    json_write_finish(&w);
+    bool told = gate != NULL && front_gate_tell(gate, STR(TOLD_PATH), buf_str(&body));
+    buf_deinit(&body);
+    return told;
+}
+
+static void tell(struct rest_call *c, const struct store_audit *rec)
+{
+    struct rest_audit *a = c->rest->audit;
+    (void)pthread_mutex_lock(&a->lock);
+    bool may = may_write_refusal(a);
+    uint32_t suppressed = a->suppressed;
+    a->suppressed = 0;
+    (void)pthread_mutex_unlock(&a->lock);
+    if (!may || !tell_one(c, rec, suppressed)) {
+        (void)pthread_mutex_lock(&a->lock);
+        a->suppressed += suppressed + 1;
+        (void)pthread_mutex_unlock(&a->lock);
+    }
+}
+
+/* No node hands such a request on: a peer that signs it has made it. */
+static void handle_told(struct rest_call *c)
+{
+    const struct front_shared *front = c->rest->config.front;
+    const struct told_in *in = c->in;
+    if (front == NULL || !front->key.is_secret || !c->client.forwarded) {
+        rest_call__fail(c, ERR_FORBIDDEN, "only the nodes of the cluster may do this");
+        return;
+    }
+    add(c->rest->audit,
+        &(struct store_audit){.ns = in->ns,
+                              .principal = in->principal,
+                              .role = in->role,
+                              .method = in->method,
+                              .path = in->path,
+                              .query = in->query,
+                              .status = (uint32_t)in->status,
+                              .duration_ms = (uint32_t)in->duration_ms,
+                              .suppressed = (uint32_t)in->suppressed},
+        true);
+    rest_call__reply_status(c, "ok");
+}
+
+/* What workers and producers do all day is not written down, nor what changes nothing. */
+static bool is_daily(struct str path)
+{
+    static const char *const starts[] = {"/api/v1/enqueue",       "/api/v1/fetch",
+                                         "/api/v1/ack",           "/api/v1/fail",
+                                         "/api/v1/heartbeat",     "/api/v1/jobs/search",
+                                         "/api/v1/jobs/bulk-get", "/api/v1/cluster/audit"};
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        size_t len = strlen(starts[i]);
+        if (str_starts_with(path, str_from_z(starts[i])) &&
+            (path.len == len || path.ptr[len] == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void rest_audit__note(struct rest_call *c, int status, int64_t took_ns)
+{
+    struct http_request *req = c->req;
+    if (c->rest->audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
+        !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
+        return;
+    }
+    bool sign_in = c->route != NULL && (c->route->flags & ROUTE_SIGN_IN) != 0;
+    struct str path = c->route != NULL ? str_from_z(c->route->pattern) : req->path;
+    bool other = req->method != HTTP_GET && !c->is_rpc && !is_daily(path);
+    bool nowhere = c->route == NULL && other && (status == 404 || status == 405);
+    bool refused = status == 401 || status == 403 || nowhere;
+    bool change = sign_in ? c->verdict == REST_KNOWN : c->route != NULL && other;
+    if (!refused && !change) {
+        return;
+    }
+    bool known = c->verdict == REST_KNOWN || c->verdict == REST_OPEN;
+    struct buf room;
+    buf_init(&room, LIMIT_ACCESS_BODY_BYTES);
+    struct store_audit rec = {.ns = c->ns,
+                              .principal = known ? rest_auth__principal(c, &room) : STR_EMPTY,
+                              .role = known ? c->caller.role : STR_EMPTY,
+                              .method = req->method_name,
+                              .path = req->path,
+                              .query = sign_in ? STR_EMPTY : req->query, /* it has a secret */
+                              .status = (uint32_t)status,
+                              .duration_ms = (uint32_t)(took_ns / NS_PER_MS)};
+    if (refused && !engine_leads(c->rest->audit->engine)) {
+        tell(c, &rec);
+    } else {
+        add(c->rest->audit, &rec, refused);
+    }
+    buf_deinit(&room);
+}
+
+void rest_audit__used(struct rest_audit *a, const uint8_t *hash)
+{
+    if (a == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&a->lock);
+    if (a->used_count < USED_MAX) {
+        memcpy(a->used[a->used_count++], hash, AUTH_HASH_BYTES);
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    write_next(a);
+}
+
+/* Reading */
+
+struct audit_in {
+    int64_t limit, offset;
+    struct str principal, method, path_prefix, ns, format;
+    struct wall since, until;
+};
+
+static const struct json_field audit_rows[] = {
+    JSON_I64(struct audit_in, limit, 1, INT32_MAX, 0, "Maximum number of entries.",
+             .told_max = 1000),
+    JSON_I64(struct audit_in, offset, 0, INT32_MAX, 0, "Number of newest entries to skip."),
+    JSON_STR(struct audit_in, principal, 0, LIMIT_AUDIT_TEXT_BYTES, 0,
+             "Only requests of this caller."),
+    JSON_STR(struct audit_in, method, 0, LIMIT_NAME_BYTES, 0,
+             "Only requests with this method. Not case-sensitive."),
+    JSON_STR(struct audit_in, path_prefix, 0, LIMIT_AUDIT_TEXT_BYTES, 0,
+             "Only paths with this prefix."),
+    {JSON_ROW("namespace", "Only requests in this namespace.", JSON_KIND_STR, 0),
+     JSON_RANGE(0, LIMIT_NAME_BYTES), .offset = JSON_OFFSET(struct audit_in, ns, struct str)},
+    JSON_TIME(struct audit_in, since, timestamp_parse, 0, "Start of the range."),
+    JSON_TIME(struct audit_in, until, timestamp_parse, 0, "End of the range."),
+    JSON_STR(struct audit_in, format, 0, LIMIT_NAME_BYTES, 0,
+             "jsonl returns all entries, one per line, for exports."),
+};
+static const struct audit_in audit_init = {.limit = 100};
+static const struct json_schema audit_schema =
+    JSON_SCHEMA(struct audit_in, audit_rows, .init = &audit_init);
+
+static void write_entry(struct json_write *w, uint64_t id, const struct store_audit *e)
+{
+    json_write_object(w);
+    rest_document__i64(w, "id", (int64_t)id);
+    rest_document__text(w, "namespace", e->ns.len > 0 ? e->ns : STR("default"));
+    json_write_key(w, STR("principal"));
+    if (e->principal.len > 0) {
+        json_write_str(w, e->principal);
+    } else {
+        json_write_null(w);
+    }
+    json_write_key(w, STR("role"));
+    if (e->role.len > 0) {
+        json_write_str(w, e->role);
+    } else {
+        json_write_null(w);
+    }
+    rest_document__text(w, "method", e->method);
+    rest_document__text(w, "path", e->path);
+    rest_document__i64(w, "status_code", e->status);
+    rest_document__object(w, "metadata");
+    rest_document__i64(w, "duration_ms", e->duration_ms);
+    json_write_key(w, STR("query"));
+    json_write_str(w, e->query);
+    rest_document__i64_if_set(w, "suppressed", e->suppressed);
+    json_write_end(w);
+    rest_document__time(w, "created_at", e->at);
+    json_write_end(w);
+}
+
+static bool is_wanted(const struct rest_call *c, const struct store_audit *e)
+{
+    const struct audit_in *in = c->query;
+    struct str ns = e->ns.len > 0 ? e->ns : STR("default");
+    return (c->ns.len == 0 || str_eq(c->ns, e->ns)) &&
+           (in->principal.len == 0 || str_eq(in->principal, e->principal)) &&
+           (in->method.len == 0 || str_eq_nocase(in->method, e->method)) &&
+           str_starts_with(e->path, in->path_prefix) && (in->ns.len == 0 || str_eq(in->ns, ns)) &&
+           (in->since.ns == 0 || e->at.ns >= in->since.ns) &&
+           (in->until.ns == 0 || e->at.ns <= in->until.ns);
+}
+
+/* Keys are in the order of time and the list begins with the newest: the numbers of what is wanted
+ * are kept, and what is shown is read again. */
+struct finding {
+    struct rest_call *call;
+    uint64_t *ids;
+    size_t count, cap;
+    bool full;
+};
+
+static void look_at(void *data, struct str rest, struct str value)
+{
+    struct finding *f = data;
+    struct store_audit e;
+    struct unpack u = unpack_from(rest);
+    uint64_t id = unpack_u64_be(&u);
+    if (u.bad || !store_access_decode_audit(value, &e) || !is_wanted(f->call, &e)) {
+        return;
+    }
+    uint64_t *ids = rest_call__grow(f->call, f->ids, f->count, &f->cap, sizeof *f->ids);
+    if (ids == NULL) {
+        f->full = true;
+        return;
+    }
+    f->ids = ids;
+    f->ids[f->count++] = id;
+}
+
+/* One that has gone since is left out. */
+static void show(struct rest_call *c, uint64_t id, struct json_write *w)
+{
+    struct store_audit e;
+    struct buf value;
+    uint64_t be = htobe64(id);
+    buf_init(&value, SIZE_MAX);
+    if (store_get(engine_store(c->rest->config.engine), STORE_KIND_AUDIT, str_from(&be, sizeof be),
+                  &value) &&
+        store_access_decode_audit(buf_str(&value), &e)) {
+        write_entry(w, id, &e);
+    }
+    buf_deinit(&value);
+}
+
+static void reply_lines(struct rest_call *c, const struct finding *f)
+{
+    struct buf lines;
+    rest_call__buf(c, &lines);
+    for (size_t n = 0; n < f->count; n++) {
+        struct json_write w = json_write_to(&lines);
+        size_t before = lines.len;
+        show(c, f->ids[f->count - 1 - n], &w);
+        if (lines.len > before) {
+            json_write_finish(&w);
+            buf_add_char(&lines, '\n');
+        }
+    }
+    struct str text = rest_call__keep(c, &lines);
+    rest_call__reply_type(c, 200, STR("application/x-ndjson"), text);
+}
+
+static void reply_page(struct rest_call *c, const struct finding *f)
+{
+    enum { LIMIT_MAX = 1000 };
+    const struct audit_in *in = c->query;
+    size_t limit = (size_t)(in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit);
+    struct json_write w = rest_call__json(c);
+    json_write_object(&w);
+    rest_document__array(&w, "audit_logs");
+    for (size_t n = (size_t)in->offset; n < f->count && n - (size_t)in->offset < limit; n++) {
+        show(c, f->ids[f->count - 1 - n], &w);
+    }
+    json_write_end(&w);
+    rest_document__i64(&w, "total", (int64_t)f->count);
+    rest_document__i64(&w, "limit", (int64_t)limit);
+    rest_document__i64(&w, "offset", in->offset);
+    json_write_end(&w);
+    rest_call__reply(c, 200, &w);
+}
+
+static void reply_list(struct rest_call *c)
+{
+    const struct audit_in *in = c->query;
+    struct finding f = {.call = c};
+    store_each(engine_store(c->rest->config.engine), STORE_KIND_AUDIT, look_at, &f);
+    if (f.full) {
+        rest_call__fail_memory(c, ERR_TOO_LARGE);
+    } else if (str_eq(in->format, STR("jsonl"))) {
+        reply_lines(c, &f);
+    } else {
+        reply_page(c, &f);
+    }
+}
+
+static void waited_cb(uv_timer_t *t)
+{
+    struct waiter *w = t->data;
+    struct rest_audit *a = w->audit;
+    (void)pthread_mutex_lock(&a->lock);
+    struct waiter **at = &a->readers;
+    while (*at != NULL && *at != w) {
+        at = &(*at)->next;
+    }
+    bool waits = *at == w; /* else its message is under way */
+    if (waits) {
+        *at = w->next;
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    if (waits) {
+        waiter_end(w);
+    }
+}
+
+/* Go on when everything is written that was noted before. */
+static void after_noted(struct rest_call *c, void (*then)(struct rest_call *c))
+{
+    struct rest_audit *a = c->rest->audit;
+    (void)pthread_mutex_lock(&a->lock);
+    bool waits = a->settled < a->noted && engine_leads(a->engine);
+    if (waits) {
+        struct waiter *w = calloc(1, sizeof *w);
+        CHECK(w != NULL);
+        w->audit = a;
+        w->call = c;
+        w->until = a->noted;
+        w->next = a->readers;
+        a->readers = w;
+        w->timer.data = w;
+        int code = uv_timer_init(http_loop_uv(c->req->loop), &w->timer);
+        CHECK(code == 0);
+        code = uv_timer_start(&w->timer, waited_cb, READ_WAIT_MS, 0);
+        CHECK(code == 0);
+        rest_call__wait(c, then);
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    if (!waits) {
+        then(c);
+    }
+}
+
+static void handle_list(struct rest_call *c)
+{
+    if (!rest_access__has_feature(c, "audit")) {
+        return;
+    }
+    if (c->rest->audit == NULL) {
+        reply_list(c);
+    } else {
+        after_noted(c, reply_list);
+    }
+}
+
+/* clang-format off */
+static const struct rest_route rows[] = {
+    /* method    pattern               roles      flags  in    handler      cost  answer                            doc */
+    {HTTP_GET, "/api/v1/audit-logs",   ROLES_AOR, 0,     NULL, handle_list, NULL, "200 {audit_logs, total, limit, offset}", "List audited requests: changes and refused requests, newest first."},
+    {HTTP_POST, TOLD_PATH,             ROLES_ALL, ROUTE_OPEN | ROUTE_BODY, &told_schema, handle_told, NULL, "200 {status}, 403 not a node of the cluster", "Record a request that another node refused. Only for the nodes of the cluster."},
+};
+/* clang-format on */
+
+static const struct rest_query queries[] = {{HTTP_GET, "/api/v1/audit-logs", &audit_schema}};
+
+const struct rest_routes rest_audit_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

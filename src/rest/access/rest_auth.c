@@ -1,0 +1,394 @@
+/*
+ * Who calls, and what they may (http-api.md 3): a request's credential becomes a caller of auth/.
+ *
+ * The first that is there counts: a key or the password in a header, then in a cookie, then a
+ * session's cookie. What was shown is looked up before the rate limiter, which counts those it
+ * knows by their credential and all others by their address; whether they may go on is said after.
+ */
+#include "core/queue_name.h"
+#include "os/os_clock.h"
+#include "rest/access/rest_audit_int.h"
+#include "rest/access/rest_auth_int.h"
+#include "rest/access/rest_sso_int.h"
+
+static bool is_closed(const struct rest_call *c)
+{
+    struct auth_table *keys = c->rest->config.auth;
+    return c->rest->config.admin_password.len > 0 || (keys != NULL && auth_table_is_closed(keys));
+}
+
+static void become_admin(struct rest_call *c, struct str name)
+{
+    c->caller = (struct auth_caller){
+        .name = name, .role = STR("admin"), .role_bit = ROLE_ADMIN, .chooses_ns = true};
+}
+
+static bool is_past(struct wall at)
+{
+    return at.ns != 0 && at.ns <= os_clock_wall().ns;
+}
+
+bool rest_auth__session_counts(struct rest_call *c, const struct store_session *s)
+{
+    struct auth_table *keys = c->rest->config.auth;
+    struct auth_key key;
+    if (is_past(s->expires_at) || s->proof.len != AUTH_HASH_BYTES) {
+        return false;
+    }
+    const uint8_t *proof = (const uint8_t *)s->proof.ptr;
+    if (s->how == STORE_SESSION_SSO) {
+        return auth_table_sso_is(keys, proof);
+    }
+    if (s->how == STORE_SESSION_KEY) {
+        return auth_table_key(keys, proof, os_clock_wall(), c->arena, &key) && key.enabled &&
+               !is_past(key.expires_at);
+    }
+    return c->rest->config.admin_password.len > 0;
+}
+
+/* The key with this hash, as far as there is one that lets somebody in. */
+static enum rest_verdict look_up_key(struct rest_call *c, const uint8_t hash[AUTH_HASH_BYTES])
+{
+    struct auth_key key;
+    struct wall now = os_clock_wall();
+    if (!auth_table_key(c->rest->config.auth, hash, now, c->arena, &key) || !key.enabled) {
+        return REST_INVALID;
+    }
+    if (key.expires_at.ns != 0 && key.expires_at.ns <= now.ns) {
+        return REST_EXPIRED;
+    }
+    bool any_ns = str_eq(key.ns, STR("*"));
+    bool own_ns = !any_ns && !str_eq(key.ns, STR("default"));
+    c->caller = (struct auth_caller){.role = key.role,
+                                     .role_bit = key.role_bit,
+                                     .roles = key.roles,
+                                     .scope = key.scope,
+                                     .ns = own_ns ? key.ns : STR_EMPTY,
+                                     .chooses_ns = any_ns,
+                                     .has_hash = true};
+    memcpy(c->caller.hash, hash, AUTH_HASH_BYTES);
+    if (!key.used_lately && auth_table_used(c->rest->config.auth, hash, now)) {
+        rest_audit__used(c->rest->audit, hash);
+    }
+    return REST_KNOWN;
+}
+
+static enum rest_verdict look_up_session(struct rest_call *c, struct str token)
+{
+    uint8_t hash[AUTH_HASH_BYTES];
+    uint8_t proof[AUTH_HASH_BYTES];
+    struct auth_session s;
+    auth_hash(token, hash);
+    if (!auth_table_session(c->rest->config.auth, hash, c->arena, &s) || is_past(s.expires_at)) {
+        return REST_SESSION_OVER;
+    }
+    if (s.how == STORE_SESSION_SSO) {
+        if (!auth_table_sso_is(c->rest->config.auth, s.proof)) {
+            return REST_SESSION_OVER;
+        }
+        c->caller = auth_sso_caller(
+            &(struct auth_identity){.name = s.name, .ns = s.ns, .role = s.role, .roles = s.roles});
+    } else if (s.how == STORE_SESSION_KEY) {
+        if (look_up_key(c, s.proof) != REST_KNOWN) {
+            return REST_SESSION_OVER;
+        }
+    } else {
+        auth_hash_two(token, c->rest->config.admin_password, proof);
+        if (c->rest->config.admin_password.len == 0 || memcmp(proof, s.proof, sizeof proof) != 0) {
+            return REST_SESSION_OVER;
+        }
+        become_admin(c, STR("admin"));
+    }
+    c->caller.by_session = true;
+    return REST_KNOWN;
+}
+
+enum rest_verdict rest_auth__look_up(struct rest_call *c, struct str credential)
+{
+    uint8_t hash[AUTH_HASH_BYTES];
+    if (c->rest->config.admin_password.len > 0 &&
+        auth_matches(credential, c->rest->password_hash)) {
+        become_admin(c, STR("admin"));
+        return REST_KNOWN;
+    }
+    auth_hash(credential, hash);
+    return look_up_key(c, hash);
+}
+
+/* The limits of the caller's namespace count instead of the usual ones. */
+static void set_limits(struct rest_call *c)
+{
+    struct store_namespace n;
+    struct str ns = c->caller.ns.len > 0 ? c->caller.ns : STR("default");
+    bool limited = c->caller.has_hash || !c->caller.chooses_ns;
+    if (c->verdict == REST_KNOWN && limited && auth_table_limits(c->rest->config.auth, ns, &n)) {
+        c->who.own = (struct rest_limiter_config){.read_rps = n.read_rps,
+                                                  .read_burst = n.read_burst,
+                                                  .write_rps = n.write_rps,
+                                                  .write_burst = n.write_burst};
+    }
+}
+
+bool rest_auth__identify(struct rest_call *c)
+{
+    struct rest_credential shown = rest_credential__of(c->req);
+    struct str forwarded;
+    c->credential = shown.text;
+    c->by_cookie = shown.by_cookie;
+    rest_forward__recognise(c);
+    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody, unless
+     * a trusted proxy sends them; but who sends one is not on this machine. */
+    bool proxied = http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &forwarded);
+    if (proxied && rest_sso__is_by_proxy(c)) {
+        c->who.client = rest_limiter__first_forwarded(forwarded);
+    }
+    c->who.shows_nothing = shown.text.len == 0 && shown.session.len == 0 && !proxied &&
+                           !http_request_known(c->req, HTTP_KNOWN_AUTHORIZATION, &forwarded);
+    if (!is_closed(c)) {
+        c->verdict = REST_OPEN;
+        become_admin(c, STR("anonymous"));
+        return true;
+    }
+    if (rest_sso__vouches(c)) {
+        set_limits(c);
+        return true;
+    }
+    if (shown.text.len == 0) {
+        c->verdict = shown.session.len > 0 ? look_up_session(c, shown.session) : REST_MISSING;
+        c->who.known = c->verdict == REST_KNOWN ? shown.session : STR_EMPTY;
+        set_limits(c);
+        return true;
+    }
+    if (!rest_limiter__may_try(c->rest->limiter, c->who.address, shown.text)) {
+        rest_metrics__throttled(c->rest->metrics, rest_call__what(c));
+        rest_call__fail(c, ERR_RATE_LIMITED,
+                        "too many invalid credentials from this address; retry later");
+        return false;
+    }
+    c->verdict = rest_auth__look_up(c, shown.text);
+    if (c->verdict != REST_INVALID) {
+        c->who.known = shown.text;
+        memcpy(&c->who.mark, c->caller.hash, sizeof c->who.mark); /* 0 of the password */
+    }
+    set_limits(c);
+    return true;
+}
+
+/* A browser sends cookies by itself, whatever page asks it to; so a change by a cookie must come
+ * from a page of this server. Browsers say where a request comes from in headers that a page cannot
+ * set. */
+static bool is_forged(const struct rest_call *c)
+{
+    struct str ignored;
+    if (c->req->method == HTTP_GET || (!c->caller.by_session && !c->by_cookie)) {
+        return false;
+    }
+    bool told = http_request_known(c->req, HTTP_KNOWN_SEC_FETCH_SITE, &ignored) ||
+                http_request_known(c->req, HTTP_KNOWN_ORIGIN, &ignored);
+    return told ? rest_auth__is_cross_site(c) : c->caller.by_session;
+}
+
+bool rest_auth__is_cross_site(const struct rest_call *c)
+{
+    struct str site;
+    struct str origin;
+    struct str host;
+    if (http_request_known(c->req, HTTP_KNOWN_SEC_FETCH_SITE, &site)) {
+        return !str_eq(site, STR("same-origin")) && !str_eq(site, STR("none"));
+    }
+    if (!http_request_known(c->req, HTTP_KNOWN_ORIGIN, &origin)) {
+        return false;
+    }
+    (void)str_cut(&origin, '/'); /* the scheme */
+    if (origin.len == 0 || origin.ptr[0] != '/' ||
+        !http_request_known(c->req, HTTP_KNOWN_HOST, &host)) {
+        return true;
+    }
+    return !str_eq_nocase(str_from_offset(origin, 1), host);
+}
+
+/* The namespace that the caller works in; false when the call has ended. */
+static bool choose_namespace(struct rest_call *c)
+{
+    struct str ns;
+    c->ns = c->caller.ns;
+    if (!c->caller.chooses_ns) {
+        return true;
+    }
+    if (!http_request_known(c->req, HTTP_KNOWN_X_CORVO_NAMESPACE, &ns)) {
+        ns = rest_credential__cookie(c->req, STR("corvo_namespace")); /* a browser's event stream */
+    }
+    if (ns.len == 0 || str_eq(ns, STR("default"))) {
+        return true;
+    }
+    if (!queue_name_is_namespace(ns)) {
+        rest_call__fail(c, ERR_VALIDATION,
+                        "X-Corvo-Namespace: '" STR_FMT "' is not a valid namespace name",
+                        STR_ARG(ns));
+        return false;
+    }
+    c->ns = ns;
+    return true;
+}
+
+/* Without any credential to check, only this machine is let in. */
+static bool is_local(const struct rest_call *c)
+{
+    struct str forwarded;
+    return rest_limiter__is_loopback(c->who.address) &&
+           !http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &forwarded) &&
+           !http_request_known(c->req, HTTP_KNOWN_FORWARDED, &forwarded);
+}
+
+/* A node that wants to join has no key of its own. */
+static bool knows_cluster_secret(const struct rest_call *c)
+{
+    struct str secret = c->rest->config.cluster_secret;
+    struct str given;
+    if (secret.len == 0 || c->route == NULL || (c->route->flags & ROUTE_NODE) == 0 ||
+        !http_request_known(c->req, HTTP_KNOWN_X_CORVO_CLUSTER_SECRET, &given)) {
+        return false;
+    }
+    return rest_auth__is_right(c, given, secret);
+}
+
+bool rest_auth__is_right(const struct rest_call *c, struct str given, struct str secret)
+{
+    struct rest_limiter *l = c->rest->limiter;
+    if (!rest_limiter__may_try(l, c->who.address, given)) {
+        return false;
+    }
+    bool right = auth_same(given, secret);
+    if (right) {
+        rest_limiter__was_right(l, c->who.address, given);
+    } else {
+        rest_limiter__was_wrong(l, c->who.address);
+    }
+    return right;
+}
+
+bool rest_auth__admit(struct rest_call *c)
+{
+    if (knows_cluster_secret(c)) {
+        become_admin(c, STR("node"));
+        return true;
+    }
+    switch (c->verdict) {
+    case REST_OPEN:
+        if (c->rest->config.cluster_secret.len > 0 && c->route != NULL &&
+            (c->route->flags & ROUTE_NODE) != 0) {
+            rest_call__fail(c, ERR_UNAUTHORIZED, "the cluster secret is missing or wrong");
+            return false;
+        }
+        if (!c->rest->config.open_access && !is_local(c)) {
+            rest_call__fail(
+                c, ERR_OPEN_ACCESS,
+                "this server has no password, API key or single sign-on, so it accepts only "
+                "clients on its own machine; set --admin-password, or use --open-access "
+                "to accept every client");
+            return false;
+        }
+        break;
+    case REST_MISSING:
+        rest_call__fail(c, ERR_UNAUTHORIZED, "missing API key");
+        return false;
+    case REST_SESSION_OVER:
+        rest_call__fail(c, ERR_UNAUTHORIZED, "the session has ended; sign in again");
+        return false;
+    case REST_EXPIRED:
+        rest_call__fail(c, ERR_UNAUTHORIZED, "expired API key");
+        return false;
+    case REST_INVALID:
+        if (c->sso != NULL) {
+            rest_sso__refuse(c);
+            return false;
+        }
+        rest_limiter__was_wrong(c->rest->limiter, c->who.address);
+        rest_call__fail(c, ERR_UNAUTHORIZED, "invalid API key");
+        return false;
+    case REST_KNOWN:
+        break;
+    }
+    if (is_forged(c)) {
+        rest_call__fail(c, ERR_FORBIDDEN,
+                        "a change by cookie must come from a page of this server");
+        return false;
+    }
+    return choose_namespace(c);
+}
+
+bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule)
+{
+    if (auth_allows(c->rest->config.auth, &c->caller, rule)) {
+        return true;
+    }
+    rest_call__fail(c, ERR_FORBIDDEN, "insufficient role permissions");
+    return false;
+}
+
+bool rest_auth__is_whole(struct rest_call *c, struct str ns)
+{
+    if (ns.len > 0) {
+        rest_call__fail(c, ERR_FORBIDDEN,
+                        "this operation requires an admin of the default namespace");
+        return false;
+    }
+    if (c->caller.scope.len > 0) {
+        rest_call__fail(c, ERR_FORBIDDEN,
+                        "this operation requires a key that is not limited to queues");
+        return false;
+    }
+    return true;
+}
+
+bool rest_auth__allows_route(struct rest_call *c)
+{
+    const struct rest_route *route = c->route;
+    if ((route->flags & ROUTE_SERVER) != 0 && !rest_auth__is_whole(c, c->caller.ns)) {
+        return false;
+    }
+    if ((route->roles & c->caller.role_bit) != 0) {
+        return true; /* nearly always: the rest of the rule need not be made */
+    }
+    struct auth_rule rule = auth_rule_of_route(
+        route->roles, str_from_z(rest_router__method(route->method)), str_from_z(route->pattern));
+    return rest_auth__allows(c, &rule);
+}
+
+bool rest_auth__allows_rpc(struct rest_call *c)
+{
+    struct auth_rule rule;
+    struct str path = c->req->path_raw;
+    struct str method = STR_EMPTY;
+    while (path.len > 0) {
+        method = str_cut(&path, '/');
+    }
+    if (!auth_rule_of_rpc(method, &rule)) {
+        return true; /* there is no such method, which it will be told */
+    }
+    bool stream = str_eq(method, STR("StreamLifecycle"));
+    struct auth_rule ack = {.roles = rule.roles, .resource = STR("ack"), .action = rule.action};
+    struct auth_rule enqueue = {
+        .roles = rule.roles, .resource = STR("enqueue"), .action = rule.action};
+    c->may_enqueue = !stream || auth_allows(c->rest->config.auth, &c->caller, &enqueue);
+    return rest_auth__allows(c, &rule) && (!stream || rest_auth__allows(c, &ack));
+}
+
+/* The name of a key is in its record only. */
+struct str rest_auth__principal(struct rest_call *c, struct buf *room)
+{
+    struct store_access_frame frame;
+    struct store_key key;
+    char name[1 + AUTH_HASH_BYTES] = {STORE_ACCESS_KEY};
+    if (c->caller.name.len > 0 || !c->caller.has_hash) {
+        return c->caller.name;
+    }
+    memcpy(name + 1, c->caller.hash, AUTH_HASH_BYTES);
+    if (store_get(engine_store(c->rest->config.engine), STORE_KIND_ACCESS,
+                  str_from(name, sizeof name), room) &&
+        store_access_decode_frame(buf_str(room), &frame) &&
+        store_access_decode_key(frame.body, &key)) {
+        return key.name;
+    }
+    return STR("organisation key");
+}

@@ -1,0 +1,40 @@
+/*
+ * Who calls, and what they may: the way from a request to a caller of auth/.
+ */
+#pragma once
+
+#include "rest/rest_int.h"
+
+/* Who calls, as far as that is known before it is decided what they may. False when so many guessed
+ * from there that the credential is not even looked at: the call has ended. */
+ATTR_NODISCARD bool rest_auth__identify(struct rest_call *c);
+
+/* What a credential is worth; with REST_KNOWN c->caller is who it belongs to. */
+enum rest_verdict rest_auth__look_up(struct rest_call *c, struct str credential);
+
+/* Would somebody be let in by this session, as far as can be told without its token? That it was
+ * begun with another password cannot. */
+bool rest_auth__session_counts(struct rest_call *c, const struct store_session *s);
+
+/* Is this the secret? Takes the same time whatever the difference; what is wrong counts as a guess,
+ * and after too many of them from there nothing is right. */
+bool rest_auth__is_right(const struct rest_call *c, struct str given, struct str secret);
+
+/* Are they let in at all, and to which namespace? False when the call has ended. */
+ATTR_NODISCARD bool rest_auth__admit(struct rest_call *c);
+
+/* May they do what the call's route, or the RPC method of the call, does? False when the call has
+ * ended. */
+ATTR_NODISCARD bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule);
+ATTR_NODISCARD bool rest_auth__allows_route(struct rest_call *c);
+ATTR_NODISCARD bool rest_auth__allows_rpc(struct rest_call *c);
+
+/* Does the caller's word count for the whole server: is this namespace of theirs the default one,
+ * and are they not limited to queues? False when the call has ended. */
+ATTR_NODISCARD bool rest_auth__is_whole(struct rest_call *c, struct str ns);
+
+/* Does the request say that a page of another server made it? */
+bool rest_auth__is_cross_site(const struct rest_call *c);
+
+/* The caller's name, which may be in room. */
+struct str rest_auth__principal(struct rest_call *c, struct buf *room);

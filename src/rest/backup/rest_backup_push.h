@@ -1,0 +1,32 @@
+/*
+ * Api_backup_push: what a backup holds of a job that the server delivers, beyond what every reader
+ * of the job sees; and how it comes back.
+ *
+ * Credentials are only in a backup that was asked for with include_secrets. From one without them
+ * such a job comes back held, because it cannot be delivered as it was meant.
+ */
+#pragma once
+
+#include "rest/rest_int.h"
+
+/* Members of "restore" in a backup. */
+struct rest_backup_push_in {
+    struct str push_target;
+    int64_t definition, counted_bytes;
+    struct wall first_try_at;
+};
+
+void rest_backup_push__write(struct json_write *w, const struct job *j, bool secrets);
+
+/* The target of a schedule. */
+void rest_backup_push__write_target(struct json_write *w, struct str push, bool secrets);
+
+/* What of the job's own document is about its delivery. */
+struct rest_backup_push_job {
+    struct str push, name, cron, cancel_reason, last_outcome;
+    struct wall due_at, cron_until;
+};
+
+/* Into j, whose other members are set. rest may be NULL. */
+void rest_backup_push__read(const struct rest_backup_push_job *in,
+                            const struct rest_backup_push_in *rest, struct job *j);

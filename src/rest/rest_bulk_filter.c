@@ -1,0 +1,184 @@
+/*
+ * Bulk operations by filter: which jobs are meant is a question to the view (http-api.md 11, 10.1).
+ *
+ * All that match are meant, so an answer of a view that is behind is no answer: it is asked again.
+ * A request does so for a while, and is then told how far behind it is.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "rest/rest_bulk_int.h"
+#include "rest/rest_search_int.h"
+#include "svc/svc_bulk.h"
+
+enum { LATE_MAX = 4 }; /* each time it waits for the view as a search does */
+
+/* A filter takes a few times its own size. */
+enum { FIND_ARENA_BYTES = 16 * LIMIT_BULK_FILTER_BYTES };
+
+/* The filter that a JSON object means to the caller. */
+static bool read_filter(struct rest_call *c, struct str json, struct view_filter *out,
+                        struct err *err)
+{
+    struct rest_search_in in;
+    return json_schema_decode(&rest_search__schema, json, c->arena, &in, err) == ERR_OK &&
+           rest_search__filter(c, &in, out, err) && view_search_check(out, err) == ERR_OK;
+}
+
+/* A request */
+
+struct found {
+    struct view_filter filter;
+    uint64_t matched, applicable;
+    struct view_page page;
+    unsigned late; /* how often the view was behind */
+    void (*then)(struct rest_call *c, const struct rest_bulk_found *f);
+};
+
+/* How many there are, and how many of them the action would change. */
+static enum err_code count_both(const struct rest_call *c, struct view_reader *r, struct found *f,
+                                struct err *err)
+{
+    const struct rest_bulk *b = c->data;
+    struct view_filter narrow = f->filter;
+    narrow.states = b->states;
+    narrow.states &= f->filter.states == 0 ? narrow.states : f->filter.states;
+    if (view_search_count(r, &f->filter, c->arena, &f->matched, err) != ERR_OK) {
+        return err->code;
+    }
+    return narrow.states == 0 ? ERR_OK
+                              : view_search_count(r, &narrow, c->arena, &f->applicable, err);
+}
+
+/* On the view's thread: all of them when they are few, else how many they are. */
+static void look(struct rest_call *c, struct view_reader *r)
+{
+    const struct rest_bulk *b = c->data;
+    struct found *f = b->found;
+    enum err_code code = ERR_OK;
+    f->matched = f->applicable = 0;
+    if (b->dry_run) {
+        code = count_both(c, r, f, &c->ask_err);
+    } else if (!b->async) {
+        f->page = (struct view_page){.filter = &f->filter, .max = LIMIT_BULK_SYNC + 1};
+        code = view_search_page(r, &f->page, c->arena, &c->ask_err);
+    }
+    if (code == ERR_OK && !b->dry_run && (b->async || f->page.count > LIMIT_BULK_SYNC)) {
+        code = view_search_count(r, &f->filter, c->arena, &f->matched, &c->ask_err);
+    }
+    c->ask_err.code = code;
+    if (code == ERR_VALIDATION) { /* a payload_jq program that only the view could refuse */
+        (void)err_wrap(&c->ask_err, "filter");
+        c->ask_err.code = ERR_BULK;
+    }
+}
+
+static void looked(struct rest_call *c)
+{
+    const struct rest_bulk *b = c->data;
+    struct found *f = b->found;
+    if (c->ask.lag > 0 && ++f->late <= LATE_MAX) {
+        buf_deinit(&c->answer);
+        rest_call__on_view(c, look, looked);
+        return;
+    }
+    f->then(c, &(struct rest_bulk_found){.ids = f->page.ids,
+                                         .count = f->page.count,
+                                         .matched = f->matched,
+                                         .applicable = f->applicable,
+                                         .lag = c->ask.lag});
+}
+
+void rest_bulk_filter__find(struct rest_call *c,
+                            void (*then)(struct rest_call *c, const struct rest_bulk_found *f))
+{
+    struct rest_bulk *b = c->data;
+    struct found *f = REST_NEW(c, struct found);
+    struct err err;
+    b->found = f;
+    f->then = then;
+    if (!rest_search__members_known(b->filter, &err)) {
+        rest_call__fail(c, ERR_VALIDATION, "filter: %s", err.msg);
+        return;
+    }
+    if (!read_filter(c, b->filter, &f->filter, &err)) {
+        rest_call__fail(c, ERR_BULK, "filter: %s", err.msg);
+        return;
+    }
+    c->ask_kind = view_search_kind(&f->filter);
+    rest_call__on_view(c, look, looked);
+}
+
+/* In the background */
+
+struct finder {
+    struct view_ask ask;
+    struct svc_bulk_page *page;
+    struct rest_call call; /* of nobody: a namespace, a scope and an arena */
+    struct view_filter filter;
+};
+
+static void run_find(struct view_ask *ask, struct view_reader *r)
+{
+    struct finder *f = ask->data;
+    struct svc_bulk_page *p = f->page;
+    struct view_page page = {
+        .filter = &f->filter, .after = p->after, .until = p->until, .max = LIMIT_BULK_CHUNK};
+    if (view_search_page(r, &page, f->call.arena, &p->err) != ERR_OK) {
+        return;
+    }
+    if (arena_error(f->call.arena) != ERR_OK) {
+        (void)err_set(&p->err, ERR_TOO_LARGE, "the filter needs too much memory");
+        return;
+    }
+    CHECK(page.count <= LIMIT_BULK_CHUNK);
+    p->err.code = ERR_OK;
+    p->count = page.count;
+    if (page.count > 0) {
+        memcpy(p->ids, page.ids, page.count * sizeof *page.ids);
+    }
+}
+
+static void find_done(struct view_ask *ask)
+{
+    struct finder *f = ask->data;
+    struct svc_bulk_page *p = f->page;
+    if (ask->err.code != ERR_OK) {
+        p->err = ask->err;
+    } else if (p->err.code == ERR_OK && ask->lag > 0) {
+        (void)err_set(&p->err, ERR_OVERLOADED, "the search index is behind"); /* asked again */
+    }
+    arena_free(f->call.arena);
+    free(f);
+    svc_bulk_found(p);
+}
+
+void rest_bulk_filter_find(void *view, struct svc_bulk_page *page)
+{
+    struct finder *f = calloc(1, sizeof *f);
+    CHECK(f != NULL);
+    f->page = page;
+    f->call.arena = arena_new(FIND_ARENA_BYTES);
+    f->call.ns = page->ns;
+    f->call.caller.scope = page->scope;
+    /* One with an unknown member was put by a version that passed over those. */
+    bool good = rest_search__members_known(page->filter, &page->err) &&
+                read_filter(&f->call, page->filter, &f->filter, &page->err);
+    if (good && arena_error(f->call.arena) != ERR_OK) {
+        (void)err_set(&page->err, ERR_TOO_LARGE, "the filter needs too much memory");
+        good = false;
+    }
+    if (!good) {
+        arena_free(f->call.arena);
+        free(f);
+        svc_bulk_found(page);
+        return;
+    }
+    f->ask = (struct view_ask){.run = run_find,
+                               .done = find_done,
+                               .reply_to = page->reply_to,
+                               .data = f,
+                               .kind = view_search_kind(&f->filter)};
+    view_ask(view, &f->ask);
+}

@@ -1,0 +1,155 @@
+/*
+ * How a bulk operation goes on, as server-sent events (http-api.md 11.3).
+ *
+ * A stream watches the operation. What comes while the reader is slow is left out but for the last;
+ * the end always arrives. The call is over when the watch has ended and nothing waits any more.
+ */
+#include "base/check.h"
+#include "rest/rest_bulk_int.h"
+#include "svc/svc_bulk.h"
+
+enum { FRAME_BYTES_MAX = 2048 };
+
+struct progress {
+    struct svc_bulk_watch watch;
+    struct rest_call *call;
+    struct buf waiting; /* the newest frame that the reader had no room for */
+    bool over;          /* the last frame was made */
+    bool leaving;       /* unwatched */
+    bool gone;          /* the client is */
+};
+
+static struct progress *progress_of(struct http_request *req)
+{
+    struct rest_call *c = req->data;
+    return c->data;
+}
+
+static void leave(struct progress *p)
+{
+    if (!p->leaving) {
+        p->leaving = true;
+        svc_bulk_unwatch(&p->watch);
+    }
+}
+
+static const char *type_word(const struct svc_bulk_news *n)
+{
+    if (n->type == SVC_BULK_OVER) {
+        return n->status == STORE_BULK_COMPLETED ? "bulk.async.completed" : "bulk.async.failed";
+    }
+    return n->type == SVC_BULK_STARTED ? "bulk.async.started" : "bulk.async.progress";
+}
+
+static void write_frame(const struct progress *p, const struct svc_bulk_news *n, struct buf *out)
+{
+    const char *type = type_word(n);
+    uint64_t percent = n->total == 0 ? 0 : n->processed * 100 / n->total;
+    if (n->type == SVC_BULK_KEEPALIVE) {
+        buf_add_str(out, STR(":keepalive\n\n"));
+        return;
+    }
+    buf_printf(out, "event: %s\ndata: ", type);
+    struct json_write w = json_write_to(out);
+    json_write_object(&w);
+    rest_document__text(&w, "type", str_from_z(type));
+    rest_document__id(&w, "task_id", p->watch.task, ID_BULK);
+    rest_document__text(&w, "status", str_from_z(rest_bulk__status_word(n->status)));
+    rest_document__i64_if_set(&w, "affected", (int64_t)n->affected);
+    rest_document__i64_if_set(&w, "total", (int64_t)n->total);
+    rest_document__i64_if_set(&w, "processed", (int64_t)n->processed);
+    rest_document__i64_if_set(&w, "percent", (int64_t)percent);
+    rest_document__i64_if_set(&w, "errors", (int64_t)n->errors);
+    rest_document__text(&w, "error", str_from_z(n->error));
+    rest_document__i64(&w, "created_at_ns", n->at.ns);
+    json_write_end(&w);
+    json_write_finish(&w);
+    buf_add_str(out, STR("\n\n"));
+    CHECK(!out->overflow);
+}
+
+/* Send what waits, if there is room. */
+static void flush(struct progress *p)
+{
+    if (p->waiting.len > 0) {
+        enum http_write written = http_request_write(p->call->req, buf_str(&p->waiting));
+        if (written == HTTP_WRITE_FULL) {
+            return; /* writable will come */
+        }
+        buf_clear(&p->waiting);
+    }
+    if (p->over) {
+        leave(p);
+    }
+}
+
+static void told(struct svc_bulk_watch *watch, const struct svc_bulk_news *n)
+{
+    struct progress *p = CONTAINER_OF(watch, struct progress, watch);
+    if (p->gone || p->leaving || p->over || (n->type == SVC_BULK_KEEPALIVE && p->waiting.len > 0)) {
+        return;
+    }
+    buf_clear(&p->waiting);
+    write_frame(p, n, &p->waiting);
+    p->over = n->type == SVC_BULK_OVER;
+    flush(p);
+}
+
+static void ended(struct svc_bulk_watch *watch)
+{
+    struct progress *p = CONTAINER_OF(watch, struct progress, watch);
+    buf_deinit(&p->waiting);
+    if (p->gone) {
+        rest_call__stream_drop(p->call);
+    } else {
+        rest_call__stream_end(p->call);
+    }
+}
+
+static void on_gone(struct http_request *req)
+{
+    struct progress *p = progress_of(req);
+    p->gone = true;
+    leave(p);
+}
+
+static void on_stopping(struct http_request *req)
+{
+    leave(progress_of(req));
+}
+
+static void on_writable(struct http_request *req)
+{
+    struct progress *p = progress_of(req);
+    if (!p->leaving) {
+        flush(p);
+    }
+}
+
+static const struct http_handlers stream_handlers = {
+    .gone = on_gone, .stopping = on_stopping, .writable = on_writable};
+
+void rest_bulk_progress__handle(struct rest_call *c)
+{
+    struct progress *p = REST_NEW(c, struct progress);
+    struct store_bulk rec;
+    struct buf value;
+    rest_call__buf(c, &value);
+    bool found = rest_bulk__record(c, &p->watch.task, &value, &rec);
+    buf_deinit(&value);
+    if (!found || !rest_call__has_memory(c)) {
+        return;
+    }
+    p->call = c;
+    c->data = p;
+    buf_init(&p->waiting, FRAME_BYTES_MAX);
+    rest_call__stream_events(c, &stream_handlers);
+    if (c->req->head || http_loop_stopping(c->req->loop)) {
+        rest_call__stream_end(c);
+        return;
+    }
+    p->watch.reply_to = http_loop_mailbox(c->req->loop);
+    p->watch.told = told;
+    p->watch.ended = ended;
+    svc_bulk_watch(c->rest->config.bulk, &p->watch);
+}

@@ -1,0 +1,45 @@
+/*
+ * Documents as JSON: a job as clients see it, and members that are left out when they are empty.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "core/job.h"
+#include "json/json_write.h"
+#include "store/store.h"
+#include "store/store_rows.h"
+
+struct svc_caller;
+struct svc_work_fetched;
+
+/* A job as GET /jobs/{id} shows it, with its errors. */
+void rest_document__job(struct json_write *w, const struct svc_caller *who, const struct job *j,
+                        struct store *store);
+/* The members of that but for the errors, inside an object. */
+void rest_document__job_members(struct json_write *w, const struct svc_caller *who,
+                                const struct job *j);
+/* As searches show it, and as a worker gets it. */
+void rest_document__summary(struct json_write *w, const struct svc_caller *who, const struct job *j,
+                            struct store *store);
+void rest_document__fetched(struct json_write *w, const struct svc_work_fetched *j);
+
+/* Pieces of these: an error entry, the text of the newest one, the word for how an iteration ended.
+ */
+void rest_document__error(struct json_write *w, struct id job, const struct store_error *e);
+void rest_document__last_error(const struct job *j, struct store *store, struct buf *out);
+const char *rest_document__iteration_word(enum store_iteration_status status);
+
+/* Members. Numbers and booleans are always written; what may be missing is left out when it is 0,
+ * empty or no id. */
+void rest_document__i64(struct json_write *w, const char *key, int64_t v);
+void rest_document__bool(struct json_write *w, const char *key, bool v);
+void rest_document__i64_if_set(struct json_write *w, const char *key, int64_t v);
+void rest_document__time(struct json_write *w, const char *key, struct wall at);
+void rest_document__text(struct json_write *w, const char *key, struct str text);
+void rest_document__raw(struct json_write *w, const char *key, struct str json);
+void rest_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
+void rest_document__usd(struct json_write *w, const char *key, int64_t nusd); /* in dollars */
+/* A member that is an array or an object, and is open: json_write_end. */
+void rest_document__array(struct json_write *w, const char *key);
+void rest_document__object(struct json_write *w, const char *key);
+void rest_document__tokens(struct json_write *w, const struct store_tokens *t);

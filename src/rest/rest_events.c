@@ -1,0 +1,325 @@
+/*
+ * Events (http-api.md 15): the log as a stream that is pushed, and as pages that are asked for.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "event/event_json.h"
+#include "hub/hub.h"
+#include "rest/rest_query_int.h"
+
+enum {
+    LIST_DEFAULT = 100,
+    LIST_MAX = 1000,
+    LIST_TURN_BYTES = 512 * 1024, /* of events looked at in one turn: about a millisecond */
+};
+
+/* A stream: the reader, and the call that it answers. */
+struct stream {
+    struct hub_reader reader;
+    struct rest_call *call;
+    struct hub *hub;
+};
+
+static struct hub *hub_of(const struct rest_call *c)
+{
+    return c->rest->hubs[http_loop_index(c->req->loop)];
+}
+
+/* ---- what the query asks for ---- */
+
+enum { FORMAT_UNSAID, FORMAT_NAMED, FORMAT_MESSAGE, FORMAT_BOTH };
+
+enum { NO_NUMBER = -1 };
+
+struct stream_in {
+    int64_t last_event_id, tail; /* NO_NUMBER: not said */
+    struct str *queues, *job_ids, *types;
+    size_t queue_count, job_count, type_count;
+    int format;
+};
+
+static const struct json_word format_words[] = {
+    {"named", FORMAT_NAMED},
+    {"message", FORMAT_MESSAGE},
+    {"both", FORMAT_BOTH},
+    {NULL, 0},
+};
+
+/* clang-format off */
+#define LIST(member, counter, doc)                                                                 \
+    JSON_STRS(struct stream_in, member, counter, 0, REST_QUERY_VALUES_MAX, LIMIT_QUEUE_NAME_BYTES,  \
+              REST_QUERY_COMMAS, doc)
+static const struct json_field stream_rows[] = {
+    JSON_I64(struct stream_in, last_event_id, 0, INT64_MAX, JSON_LAX, "Return events after this sequence number. If the header Last-Event-ID is set too, the larger number is used."),
+    JSON_I64(struct stream_in, tail, 0, INT64_MAX, 0, "If no position is given, start with this many past events. 0: new events only."),
+    LIST(queues, queue_count, "Only events of these queues."),
+    LIST(job_ids, job_count, "Only events of these jobs."),
+    LIST(types, type_count, "Only events of these types, such as completed, job.completed, job.* or *."),
+    JSON_WORD(struct stream_in, format, format_words, 0, "Format of each event: named, message or both. Default: named; both for a browser's EventSource."),
+};
+#undef LIST
+/* clang-format on */
+
+static const struct stream_in stream_init = {.last_event_id = NO_NUMBER, .tail = NO_NUMBER};
+static const struct json_schema stream_schema =
+    JSON_SCHEMA(struct stream_in, stream_rows, .init = &stream_init);
+
+static bool read_queues(struct rest_call *c, const struct stream_in *in, struct event_match *m,
+                        struct err *err)
+{
+    struct str *queues = REST_ARRAY(c, struct str, in->queue_count);
+    for (size_t i = 0; i < in->queue_count; i++) {
+        if (!rest_names__internal(c, "queues", in->queues[i], &queues[i], err)) {
+            return false;
+        }
+    }
+    m->queues = queues;
+    m->queue_count = in->queue_count;
+    m->by_queue = in->queue_count > 0;
+    return true;
+}
+
+/* What is no id of a job is no event's job either. */
+static void read_jobs(struct rest_call *c, const struct stream_in *in, struct event_match *m)
+{
+    struct id *jobs = REST_ARRAY(c, struct id, in->job_count);
+    for (size_t i = 0; i < in->job_count; i++) {
+        m->job_count += id_parse(in->job_ids[i], ID_JOB, &jobs[m->job_count]) ? 1 : 0;
+    }
+    m->by_job = in->job_count > 0;
+    m->jobs = jobs;
+}
+
+/* The next value of a comma list, without blanks; false after the last. Empty ones are left out. */
+static bool next_value(struct str *list, struct str *out)
+{
+    while (list->len > 0) {
+        *out = str_trim(str_cut(list, ','));
+        if (out->len > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only a browser's EventSource says so; no SDK does. */
+static bool is_browser(const struct rest_call *c)
+{
+    struct str accept;
+    struct str value;
+    if (!http_request_known(c->req, HTTP_KNOWN_ACCEPT, &accept)) {
+        return false;
+    }
+    while (next_value(&accept, &value)) {
+        if (str_eq_nocase(str_trim(str_cut(&value, ';')), STR("text/event-stream"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_format(struct rest_call *c, const struct stream_in *in, struct hub_reader *r)
+{
+    int by_caller = is_browser(c) ? FORMAT_BOTH : FORMAT_NAMED;
+    int format = in->format == FORMAT_UNSAID ? by_caller : in->format;
+    r->named = format != FORMAT_MESSAGE;
+    r->message = format != FORMAT_NAMED;
+}
+
+/* The position that the caller has, the larger of two; NO_NUMBER when it has none. */
+static int64_t read_position(struct rest_call *c, const struct stream_in *in)
+{
+    struct str header;
+    int64_t n;
+    bool any = http_request_known(c->req, HTTP_KNOWN_LAST_EVENT_ID, &header) &&
+               str_to_i64(str_trim(header), &n);
+    return any && n > in->last_event_id ? n : in->last_event_id;
+}
+
+/* The first event to send. */
+static uint64_t read_start(struct rest_call *c, const struct stream_in *in, struct hub *h)
+{
+    uint64_t end = hub_end(h);
+    int64_t position = read_position(c, in);
+    int64_t tail = in->tail == NO_NUMBER && is_browser(c) ? 0 : in->tail;
+    uint64_t start = 1;
+    if (position != NO_NUMBER) {
+        start = (uint64_t)position + 1;
+    } else if (tail != NO_NUMBER) {
+        start = (uint64_t)tail < end ? end - (uint64_t)tail : 1;
+    }
+    return start < end ? hub_oldest(h, start) : start;
+}
+
+/* ---- the stream ---- */
+
+static enum http_write write_frame(struct hub_reader *r, struct str frame)
+{
+    return http_request_write(CONTAINER_OF(r, struct stream, reader)->call->req, frame);
+}
+
+/* In the middle, so that the client does not take it for the end. */
+static void cut(struct hub_reader *r)
+{
+    rest_call__stream_drop(CONTAINER_OF(r, struct stream, reader)->call);
+}
+
+static struct stream *stream_of(struct http_request *req)
+{
+    struct rest_call *c = req->data;
+    return c->data;
+}
+
+static void on_gone(struct http_request *req)
+{
+    struct stream *s = stream_of(req);
+    hub_leave(s->hub, &s->reader);
+    rest_call__stream_drop(s->call);
+}
+
+static void on_stopping(struct http_request *req)
+{
+    struct stream *s = stream_of(req);
+    hub_leave(s->hub, &s->reader);
+    rest_call__stream_end(s->call);
+}
+
+static void on_writable(struct http_request *req)
+{
+    struct stream *s = stream_of(req);
+    hub_writable(s->hub, &s->reader);
+}
+
+static const struct http_handlers stream_handlers = {
+    .gone = on_gone, .stopping = on_stopping, .writable = on_writable};
+
+static bool read_query(struct rest_call *c, struct stream *s, struct err *err)
+{
+    const struct stream_in *in = c->query;
+    struct event_match *m = &s->reader.match;
+    m->ns = c->ns;
+    m->scope = c->caller.scope;
+    if (event_match_read_types(in->types, in->type_count, &m->types, err) != ERR_OK) {
+        return false;
+    }
+    read_jobs(c, in, m);
+    read_format(c, in, &s->reader);
+    s->reader.next = read_start(c, in, s->hub);
+    return read_queues(c, in, m, err);
+}
+
+static void handle_stream(struct rest_call *c)
+{
+    struct stream *s = REST_NEW(c, struct stream);
+    struct err err;
+    s->call = c;
+    s->hub = hub_of(c);
+    s->reader.write = write_frame;
+    s->reader.cut = cut;
+    if (!read_query(c, s, &err)) {
+        rest_call__fail_err(c, &err);
+        return;
+    }
+    if (hub_is_full(s->hub)) {
+        rest_call__fail(c, ERR_OVERLOADED, "too many event streams are open; retry later");
+        return;
+    }
+    if (!rest_call__has_memory(c)) {
+        return;
+    }
+    c->data = s;
+    rest_call__stream_events(c, &stream_handlers);
+    if (c->req->head || http_loop_stopping(c->req->loop)) {
+        rest_call__stream_end(c);
+    } else {
+        hub_join(s->hub, &s->reader);
+    }
+}
+
+/* ---- a page of the log ---- */
+
+struct list_in {
+    int64_t after_seq, limit;
+};
+
+static const struct json_field list_rows[] = {
+    JSON_I64(struct list_in, after_seq, 0, INT64_MAX, 0,
+             "Return events after this sequence number."),
+    JSON_I64(struct list_in, limit, 1, LIST_MAX, JSON_CLAMP, "Maximum number of events."),
+};
+static const struct list_in list_init = {.limit = LIST_DEFAULT};
+static const struct json_schema list_schema =
+    JSON_SCHEMA(struct list_in, list_rows, .init = &list_init);
+
+/* The log has the events of all namespaces, so a page of one may be far apart. What is looked at in
+ * one turn of the network thread is bounded, in bytes of events; then others have their turn. */
+struct listing {
+    struct json_write w;
+    struct event_match match;
+    uint64_t after; /* looked at up to here */
+    int64_t left;
+    size_t looked; /* bytes, in this turn */
+    bool paused;   /* the turn is over, the log is not */
+};
+
+static bool list_one(void *data, const struct store_event *e)
+{
+    struct listing *l = data;
+    if (l->looked >= LIST_TURN_BYTES) {
+        l->paused = true;
+        return false;
+    }
+    l->looked += sizeof *e + e->queue.len + e->text.len + e->text2.len;
+    l->after = e->seq;
+    if (event_match_fits(&l->match, e)) {
+        event_json_write(&l->w, e, l->match.ns, EVENT_JSON_NAMED);
+        l->left--;
+    }
+    return l->left > 0;
+}
+
+static void list_piece(struct rest_call *c)
+{
+    struct listing *l = c->data;
+    l->looked = 0;
+    l->paused = false;
+    store_event_read(engine_store(c->rest->config.engine), l->after, list_one, l);
+    if (l->paused) {
+        rest_call__later(c, list_piece);
+        return;
+    }
+    json_write_end(&l->w);
+    json_write_end(&l->w);
+    rest_call__reply(c, 200, &l->w);
+}
+
+static void handle_list(struct rest_call *c)
+{
+    const struct list_in *in = c->query;
+    struct listing *l = REST_NEW(c, struct listing);
+    *l =
+        (struct listing){.match = {.ns = c->ns, .scope = c->caller.scope, .types = EVENT_MATCH_ALL},
+                         .after = (uint64_t)in->after_seq,
+                         .left = in->limit};
+    c->data = l;
+    l->w = rest_call__json(c);
+    json_write_object(&l->w);
+    rest_document__array(&l->w, "events");
+    list_piece(c);
+}
+
+/* clang-format off */
+static const struct rest_route rows[] = {
+    /* method   pattern                   roles      flags in    handler        cost  answer                   doc */
+    {HTTP_GET, "/api/v1/events",          ROLES_AOR, ROUTE_LOCAL, NULL, handle_stream, NULL, "200 text/event-stream", "Stream events as they happen (server-sent events)."},
+    {HTTP_GET, "/api/v1/cluster/events",  ROLES_AOR, 0,    NULL, handle_list,   NULL, "200 {events}",          "List stored events."},
+};
+/* clang-format on */
+
+static const struct rest_query queries[] = {
+    {HTTP_GET, "/api/v1/events", &stream_schema},
+    {HTTP_GET, "/api/v1/cluster/events", &list_schema},
+};
+
+const struct rest_routes rest_events_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

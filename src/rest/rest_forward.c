@@ -1,0 +1,250 @@
+/*
+ * Requests that only the leader can do, on a node that does not lead (http-api.md 1.9, rpc.md 8.3).
+ */
+#include "engine/engine_ask.h"
+#include "engine/engine_cluster.h"
+#include "rest/rest_int.h"
+
+void rest_forward__recognise(struct rest_call *c)
+{
+    const struct front_shared *front = c->rest->config.front;
+    struct front_peer peer;
+    if (front != NULL && front_peer_read(&front->key, c->req, &peer)) {
+        c->client.forwarded = true;
+        c->client.operation = peer.operation;
+        c->client.since = peer.since != 0 ? peer.since : engine_ask_applied(c->rest->config.engine);
+        c->who.address = front->key.is_secret ? peer.address : c->who.address;
+    } else if (front != NULL && front_peer_read_retry(&front->key, c->req, &peer)) {
+        c->client.operation = peer.operation;
+        c->client.since = peer.since;
+        c->client.touched = true;
+    }
+}
+
+/* The call has its request again. */
+static struct rest_call *take_back(void *data)
+{
+    struct rest_call *c = data;
+    c->req->on = &rest_call__handlers;
+    c->req->data = c;
+    return c;
+}
+
+static void here(void *data)
+{
+    struct rest_call *c = take_back(data);
+    c->client.touched = c->client.touched || c->forward->touched;
+    c->client.command_count = 0; /* the same commands have the same names again */
+    rest__go_on_here(c);
+}
+
+/* A route of the Scheduled-DB face, whose words are others. */
+static bool is_scheduler(const struct rest_call *c)
+{
+    return c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;
+}
+
+/* Scheduler.md 2.7. Whether a write has happened need not be told apart: creating the same job
+ * again, deleting and cancelling it may all be repeated. */
+static void fail_scheduler(struct rest_call *c, const struct err *err)
+{
+    if (c->forward->sent_count > 0 || err->code == ERR_UNKNOWN_OUTCOME) {
+        rest_call__fail_with(c, ERR_LEADER_UNREACHABLE, STR("Unable to reach leader"), 1, NULL);
+    } else {
+        rest_call__fail_with(c, err->code, STR("No leader available"), 1, NULL);
+    }
+}
+
+static void failed(void *data, const struct err *err)
+{
+    struct rest_call *c = take_back(data);
+    if (is_scheduler(c)) {
+        fail_scheduler(c, err);
+        return;
+    }
+    if (err->code != ERR_UNKNOWN_OUTCOME) {
+        rest_call__fail_with(c, err->code, str_from_z(err->msg), 1, NULL);
+        return;
+    }
+    struct str id = front_peer_retry(&c->rest->config.front->key, c->client.operation,
+                                     c->client.since, c->req, c->arena);
+    rest_call__fail(c, ERR_UNKNOWN_OUTCOME,
+                    "the operation may or may not have been applied; repeat the request with "
+                    "X-Corvo-Operation: " STR_FMT,
+                    STR_ARG(id));
+}
+
+static void gone(void *data)
+{
+    struct rest_call *c = take_back(data);
+    rest_call__handlers.gone(c->req);
+}
+
+static void answers(void *data, int status)
+{
+    rest_call__relayed(data, status);
+}
+
+static void too_large(void *data, enum http_body_result result)
+{
+    rest__body_failed(take_back(data), result);
+}
+
+static const struct front_forward_ops ops = {
+    .here = here, .failed = failed, .gone = gone, .answers = answers, .too_large = too_large};
+
+/* A node whose state is wrong */
+
+const char rest_forward__quarantined[] =
+    "the data of this node differs from the majority; use another node";
+
+bool rest_forward__is_quarantined(struct rest_call *c)
+{
+    if (!engine_cluster_is_quarantined(c->rest->config.engine) ||
+        (c->route != NULL && (c->route->flags & (ROUTE_OPEN | ROUTE_ALWAYS)) != 0)) {
+        return false;
+    }
+    rest_call__fail(c, ERR_UNHEALTHY, "%s", rest_forward__quarantined);
+    return true;
+}
+
+/* Reads */
+
+static bool is_change(const struct rest_call *c)
+{
+    return c->is_rpc || (c->req->method != HTTP_GET && (c->route->flags & ROUTE_READ) == 0);
+}
+
+/* What is asked of this very node, or a stream that catches up by itself. */
+static bool is_nodes_own(const struct rest_call *c)
+{
+    return (c->route->flags & (ROUTE_OPEN | ROUTE_LOCAL)) != 0;
+}
+
+bool rest_forward__is_local_read(const struct rest_call *c)
+{
+    return c->route != NULL && !c->is_rpc && engine_ask_has_peers(c->rest->config.engine) &&
+           !is_nodes_own(c) && !is_change(c);
+}
+
+bool rest_forward__consistency(struct rest_call *c, bool *out_strong)
+{
+    struct str word;
+    *out_strong = false;
+    if (is_nodes_own(c) || is_change(c) ||
+        (!http_request_param(c->req, STR("consistency"), &word) &&
+         !http_request_known(c->req, HTTP_KNOWN_X_CORVO_CONSISTENCY, &word)) ||
+        word.len == 0 || str_eq(word, STR("local"))) {
+        return true;
+    }
+    if (!str_eq(word, STR("strong"))) {
+        rest_call__fail(c, ERR_VALIDATION,
+                        "consistency: '" STR_FMT "' is not valid; expected local or strong",
+                        STR_ARG(word));
+        return false;
+    }
+    *out_strong = true;
+    return true;
+}
+
+/* A client reads what it wrote by this node, which may not have applied it yet: the leader has. */
+bool rest_forward__is_behind(const struct rest_call *c)
+{
+    const struct front_shared *front = c->rest->config.front;
+    return front != NULL && !is_nodes_own(c) && !is_change(c) &&
+           engine_ask_applied(c->rest->config.engine) <
+               atomic_load_explicit(&front->told_index, memory_order_relaxed);
+}
+
+static void proved(struct engine_proof *p, bool leads)
+{
+    struct rest_call *c = p->data;
+    c->proof_busy = false;
+    if (c->client.gone) {
+        rest_call__handlers.gone(c->req);
+    } else if (leads) {
+        rest__go_on_here(c);
+    } else if (!rest_forward__takes(c, false)) {
+        rest_call__fail(c, ERR_LEADER_UNAVAILABLE, "%s", err_text(ERR_LEADER_UNAVAILABLE));
+    }
+}
+
+void rest_forward__prove(struct rest_call *c)
+{
+    struct engine_proof *proof = REST_NEW(c, struct engine_proof);
+    *proof = (struct engine_proof){
+        .done = proved, .reply_to = http_loop_mailbox(c->req->loop), .data = c};
+    c->proof_busy = true;
+    if (!engine_ask_prove(c->rest->config.engine, proof)) {
+        c->proof_busy = false;
+        rest_call__fail(c, ERR_STOPPING, "%s", err_text(ERR_STOPPING));
+    }
+}
+
+/* Forwarding */
+
+static void start(struct rest_call *c, bool streams)
+{
+    struct front_gate *gate = c->rest->gates[http_loop_index(c->req->loop)];
+    if (c->forward == NULL) {
+        c->forward = REST_NEW(c, struct front_forward);
+        if (!rest_call__has_memory(c)) {
+            return;
+        }
+        *c->forward = (struct front_forward){
+            .req = c->req,
+            .ops = &ops,
+            .data = c,
+            .request_id = str_from(c->request_id, c->request_id_len),
+            .client_address = c->who.address,
+            .body_max = c->rest->config.max_body_bytes,
+        };
+    }
+    if (is_change(c)) {
+        front_client_name(&c->client);
+    }
+    rest_sdb_meter__forwarded(c);
+    c->forward->operation = c->client.operation;
+    c->forward->since = c->client.since;
+    c->forward->touched = c->forward->touched || c->client.touched;
+    c->forward->streams = streams;
+    front_forward_start(gate, c->forward);
+}
+
+bool rest_forward__takes(struct rest_call *c, bool streams)
+{
+    struct str forwarded;
+    if (c->rest->config.front == NULL || engine_leads(c->rest->config.engine) ||
+        !engine_ask_has_peers(c->rest->config.engine)) {
+        return false;
+    }
+    if (http_request_known(c->req, HTTP_KNOWN_X_CORVO_FORWARDED, &forwarded) &&
+        str_eq(forwarded, STR("1"))) {
+        rest_call__fail(c, ERR_FORWARD_LOOP, "%s",
+                        c->is_rpc         ? "leader forwarding loop detected"
+                        : is_scheduler(c) ? "No leader available"
+                                          : err_text(ERR_FORWARD_LOOP));
+        return true;
+    }
+    start(c, streams);
+    return true;
+}
+
+bool rest_forward__asks_again(struct rest_call *c, enum err_code code)
+{
+    if (c->rest->config.front == NULL || (c->route->flags & ROUTE_LEADER) == 0 ||
+        (c->route->flags & ROUTE_STREAM) != 0 || !front_client_may_ask_again(&c->client, code)) {
+        return false;
+    }
+    front_op_deinit(&c->op);
+    buf_deinit(&c->answer);
+    start(c, false);
+    return true;
+}
+
+void rest_forward__from_rpc(void *call, const struct front_client *client)
+{
+    struct rest_call *c = call;
+    c->client = *client;
+    start(c, false);
+}

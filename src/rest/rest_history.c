@@ -1,0 +1,387 @@
+/*
+ * History (http-api.md 20.10): what happened, in steps of time, of one queue or of all.
+ *
+ * The cells are in the store and are read there, some at a time, so that other requests of the
+ * thread have their turn. Every step of the range is in the answer, also one in which nothing
+ * happened.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/duration.h"
+#include "core/timestamp.h"
+#include "os/os_clock.h"
+#include "rest/rest_query_int.h"
+#include "store/store_history.h"
+
+enum { POINTS_MAX = 3000, POINTS_USUAL = 120, CELLS_PER_TURN = 240, TIME_BYTES_MAX = 64 };
+
+/* Series beside the counters, as further bits. */
+enum { SERIES_DEPTH = STORE_HISTORY_COUNTS, SERIES_WORKERS, SERIES_WAIT, SERIES_RUN, SERIES_COUNT };
+
+static const struct json_word series_words[] = {
+#define SERIES_WORD(name, number, word) {word, number},
+    STORE_HISTORY_LIST(SERIES_WORD)
+#undef SERIES_WORD
+        {"depth", SERIES_DEPTH},
+    {"workers", SERIES_WORKERS},
+    {"wait", SERIES_WAIT},
+    {"run", SERIES_RUN},
+    {NULL, 0},
+};
+
+struct history_in {
+    struct str queue, from, to, step, format;
+    struct str *series;
+    size_t series_count;
+};
+
+static const struct json_word format_words[] = {{"json", 0}, {"csv", 1}, {NULL, 0}};
+
+/* clang-format off */
+static const struct json_field history_rows[] = {
+    JSON_STR(struct history_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Queue to report on. All queues if left out."),
+    JSON_STR(struct history_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
+    JSON_STR(struct history_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
+    JSON_STR(struct history_in, step, 0, TIME_BYTES_MAX, 0, "Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out."),
+    JSON_STRS(struct history_in, series, series_count, 0, SERIES_COUNT, LIMIT_NAME_BYTES, REST_QUERY_COMMAS, "Series to return, comma-separated: enqueued, started, completed, failed, retried, dead, cancelled, expired, depth, workers, wait, run. All if left out."),
+    JSON_STR(struct history_in, format, 0, LIMIT_NAME_BYTES, 0, "json, or csv for a table with one line per step.", .words = format_words),
+};
+/* clang-format on */
+static const struct history_in history_init = {.from = {.ptr = "1h", .len = 2},
+                                               .format = {.ptr = "json", .len = 4}};
+static const struct json_schema history_schema =
+    JSON_SCHEMA(struct history_in, history_rows, .init = &history_init);
+
+struct reading {
+    struct str name; /* internal */
+    enum store_history_step step;
+    uint32_t per_point;   /* cells of one point */
+    uint32_t first, last; /* cells; the last is not in it */
+    uint32_t next;        /* to be read */
+    uint32_t point;       /* first cell of the point that is being added up */
+    unsigned series;      /* bits */
+    bool csv;
+    struct store_history sums, total;
+    struct json_write w;
+    struct rest_call *call;
+};
+
+/* Writing */
+
+static void write_times(struct json_write *w, const char *name, const struct store_history_times *t)
+{
+    static const struct {
+        const char *name;
+        unsigned thousandths;
+    } quantiles[] = {{"p50_ms", 500}, {"p90_ms", 900}, {"p99_ms", 990}};
+    rest_document__object(w, name);
+    rest_document__i64(w, "count", (int64_t)t->count);
+    rest_document__i64(w, "mean_ms", t->count == 0 ? 0 : (int64_t)(t->sum_ms / t->count));
+    for (size_t i = 0; i < COUNT_OF(quantiles); i++) {
+        rest_document__i64(w, quantiles[i].name,
+                           (int64_t)store_history_quantile_ms(t, quantiles[i].thousandths));
+    }
+    rest_document__i64(w, "max_ms", (int64_t)t->max_ms);
+    json_write_end(w);
+}
+
+static bool has(const struct reading *r, unsigned series)
+{
+    return (r->series >> series & 1) != 0;
+}
+
+static void write_members(struct reading *r, const struct store_history *h)
+{
+    struct json_write *w = &r->w;
+    for (const struct json_word *word = series_words; word->word != NULL; word++) {
+        unsigned series = (unsigned)word->value;
+        if (!has(r, series)) {
+            continue;
+        }
+        if (series < STORE_HISTORY_COUNTS) {
+            rest_document__i64(w, word->word, (int64_t)h->count[series]);
+        } else if (series == SERIES_DEPTH) {
+            rest_document__i64(w, word->word, (int64_t)h->depth);
+            rest_document__i64(w, "depth_max", (int64_t)h->depth_max);
+        } else if (series == SERIES_WORKERS) {
+            rest_document__i64(w, word->word, (int64_t)h->workers);
+        } else {
+            write_times(w, word->word, series == SERIES_WAIT ? &h->wait : &h->run);
+        }
+    }
+}
+
+static struct wall time_of(const struct reading *r, uint32_t cell)
+{
+    return (struct wall){.ns = cell * store_history_seconds(r->step) * NS_PER_S};
+}
+
+static void csv_times(struct buf *out, const struct store_history_times *t)
+{
+    buf_printf(out, ",%llu,%llu,%llu,%llu,%llu", (unsigned long long)t->count,
+               (unsigned long long)store_history_quantile_ms(t, 500),
+               (unsigned long long)store_history_quantile_ms(t, 900),
+               (unsigned long long)store_history_quantile_ms(t, 990),
+               (unsigned long long)t->max_ms);
+}
+
+static void csv_line(struct reading *r)
+{
+    struct buf *out = &r->call->answer;
+    char text[TIMESTAMP_TEXT_MAX];
+    const struct store_history *h = &r->sums;
+    buf_add(out, text, timestamp_format(time_of(r, r->point), text));
+    for (const struct json_word *word = series_words; word->word != NULL; word++) {
+        unsigned series = (unsigned)word->value;
+        if (!has(r, series)) {
+            continue;
+        }
+        if (series == SERIES_WAIT || series == SERIES_RUN) {
+            csv_times(out, series == SERIES_WAIT ? &h->wait : &h->run);
+        } else if (series == SERIES_DEPTH) {
+            buf_printf(out, ",%llu,%llu", (unsigned long long)h->depth,
+                       (unsigned long long)h->depth_max);
+        } else {
+            buf_printf(
+                out, ",%llu",
+                (unsigned long long)(series == SERIES_WORKERS ? h->workers : h->count[series]));
+        }
+    }
+    buf_add_str(out, STR("\r\n"));
+}
+
+static void csv_head(struct reading *r)
+{
+    struct buf *out = &r->call->answer;
+    buf_add_str(out, STR("at"));
+    for (const struct json_word *word = series_words; word->word != NULL; word++) {
+        unsigned series = (unsigned)word->value;
+        const char *name = word->word;
+        if (!has(r, series)) {
+            continue;
+        }
+        if (series == SERIES_WAIT || series == SERIES_RUN) {
+            buf_printf(out, ",%s_count,%s_p50_ms,%s_p90_ms,%s_p99_ms,%s_max_ms", name, name, name,
+                       name, name);
+        } else {
+            buf_printf(out, ",%s%s", name, series == SERIES_DEPTH ? ",depth_max" : "");
+        }
+    }
+    buf_add_str(out, STR("\r\n"));
+}
+
+/* The point that was added up; the next one begins with the depth that it ended with. */
+static void write_point(struct reading *r)
+{
+    if (r->csv) {
+        csv_line(r);
+    } else {
+        json_write_object(&r->w);
+        rest_document__time(&r->w, "at", time_of(r, r->point));
+        write_members(r, &r->sums);
+        json_write_end(&r->w);
+    }
+    store_history_merge(&r->total, &r->sums);
+    r->sums = (struct store_history){
+        .depth = r->sums.depth, .depth_max = r->sums.depth, .workers = r->sums.workers};
+    r->point += r->per_point;
+}
+
+static void add_cell(void *data, uint32_t number, const struct store_history *h)
+{
+    struct reading *r = data;
+    while (number - r->point >= r->per_point) {
+        write_point(r);
+    }
+    store_history_merge(&r->sums, h);
+}
+
+/* What the line was before the range, so that a queue in which nothing happens has its depth. */
+static void note_depth(void *data, uint32_t number, const struct store_history *h)
+{
+    struct store_history *sums = data;
+    (void)number;
+    *sums = (struct store_history){.depth = h->depth, .depth_max = h->depth, .workers = h->workers};
+}
+
+/* Reading */
+
+static void finish(struct reading *r)
+{
+    struct rest_call *c = r->call;
+    while (r->point < r->last) {
+        write_point(r);
+    }
+    if (r->csv) {
+        rest_call__reply_type(c, 200, STR("text/csv; charset=utf-8"), buf_str(&c->answer));
+        return;
+    }
+    json_write_end(&r->w);
+    rest_document__object(&r->w, "totals");
+    write_members(r, &r->total);
+    json_write_end(&r->w);
+    json_write_end(&r->w);
+    rest_call__reply(c, 200, &r->w);
+}
+
+static void read_piece(struct rest_call *c)
+{
+    struct reading *r = c->data;
+    uint32_t end = r->last - r->next > CELLS_PER_TURN ? r->next + CELLS_PER_TURN : r->last;
+    store_history_each(engine_store(c->rest->config.engine), r->name,
+                       (struct store_history_range){r->step, r->next, end}, add_cell, r);
+    r->next = end;
+    if (end < r->last) {
+        rest_call__later(c, read_piece);
+    } else {
+        finish(r);
+    }
+}
+
+static void begin(struct reading *r, struct str queue)
+{
+    struct rest_call *c = r->call;
+    uint32_t before = r->first > CELLS_PER_TURN ? r->first - CELLS_PER_TURN : 0;
+    store_history_each(engine_store(c->rest->config.engine), r->name,
+                       (struct store_history_range){r->step, before, r->first}, note_depth,
+                       &r->sums);
+    if (r->csv) {
+        rest_call__buf(c, &c->answer);
+        csv_head(r);
+    } else {
+        r->w = rest_call__json(c);
+        json_write_object(&r->w);
+        rest_document__text(&r->w, "queue", queue);
+        rest_document__time(&r->w, "from", time_of(r, r->first));
+        rest_document__time(&r->w, "to", time_of(r, r->last));
+        rest_document__i64(&r->w, "step_seconds", r->per_point * store_history_seconds(r->step));
+        rest_document__array(&r->w, "points");
+    }
+    c->data = r;
+    read_piece(c);
+}
+
+/* The request */
+
+/* Seconds that make about so many points, of those that people like. */
+static int64_t usual_step(int64_t seconds)
+{
+    static const int64_t steps[] = {60, 300, 900, 1800, 3600, 6L * 3600, 12L * 3600};
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        if (seconds / steps[i] <= POINTS_USUAL) {
+            return steps[i];
+        }
+    }
+    return 24L * 3600;
+}
+
+static bool parse_step(struct rest_call *c, struct str text, int64_t range_s, int64_t *out)
+{
+    struct err err;
+    int64_t ms = 0;
+    *out = usual_step(range_s);
+    if (text.len > 0) {
+        if (duration_parse(text, &ms, &err) != ERR_OK || ms < 60000 || ms % 60000 != 0) {
+            rest_call__fail(c, ERR_VALIDATION, "step: must be whole minutes, such as 1m or 1h");
+            return false;
+        }
+        *out = ms / 1000;
+    }
+    if (range_s / *out > POINTS_MAX) {
+        rest_call__fail(c, ERR_VALIDATION,
+                        "step: the range has %lld steps, more than %d; use a longer step",
+                        (long long)(range_s / *out), POINTS_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_series(struct rest_call *c, const struct history_in *in, unsigned *out)
+{
+    *out = in->series_count == 0 ? (1U << SERIES_COUNT) - 1 : 0;
+    for (size_t i = 0; i < in->series_count; i++) {
+        int series = 0;
+        if (!rest_names__word(series_words, in->series[i], &series)) {
+            rest_call__fail(c, ERR_VALIDATION, "series: unknown series \"" STR_FMT "\"",
+                            STR_ARG(in->series[i]));
+            return false;
+        }
+        *out |= 1U << series;
+    }
+    return true;
+}
+
+/* Cells of minutes are used where there are any for the whole range, and hours are too coarse. */
+static void plan(struct reading *r, struct wall from, struct wall to, struct wall now, int64_t step)
+{
+    struct wall oldest = wall_add_ms(now, -(int64_t)LIMIT_HISTORY_MINUTES * 60 * 1000);
+    bool minutes = step % 3600 != 0 || from.ns >= oldest.ns;
+    r->step = minutes ? STORE_HISTORY_MINUTE : STORE_HISTORY_HOUR;
+    int64_t cell = store_history_seconds(r->step);
+    r->per_point = (uint32_t)(step / cell);
+    int64_t step_ns = step * NS_PER_S;
+    r->first = (uint32_t)(from.ns / step_ns * r->per_point);
+    r->last = (uint32_t)((to.ns / step_ns + (to.ns % step_ns > 0 ? 1 : 0)) * r->per_point);
+    r->next = r->first;
+    r->point = r->first;
+}
+
+static void handle_history(struct rest_call *c)
+{
+    const struct history_in *in = c->query;
+    struct reading *r = REST_NEW(c, struct reading);
+    struct wall now = os_clock_wall();
+    struct wall from;
+    struct wall to;
+    struct err err;
+    int64_t step = 0;
+    int format = 0;
+    if (!rest_call__has_memory(c)) {
+        return;
+    }
+    *r = (struct reading){.call = c};
+    if (!rest_query__moment(in->from, now, &from) || !rest_query__moment(in->to, now, &to)) {
+        rest_call__fail(c, ERR_VALIDATION, REST_QUERY_MOMENT_REFUSAL);
+        return;
+    }
+    if (from.ns < 0 || from.ns >= to.ns || to.ns / NS_PER_S / 60 >= UINT32_MAX - POINTS_MAX) {
+        rest_call__fail(c, ERR_VALIDATION, "from: must be before to");
+        return;
+    }
+    if (!rest_names__word(format_words, in->format, &format)) {
+        rest_call__fail(c, ERR_VALIDATION, "format: must be json or csv");
+        return;
+    }
+    if (!parse_series(c, in, &r->series) ||
+        !parse_step(c, in->step, (to.ns - from.ns) / NS_PER_S, &step)) {
+        return;
+    }
+    if (in->queue.len > 0) {
+        if (!rest_names__internal(c, "queue", in->queue, &r->name, &err)) {
+            rest_call__fail_err(c, &err);
+            return;
+        }
+    } else if (c->caller.scope.len > 0) {
+        rest_call__fail(c, ERR_FORBIDDEN,
+                        "queue is required: this key is limited to queues, and the history of all "
+                        "queues would include others");
+        return;
+    } else if (c->ns.len > 0) {
+        r->name = rest_names__prefix(c, STR_EMPTY);
+    }
+    r->csv = format == 1;
+    plan(r, from, to, now, step);
+    begin(r, in->queue);
+}
+
+/* clang-format off */
+static const struct rest_route rows[] = {
+    /* method  pattern            roles      flags in    handler         cost  answer                                   doc */
+    {HTTP_GET, "/api/v1/history", ROLES_AOR, 0,    NULL, handle_history, NULL, "200 {queue, from, to, step_seconds, points}", "Return history for a time range, step by step: counts, depth, wait and run times. Minutes are kept for 48 hours, hours for 90 days."},
+};
+/* clang-format on */
+
+static const struct rest_query queries[] = {{HTTP_GET, "/api/v1/history", &history_schema}};
+
+const struct rest_routes rest_history_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

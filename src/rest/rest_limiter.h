@@ -1,0 +1,15 @@
+/*
+ * What the rate limiter is told (http-api.md 1.7).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct rest_limiter_config {
+    bool enabled;
+    bool loopback;               /* count callers on this machine too that show no credential */
+    double read_rps, read_burst; /* per client; 0 or less: the default */
+    double write_rps, write_burst;
+};
+
+struct rest_limiter_config rest_limiter_config_default(void);

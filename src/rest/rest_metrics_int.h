@@ -1,0 +1,23 @@
+/*
+ * How requests are counted, by route and by how they ended (http-api.md 20.5). Any thread.
+ */
+#pragma once
+
+#include "http/http_request.h"
+
+struct rest_metrics;
+struct rest_route;
+
+/* What a request meant: a route, or else a method of RPC, or else neither. */
+struct rest_metrics_what {
+    const struct rest_route *route;
+    size_t rpc; /* the number of the method (rpc_target); 0: none */
+    enum http_method method;
+};
+
+struct rest_metrics *rest_metrics__new(void);
+void rest_metrics__free(struct rest_metrics *m);
+void rest_metrics__begin(struct rest_metrics *m);
+void rest_metrics__end(struct rest_metrics *m, struct rest_metrics_what what, int status,
+                       int64_t took_ns);
+void rest_metrics__throttled(struct rest_metrics *m, struct rest_metrics_what what);

@@ -1,0 +1,31 @@
+/*
+ * Query parameters: decoded by the same kind of table as a body.
+ *
+ * A route that takes some has a row in its resource's `queries`, which names the table. The
+ * parameters are put into a JSON object as the rows want them, and that is decoded: so limits,
+ * defaults and the description in openapi.json are those of bodies. A value that is empty is as
+ * good as none; of a name that repeats the first counts; unknown names are passed over.
+ *
+ * Kinds in a table for a query: text, integers, booleans ("0" and "false" are false, everything
+ * else is true), words, durations, times, and arrays of texts. Integers with JSON_LAX that are no
+ * number or out of range count as absent.
+ */
+#pragma once
+
+#include "rest/rest_int.h"
+
+/* A flag of a row, beside those of json_schema.h: the array is one value with commas, with blanks
+ * around its parts and empty parts left out. Without it the parameter may repeat. */
+enum { REST_QUERY_COMMAS = 1 << 16 };
+
+/* As many values of one parameter as a request can have. */
+enum { REST_QUERY_VALUES_MAX = 32 * 1024 };
+
+/* Decode into c->query. False, and the call has ended with "invalid <name>: …", when a value is
+ * not what the table says. */
+ATTR_NODISCARD bool rest_query__read(struct rest_call *c, const struct json_schema *schema);
+
+/* A moment of a range: a time, or how long before now; empty for now. */
+ATTR_NODISCARD bool rest_query__moment(struct str text, struct wall now, struct wall *out);
+#define REST_QUERY_MOMENT_REFUSAL                                                                  \
+    "from, to: must be a time such as 2026-02-11T10:00:00Z or a duration before now such as 1h"

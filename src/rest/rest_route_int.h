@@ -1,0 +1,120 @@
+/*
+ * Routes: one row for each, in one table per resource, and the router that finds the row of a
+ * request.
+ *
+ * A row is all that is known about a route: handling, authorisation, metrics and the description
+ * of the API are made from it.
+ */
+#pragma once
+
+#include "auth/auth.h" /* IWYU pragma: export */
+#include "base/arena.h"
+#include "http/http_request.h"
+#include "json/json_schema.h"
+
+enum {
+    ROUTE_OPEN = 1,         /* no authentication; no rate limit outside of /api/v1 */
+    ROUTE_LEADER = 2,       /* only the leader can do it */
+    ROUTE_BODY = 4,         /* takes a body; with a schema it is decoded, else raw in req->body */
+    ROUTE_BODY_EMPTY = 8,   /* an empty body, or null, is as good as {} */
+    ROUTE_READ = 16,        /* a POST that changes nothing; the rate limiter counts it as a write */
+    ROUTE_TAIL = 32,        /* the last parameter is the whole rest of the path, or nothing */
+    ROUTE_STREAM = 64,      /* the handler reads the body; its table only describes it */
+    ROUTE_KEY = 128,        /* takes an Idempotency-Key */
+    ROUTE_GENERATION = 256, /* X-Corvo-Api changes what it means */
+    ROUTE_SERVER = 512,     /* for callers of the default namespace whom no scope limits */
+    ROUTE_SCHEDULER = 1024, /* of the Scheduled-DB face, which may be off */
+    ROUTE_ANY_BODY = 2048,  /* one that is too large is handled as if it were none */
+    ROUTE_NODE = 4096,      /* a node that knows the cluster's secret may, too */
+    ROUTE_LOCAL = 8192,     /* about this node itself, or a stream of it: every node has its own */
+    ROUTE_ALWAYS = 16384,   /* also of a node whose state is not that of the others */
+    ROUTE_SIGN_IN = 32768,  /* a GET that signs somebody in: written down, without its query */
+};
+
+struct rest_call;
+
+struct rest_route {
+    enum http_method method;
+    const char *pattern; /* "/api/v1/jobs/{id}" */
+    unsigned roles;      /* who may (auth.h); only an open route has none */
+    unsigned flags;
+    const struct json_schema *in; /* NULL: no JSON body */
+    void (*handle)(struct rest_call *c);
+    /* How many tokens of the rate limiter a decoded request costs; NULL: one. */
+    uint64_t (*cost)(const struct rest_call *c);
+    const char *answer; /* status and shape of the answer, for the description */
+    const char *doc;
+};
+
+/* The query parameters of a route, for the few that take some: the table from which they are
+ * decoded (rest_query_int.h) and described. */
+struct rest_query {
+    enum http_method method;
+    const char *pattern;
+    const struct json_schema *schema;
+};
+
+struct rest_routes {
+    const struct rest_route *rows;
+    size_t count;
+    const struct rest_query *queries; /* of some of the rows */
+    size_t query_count;
+};
+
+/* One table per resource; rest_router.c lists them. */
+extern const struct rest_routes rest_enqueue_routes;
+extern const struct rest_routes rest_work_routes;
+extern const struct rest_routes rest_jobs_routes;
+extern const struct rest_routes rest_queues_routes;
+extern const struct rest_routes rest_schedules_routes;
+extern const struct rest_routes rest_events_routes;
+extern const struct rest_routes rest_explain_routes;
+extern const struct rest_routes rest_history_routes;
+extern const struct rest_routes rest_guide_routes;
+extern const struct rest_routes rest_errors_routes;
+extern const struct rest_routes rest_bulk_routes;
+extern const struct rest_routes rest_backup_routes;
+extern const struct rest_routes rest_restore_routes;
+extern const struct rest_routes rest_search_routes;
+extern const struct rest_routes rest_webhooks_routes;
+extern const struct rest_routes rest_policies_routes;
+extern const struct rest_routes rest_push_routes;
+extern const struct rest_routes rest_system_routes;
+extern const struct rest_routes rest_cluster_routes;
+extern const struct rest_routes rest_usage_routes;
+extern const struct rest_routes rest_ui_routes;
+extern const struct rest_routes rest_audit_routes;
+extern const struct rest_routes rest_budgets_routes;
+extern const struct rest_routes rest_keys_routes;
+extern const struct rest_routes rest_roles_routes;
+extern const struct rest_routes rest_namespaces_routes;
+extern const struct rest_routes rest_org_routes;
+extern const struct rest_routes rest_sessions_routes;
+extern const struct rest_routes rest_sso_settings_routes;
+extern const struct rest_routes rest_sso_login_routes;
+extern const struct rest_routes rest_sdb_routes;
+extern const struct rest_routes rest_sdb_health_routes;
+
+enum { REST_PARAMS_MAX = 2 };
+
+struct rest_match {
+    const struct rest_route *route;  /* NULL: none */
+    const struct json_schema *query; /* NULL: it takes no parameters */
+    bool path_known;                 /* the path exists, with another method */
+    bool path_open;                  /* and with that one it is open to everybody */
+    bool path_scheduler;             /* with whatever method: it is of the Scheduled-DB face */
+    char allow[64];                  /* the methods of the path, for a 405 */
+    struct str param[REST_PARAMS_MAX];
+};
+
+/* rest_router.c */
+struct rest_router *rest_router__new(void);
+void rest_router__free(struct rest_router *r);
+void rest_router__match(const struct rest_router *r, enum http_method method, struct str path,
+                        struct arena *arena, struct rest_match *out);
+size_t rest_router__count(void);
+const struct rest_route *rest_router__route(size_t i); /* all of them, for metrics and OpenAPI */
+const struct json_schema *rest_router__query(const struct rest_route *route); /* NULL: none */
+size_t rest_router__query_count(void); /* how many rows for queries there are */
+size_t rest_router__index(const struct rest_route *route);
+const char *rest_router__method(enum http_method method); /* "GET"; "" for others */

@@ -1,0 +1,71 @@
+/*
+ * The web interface at /ui (http-api.md 20.7): files from inside the program, for everybody; what
+ * it shows comes from the API like anybody else's.
+ */
+#include "rest/rest_int.h"
+#include "ui/ui.h"
+
+static void redirect(struct rest_call *c, int status, struct str to)
+{
+    const struct http_header location = {STR("Location"), to};
+    rest_call__reply_headers(c, status, STR_EMPTY, STR_EMPTY, &location, 1);
+}
+
+static void handle_root(struct rest_call *c)
+{
+    redirect(c, 302, STR("/ui/"));
+}
+
+static void handle_ui(struct rest_call *c)
+{
+    redirect(c, 301, STR("/ui/"));
+}
+
+static void send_asset(struct rest_call *c, const struct ui_asset *asset)
+{
+    struct str accept = STR_EMPTY;
+    struct str known = STR_EMPTY;
+    (void)!http_request_known(c->req, HTTP_KNOWN_ACCEPT_ENCODING, &accept);
+    (void)!http_request_known(c->req, HTTP_KNOWN_IF_NONE_MATCH, &known);
+    struct ui_body body = ui_encode(asset, accept);
+    struct http_header headers[REST_HEADERS_MAX] = {
+        {STR("Cache-Control"),
+         ui_is_immutable(asset) ? STR("public, max-age=31536000, immutable") : STR("no-cache")},
+        {STR("ETag"), asset->etag},
+        {STR("Vary"), STR("Accept-Encoding")},
+        {STR("Content-Security-Policy"), str_from_z(ui_policy)},
+        {STR("X-Content-Type-Options"), STR("nosniff")},
+        {STR("Referrer-Policy"), STR("no-referrer")},
+    };
+    size_t count = 6;
+    if (ui_is_known(asset, known)) {
+        rest_call__reply_headers(c, 304, STR_EMPTY, STR_EMPTY, headers, count);
+        return;
+    }
+    if (body.encoding.len > 0) {
+        headers[count++] = (struct http_header){STR("Content-Encoding"), body.encoding};
+    }
+    /* A page that stands in for the interface is not the interface. */
+    rest_call__reply_static(c, ui_is_built() ? 200 : 404, asset->type, body.bytes, headers, count);
+}
+
+static void handle_page(struct rest_call *c)
+{
+    const struct ui_asset *asset = ui_find(c->param[0]);
+    if (asset == NULL) {
+        rest_call__fail(c, ERR_NOT_FOUND, "not found");
+    } else {
+        send_asset(c, asset);
+    }
+}
+
+/* clang-format off */
+static const struct rest_route rows[] = {
+    /* method   pattern       roles      flags                    in    handler      cost  answer             doc */
+    {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Redirect to the web interface."},
+    {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "Redirect to the web interface."},
+    {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 */*, 304 not modified", "Return a file or a page of the web interface."},
+};
+/* clang-format on */
+
+const struct rest_routes rest_ui_routes = {.rows = rows, .count = COUNT_OF(rows)};

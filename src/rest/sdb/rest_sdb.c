@@ -1,0 +1,454 @@
+/*
+ * Jobs of the Scheduled-DB face: create, read, list, cancel, delete (scheduler.md 2).
+ */
+#include "rest/sdb/rest_sdb.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "fsm/command/push_target.h"
+#include "json/json_scan.h"
+#include "rest/sdb/rest_sdb_int.h"
+#include "store/store_job.h"
+
+struct rest_sdb_config rest_sdb_config_default(void)
+{
+    return (struct rest_sdb_config){
+        .enabled = true,
+        .execution_timeout_ms = PUSH_TARGET_TIMEOUT_MS,
+        .max_attempts = JOB_MAX_RETRIES,
+        .backoff = JOB_BACKOFF_EXPONENTIAL,
+        .retry_base_ms = JOB_RETRY_BASE_MS,
+        .retry_max_ms = JOB_RETRY_MAX_MS,
+        .memory_limit = 1ULL << 30,
+        .job_limit = 100000,
+        .body_limit = 10 << 20,
+        .failure_threshold = 0.1,
+        .ok_word = STR("healthy"),
+    };
+}
+
+bool rest_sdb_config_bytes(struct str text, uint64_t *out)
+{
+    static const struct {
+        const char *suffix;
+        unsigned shift;
+    } units[] = {{"GB", 30}, {"MB", 20}, {"KB", 10}};
+    unsigned shift = 0;
+    int64_t n;
+    text = str_trim(text);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (text.len > 2 &&
+            str_eq_nocase(str_from_offset(text, text.len - 2), str_from_z(units[i].suffix))) {
+            shift = units[i].shift;
+            text = str_trim(str_from(text.ptr, text.len - 2));
+            break;
+        }
+    }
+    if (!str_to_i64(text, &n) || n <= 0 || n > INT64_MAX >> shift) {
+        return false;
+    }
+    *out = (uint64_t)n << shift;
+    return true;
+}
+
+/* Looking up */
+
+bool rest_sdb__queue(struct rest_call *c, struct str *out)
+{
+    struct err err;
+    if (rest_names__internal(c, "queue", REST_SDB_QUEUE, out, &err)) {
+        return true;
+    }
+    rest_call__fail_err(c, &err);
+    return false;
+}
+
+bool rest_sdb__find(struct rest_call *c, struct str name, struct buf *doc, struct job *out)
+{
+    struct engine *e = c->rest->config.engine;
+    struct str queue;
+    struct buf key;
+    struct buf id;
+    struct err err;
+    if (!rest_names__internal(c, "queue", REST_SDB_QUEUE, &queue, &err)) {
+        return false;
+    }
+    buf_init(&key, LIMIT_INTERNAL_NAME_BYTES + 1 + LIMIT_JOB_NAME_BYTES);
+    buf_init(&id, ID_BYTES);
+    buf_add_str(&key, queue);
+    buf_add_char(&key, '\0');
+    buf_add_str(&key, name);
+    bool found = !key.overflow && store_get(engine_store(e), STORE_KIND_NAME, buf_str(&key), &id) &&
+                 id.len == ID_BYTES && engine_read_job(e, id_from_bytes(id.ptr), doc) &&
+                 store_job_decode(id_from_bytes(id.ptr), buf_str(doc), out, &err) == ERR_OK;
+    buf_deinit(&key);
+    buf_deinit(&id);
+    return found;
+}
+
+/* Run fn with the job that the path names, or answer 404. */
+static void with_job(struct rest_call *c, void (*fn)(struct rest_call *c, const struct job *j))
+{
+    struct buf doc;
+    struct job j;
+    buf_init(&doc, LIMIT_DOC_BYTES);
+    if (rest_sdb__find(c, c->param[0], &doc, &j)) {
+        fn(c, &j);
+    } else {
+        rest_sdb_text__fail(c, ERR_NOT_FOUND, STR("Job not found"));
+    }
+    buf_deinit(&doc);
+}
+
+/* Creating */
+
+/* What was asked for; the same is asked for when a client repeats itself. Stored, so for ever. */
+static uint64_t definition_of(const struct rest_sdb_new *n)
+{
+    const struct str texts[] = {n->type, n->cron, n->url, n->token, n->payload};
+    const int64_t numbers[] = {n->has_at ? n->at_s : INT64_MIN, n->has_until ? n->until_s : 0};
+    uint64_t hash = 1;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        hash = hash_bytes(hash + texts[i].len, texts[i].ptr, texts[i].len);
+    }
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        hash = hash_bytes(hash, &numbers[i], sizeof numbers[i]);
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+static struct str target_of(struct rest_call *c, const struct rest_sdb_new *n)
+{
+    struct push_target t = {.url = n->url,
+                            .method = STR("POST"),
+                            .auth = n->token.len > 0 ? PUSH_TARGET_BEARER : PUSH_TARGET_OPEN,
+                            .secret = n->token,
+                            .timeout_ms = c->rest->config.sdb.execution_timeout_ms,
+                            .success_below = PUSH_TARGET_SUCCESS_BELOW};
+    struct buf b;
+    buf_init(&b, LIMIT_PUSH_BYTES);
+    push_target_write(&t, &b);
+    return rest_call__keep(c, &b);
+}
+
+/* Tags are texts. */
+static void add_seconds_tag(struct json_write *w, const char *key, int64_t seconds)
+{
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRId64, seconds);
+    rest_document__text(w, key, str_from(text, (size_t)len));
+}
+
+/* As far as there is time. */
+static int64_t to_ns(int64_t seconds)
+{
+    return seconds > REST_SDB_SECONDS_MAX    ? REST_SDB_LATEST
+           : seconds < -REST_SDB_SECONDS_MAX ? -REST_SDB_LATEST
+                                             : seconds * NS_PER_S;
+}
+
+static struct str tags_of(struct rest_call *c, const struct rest_sdb_new *n)
+{
+    struct buf b;
+    buf_init(&b, LIMIT_PUSH_BYTES);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    rest_document__text(&w, "sched_type", n->type);
+    if (!n->recurring) {
+        rest_document__text(&w, "cron_expression", n->cron);
+    }
+    if (n->has_at && n->at_s > REST_SDB_SECONDS_MAX) {
+        add_seconds_tag(&w, "timestamp", n->at_s);
+    }
+    if (n->has_until && n->until_s > REST_SDB_SECONDS_MAX) {
+        add_seconds_tag(&w, "last_date", n->until_s);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    return rest_call__keep(c, &b);
+}
+
+void rest_sdb__full_text(const struct rest_call *c, bool bytes, uint64_t current, uint64_t size,
+                         char out[static REST_SDB_TEXT_BYTES])
+{
+    const struct rest_sdb_config *sdb = &c->rest->config.sdb;
+    if (bytes) {
+        (void)snprintf(out, REST_SDB_TEXT_BYTES,
+                       "insufficient memory: current=%" PRIu64 " bytes, limit=%" PRIu64
+                       " bytes, requested=%" PRIu64 " bytes",
+                       current, sdb->memory_limit, size);
+    } else {
+        (void)snprintf(out, REST_SDB_TEXT_BYTES,
+                       "maximum jobs reached: current=%" PRIu64 ", limit=%" PRIu64, current,
+                       sdb->job_limit);
+    }
+}
+
+/* 507, with the numbers (scheduler.md 10). */
+static void reply_full(struct rest_call *c, bool bytes, uint64_t current)
+{
+    const struct rest_sdb_config *sdb = &c->rest->config.sdb;
+    const struct rest_sdb_creation *made = c->data;
+    char text[REST_SDB_TEXT_BYTES];
+    rest_sdb__full_text(c, bytes, current, made->size, text);
+    struct json_write w = rest_call__json(c);
+    json_write_object(&w);
+    rest_document__text(&w, "error", str_from_z(text));
+    rest_document__text(&w, "type", bytes ? STR("memory") : STR("job_count"));
+    rest_document__i64(&w, "current", (int64_t)current);
+    rest_document__i64(&w, "limit", (int64_t)(bytes ? sdb->memory_limit : sdb->job_limit));
+    if (bytes) {
+        rest_document__i64(&w, "requested", (int64_t)made->size);
+    }
+    json_write_end(&w);
+    rest_call__reply(c, 507, &w);
+}
+
+static void reply_job(struct rest_call *c, const struct job *j)
+{
+    struct json_write w = rest_call__json(c);
+    rest_sdb_show__job(&w, j);
+    rest_call__reply(c, 200, &w);
+}
+
+/* It is stored as it was sent, and its id says when: it need not be read. */
+static void reply_new(struct rest_call *c, struct rest_sdb_creation *made, struct id id)
+{
+    struct job *j = &made->room.job;
+    j->created_at.ns = id_ms(id) * NS_PER_MS;
+    j->due_at = j->scheduled_at;
+    struct json_write w = rest_call__json(c);
+    rest_sdb_show__new(&w, j, &made->asked);
+    rest_call__reply(c, 200, &w);
+}
+
+static void created(struct rest_call *c, const struct result *r)
+{
+    struct rest_sdb_creation *made = c->data;
+    if (r->code == ERR_CONFLICT) {
+        rest_sdb_text__fail(c, ERR_CONFLICT, STR("Job already exists"));
+    } else if (rest_call__refused(c, r)) {
+        return;
+    } else if (r->items[0].status == RESULT_NO_BYTES || r->items[0].status == RESULT_NO_PLACE) {
+        bool bytes = r->items[0].status == RESULT_NO_BYTES;
+        (void)atomic_fetch_add(&c->rest->sdb.refused[bytes ? 0 : 1], 1);
+        reply_full(c, bytes, r->items[0].order);
+    } else if (r->items[0].status != RESULT_DUPLICATE) {
+        (void)atomic_fetch_add(&c->rest->sdb.created[made->asked.recurring ? 1 : 0], 1);
+        reply_new(c, made, r->items[0].id);
+    } else { /* it was there, and is as it was asked for */
+        c->param[0] = made->room.job.name;
+        with_job(c, reply_job);
+    }
+}
+
+void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
+                       struct rest_sdb_new *n, struct rest_sdb_creation *made, struct command *out)
+{
+    const struct rest_sdb_config *sdb = &c->rest->config.sdb;
+    struct job *j = &made->room.job;
+    j->definition = definition_of(n);
+    n->id = n->id.len > 0 ? n->id : rest_sdb_id__new(c);
+    made->size = rest_sdb_read__size(n);
+    j->name = n->id;
+    j->counted_bytes = (uint32_t)made->size;
+    j->payload = n->payload.len > 0 ? n->payload : STR("null");
+    j->push = target_of(c, n);
+    j->tags = tags_of(c, n);
+    j->cron = n->recurring ? n->cron : STR_EMPTY;
+    j->cron_until.ns = !n->has_until ? 0 : n->until_s == 0 ? 1 : to_ns(n->until_s); /* 0: none */
+    j->scheduled_at.ns = n->has_at ? to_ns(n->at_s) : now.ns;
+    j->scheduled_at.ns = j->scheduled_at.ns > 0 ? j->scheduled_at.ns : 1;
+    j->priority = JOB_PRIORITY_NORMAL;
+    j->backoff = sdb->backoff;
+    j->max_retries = (uint32_t)sdb->max_attempts;
+    j->retry_base_ms = sdb->retry_base_ms;
+    j->retry_max_ms = sdb->retry_max_ms;
+    j->queue = queue;
+    command_init(out, COMMAND_NAMED_PUT);
+    out->named_put = (struct command_named_put){
+        .job = &made->room, .bytes_max = sdb->memory_limit, .count_max = sdb->job_limit};
+}
+
+static void handle_create(struct rest_call *c)
+{
+    struct wall now = engine_time(c->rest->config.engine);
+    struct rest_sdb_creation *made = REST_NEW(c, struct rest_sdb_creation);
+    struct command command;
+    struct str object;
+    struct str queue;
+    struct str text;
+    if (!rest_sdb_read__text(c, &object)) {
+        rest_sdb_text__fail(c, ERR_VALIDATION, STR("Invalid request body"));
+    } else if (!rest_sdb_read__new(c, object, now, &made->asked, &text)) {
+        rest_sdb_text__fail(c, ERR_VALIDATION, text);
+    } else if (rest_sdb__queue(c, &queue)) {
+        rest_sdb__command(c, queue, now, &made->asked, made, &command);
+        c->data = made;
+        rest_call__submit(c, &command, 0, created);
+    }
+}
+
+/* Reading */
+
+static void handle_get(struct rest_call *c)
+{
+    with_job(c, reply_job);
+}
+
+static void reply_state(struct rest_call *c, const struct job *j)
+{
+    struct json_write w = rest_call__json(c);
+    rest_sdb_show__state(&w, j, engine_store(c->rest->config.engine));
+    rest_call__reply(c, 200, &w);
+}
+
+static void handle_status(struct rest_call *c)
+{
+    with_job(c, reply_state);
+}
+
+static void reply_executions(struct rest_call *c, const struct job *j)
+{
+    struct json_write w = rest_call__json(c);
+    json_write_object(&w);
+    rest_document__text(&w, "job_id", j->name);
+    rest_sdb_show__attempts(&w, j, engine_store(c->rest->config.engine));
+    json_write_end(&w);
+    rest_call__reply(c, 200, &w);
+}
+
+static void handle_executions(struct rest_call *c)
+{
+    with_job(c, reply_executions);
+}
+
+/* Changing */
+
+static void submit_action(struct rest_call *c, const struct job *j, enum command_job_action action,
+                          struct str reason,
+                          void (*then)(struct rest_call *c, const struct result *r))
+{
+    struct command command;
+    struct id *id = REST_NEW(c, struct id);
+    *id = j->id;
+    command_init(&command, COMMAND_JOBS);
+    command.jobs = (struct command_jobs){
+        .action = action, .reason = str_at_most(reason, LIMIT_REASON_BYTES), .ids = id, .count = 1};
+    rest_call__submit(c, &command, 0, then);
+}
+
+static void deleted(struct rest_call *c, const struct result *r)
+{
+    const unsigned *type = c->data;
+    if (r->code != ERR_OK) {
+        rest_sdb_text__fail(c, ERR_NOT_FOUND, STR("Job not found"));
+    } else {
+        (void)atomic_fetch_add(&c->rest->sdb.deleted[*type], 1);
+        rest_call__reply_empty(c, 204);
+    }
+}
+
+static void delete_job(struct rest_call *c, const struct job *j)
+{
+    unsigned *type = REST_NEW(c, unsigned);
+    *type = j->cron.len > 0 ? 1 : 0;
+    c->data = type;
+    submit_action(c, j, COMMAND_JOB_DELETE, STR_EMPTY, deleted);
+}
+
+static void handle_delete(struct rest_call *c)
+{
+    with_job(c, delete_job);
+}
+
+/* From the body, which may be missing, or nonsense. */
+static struct str reason_of(struct rest_call *c)
+{
+    struct json_value v;
+    struct str object;
+    struct str reason;
+    struct err err;
+    if (rest_sdb_read__body(c, &object) && json_scan_member(object, STR("reason"), &v) &&
+        v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, &reason, &err) == ERR_OK) {
+        return reason;
+    }
+    return STR_EMPTY;
+}
+
+static void refuse_cancel(struct rest_call *c, const struct job *j)
+{
+    struct buf b;
+    buf_init(&b, 64);
+    buf_printf(&b, "Cannot cancel %s job", rest_sdb_show__word(rest_sdb_show__status(j)));
+    rest_sdb_text__fail(c, ERR_VALIDATION, buf_str(&b));
+    buf_deinit(&b);
+}
+
+static void reply_cancelled(struct rest_call *c, const struct job *j)
+{
+    const bool *was_active = c->data;
+    (void)atomic_fetch_add(&c->rest->sdb.cancelled[j->cron.len > 0 ? 1 : 0], 1);
+    struct json_write w = rest_call__json(c);
+    json_write_object(&w);
+    rest_document__text(&w, "job_id", j->name);
+    rest_document__text(&w, "status", STR("cancelled"));
+    rest_document__i64(&w, "cancelled_at", j->cancelled_at.ns / NS_PER_S);
+    if (*was_active) {
+        rest_document__text(&w, "message", STR("Job was in progress, cancellation attempted"));
+    }
+    json_write_end(&w);
+    rest_call__reply(c, 200, &w);
+}
+
+static void cancelled(struct rest_call *c, const struct result *r)
+{
+    bool *was_active = REST_NEW(c, bool);
+    if (r->code != ERR_OK) { /* it ended meanwhile, or went */
+        with_job(c, refuse_cancel);
+        return;
+    }
+    *was_active = r->state == JOB_ACTIVE;
+    c->data = was_active;
+    with_job(c, reply_cancelled);
+}
+
+static void cancel_job(struct rest_call *c, const struct job *j)
+{
+    enum rest_sdb_status status = rest_sdb_show__status(j);
+    if (status != REST_SDB_PENDING && status != REST_SDB_IN_PROGRESS) {
+        refuse_cancel(c, j);
+    } else {
+        submit_action(c, j, COMMAND_JOB_CANCEL, reason_of(c), cancelled);
+    }
+}
+
+static void handle_cancel(struct rest_call *c)
+{
+    with_job(c, cancel_job);
+}
+
+/* clang-format off */
+static const struct rest_route rows[] = {
+    /* method      pattern                  roles      flags                                          in    handler            cost  answer                                                     doc */
+    {HTTP_POST,   "/jobs",                  ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER | ROUTE_BODY | ROUTE_ANY_BODY,  NULL, handle_create,     NULL, "200 sdb job, 409 the id belongs to another job, 507 the capacity is exhausted",    "Scheduled-DB: create a one-time or recurring job that calls a URL."},
+    {HTTP_POST,   "/jobs/batch",            ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER | ROUTE_BODY | ROUTE_ANY_BODY,  NULL, rest_sdb_batch__handle, NULL, "200 sdb batch",                                                "Scheduled-DB: create up to 100 jobs. Each job is created or refused separately."},
+    {HTTP_GET,    "/jobs",                  ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, rest_sdb_list__handle,      NULL, "200 sdb list",                                                 "Scheduled-DB: list jobs with a status."},
+    {HTTP_GET,    "/jobs/{id}",             ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, handle_get,        NULL, "200 sdb job",                                                 "Scheduled-DB: return a job."},
+    {HTTP_DELETE, "/jobs/{id}",             ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER,                                  NULL, handle_delete,     NULL, "204",                                                     "Scheduled-DB: delete a job. A call in progress is aborted."},
+    {HTTP_GET,    "/jobs/{id}/status",      ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, handle_status,     NULL, "200 sdb state",                                                 "Scheduled-DB: return the status of a job."},
+    {HTTP_GET,    "/jobs/{id}/executions",  ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, handle_executions, NULL, "200 sdb attempts",                                                 "Scheduled-DB: list the calls made for a job."},
+    {HTTP_POST,   "/jobs/{id}/cancel",      ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER | ROUTE_BODY | ROUTE_ANY_BODY,  NULL, handle_cancel,     NULL, "200 sdb cancelled",                                                 "Scheduled-DB: cancel a job. A call in progress is aborted."},
+};
+/* clang-format on */
+
+static const struct rest_query queries[] = {
+    {HTTP_GET, "/jobs", &rest_sdb_list__schema},
+};
+
+const struct rest_routes rest_sdb_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

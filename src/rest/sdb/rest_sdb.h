@@ -1,0 +1,34 @@
+/*
+ * Api_sdb: the Scheduled-DB face (scheduler.md): jobs that the server delivers, under names that
+ * their makers gave them, in the words of that API.
+ *
+ * A thin layer: a job of it is a job of the reserved queue with a target
+ * (fsm/command/push_target.h) and a name; everything else about it is as of any other job. Times
+ * are seconds here.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "core/job.h"
+
+struct rest_sdb_config {
+    bool enabled;
+    int64_t execution_timeout_ms;
+    int64_t max_attempts;
+    enum job_backoff backoff;
+    int64_t retry_base_ms, retry_max_ms;
+    uint64_t memory_limit; /* bytes that its jobs may take, by the contract's count */
+    uint64_t job_limit;
+    uint64_t body_limit; /* 0: none of its own */
+    double failure_threshold;
+    struct str ok_word;
+    struct str auth_token; /* of /join; empty: none */
+};
+
+struct rest_sdb_config rest_sdb_config_default(void);
+
+/* "2GB", "500 mb", "1024KB", "1073741824": a positive number of bytes (scheduler.md 10). */
+bool rest_sdb_config_bytes(struct str text, uint64_t *out);

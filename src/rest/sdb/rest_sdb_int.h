@@ -1,0 +1,110 @@
+/*
+ * What the files of the Scheduled-DB face share.
+ */
+#pragma once
+
+#include "rest/rest_int.h"
+#include "rest/sdb/rest_sdb.h"
+#include "store/store_node.h"
+
+/* The queue of its jobs. */
+#define REST_SDB_QUEUE STR("scheduled-db")
+
+/* The last second that a struct wall can hold, in 2262. A later one is taken for it, and kept in a
+ * tag to be shown as it was asked for: a client that sends milliseconds gets those back. */
+#define REST_SDB_SECONDS_MAX (INT64_MAX / NS_PER_S)
+#define REST_SDB_LATEST      (REST_SDB_SECONDS_MAX * NS_PER_S)
+
+/* What is asked to be made. */
+struct rest_sdb_new {
+    struct str id, type, cron, url, token;
+    struct str payload; /* JSON; empty: none */
+    int64_t at_s, until_s;
+    bool has_at, has_until;
+    bool recurring;
+};
+
+/* rest_sdb_read.c: the body as it came; false when it is too large. */
+ATTR_NODISCARD bool rest_sdb_read__text(struct rest_call *c, struct str *out);
+/* The object in the body; false when there is none, or the body is too large. */
+ATTR_NODISCARD bool rest_sdb_read__body(struct rest_call *c, struct str *out_object);
+/* The object of a creation, with which the text begins. On failure *out_text is the contract's,
+ * which lives as long as the call. */
+ATTR_NODISCARD bool rest_sdb_read__new(struct rest_call *c, struct str text, struct wall now,
+                                       struct rest_sdb_new *out, struct str *out_text);
+/* The contract's forms: seconds, RFC 3339, "YYYY-MM-DD HH:MM:SS". */
+ATTR_NODISCARD bool rest_sdb_read__time(struct str text, int64_t *out_s);
+/* The size that counts for the capacity (scheduler.md 10). */
+uint64_t rest_sdb_read__size(const struct rest_sdb_new *n);
+
+/* rest_sdb_id.c: the name of a job that is sent without one; it lives as long as the call. */
+struct str rest_sdb_id__new(struct rest_call *c);
+
+/* rest_sdb_text.c: what is told of errors, without addresses, paths and names of the inside
+ * (scheduler.md 2.11). */
+void rest_sdb_text__sanitize(struct str text, struct buf *out);
+/* {"error": text}, sanitized. The code says the status. */
+void rest_sdb_text__fail(struct rest_call *c, enum err_code code, struct str text);
+
+/* rest_sdb_show.c: documents */
+enum rest_sdb_status {
+    REST_SDB_PENDING,
+    REST_SDB_IN_PROGRESS,
+    REST_SDB_COMPLETED,
+    REST_SDB_FAILED,
+    REST_SDB_TIMEOUT,
+    REST_SDB_CANCELLED,
+    REST_SDB_STATUS_COUNT
+};
+enum rest_sdb_status rest_sdb_show__status(const struct job *j);
+const char *rest_sdb_show__word(enum rest_sdb_status status);
+bool rest_sdb_show__parse(struct str word, enum rest_sdb_status *out);
+void rest_sdb_show__job(struct json_write *w, const struct job *j);
+/* One that was just made of n, as it is stored. */
+void rest_sdb_show__new(struct json_write *w, const struct job *j, const struct rest_sdb_new *n);
+void rest_sdb_show__state(struct json_write *w, const struct job *j, struct store *store);
+void rest_sdb_show__attempts(struct json_write *w, const struct job *j, struct store *store);
+
+/* rest_sdb.c: the job of that name, its document in doc; false when there is none. */
+ATTR_NODISCARD bool rest_sdb__find(struct rest_call *c, struct str name, struct buf *doc,
+                                   struct job *out);
+/* A job to be created, with the room that its command needs. */
+struct rest_sdb_creation {
+    struct rest_sdb_new asked;
+    struct command_new room;
+    uint64_t size; /* what it counts for the capacity */
+};
+/* The command that creates the job in the queue; it lives in made and the call's memory. */
+void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
+                       struct rest_sdb_new *n, struct rest_sdb_creation *made, struct command *out);
+/* What is told of a job for which there is no room: of bytes, or of jobs. */
+enum { REST_SDB_TEXT_BYTES = 256 };
+void rest_sdb__full_text(const struct rest_call *c, bool bytes, uint64_t current, uint64_t size,
+                         char out[static REST_SDB_TEXT_BYTES]);
+/* The internal name of the queue; false when the caller can have none. */
+ATTR_NODISCARD bool rest_sdb__queue(struct rest_call *c, struct str *out);
+
+/* rest_sdb_numbers.c: numbers of the queue, from the core thread */
+struct rest_sdb_server {
+    char id[STORE_NODE_NAME_BYTES_MAX + 1];
+    char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
+};
+struct rest_sdb_numbers {
+    struct machine_queue queue; /* zeros when there is none; without its name */
+    uint64_t jobs;              /* stored, of all states */
+    uint64_t by_status[REST_SDB_STATUS_COUNT];
+    struct engine_status engine;
+    struct rest_sdb_server
+        *servers; /* the members, if asked for; none of a node that was always alone */
+    size_t server_count;
+};
+/* Jobs of the queue by the statuses of the face. */
+void rest_sdb_numbers__count(const struct machine_queue *q, uint64_t by[REST_SDB_STATUS_COUNT]);
+double rest_sdb_numbers__percent(uint64_t part, uint64_t whole);
+void rest_sdb_numbers__take(struct rest_call *c, bool servers,
+                            void (*then)(struct rest_call *c, const struct rest_sdb_numbers *n));
+
+/* rest_sdb_list.c, rest_sdb_batch.c: handlers of routes */
+extern const struct json_schema rest_sdb_list__schema;
+void rest_sdb_list__handle(struct rest_call *c);
+void rest_sdb_batch__handle(struct rest_call *c);

@@ -1,0 +1,194 @@
+/*
+ * The list of jobs by status (scheduler.md 2.6).
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "rest/rest_page_int.h"
+#include "rest/sdb/rest_sdb_int.h"
+#include "store/store_job.h"
+
+/* Listing: in pieces, so that other requests of the thread have their turn. */
+
+enum { PIECE_JOBS = 500, CURSOR_BYTES_MAX = 2 * (8 + LIMIT_JOB_NAME_BYTES) };
+
+struct listed {
+    struct str key; /* creation time in seconds, then the name: the order of the list */
+    struct id id;
+};
+
+struct listing {
+    enum rest_sdb_status status;
+    struct str prefix; /* of the keys: the queue and a NUL */
+    struct str after;  /* the last name seen */
+    struct str cursor; /* key of the last row of the previous page; empty: first page */
+    size_t limit;      /* 0: all rows */
+    unsigned seen;     /* in this piece */
+    bool more;
+    struct listed *rows;
+    size_t count, cap;
+    bool full; /* memory ran out */
+};
+
+struct step {
+    struct rest_call *c;
+    struct listing *l;
+};
+
+static bool list_one(void *data, struct str rest, struct str value)
+{
+    const struct step *s = data;
+    struct listing *l = s->l;
+    struct str name = str_from_offset(rest, l->prefix.len);
+    struct buf doc;
+    struct job j;
+    struct err err;
+    if (l->seen > 0 || !str_eq(name, l->after)) {
+        if (l->seen == PIECE_JOBS) {
+            l->more = true;
+            return false;
+        }
+        l->seen++;
+        l->after = arena_str(s->c->arena, name);
+    } else {
+        return true; /* the last one of the piece before */
+    }
+    buf_init(&doc, LIMIT_DOC_BYTES);
+    if (value.len == ID_BYTES &&
+        engine_read_job(s->c->rest->config.engine, id_from_bytes(value.ptr), &doc) &&
+        store_job_decode_head(id_from_bytes(value.ptr), buf_str(&doc), &j, &err) == ERR_OK &&
+        rest_sdb_show__status(&j) == l->status) {
+        struct listed *rows = rest_call__grow(s->c, l->rows, l->count, &l->cap, sizeof *l->rows);
+        if (rows != NULL) {
+            l->rows = rows;
+            struct wall second = {.ns = j.created_at.ns / NS_PER_S * NS_PER_S};
+            l->rows[l->count++] = (struct listed){
+                .key = rest_page__time_key(s->c, second, false, l->after), .id = j.id};
+        }
+        l->full |= rows == NULL;
+    }
+    buf_deinit(&doc);
+    return !l->full;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return str_cmp(((const struct listed *)a)->key, ((const struct listed *)b)->key);
+}
+
+/* The rows that are still as they were listed; how many were written. */
+static size_t write_page(struct rest_call *c, struct json_write *w, const struct listing *l,
+                         size_t from, size_t to)
+{
+    struct engine *e = c->rest->config.engine;
+    struct buf doc;
+    struct err err;
+    size_t written = 0;
+    buf_init(&doc, LIMIT_DOC_BYTES);
+    for (size_t i = from; i < to; i++) {
+        struct job j;
+        buf_clear(&doc);
+        if (engine_read_job(e, l->rows[i].id, &doc) &&
+            store_job_decode(l->rows[i].id, buf_str(&doc), &j, &err) == ERR_OK &&
+            rest_sdb_show__status(&j) == l->status) {
+            rest_sdb_show__state(w, &j, engine_store(e));
+            written++;
+        }
+    }
+    buf_deinit(&doc);
+    return written;
+}
+
+static void reply_list(struct rest_call *c, struct listing *l)
+{
+    size_t from = 0;
+    if (l->count > 1) {
+        qsort(l->rows, l->count, sizeof *l->rows, by_key);
+    }
+    while (from < l->count && l->cursor.len > 0 && str_cmp(l->rows[from].key, l->cursor) <= 0) {
+        from++;
+    }
+    size_t to = l->limit > 0 && l->limit < l->count - from ? from + l->limit : l->count;
+    struct json_write w = rest_call__json(c);
+    json_write_object(&w);
+    rest_document__array(&w, "jobs");
+    size_t written = write_page(c, &w, l, from, to);
+    json_write_end(&w);
+    /* What ended between the two looks is not counted. */
+    rest_document__i64(&w, "total", (int64_t)(l->count - (to - from - written)));
+    if (to < l->count) {
+        rest_document__text(&w, "next_cursor", rest_page__write_cursor(c, l->rows[to - 1].key));
+    }
+    json_write_end(&w);
+    rest_call__reply(c, 200, &w);
+}
+
+static void list_piece(struct rest_call *c)
+{
+    struct listing *l = c->data;
+    struct step s = {.c = c, .l = l};
+    struct buf from;
+    buf_init(&from, SIZE_MAX);
+    buf_add_str(&from, l->prefix);
+    buf_add_str(&from, l->after);
+    l->seen = 0;
+    l->more = false;
+    store_each_from(engine_store(c->rest->config.engine), STORE_KIND_NAME, l->prefix,
+                    buf_str(&from), list_one, &s);
+    buf_deinit(&from);
+    if (l->full) {
+        rest_call__fail_memory(c, ERR_OVERLOADED);
+    } else if (l->more) {
+        rest_call__later(c, list_piece);
+    } else {
+        reply_list(c, l);
+    }
+}
+
+struct list_in {
+    struct str status;
+    int64_t limit;
+    struct str cursor;
+};
+
+static const struct json_field list_rows[] = {
+    /* However long it is: a word that is none has an answer of its own. */
+    JSON_STR(struct list_in, status, 0, INT32_MAX, 0,
+             "pending, in_progress, completed, failed, timeout or cancelled."),
+    JSON_I64(struct list_in, limit, 0, INT32_MAX, 0,
+             "Maximum number of jobs. Default 0: all jobs."),
+    JSON_STR(struct list_in, cursor, 0, CURSOR_BYTES_MAX, 0,
+             "Value of next_cursor in the previous response."),
+};
+const struct json_schema rest_sdb_list__schema = JSON_SCHEMA(struct list_in, list_rows);
+
+void rest_sdb_list__handle(struct rest_call *c)
+{
+    const struct list_in *in = c->query;
+    struct listing *l = REST_NEW(c, struct listing);
+    struct str queue;
+    struct buf prefix;
+    if (in->status.len == 0) {
+        rest_sdb_text__fail(c, ERR_VALIDATION, STR("status query parameter is required"));
+        return;
+    }
+    if (!rest_sdb_show__parse(in->status, &l->status)) {
+        rest_sdb_text__fail(c, ERR_VALIDATION, STR("invalid status parameter"));
+        return;
+    }
+    if (!rest_page__read_cursor(c, in->cursor, &l->cursor)) {
+        rest_sdb_text__fail(c, ERR_VALIDATION, STR("invalid cursor parameter"));
+        return;
+    }
+    l->limit = (size_t)in->limit;
+    if (!rest_sdb__queue(c, &queue)) {
+        return;
+    }
+    buf_init(&prefix, SIZE_MAX);
+    buf_add_str(&prefix, queue);
+    buf_add_char(&prefix, '\0');
+    l->prefix = rest_call__keep(c, &prefix);
+    c->data = l;
+    list_piece(c);
+}

@@ -1,0 +1,30 @@
+/*
+ * Api_sdb_meter: what the Scheduled-DB face counts of its requests (scheduler.md 12). Any thread.
+ */
+#pragma once
+
+#include "base/meter.h"
+
+struct rest_call;
+struct rest_numbers;
+
+enum { REST_SDB_ROUTES = 12, REST_SDB_CODES = 13 };
+
+struct rest_sdb_meter {
+    atomic_uint_fast64_t created[2], deleted[2], cancelled[2]; /* once, recurring */
+    atomic_uint_fast64_t refused[2];                           /* memory, count */
+    struct {
+        atomic_uint_fast64_t by_code[REST_SDB_CODES];
+        atomic_uint_fast64_t forwarded; /* to the leader */
+        struct meter took;
+    } routes[REST_SDB_ROUTES];
+};
+
+/* A request of the face is answered. */
+void rest_sdb_meter__answered(struct rest_call *c, int status, int64_t took_ns);
+
+/* A request of the face goes to the leader. */
+void rest_sdb_meter__forwarded(struct rest_call *c);
+
+/* The families of the face, behind what is in out. */
+void rest_sdb_meter__write(struct rest_call *c, const struct rest_numbers *v, struct buf *out);

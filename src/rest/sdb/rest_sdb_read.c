@@ -1,0 +1,193 @@
+/*
+ * The body of a creation, in the contract's order of checks and with its texts (scheduler.md 2.3 to
+ * 2.5).
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "core/timestamp.h"
+#include "engine/engine_schedule.h"
+#include "json/json_compact.h"
+#include "json/json_scan.h"
+#include "rest/sdb/rest_sdb_int.h"
+
+static bool refuse(struct rest_call *c, struct str *out, const char *fmt, ...) ATTR_PRINTF(3, 4);
+static bool refuse(struct rest_call *c, struct str *out, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    *out = arena_str(c->arena, str_from(text, len));
+    return false;
+}
+
+bool rest_sdb_read__time(struct str text, int64_t *out_s)
+{
+    char rfc[sizeof "2024-12-25T10:00:00Z"];
+    struct err err;
+    if (str_to_i64(text, out_s)) {
+        return true;
+    }
+    bool plain = text.len == sizeof rfc - 2 && text.ptr[10] == ' ';
+    if (plain) { /* "2024-12-25 10:00:00", in UTC */
+        memcpy(rfc, text.ptr, text.len);
+        rfc[10] = 'T';
+        rfc[text.len] = 'Z';
+        text = str_from(rfc, text.len + 1);
+    }
+    return text.len >= 20 && text.ptr[10] == 'T' && timestamp_parse_s(text, out_s, &err) == ERR_OK;
+}
+
+/* The members of a body. */
+
+enum member { ID, TYPE, TIMESTAMP, LAST_DATE, CRON, URL, TOKEN, PAYLOAD, MEMBER_COUNT };
+
+static const struct str member_names[MEMBER_COUNT] = {
+    [ID] = {.ptr = "id", .len = sizeof "id" - 1},
+    [TYPE] = {.ptr = "type", .len = sizeof "type" - 1},
+    [TIMESTAMP] = {.ptr = "timestamp", .len = sizeof "timestamp" - 1},
+    [LAST_DATE] = {.ptr = "last_date", .len = sizeof "last_date" - 1},
+    [CRON] = {.ptr = "cron_expression", .len = sizeof "cron_expression" - 1},
+    [URL] = {.ptr = "webhook_url", .len = sizeof "webhook_url" - 1},
+    [TOKEN] = {.ptr = "webhook_token", .len = sizeof "webhook_token" - 1},
+    [PAYLOAD] = {.ptr = "payload", .len = sizeof "payload" - 1},
+};
+
+/* A member that is text; false when it is something else. Null counts as absent. */
+static bool take_text(struct rest_call *c, struct json_value v, struct str *out)
+{
+    struct err err;
+    *out = STR_EMPTY;
+    return v.type == JSON_TYPE_NULL ||
+           (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK);
+}
+
+/* The same for a time, which may also be a whole number. */
+static bool take_time(struct rest_call *c, struct json_value v, struct str *out)
+{
+    int64_t n;
+    if (v.type == JSON_TYPE_NUMBER) {
+        *out = v.text;
+        return json_value_i64(v, &n);
+    }
+    return take_text(c, v, out);
+}
+
+static bool take_payload(struct rest_call *c, struct json_value v, struct str *out)
+{
+    struct buf b;
+    *out = STR_EMPTY;
+    if (v.type != JSON_TYPE_OBJECT) {
+        return v.type == JSON_TYPE_NULL;
+    }
+    buf_init(&b, v.text.len);
+    json_compact_add(&b, v.text);
+    *out = rest_call__keep(c, &b);
+    return true;
+}
+
+bool rest_sdb_read__text(struct rest_call *c, struct str *out)
+{
+    uint64_t limit = c->rest->config.sdb.body_limit;
+    *out = str_trim(c->req->body);
+    return limit == 0 || out->len <= limit;
+}
+
+bool rest_sdb_read__body(struct rest_call *c, struct str *out_object)
+{
+    struct json_value v;
+    struct err err;
+    struct str text;
+    if (!rest_sdb_read__text(c, &text) || json_scan_first(text, &v, &err) != ERR_OK ||
+        v.type != JSON_TYPE_OBJECT) {
+        return false;
+    }
+    *out_object = v.text;
+    return true;
+}
+
+static bool decode(struct rest_call *c, struct str object, struct rest_sdb_new *out,
+                   struct str *out_at, struct str *out_until)
+{
+    struct json_value m[MEMBER_COUNT];
+    return json_scan_members(object, member_names, MEMBER_COUNT, m) &&
+           take_text(c, m[ID], &out->id) && take_text(c, m[TYPE], &out->type) &&
+           take_time(c, m[TIMESTAMP], out_at) && take_time(c, m[LAST_DATE], out_until) &&
+           take_text(c, m[CRON], &out->cron) && take_text(c, m[URL], &out->url) &&
+           take_text(c, m[TOKEN], &out->token) && take_payload(c, m[PAYLOAD], &out->payload) &&
+           out->id.len <= LIMIT_JOB_NAME_BYTES && out->url.len <= LIMIT_PUSH_URL_BYTES &&
+           out->cron.len <= LIMIT_CRON_BYTES && out->token.len <= LIMIT_PUSH_HEADER_BYTES / 2 &&
+           !str_has_control(out->token);
+}
+
+static bool take_times(struct rest_call *c, struct rest_sdb_new *n, struct str at, struct str until,
+                       struct str *out)
+{
+    const struct {
+        const char *name;
+        struct str text;
+        int64_t *to;
+        bool *set;
+    } rows[] = {{"timestamp", at, &n->at_s, &n->has_at},
+                {"last_date", until, &n->until_s, &n->has_until}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        *rows[i].set = rows[i].text.len > 0;
+        if (*rows[i].set && !rest_sdb_read__time(rows[i].text, rows[i].to)) {
+            return refuse(c, out,
+                          "Invalid job data: invalid %s: invalid timestamp format: " STR_FMT,
+                          rows[i].name, STR_ARG(rows[i].text));
+        }
+    }
+    return true;
+}
+
+static bool validate(struct rest_call *c, struct wall now, struct rest_sdb_new *n, struct str *out)
+{
+    static const char said[] = "Job validation failed: ";
+    struct wall ignored;
+    struct err err;
+    if (!n->recurring && !n->has_at) {
+        return refuse(c, out, "%stimestamp is required for unico jobs", said);
+    }
+    if (!n->recurring && n->at_s <= now.ns / NS_PER_S) {
+        return refuse(c, out, "%stimestamp must be in the future", said);
+    }
+    if (n->recurring && n->cron.len == 0) {
+        return refuse(c, out, "%scron_expression is required for recurrente jobs", said);
+    }
+    if (n->recurring && engine_schedule_recurring(n->cron, now, &ignored, &err) != ERR_OK) {
+        return refuse(c, out, "%sinvalid cron expression: %s", said, err.msg);
+    }
+    return true;
+}
+
+bool rest_sdb_read__new(struct rest_call *c, struct str object, struct wall now,
+                        struct rest_sdb_new *out, struct str *out_text)
+{
+    struct str at;
+    struct str until;
+    *out = (struct rest_sdb_new){.has_at = false};
+    if (!decode(c, object, out, &at, &until)) {
+        return refuse(c, out_text, "Invalid request body");
+    }
+    out->recurring = str_eq(out->type, STR("recurrente"));
+    if (!out->recurring && !str_eq(out->type, STR("unico"))) {
+        return refuse(c, out_text, "Job validation failed: invalid job type: " STR_FMT,
+                      STR_ARG(out->type));
+    }
+    if (!take_times(c, out, at, until, out_text) || !validate(c, now, out, out_text)) {
+        return false;
+    }
+    out->has_until &= out->recurring; /* of others it is dropped */
+    return true;
+}
+
+uint64_t rest_sdb_read__size(const struct rest_sdb_new *n)
+{
+    enum { JOB_BYTES = 128, STATE_BYTES = 64 }; /* contract */
+    return JOB_BYTES + STATE_BYTES + n->id.len + n->url.len + n->cron.len + n->payload.len;
+}

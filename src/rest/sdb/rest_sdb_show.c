@@ -1,0 +1,212 @@
+/*
+ * Documents of the Scheduled-DB face (scheduler.md 2.3, 2.6, 5, 21.3).
+ */
+#include "base/check.h"
+#include "fsm/command/push_target.h"
+#include "json/json_scan.h"
+#include "rest/sdb/rest_sdb_int.h"
+
+static const char *const words[REST_SDB_STATUS_COUNT] = {
+    [REST_SDB_PENDING] = "pending",     [REST_SDB_IN_PROGRESS] = "in_progress",
+    [REST_SDB_COMPLETED] = "completed", [REST_SDB_FAILED] = "failed",
+    [REST_SDB_TIMEOUT] = "timeout",     [REST_SDB_CANCELLED] = "cancelled",
+};
+
+const char *rest_sdb_show__word(enum rest_sdb_status status)
+{
+    return words[status];
+}
+
+bool rest_sdb_show__parse(struct str word, enum rest_sdb_status *out)
+{
+    for (unsigned i = 0; i < REST_SDB_STATUS_COUNT; i++) {
+        if (str_eq(word, str_from_z(words[i]))) {
+            *out = (enum rest_sdb_status)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum rest_sdb_status rest_sdb_show__status(const struct job *j)
+{
+    enum job_outcome failure = job_last_failure(j);
+    if (failure != JOB_OUTCOME_NONE) { /* until its next try begins, if there is one */
+        return failure == JOB_OUTCOME_TIMEOUT ? REST_SDB_TIMEOUT : REST_SDB_FAILED;
+    }
+    switch (j->state) {
+    case JOB_ACTIVE:
+        return REST_SDB_IN_PROGRESS;
+    case JOB_COMPLETED:
+        return REST_SDB_COMPLETED;
+    case JOB_CANCELLED:
+        return REST_SDB_CANCELLED;
+    case JOB_SCHEDULED:
+    case JOB_PENDING:
+    case JOB_HELD:
+        return REST_SDB_PENDING;
+    case JOB_RETRYING:
+    case JOB_DEAD:
+    case JOB_STATE_COUNT:
+    default:
+        UNREACHABLE("a job has one of the states, and two of them are of those that failed");
+    }
+}
+
+static void write_seconds(struct json_write *w, const char *key, struct wall at)
+{
+    rest_document__i64(w, key, at.ns / NS_PER_S);
+}
+
+static void write_seconds_if_set(struct json_write *w, const char *key, struct wall at)
+{
+    if (at.ns != 0) {
+        write_seconds(w, key, at);
+    }
+}
+
+/* A time that was asked for; one that is too late to be held is in a tag. */
+static void write_asked(struct json_write *w, const char *key, const struct job *j, struct wall at,
+                        const char *tag)
+{
+    struct json_value v;
+    int64_t asked;
+    if (at.ns == REST_SDB_LATEST && json_scan_member(j->tags, str_from_z(tag), &v) &&
+        v.type == JSON_TYPE_STRING && v.text.len > 2 &&
+        str_to_i64(str_from(v.text.ptr + 1, v.text.len - 2), &asked)) {
+        rest_document__i64(w, key, asked);
+    } else {
+        write_seconds(w, key, at);
+    }
+}
+
+/* A text member of an object, if it is there. */
+static void write_member(struct json_write *w, const char *key, struct str object, const char *name)
+{
+    struct json_value v;
+    if (json_scan_member(object, str_from_z(name), &v) && v.type == JSON_TYPE_STRING &&
+        v.text.len > 2) {
+        json_write_key(w, str_from_z(key));
+        json_write_raw(w, v.text);
+    }
+}
+
+/* n: what it was just made of, which spares reading it from what is stored; NULL: not known. */
+static void write_job(struct json_write *w, const struct job *j, const struct rest_sdb_new *n)
+{
+    bool recurring = j->cron.len > 0;
+    json_write_object(w);
+    rest_document__text(w, "id", j->name);
+    rest_document__text(w, "type", recurring ? STR("recurrente") : STR("unico"));
+    if (recurring) {
+        write_asked(w, "created_at", j, j->due_at, "timestamp");
+        rest_document__text(w, "cron_expression", j->cron);
+        if (j->cron_until.ns != 0) {
+            write_asked(w, "last_date", j, j->cron_until, "last_date");
+        }
+    } else {
+        write_asked(w, "timestamp", j, j->due_at, "timestamp");
+        write_seconds(w, "created_at", j->created_at);
+        if (n == NULL) {
+            write_member(w, "cron_expression", j->tags, "cron_expression");
+        } else {
+            rest_document__text(w, "cron_expression", n->cron);
+        }
+    }
+    if (n == NULL) {
+        write_member(w, "webhook_url", j->push, "url");
+    } else {
+        rest_document__text(w, "webhook_url", n->url);
+    }
+    if (!str_eq(j->payload, STR("null"))) {
+        rest_document__raw(w, "payload", j->payload);
+    }
+    if (recurring) {
+        write_asked(w, "next_run", j, j->due_at, "timestamp");
+        write_seconds(w, "registered_at", j->created_at);
+    }
+    json_write_end(w);
+}
+
+void rest_sdb_show__job(struct json_write *w, const struct job *j)
+{
+    write_job(w, j, NULL);
+}
+
+void rest_sdb_show__new(struct json_write *w, const struct job *j, const struct rest_sdb_new *n)
+{
+    write_job(w, j, n);
+}
+
+struct attempts {
+    struct json_write *w;
+    bool recurring;
+};
+
+static void write_attempt(void *data, const struct store_try *t)
+{
+    const struct attempts *a = data;
+    struct json_write *w = a->w;
+    json_write_object(w);
+    rest_document__i64(w, "attempt_num", t->attempt);
+    write_seconds(w, "start_time", t->started_at);
+    write_seconds_if_set(w, "end_time", t->ended_at);
+    rest_document__text(w, "node_id", t->node);
+    rest_document__text(w, "status", str_from_z(job_outcome_name(t->outcome)));
+    rest_document__i64_if_set(w, "http_status", t->http_status);
+    rest_document__i64_if_set(w, "response_time_ms", t->answer_ms);
+    rest_document__text(w, "error_message", t->error);
+    rest_document__text(w, "error_type", str_from_z(store_rows_try_word(t->error_type)));
+    if (a->recurring) {
+        write_seconds(w, "scheduled_for", t->due_at);
+    }
+    json_write_end(w);
+}
+
+void rest_sdb_show__attempts(struct json_write *w, const struct job *j, struct store *store)
+{
+    struct attempts a = {.w = w, .recurring = j->cron.len > 0};
+    rest_document__array(w, "attempts");
+    if (j->try_count > 0) {
+        store_rows_each_try(store, j->id, write_attempt, &a);
+    }
+    json_write_end(w);
+}
+
+static struct wall ended_at(const struct job *j)
+{
+    switch (rest_sdb_show__status(j)) {
+    case REST_SDB_COMPLETED:
+        return j->completed_at;
+    case REST_SDB_CANCELLED:
+        return j->cancelled_at;
+    case REST_SDB_FAILED:
+        return j->failed_at;
+    case REST_SDB_PENDING:
+    case REST_SDB_IN_PROGRESS:
+    case REST_SDB_TIMEOUT:
+    case REST_SDB_STATUS_COUNT:
+    default:
+        return WALL_NONE;
+    }
+}
+
+void rest_sdb_show__state(struct json_write *w, const struct job *j, struct store *store)
+{
+    static const struct str prefix = {.ptr = "push:", .len = 5};
+    json_write_object(w);
+    rest_document__text(w, "job_id", j->name);
+    rest_document__text(w, "status", str_from_z(words[rest_sdb_show__status(j)]));
+    rest_document__i64(w, "attempt_count", j->attempt);
+    write_seconds(w, "created_at", j->created_at);
+    write_seconds_if_set(w, "first_attempt_at", j->first_try_at);
+    write_seconds_if_set(w, "last_attempt_at", j->started_at);
+    write_seconds_if_set(w, "completed_at", ended_at(j));
+    write_seconds_if_set(w, "cancelled_at", j->cancelled_at);
+    rest_document__text(w, "cancellation_reason", j->cancel_reason);
+    if (j->state == JOB_ACTIVE && str_starts_with(j->worker_id, prefix)) {
+        rest_document__text(w, "executing_node_id", str_from_offset(j->worker_id, prefix.len));
+    }
+    rest_sdb_show__attempts(w, j, store);
+    json_write_end(w);
+}
