@@ -403,22 +403,6 @@ struct wall machine_now(const struct machine *m)
     return m->now;
 }
 
-/* Ids of active jobs, while there is room. */
-struct leases {
-    struct id *out;
-    uint32_t count, max;
-};
-
-static bool add_lease(void *data, struct heap_node *node)
-{
-    struct leases *leases = data;
-    const struct live_job *l = CONTAINER_OF(node, const struct live_job, due);
-    if (l->state == JOB_ACTIVE) {
-        leases->out[leases->count++] = l->id;
-    }
-    return leases->count < leases->max;
-}
-
 struct store *machine_store(struct machine *m)
 {
     return &m->store;

@@ -27,6 +27,22 @@ struct wall machine_next_tick(const struct machine *m)
     return at;
 }
 
+/* Ids of active jobs, while there is room. */
+struct leases {
+    struct id *out;
+    uint32_t count, max;
+};
+
+static bool add_lease(void *data, struct heap_node *node)
+{
+    struct leases *leases = data;
+    const struct live_job *l = CONTAINER_OF(node, const struct live_job, due);
+    if (l->state == JOB_ACTIVE) {
+        leases->out[leases->count++] = l->id;
+    }
+    return leases->count < leases->max;
+}
+
 /* Jobs that wait for their time are due as well, perhaps a great many: those are passed over. */
 uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
                                uint32_t max, bool *out_more)
