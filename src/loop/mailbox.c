@@ -7,19 +7,26 @@
 
 #include "base/check.h"
 
-/* Deliver what has come, in order. A message may post others; they are for the next turn. */
+/* Deliver what has come, in order. A message may post others; they are for the next turn. One may
+ * close the mailbox, which comes here again: what was taken before goes first then, too. */
 static void mailbox_deliver(struct mailbox *box)
 {
     uv_mutex_lock(&box->lock);
-    struct msg *m = box->first;
-    box->first = NULL;
-    box->last = &box->first;
+    if (box->first != NULL) {
+        *box->taken_last = box->first;
+        box->taken_last = box->last;
+        box->first = NULL;
+        box->last = &box->first;
+    }
     uv_mutex_unlock(&box->lock);
-    while (m != NULL) {
-        struct msg *next = m->next;
+    while (box->taken != NULL) {
+        struct msg *m = box->taken;
+        box->taken = m->next;
+        if (m->next == NULL) {
+            box->taken_last = &box->taken;
+        }
         m->next = NULL;
         m->deliver(m); /* m may be gone after this */
-        m = next;
     }
 }
 
@@ -47,6 +54,7 @@ void mailbox_open(struct mailbox *box, uv_loop_t *loop)
 {
     *box = (struct mailbox){0};
     box->last = &box->first;
+    box->taken_last = &box->taken;
     box->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     CHECK(box->wake_fd >= 0);
     CHECK(uv_mutex_init(&box->lock) == 0);
@@ -96,6 +104,7 @@ void mailbox_deinit(struct mailbox *box)
 {
     CHECK(box->closed);
     CHECK(box->first == NULL);
+    CHECK(box->taken == NULL);
     uv_mutex_destroy(&box->lock);
     (void)close(box->wake_fd);
 }

@@ -27,7 +27,8 @@ struct mailbox {
     uv_mutex_t lock; /* guards the next three */
     struct msg *first, **last;
     bool closed;
-    void (*turned)(void *data); /* owner's thread only; may be NULL */
+    struct msg *taken, **taken_last; /* owner's thread only: being delivered */
+    void (*turned)(void *data);      /* owner's thread only; may be NULL */
     void *turned_data;
 };
 
