@@ -16,8 +16,9 @@ struct checking {
     struct view_check *out;
     sqlite3_stmt *row, *text, *errors, *usage, *depends;
     uint64_t errors_seen, usages_seen, depends_seen;
-    struct id *ids; /* those that the job at hand depends on */
-    struct id id;   /* of the job at hand */
+    struct id *ids;   /* those that the job at hand depends on */
+    struct id id;     /* of the job at hand */
+    struct str queue; /* and its queue */
 };
 
 static void ATTR_PRINTF(3, 4) differs(struct checking *c, const struct id *id, const char *fmt, ...)
@@ -110,7 +111,8 @@ static void compare_error(void *data, const struct store_error *e)
     c->errors_seen++;
     if (sqlite3_step(c->errors) != SQLITE_ROW ||
         sqlite3_column_int64(c->errors, 0) != (int64_t)e->row ||
-        !str_eq(view_db__text(c->errors, 1), e->error)) {
+        !str_eq(view_db__text(c->errors, 1), e->error) ||
+        !str_eq(view_db__text(c->errors, 2), c->queue)) {
         differs(c, &c->id, "error %llu", (unsigned long long)e->row);
     }
 }
@@ -150,6 +152,7 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
 {
     bool row = false;
     c->id = j->id;
+    c->queue = j->queue;
     view_db__bind_id(c->row, 1, &c->id);
     view_db__bind_id(c->errors, 1, &c->id);
     view_db__bind_id(c->usage, 1, &c->id);
@@ -292,7 +295,9 @@ enum err_code view_check_run(struct view_reader *r, struct store *store, struct 
         {"SELECT t.id, t.queue, t.payload, t.tags, q.name FROM texts t, queues q"
          " WHERE t.num = ? AND q.num = ?",
          &c.text},
-        {"SELECT row_num, error FROM errors WHERE job = ? ORDER BY row_num", &c.errors},
+        {"SELECT row_num, error, name FROM errors JOIN queues ON num = queue WHERE job = ?"
+         " ORDER BY row_num",
+         &c.errors},
         {"SELECT row_num, at, input, output, cache_creation, cache_read, cost, model, provider"
          " FROM usage WHERE job = ? ORDER BY row_num",
          &c.usage},

@@ -39,7 +39,7 @@ static const char *const tables[] = {
     " queue TEXT NOT NULL, payload TEXT NOT NULL, tags TEXT NOT NULL)",
     "CREATE TABLE gone (num INTEGER PRIMARY KEY)",
     "CREATE TABLE errors (job BLOB NOT NULL, row_num INTEGER NOT NULL, error TEXT NOT NULL,"
-    " at INTEGER NOT NULL, mark INTEGER NOT NULL,"
+    " at INTEGER NOT NULL, mark INTEGER NOT NULL, queue INTEGER NOT NULL,"
     " PRIMARY KEY (job, row_num)) WITHOUT ROWID",
     "CREATE TABLE depends (on_job BLOB NOT NULL, job BLOB NOT NULL, PRIMARY KEY (on_job, job))"
     " WITHOUT ROWID",
@@ -76,8 +76,8 @@ static const char *const indexes[] = {
     "CREATE INDEX jobs_parent ON jobs (parent_id, id) WHERE parent_id IS NOT NULL",
     "CREATE INDEX jobs_chain ON jobs (chain_id, id) WHERE chain_id IS NOT NULL",
     "CREATE INDEX jobs_batch ON jobs (batch_id, id) WHERE batch_id IS NOT NULL",
-    "CREATE INDEX errors_at ON errors (at, mark, job)",
-    "CREATE INDEX errors_mark ON errors (mark, at, job)",
+    "CREATE INDEX errors_at ON errors (at, mark, job, queue)",
+    "CREATE INDEX errors_mark ON errors (mark, at, job, queue)",
     "CREATE INDEX depends_job ON depends (job)",
     "CREATE INDEX usage_job ON usage (job)",
     "CREATE INDEX usage_at ON usage (at)",

@@ -161,16 +161,19 @@ bool view_errors_parse(struct str text, int64_t *out)
 
 /* Groups */
 
-#define FROM_ERRORS(index)                                                                         \
-    " FROM errors e INDEXED BY " index " CROSS JOIN jobs j ON j.id = e.job"                        \
-    " CROSS JOIN queues q ON q.num = j.queue WHERE e.at >= ?1 AND e.at <= ?2 AND q.name >= ?3"     \
+#define FROM_JOINED(index, join)                                                                   \
+    " FROM errors e INDEXED BY " index " CROSS JOIN queues q ON q.num = e.queue" join              \
+    " WHERE e.at >= ?1 AND e.at <= ?2 AND q.name >= ?3"                                            \
     " AND (?4 = '' OR q.name < ?4) AND (?5 = '' OR q.name = ?5)"                                   \
     " AND (?8 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?8))"
+#define FROM_ERRORS(index) FROM_JOINED(index, "")
 
+/* The one that looks at the jobs, which lie anywhere. */
 static const char groups_sql[] =
     "SELECT e.mark, count(*) AS n, count(DISTINCT e.job), count(DISTINCT iif(j.state = ?6, e.job,"
-    " NULL)), min(e.at), max(e.at)" FROM_ERRORS("errors_at") " GROUP BY e.mark ORDER BY n DESC,"
-                                                             " e.mark LIMIT ?7";
+    " NULL)), min(e.at), max(e.at)" FROM_JOINED(
+        "errors_at",
+        " CROSS JOIN jobs j ON j.id = e.job") " GROUP BY e.mark ORDER BY n DESC, e.mark LIMIT ?7";
 static const char total_sql[] = "SELECT count(*)" FROM_ERRORS("errors_at");
 static const char example_sql[] = "SELECT e.job, e.error" FROM_ERRORS(
     "errors_mark") " AND e.mark = ?6 ORDER BY e.at DESC LIMIT 1";
@@ -301,7 +304,11 @@ enum err_code view_errors_run(struct view_reader *r, struct view_errors *e, stru
         return err_set(err, ERR_TOO_LARGE, "there is no room for groups");
     }
     enum err_code code = each(&q, groups_sql, JOB_DEAD, e->limit, read_group, e);
-    if (code == ERR_OK) {
+    e->total = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        e->total += e->groups[i].count;
+    }
+    if (code == ERR_OK && e->count == e->limit) { /* there may be more groups */
         code = each(&q, total_sql, 0, 0, read_total, &e->total);
     }
     for (size_t i = 0; code == ERR_OK && i < e->count; i++) {

@@ -21,6 +21,7 @@ enum statement {
     DELETE_TEXT,
     INSERT_GONE,
     INSERT_ERROR,
+    MOVE_ERRORS,
     TRIM_ERRORS,
     DELETE_ERRORS,
     INSERT_USAGE,
@@ -51,8 +52,9 @@ static const char *const statements[STATEMENT_COUNT] = {
                     " VALUES (?, ?, ?, ?, ?, ?)",
     [DELETE_TEXT] = "DELETE FROM texts WHERE num = ?",
     [INSERT_GONE] = "INSERT INTO gone (num) VALUES (?)",
-    [INSERT_ERROR] =
-        "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark) VALUES (?, ?, ?, ?, ?)",
+    [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark, queue)"
+                     " VALUES (?, ?, ?, ?, ?, ?)",
+    [MOVE_ERRORS] = "UPDATE errors SET queue = ?2 WHERE job = ?1",
     [TRIM_ERRORS] = "DELETE FROM errors WHERE job = ? AND row_num < ?",
     [DELETE_ERRORS] = "DELETE FROM errors WHERE job = ?",
     [INSERT_USAGE] = "INSERT OR IGNORE INTO usage (row_num, job, at, input, output, cache_creation,"
@@ -347,6 +349,7 @@ static enum err_code add_text(struct view_rows *r, const struct job *j, int64_t 
 struct hanging {
     struct view_rows *r;
     const struct job *j;
+    int64_t queue;
     struct err *err;
     enum err_code code;
     int64_t first; /* number of the oldest row seen; 0: none */
@@ -364,13 +367,15 @@ static void write_error(void *data, const struct store_error *e)
     view_db__bind_text(st, 3, e->error);
     bind_i64(st, 4, e->created_at.ns);
     bind_i64(st, 5, view_errors_mark(e->error, NULL));
+    bind_i64(st, 6, h->queue);
     h->first = h->first == 0 ? (int64_t)e->row : h->first;
     h->code = run(h->r, INSERT_ERROR, h->err);
 }
 
-static enum err_code write_errors(struct view_rows *r, const struct job *j, struct err *err)
+static enum err_code write_errors(struct view_rows *r, const struct job *j, int64_t queue,
+                                  struct err *err)
 {
-    struct hanging h = {.r = r, .j = j, .err = err};
+    struct hanging h = {.r = r, .j = j, .queue = queue, .err = err};
     store_rows_each_error(r->store, j->id, write_error, &h);
     if (h.code == ERR_OK && h.first > 0 && !r->fresh) {
         view_db__bind_id(r->st[TRIM_ERRORS], 1, &j->id);
@@ -378,6 +383,15 @@ static enum err_code write_errors(struct view_rows *r, const struct job *j, stru
         h.code = run(r, TRIM_ERRORS, err);
     }
     return h.code;
+}
+
+/* Of a job that is in another queue now. */
+static enum err_code move_errors(struct view_rows *r, const struct job *j, int64_t queue,
+                                 struct err *err)
+{
+    view_db__bind_id(r->st[MOVE_ERRORS], 1, &j->id);
+    bind_i64(r->st[MOVE_ERRORS], 2, queue);
+    return run(r, MOVE_ERRORS, err);
 }
 
 static void write_one_usage(void *data, const struct store_usage *u)
@@ -453,7 +467,10 @@ static enum err_code write_rest(struct view_rows *r, const struct job *j, const 
                                 const struct view_queue *q, struct err *err)
 {
     count(r, old, j, q->num);
-    if (j->error_count != old->errors && write_errors(r, j, err) != ERR_OK) {
+    if (old->errors > 0 && old->queue != q->num && move_errors(r, j, q->num, err) != ERR_OK) {
+        return err->code;
+    }
+    if (j->error_count != old->errors && write_errors(r, j, q->num, err) != ERR_OK) {
         return err->code;
     }
     if (j->usage_count != old->usages && write_usage(r, j, err) != ERR_OK) {

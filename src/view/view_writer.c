@@ -345,9 +345,10 @@ static void shrink_turn(struct view_writer *w)
     w->shrink_turns = 0;
     w->shrink_due = false;
     if (view_space__shrink(w->db, &w->shrink, &err) != ERR_OK) {
-        w->shrink = VIEW_SHRINK_DONE;
+        w->shrink = VIEW_SHRINK_LATER; /* somebody else may have the file for a moment */
         trouble(w, &err, "shrink", RETRY_MS);
-    } else if (w->shrink == VIEW_SHRINK_LATER) {
+    }
+    if (w->shrink == VIEW_SHRINK_LATER) {
         shrink_later(w);
     }
 }
