@@ -71,7 +71,7 @@ class Namespaces:
         pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         self.own = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         self.spaces = []
-        self._ip("link set lo up", "route replace local 198.18.0.0/15 dev lo")
+        self._ip("link set lo up", "route replace local 10.77.0.0/16 dev lo")
         for i, name in enumerate(self.names):
             self._ip(f"netns add {name}", f"link add {name} type veth peer name eth0 netns {name}",
                      f"addr add {self._address(i, 1)}/30 dev {name}", f"link set {name} up")
@@ -116,7 +116,7 @@ class Namespaces:
     @staticmethod
     def host(n):
         """An address of this process, one of many, as nodes see it."""
-        return f"198.18.{n // 200}.{n % 200 + 1}"
+        return f"10.77.{n // 200}.{n % 200 + 1}"
 
     def connect(self, number, timeout):
         """A connection as from the node's own machine, which no cut touches. A socket stays in the
