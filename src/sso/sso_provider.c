@@ -119,7 +119,7 @@ static void add_basic(const struct store_sso *settings, struct buf *out)
     url_escape(&pair, settings->client_secret);
     size_t len = base64url_encode(buf_str(&pair), encoded).len;
     for (size_t i = 0; i < len; i++) { /* as RFC 7617 has it: the other alphabet, and padded */
-        encoded[i] = encoded[i] == '-' ? '+' : encoded[i] == '_' ? '/' : encoded[i];
+        encoded[i] = (char)(encoded[i] == '-' ? '+' : encoded[i] == '_' ? '/' : encoded[i]);
     }
     buf_add_str(out, STR("Basic "));
     buf_add_str(out, str_from(encoded, len));
