@@ -18,7 +18,7 @@ static void mac(const struct discover_message_key *key, struct str text,
 
 struct discover_message_key discover_message_key(struct str secret)
 {
-    struct discover_message_key key;
+    struct discover_message_key key = {0};
     crypto_hmac(secret, STR("corvo gossip 1"), key.bytes);
     return key;
 }

@@ -286,25 +286,43 @@ static void sort(struct sorting *s)
     }
 }
 
-static void each_sorted(const struct kv_window *w, unsigned family,
+static void each_sorted(const struct kv_window *w, unsigned family, struct sorting *s,
                         void (*fn)(void *data, const struct kv_record *r), void *data)
 {
-    struct sorting *s = calloc(1, sizeof *s);
-    CHECK(s != NULL);
-    s->records = calloc(w->count + 1, sizeof *s->records);
-    s->places = calloc(2 * (w->count + 1), sizeof *s->places);
-    CHECK(s->records != NULL && s->places != NULL);
-    struct place *places = s->places;
-    s->spare = places + w->count + 1;
+    s->count = 0;
     s->in_order = true;
+    memset(s->kinds, 0, sizeof s->kinds);
     kv_window_each_of(w, family, note_record, s);
     sort(s);
     for (size_t i = 0; i < s->count; i++) {
         fn(data, s->places[i].record);
     }
-    free(s->records);
-    free(places);
-    free(s);
+}
+
+/* Room for all records. Of a few, their order does not matter: NULL. */
+static struct sorting *new_sorting(const struct kv_window *w)
+{
+    enum { WORTH_SORTING = 64 };
+    if (w->count < WORTH_SORTING) {
+        return NULL;
+    }
+    struct sorting *s = malloc(sizeof *s);
+    CHECK(s != NULL);
+    s->records = malloc(w->count * sizeof *s->records);
+    s->places = malloc(w->count * sizeof *s->places);
+    s->spare = malloc(w->count * sizeof *s->spare);
+    CHECK(s->records != NULL && s->places != NULL && s->spare != NULL);
+    return s;
+}
+
+static void free_sorting(struct sorting *s)
+{
+    if (s != NULL) {
+        free(s->records);
+        free(s->places);
+        free(s->spare);
+        free(s);
+    }
 }
 
 void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned sorted,
@@ -315,13 +333,15 @@ void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned s
         struct kv_record range = range_at(w, i);
         fn(data, &range);
     }
+    struct sorting *sorting = new_sorting(w);
     for (unsigned family = 0; family < family_count; family++) {
-        if ((sorted & 1U << family) != 0) {
-            each_sorted(w, family, fn, data);
+        if (sorting != NULL && (sorted & 1U << family) != 0) {
+            each_sorted(w, family, sorting, fn, data);
         } else {
             kv_window_each_of(w, family, fn, data);
         }
     }
+    free_sorting(sorting);
 }
 
 bool kv_window_has_range(const struct kv_window *w, unsigned family)
