@@ -21,6 +21,11 @@ ENOUGH = 500  # writes of a round
 WISE = {f"client-{i}" for i in range(2, CLIENTS)}  # they do not ask a node that is known to be in trouble
 
 
+def payload_of(chance, marker):
+    """Some are so long that they are stored apart from what changes of the job."""
+    return {"m": marker, "text": "x" * chance.choice((0, 0, 3000))}
+
+
 class Ledger:
     def __init__(self, nodes, seed):
         self.nodes, self.seed = nodes, seed
@@ -134,14 +139,14 @@ class Ledger:
 
     def _enqueue(self, chance, client):
         marker = self._marker()
-        self._make(chance, client, "/api/v1/enqueue", {"queue": chance.choice(QUEUES), "payload": {"m": marker}},
-                   [marker])
+        self._make(chance, client, "/api/v1/enqueue", {
+            "queue": chance.choice(QUEUES), "payload": payload_of(chance, marker)}, [marker])
 
     def _enqueue_many(self, chance, client):
         markers = [self._marker() for _ in range(3)]
         queue = chance.choice(QUEUES)
         self._make(chance, client, "/api/v1/enqueue/batch",
-                   {"jobs": [{"queue": queue, "payload": {"m": m}} for m in markers]}, markers)
+                   {"jobs": [{"queue": queue, "payload": payload_of(chance, m)} for m in markers]}, markers)
 
     def _group(self, chance, client):
         """A batch: when all its jobs have ended, one more job is made, once."""
