@@ -1,7 +1,7 @@
 /*
  * Schedules (http-api.md 13): jobs that come again and again.
  *
- * What a cron expression means is worked out here and in the engine's clockwork, on this node's
+ * What a cron expression means is worked out here and in the engine's timers, on this node's
  * time zones; the machine is told the moments.
  */
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 // A server of its own is filled through the API, and goes on working: jobs are enqueued, fetched and
 // completed at --rate a second while the browser looks on. The jobs that are completed at first are
 // spread over --hours of history: the server's clock is set back and moved forward step by step
-// (shifted_clock.c). Two questions are asked of the browser.
+// (failover/nemesis.c). Two questions are asked of the browser.
 //
 // Does it answer at once? Everything that a person does on the dashboard, the list of queues, a
 // queue's page, the jobs of all queues and the errors is done, and the browser's own Event Timing
@@ -26,7 +26,7 @@
 // The result is a table in Markdown on the standard output; the exit code is 1 when a limit is
 // broken.
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,20 +66,18 @@ const say = (text) => process.stderr.write(`${new Date().toISOString().slice(11,
 /** The clock of the server, which can be set back. */
 async function makeClock() {
   const folder = await mkdtemp(join(tmpdir(), "corvo-clock-"));
-  const [library, file] = [join(folder, "clock.so"), join(folder, "shift")];
-  const source = fileURLToPath(new URL("shifted_clock.c", import.meta.url));
-  execFileSync("cc", ["-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"]);
+  const [library, file] = [join(folder, "nemesis.so"), join(folder, "control")];
+  const source = fileURLToPath(new URL("../failover/nemesis.c", import.meta.url));
+  execFileSync("cc", ["-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"]);
+  writeFileSync(file, Buffer.alloc(16));
   const set = (seconds) => {
     const bytes = Buffer.alloc(8);
-    bytes.writeBigInt64LE(BigInt(Math.round(seconds)));
-    const fd = openSync(file, "a+");
-    closeSync(fd);
+    bytes.writeBigInt64LE(BigInt(Math.round(seconds)) * 1000000000n);
     const at = openSync(file, "r+");
     writeSync(at, bytes, 0, 8, 0);
     closeSync(at);
   };
-  set(0);
-  return { env: { LD_PRELOAD: library, CORVO_CLOCK: file }, set, remove: () => rm(folder, { recursive: true }) };
+  return { env: { LD_PRELOAD: library, NEMESIS_CONTROL: file }, set, remove: () => rm(folder, { recursive: true }) };
 }
 
 /** A job in every queue, step by step from --hours ago: hours at first, ten minutes in the last two
