@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "http/http_addr.h"
 
+struct audit;
 struct binary;
 
 struct binary_config {
@@ -27,6 +28,7 @@ struct binary_config {
     struct budget *budget;   /* of all memory that requests can claim; NULL: none */
     const char *address;     /* as that of the HTTP API */
     struct auth_table *auth; /* keys, one of which a client shows first */
+    struct audit *audit;     /* who was refused; NULL: nothing is written down */
     struct str password; /* or this one; without either those on this machine may do everything */
     bool open_access;    /* …and all others too */
     /* May a credential from this address be looked at; and what it was. NULL: always. */

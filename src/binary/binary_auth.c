@@ -2,7 +2,9 @@
  * Who a client is, and what it may: the rules of the RPC service (rpc.md 8.1). A key is looked up
  * with every frame, so that one that was taken away or has expired ends the connection.
  */
+#include "audit/audit.h"
 #include "base/check.h"
+#include "base/limits.h"
 #include "binary/binary_int.h"
 #include "os/os_clock.h"
 
@@ -49,6 +51,10 @@ static bool look_up(struct binary_conn *c, const uint8_t hash[AUTH_HASH_BYTES])
         return false;
     }
     become(c, &key, hash);
+    if (!key.used_lately && c->binary->config.audit != NULL &&
+        auth_table_used(c->binary->config.auth, hash, now)) {
+        audit_used(c->binary->config.audit, hash);
+    }
     return true;
 }
 
@@ -113,23 +119,50 @@ bool binary_auth__is_known(struct binary_conn *c)
     return c->known;
 }
 
+/* What a frame is called, as the method of the RPC service with the same rule if there is one. */
+static struct str name_of(uint8_t type)
+{
+    static const char *const names[] = {
+        [BINARY_AUTH] = "Auth", [BINARY_ENQUEUE] = "Enqueue", [BINARY_SUBSCRIBE] = "Fetch",
+        [BINARY_ACK] = "Ack",   [BINARY_FAIL] = "Fail",       [BINARY_HEARTBEAT] = "Heartbeat",
+        [BINARY_BULK] = "Bulk", [BINARY_PING] = "Ping",
+    };
+    bool named = type < COUNT_OF(names) && names[type] != NULL;
+    return named ? str_from_z(names[type]) : STR("Unknown");
+}
+
 bool binary_auth__may(struct binary_conn *c, uint8_t type)
 {
-    static const struct {
-        uint8_t type;
-        const char *method;
-    } methods[] = {{BINARY_ENQUEUE, "Enqueue"},
-                   {BINARY_SUBSCRIBE, "Fetch"},
-                   {BINARY_ACK, "Ack"},
-                   {BINARY_FAIL, "Fail"},
-                   {BINARY_HEARTBEAT, "Heartbeat"}};
-    struct auth_rule rule = {ROLES_AO, STR("jobs"), STR("write")}; /* cancelling */
-    for (size_t i = 0; i < COUNT_OF(methods); i++) {
-        if (methods[i].type == type && !auth_rule_of_rpc(str_from_z(methods[i].method), &rule)) {
-            return false;
-        }
+    struct auth_rule rule = {ROLES_AO, STR("jobs"), STR("write")}; /* of bulk */
+    bool has_method = type == BINARY_ENQUEUE || type == BINARY_SUBSCRIBE || type == BINARY_ACK ||
+                      type == BINARY_FAIL || type == BINARY_HEARTBEAT;
+    if (has_method && !auth_rule_of_rpc(name_of(type), &rule)) {
+        return false;
     }
     return auth_allows(c->binary->config.auth, &c->who, &rule);
+}
+
+void binary_auth__refused(struct binary_conn *c, uint8_t type)
+{
+    if (c->binary->config.audit == NULL) {
+        return;
+    }
+    struct buf room;
+    struct buf path;
+    buf_init(&room, LIMIT_ACCESS_BODY_BYTES);
+    buf_init(&path, LIMIT_NAME_BYTES);
+    buf_add_str(&path, STR("/binary/"));
+    buf_add_str(&path, name_of(type));
+    struct store_audit entry = {.method = STR("BINARY"), .path = buf_str(&path), .status = 401};
+    if (c->known) {
+        entry.status = 403;
+        entry.ns = c->who.ns;
+        entry.role = c->who.role;
+        entry.principal = audit_principal(c->binary->config.engine, &c->who, &room);
+    }
+    audit_note(c->binary->config.audit, &entry, true);
+    buf_deinit(&path);
+    buf_deinit(&room);
 }
 
 uint8_t binary_auth__role(const struct binary_conn *c)

@@ -203,6 +203,9 @@ static void take_auth(struct binary_conn *c, uint32_t number, struct str payload
     pack_u8(&c->out, fine ? binary_auth__role(c) : 0);
     binary_message_finish(&c->out, begin);
     c->last = !fine;
+    if (!fine) {
+        binary_auth__refused(c, BINARY_AUTH);
+    }
 }
 
 static void take_frame(struct binary_conn *c, const struct binary_message_head *head,
@@ -212,12 +215,14 @@ static void take_frame(struct binary_conn *c, const struct binary_message_head *
         take_auth(c, head->number, payload);
     } else if (!binary_auth__is_known(c)) {
         binary_conn__error(c, head->number, binary_auth__why_not(c));
+        binary_auth__refused(c, head->type);
         c->last = true;
     } else if (head->type == BINARY_PING) {
         size_t begin = binary_message_begin(&c->out, BINARY_PING | BINARY_ANSWER, head->number);
         binary_message_finish(&c->out, begin);
     } else if (!binary_auth__may(c, head->type)) {
         binary_conn__error(c, head->number, STR("the role of this credential may not do this"));
+        binary_auth__refused(c, head->type);
     } else if (head->type == BINARY_SUBSCRIBE) {
         binary_claim__subscribe(c, head->number, payload);
     } else {

@@ -99,6 +99,7 @@ bool binary_auth__admit(struct binary_conn *c, struct str token); /* it shows so
 bool binary_auth__is_known(struct binary_conn *c);                /* and may stay */
 struct str binary_auth__why_not(const struct binary_conn *c);     /* for one that is not known */
 bool binary_auth__may(struct binary_conn *c, uint8_t type);       /* send such a frame */
+void binary_auth__refused(struct binary_conn *c, uint8_t type);   /* it was, for such a frame */
 uint8_t binary_auth__role(const struct binary_conn *c);           /* as a number on the wire */
 /* With texts in the arena. */
 struct svc_caller binary_auth__caller(const struct binary_conn *c, struct arena *arena);

@@ -13,7 +13,6 @@
 #include "hub/hub.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
-#include "rest/access/rest_audit_int.h"
 #include "rest/access/rest_auth_int.h"
 #include "rest/access/rest_sso_int.h"
 #include "rest/describe/rest_answer_int.h"
@@ -51,7 +50,6 @@ struct rest *rest_new(const struct rest_config *config)
     a->router = rest_router__new();
     a->limiter = rest_limiter__new(&config->limiter);
     a->metrics = rest_metrics__new();
-    a->audit = config->audit ? rest_audit__new(config->engine, config->audit_retention_ms) : NULL;
     a->hub_counts = calloc(1, sizeof *a->hub_counts);
     CHECK(a->hub_counts != NULL);
     buf_init(&a->openapi, OPENAPI_BYTES_MAX);
@@ -64,7 +62,6 @@ struct rest *rest_new(const struct rest_config *config)
 void rest_free(struct rest *a)
 {
     if (a != NULL) {
-        rest_audit__free(a->audit);
         rest_router__free(a->router);
         rest_limiter__free(a->limiter);
         rest_metrics__free(a->metrics);

@@ -27,6 +27,7 @@ struct svc_bulk;
 struct rpc;
 struct svc_bulk_page;
 struct push_sender;
+struct audit;
 struct sso;
 struct os_networks;
 
@@ -58,10 +59,9 @@ struct rest_config {
     struct auth_table *auth;                   /* who may do what; NULL: nobody has a key */
     struct sso *sso;                           /* who looks at tokens; NULL: nobody */
     const struct os_networks *trusted_proxies; /* whose headers say who calls; NULL: none */
-    bool open_access; /* without password and keys let others than this machine in */
-    bool secure;      /* clients come by TLS: cookies say so */
-    bool audit;       /* write down who changed what */
-    int64_t audit_retention_ms;
+    bool open_access;    /* without password and keys let others than this machine in */
+    bool secure;         /* clients come by TLS: cookies say so */
+    struct audit *audit; /* who changed what; NULL: nothing is written down */
     struct str features; /* that are on, with commas between; empty: all */
     uint64_t max_body_bytes;
     bool docs_enabled;

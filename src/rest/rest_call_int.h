@@ -109,7 +109,6 @@ struct rest {
     const char *url;                          /* where others reach it; set before server is */
     struct rest_router *router;
     struct rest_limiter *limiter;
-    struct rest_audit *audit; /* NULL: nothing is written down */
     struct rest_metrics *metrics;
     struct buf openapi; /* the description of the routes, which does not change */
     struct mono started;

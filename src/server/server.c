@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "audit/audit.h"
 #include "auth/auth_table.h"
 #include "base/arena.h"
 #include "base/build.h"
@@ -59,6 +60,7 @@ struct server {
     uint64_t files;       /* how many may be open */
     struct budget budget; /* of all memory that requests can claim */
     struct auth_table *auth;
+    struct audit *audit;
     struct sso *sso;
     struct os_networks proxies; /* that are trusted */
     struct discover *discover;  /* NULL: there are no other nodes to find */
@@ -484,6 +486,7 @@ static enum err_code open_binary(struct server *s, struct err *err)
                                    .budget = &s->budget,
                                    .address = zero_terminated(s, set->rpc_bind),
                                    .auth = s->auth,
+                                   .audit = s->audit,
                                    .password = set->admin_password,
                                    .open_access = set->open_access,
                                    .may_try = rest_may_try,
@@ -538,8 +541,8 @@ static void open_api(struct server *s, bool tls)
     rest.trusted_proxies = s->proxies.count > 0 ? &s->proxies : NULL;
     rest.open_access = set->open_access;
     rest.secure = tls;
-    rest.audit = true;
-    rest.audit_retention_ms = set->audit_retention_ms;
+    s->audit = audit_new(s->engine, set->audit_retention_ms);
+    rest.audit = s->audit;
     rest.features = set->features;
     rest.max_body_bytes = (uint64_t)set->max_body_size;
     rest.docs_enabled = set->docs_enabled;
@@ -683,6 +686,7 @@ static void stop(struct server *s)
     sso_free(s->sso);
     outgoing_guard_free(s->webhook_guard);
     rest_free(s->rest);
+    audit_free(s->audit);
     rpc_free(s->rpc);
     svc_bulk_close(s->bulk);
     view_close(s->view);

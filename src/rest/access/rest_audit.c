@@ -1,294 +1,27 @@
 #include <endian.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <uv.h>
 
+#include "audit/audit.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/timestamp.h"
-#include "log/log.h"
-#include "os/os_clock.h"
 #include "rest/access/rest_access_int.h"
 #include "rest/access/rest_audit_int.h"
 #include "rest/rest_document_int.h"
 #include "rest/rest_page_int.h"
 
 enum {
-    WAITING_MAX = 4096,    /* entries that wait to be written */
-    USED_MAX = 1024,       /* keys whose use waits to be written */
-    REFUSED_PER_S = 5,     /* refusals that are written, and */
-    REFUSED_AT_ONCE = 100, /* so many at once */
-    READ_WAIT_MS = 5000,   /* a reader waits for entries at most */
+    READ_WAIT_MS = 5000, /* a reader waits for entries at most */
 };
 
-struct entry {
-    struct entry *next;
-    struct store_audit rec;
-    char texts[];
-};
-
-/* A reader that waits for what was noted before it. */
+/* A call that waits for what was noted before it. */
 struct waiter {
-    struct waiter *next;
-    struct msg msg;
+    struct audit_reader reader;
     uv_timer_t timer;
-    struct rest_audit *audit;
     struct rest_call *call;
-    uint64_t until; /* so many entries */
 };
-
-struct rest_audit {
-    struct engine *engine;
-    int64_t retention_ms;
-    pthread_mutex_t lock; /* guards what follows but op, which is the writer's */
-    pthread_cond_t idle;
-    struct entry *first, **last;
-    uint32_t waiting;
-    uint64_t noted;     /* entries since the start, and of these */
-    uint64_t settled;   /* written, or lost */
-    uint64_t under_way; /* in op */
-    struct waiter *readers;
-    uint32_t suppressed; /* refusals since the last entry that are not written */
-    double tokens;       /* refusals that may be written now */
-    struct mono refilled;
-    uint8_t used[USED_MAX][AUTH_HASH_BYTES];
-    uint32_t used_count;
-    bool busy;
-    struct engine_op op;
-};
-
-struct rest_audit *rest_audit__new(struct engine *engine, int64_t retention_ms)
-{
-    struct rest_audit *a = calloc(1, sizeof *a);
-    CHECK(a != NULL);
-    a->engine = engine;
-    a->retention_ms = retention_ms;
-    a->last = &a->first;
-    a->tokens = REFUSED_AT_ONCE;
-    CHECK(pthread_mutex_init(&a->lock, NULL) == 0);
-    CHECK(pthread_cond_init(&a->idle, NULL) == 0);
-    return a;
-}
-
-static void drop_all(struct rest_audit *a)
-{
-    while (a->first != NULL) {
-        struct entry *e = a->first;
-        a->first = e->next;
-        free(e);
-    }
-    a->last = &a->first;
-    a->waiting = 0;
-    a->used_count = 0;
-}
-
-void rest_audit__free(struct rest_audit *a)
-{
-    if (a == NULL) {
-        return;
-    }
-    (void)pthread_mutex_lock(&a->lock);
-    while (a->busy) {
-        (void)pthread_cond_wait(&a->idle, &a->lock);
-    }
-    drop_all(a);
-    (void)pthread_mutex_unlock(&a->lock);
-    (void)pthread_cond_destroy(&a->idle);
-    (void)pthread_mutex_destroy(&a->lock);
-    free(a);
-}
-
-/* Writing: one command at a time */
-
-/* Under the lock: the next entries go into the command, and their memory into *out. */
-static size_t take_entries(struct rest_audit *a, struct store_audit *items, struct entry **out)
-{
-    size_t count = 0;
-    *out = a->first;
-    while (a->first != NULL && count < LIMIT_AUDIT_ITEMS) {
-        items[count++] = a->first->rec;
-        struct entry *next = a->first->next;
-        if (count == LIMIT_AUDIT_ITEMS) {
-            a->first->next = NULL;
-        }
-        a->first = next;
-        a->waiting--;
-    }
-    if (a->first == NULL) {
-        a->last = &a->first;
-    }
-    return count;
-}
-
-/* Under the lock: make the next command; false when there is nothing to write. */
-static bool prepare(struct rest_audit *a)
-{
-    if (a->first == NULL && a->used_count == 0) {
-        return false;
-    }
-    struct store_audit *items = calloc(LIMIT_AUDIT_ITEMS, sizeof *items);
-    struct command_access_item *used = calloc(USED_MAX, sizeof *used);
-    struct entry *entries = NULL;
-    struct command c;
-    struct err err;
-    CHECK(items != NULL);
-    CHECK(used != NULL);
-    if (a->first != NULL) {
-        command_init(&c, COMMAND_AUDIT);
-        c.audit.items = items;
-        c.audit.retention_ms = a->retention_ms;
-        c.audit.count = take_entries(a, items, &entries);
-    } else {
-        command_init(&c, COMMAND_ACCESS);
-        c.access.items = used;
-        c.access.count = a->used_count < LIMIT_ACCESS_ITEMS ? a->used_count : LIMIT_ACCESS_ITEMS;
-        for (size_t i = 0; i < c.access.count; i++) {
-            used[i].kind = STORE_ACCESS_SEEN;
-            used[i].name = str_from(a->used[i], AUTH_HASH_BYTES);
-        }
-    }
-    engine_op_init(&a->op);
-    bool ready = engine_op_prepare(a->engine, &a->op, &c, &err) == ERR_OK;
-    a->under_way = c.type == COMMAND_AUDIT ? c.audit.count : 0;
-    if (!ready) {
-        log_error("audit entries lost", LOG_Z("error", err.msg));
-        engine_op_deinit(&a->op);
-        a->settled += a->under_way; /* whoever waits for them is told by the next, or its timer */
-    }
-    a->used_count = c.type == COMMAND_ACCESS ? 0 : a->used_count;
-    while (entries != NULL) {
-        struct entry *next = entries->next;
-        free(entries);
-        entries = next;
-    }
-    free(items);
-    free(used);
-    return ready;
-}
-
-static void write_next(struct rest_audit *a);
-
-static void free_waiter(uv_handle_t *h)
-{
-    free(h->data);
-}
-
-/* Its call goes on; on the call's thread. */
-static void waiter_end(struct waiter *w)
-{
-    struct rest_call *c = w->call;
-    uv_close((uv_handle_t *)&w->timer, free_waiter);
-    rest_call__wake(c);
-}
-
-static void deliver_settled(struct msg *m)
-{
-    waiter_end(CONTAINER_OF(m, struct waiter, msg));
-}
-
-/* Under the lock: readers go on whose entries are all there. */
-static void wake_readers(struct rest_audit *a)
-{
-    for (struct waiter **at = &a->readers; *at != NULL;) {
-        struct waiter *w = *at;
-        if (w->until > a->settled) {
-            at = &w->next;
-            continue;
-        }
-        *at = w->next;
-        w->msg.deliver = deliver_settled;
-        bool posted = mailbox_post(http_loop_mailbox(w->call->req->loop), &w->msg);
-        CHECK(posted); /* a loop outlives its requests */
-    }
-}
-
-static void written(struct engine_op *op)
-{
-    struct rest_audit *a = op->data;
-    if (op->err.code != ERR_OK && op->type == COMMAND_AUDIT) {
-        log_warn("audit entries lost", LOG_Z("error", op->err.msg));
-    }
-    engine_op_deinit(op);
-    (void)pthread_mutex_lock(&a->lock);
-    a->busy = false;
-    a->settled += a->under_way;
-    wake_readers(a);
-    (void)pthread_cond_broadcast(&a->idle);
-    (void)pthread_mutex_unlock(&a->lock);
-    write_next(a);
-}
-
-static void write_next(struct rest_audit *a)
-{
-    (void)pthread_mutex_lock(&a->lock);
-    bool go = !a->busy && prepare(a);
-    a->busy = a->busy || go;
-    (void)pthread_mutex_unlock(&a->lock);
-    if (go) {
-        a->op.done = written;
-        a->op.data = a;
-        engine_submit(a->engine, &a->op);
-    }
-}
-
-/* Gathering */
-
-static bool may_write_refusal(struct rest_audit *a)
-{
-    struct mono now = os_clock_mono();
-    a->tokens += (double)(now.ns - a->refilled.ns) / (double)NS_PER_S * REFUSED_PER_S;
-    a->tokens = a->tokens > REFUSED_AT_ONCE ? REFUSED_AT_ONCE : a->tokens;
-    a->refilled = now;
-    if (a->tokens < 1) {
-        return false;
-    }
-    a->tokens -= 1;
-    return true;
-}
-
-static struct entry *new_entry(const struct store_audit *rec)
-{
-    struct store_audit copy = *rec;
-    struct str *texts[] = {&copy.ns,     &copy.principal, &copy.role,
-                           &copy.method, &copy.path,      &copy.query};
-    size_t len = 0;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        *texts[i] = str_at_most(*texts[i], LIMIT_AUDIT_TEXT_BYTES);
-        len += texts[i]->len;
-    }
-    struct entry *e = malloc(sizeof *e + len);
-    CHECK(e != NULL);
-    char *at = e->texts;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (texts[i]->len > 0) {
-            memcpy(at, texts[i]->ptr, texts[i]->len);
-        }
-        texts[i]->ptr = at;
-        at += texts[i]->len;
-    }
-    e->rec = copy;
-    e->next = NULL;
-    return e;
-}
-
-static void add(struct rest_audit *a, const struct store_audit *rec, bool refused)
-{
-    (void)pthread_mutex_lock(&a->lock);
-    if (a->waiting >= WAITING_MAX || (refused && !may_write_refusal(a))) {
-        a->suppressed += 1 + rec->suppressed;
-    } else {
-        struct entry *e = new_entry(rec);
-        e->rec.suppressed = rec->suppressed + a->suppressed;
-        a->suppressed = 0;
-        *a->last = e;
-        a->last = &e->next;
-        a->waiting++;
-        a->noted++;
-    }
-    (void)pthread_mutex_unlock(&a->lock);
-    write_next(a);
-}
 
 /* Of a node that does not lead: the leader writes its refusals down. Nothing else is decided here.
  */
@@ -344,16 +77,10 @@ static bool tell_one(struct rest_call *c, const struct store_audit *rec, uint32_
 
 static void tell(struct rest_call *c, const struct store_audit *rec)
 {
-    struct rest_audit *a = c->rest->audit;
-    (void)pthread_mutex_lock(&a->lock);
-    bool may = may_write_refusal(a);
-    uint32_t suppressed = a->suppressed;
-    a->suppressed = 0;
-    (void)pthread_mutex_unlock(&a->lock);
-    if (!may || !tell_one(c, rec, suppressed)) {
-        (void)pthread_mutex_lock(&a->lock);
-        a->suppressed += suppressed + 1;
-        (void)pthread_mutex_unlock(&a->lock);
+    struct audit *a = c->rest->config.audit;
+    uint32_t left_out;
+    if (audit_may_tell(a, &left_out) && !tell_one(c, rec, left_out)) {
+        audit_left_out(a, left_out + 1);
     }
 }
 
@@ -366,17 +93,17 @@ static void handle_told(struct rest_call *c)
         rest_call__fail(c, ERR_FORBIDDEN, "only the nodes of the cluster may do this");
         return;
     }
-    add(c->rest->audit,
-        &(struct store_audit){.ns = in->ns,
-                              .principal = in->principal,
-                              .role = in->role,
-                              .method = in->method,
-                              .path = in->path,
-                              .query = in->query,
-                              .status = (uint32_t)in->status,
-                              .duration_ms = (uint32_t)in->duration_ms,
-                              .suppressed = (uint32_t)in->suppressed},
-        true);
+    audit_note(c->rest->config.audit,
+               &(struct store_audit){.ns = in->ns,
+                                     .principal = in->principal,
+                                     .role = in->role,
+                                     .method = in->method,
+                                     .path = in->path,
+                                     .query = in->query,
+                                     .status = (uint32_t)in->status,
+                                     .duration_ms = (uint32_t)in->duration_ms,
+                                     .suppressed = (uint32_t)in->suppressed},
+               true);
     rest_call__reply_status(c, "ok");
 }
 
@@ -400,7 +127,7 @@ static bool is_daily(struct str path)
 void rest_audit__note(struct rest_call *c, int status, int64_t took_ns)
 {
     struct http_request *req = c->req;
-    if (c->rest->audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
+    if (c->rest->config.audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
         !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
         return;
     }
@@ -424,25 +151,12 @@ void rest_audit__note(struct rest_call *c, int status, int64_t took_ns)
                               .query = sign_in ? STR_EMPTY : req->query, /* it has a secret */
                               .status = (uint32_t)status,
                               .duration_ms = (uint32_t)(took_ns / NS_PER_MS)};
-    if (refused && !engine_leads(c->rest->audit->engine)) {
+    if (refused && !engine_leads(c->rest->config.engine)) {
         tell(c, &rec);
     } else {
-        add(c->rest->audit, &rec, refused);
+        audit_note(c->rest->config.audit, &rec, refused);
     }
     buf_deinit(&room);
-}
-
-void rest_audit__used(struct rest_audit *a, const uint8_t *hash)
-{
-    if (a == NULL) {
-        return;
-    }
-    (void)pthread_mutex_lock(&a->lock);
-    if (a->used_count < USED_MAX) {
-        memcpy(a->used[a->used_count++], hash, AUTH_HASH_BYTES);
-    }
-    (void)pthread_mutex_unlock(&a->lock);
-    write_next(a);
 }
 
 /* Reading */
@@ -608,21 +322,27 @@ static void reply_list(struct rest_call *c)
     }
 }
 
+static void free_waiter(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+static void waiter_end(struct waiter *w)
+{
+    struct rest_call *c = w->call;
+    uv_close((uv_handle_t *)&w->timer, free_waiter);
+    rest_call__wake(c);
+}
+
+static void deliver_written(struct msg *m)
+{
+    waiter_end(CONTAINER_OF(m, struct waiter, reader.msg));
+}
+
 static void waited_cb(uv_timer_t *t)
 {
     struct waiter *w = t->data;
-    struct rest_audit *a = w->audit;
-    (void)pthread_mutex_lock(&a->lock);
-    struct waiter **at = &a->readers;
-    while (*at != NULL && *at != w) {
-        at = &(*at)->next;
-    }
-    bool waits = *at == w; /* else its message is under way */
-    if (waits) {
-        *at = w->next;
-    }
-    (void)pthread_mutex_unlock(&a->lock);
-    if (waits) {
+    if (audit_wait_end(w->call->rest->config.audit, &w->reader)) {
         waiter_end(w);
     }
 }
@@ -630,28 +350,21 @@ static void waited_cb(uv_timer_t *t)
 /* Go on when everything is written that was noted before. */
 static void after_noted(struct rest_call *c, void (*then)(struct rest_call *c))
 {
-    struct rest_audit *a = c->rest->audit;
-    (void)pthread_mutex_lock(&a->lock);
-    bool waits = a->settled < a->noted && engine_leads(a->engine);
-    if (waits) {
-        struct waiter *w = calloc(1, sizeof *w);
-        CHECK(w != NULL);
-        w->audit = a;
-        w->call = c;
-        w->until = a->noted;
-        w->next = a->readers;
-        a->readers = w;
-        w->timer.data = w;
-        int code = uv_timer_init(http_loop_uv(c->req->loop), &w->timer);
-        CHECK(code == 0);
-        code = uv_timer_start(&w->timer, waited_cb, READ_WAIT_MS, 0);
-        CHECK(code == 0);
-        rest_call__wait(c, then);
-    }
-    (void)pthread_mutex_unlock(&a->lock);
-    if (!waits) {
+    struct waiter *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    w->reader.msg.deliver = deliver_written;
+    w->reader.mailbox = http_loop_mailbox(c->req->loop);
+    w->call = c;
+    w->timer.data = w;
+    if (!audit_wait(c->rest->config.audit, &w->reader)) {
+        free(w);
         then(c);
+        return;
     }
+    /* The message is delivered by this thread's loop, so not before this returns. */
+    CHECK(uv_timer_init(http_loop_uv(c->req->loop), &w->timer) == 0);
+    CHECK(uv_timer_start(&w->timer, waited_cb, READ_WAIT_MS, 0) == 0);
+    rest_call__wait(c, then);
 }
 
 static void handle_list(struct rest_call *c)
@@ -659,7 +372,7 @@ static void handle_list(struct rest_call *c)
     if (!rest_access__has_feature(c, "audit")) {
         return;
     }
-    if (c->rest->audit == NULL) {
+    if (c->rest->config.audit == NULL) {
         reply_list(c);
     } else {
         after_noted(c, reply_list);

@@ -5,9 +5,9 @@
  * session's cookie. What was shown is looked up before the rate limiter, which counts those it
  * knows by their credential and all others by their address; whether they may go on is said after.
  */
+#include "audit/audit.h"
 #include "core/queue_name.h"
 #include "os/os_clock.h"
-#include "rest/access/rest_audit_int.h"
 #include "rest/access/rest_auth_int.h"
 #include "rest/access/rest_sso_int.h"
 
@@ -68,7 +68,9 @@ static enum rest_verdict look_up_key(struct rest_call *c, const uint8_t hash[AUT
                                      .has_hash = true};
     memcpy(c->caller.hash, hash, AUTH_HASH_BYTES);
     if (!key.used_lately && auth_table_used(c->rest->config.auth, hash, now)) {
-        rest_audit__used(c->rest->audit, hash);
+        if (c->rest->config.audit != NULL) {
+            audit_used(c->rest->config.audit, hash);
+        }
     }
     return REST_KNOWN;
 }
@@ -377,18 +379,5 @@ bool rest_auth__allows_rpc(struct rest_call *c)
 /* The name of a key is in its record only. */
 struct str rest_auth__principal(struct rest_call *c, struct buf *room)
 {
-    struct store_access_frame frame;
-    struct store_key key;
-    char name[1 + AUTH_HASH_BYTES] = {STORE_ACCESS_KEY};
-    if (c->caller.name.len > 0 || !c->caller.has_hash) {
-        return c->caller.name;
-    }
-    memcpy(name + 1, c->caller.hash, AUTH_HASH_BYTES);
-    if (store_get(engine_store(c->rest->config.engine), STORE_KIND_ACCESS,
-                  str_from(name, sizeof name), room) &&
-        store_access_decode_frame(buf_str(room), &frame) &&
-        store_access_decode_key(frame.body, &key)) {
-        return key.name;
-    }
-    return STR("organisation key");
+    return audit_principal(c->rest->config.engine, &c->caller, room);
 }

@@ -348,6 +348,29 @@ class Credentials(BinaryTest):
         self.assertEqual(client.ask(AUTH, text("secret")), b"\0\1")
         self.assertEqual(client.ask(PING), b"")
 
+    def test_who_is_refused_is_in_the_audit_log(self):
+        api = self.server.client(**{"X-API-Key": "secret"})
+        name = unique("w")
+        made = api.must(api.post("/api/v1/auth/keys", {"name": name, "role": "worker"}))
+        self.connect().ask(AUTH, text("wrong"))
+        client = self.connect()
+        client.send(PING)
+        client.next()
+        client = self.connect()
+        client.ask(AUTH, text(made["api_key"]))
+        client.send(BULK, b"\3" + text("") + struct.pack("<H", 0) + bytes(9))
+        client.next()
+        entries = api.must(api.get("/api/v1/audit-logs?method=binary"))["audit_logs"]
+        seen = [(e["path"], e["status_code"], e["principal"], e["role"]) for e in entries]
+        self.assertIn(("/binary/Auth", 401, None, None), seen)
+        self.assertIn(("/binary/Ping", 401, None, None), seen)
+        self.assertIn(("/binary/Bulk", 403, name, "worker"), seen)
+
+        def was_used():
+            keys = api.must(api.get("/api/v1/auth/keys"))
+            return next(k for k in keys if k["name"] == name).get("last_used_at")
+        wait_until(was_used, "the key's use")
+
 
 class Guesses(BinaryTest):
     settings = ("--admin-password", "secret")

@@ -1,0 +1,187 @@
+/*
+ * The audit log: every change is written, refusals are bounded and what is left out is counted, and
+ * a reader waits for what was noted before it.
+ */
+#include "audit/audit.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "lib/engine_kit.h"
+#include "lib/test.h"
+#include "store/store.h"
+
+enum { REFUSED_AT_ONCE = 100, WAITING_MAX = 4096 };
+
+struct fixture {
+    struct engine_kit *kit;
+    struct audit *audit;
+    struct audit_reader reader;
+    uv_sem_t told;
+    bool waits;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    CHECK(f != NULL);
+    f->kit = engine_kit_open(NULL);
+    f->audit = audit_new(f->kit->engine, 0);
+    CHECK(uv_sem_init(&f->told, 0) == 0);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    audit_free(f->audit);
+    engine_kit_close(f->kit);
+    uv_sem_destroy(&f->told);
+    free(f);
+    return 0;
+}
+
+static void tell(struct msg *m)
+{
+    uv_sem_post(&CONTAINER_OF(m, struct fixture, reader.msg)->told);
+}
+
+static void ask(void *data)
+{
+    struct fixture *f = data;
+    f->reader = (struct audit_reader){.msg = {.deliver = tell}, .mailbox = &f->kit->box};
+    f->waits = audit_wait(f->audit, &f->reader);
+}
+
+/* Ask for what was noted so far. False: it is all written. */
+static bool must_wait(struct fixture *f)
+{
+    engine_kit_on_client(f->kit, ask, f);
+    return f->waits;
+}
+
+static void wait_written(struct fixture *f)
+{
+    if (must_wait(f)) {
+        uv_sem_wait(&f->told);
+    }
+}
+
+static void note(struct fixture *f, unsigned count, bool refused)
+{
+    struct store_audit entry = {
+        .method = STR("POST"), .path = STR("/api/v1/x"), .status = refused ? 403 : 200};
+    for (unsigned i = 0; i < count; i++) {
+        audit_note(f->audit, &entry, refused);
+    }
+}
+
+struct sums {
+    unsigned entries;
+    unsigned left_out;
+};
+
+static void add_up(void *data, struct str key, struct str value)
+{
+    struct sums *s = data;
+    struct store_audit entry;
+    (void)key;
+    assert_true(store_access_decode_audit(value, &entry));
+    s->entries++;
+    s->left_out += entry.suppressed;
+}
+
+static struct sums stored(struct fixture *f)
+{
+    struct sums s = {0};
+    store_each(engine_store(f->kit->engine), STORE_KIND_AUDIT, add_up, &s);
+    return s;
+}
+
+static void audit__writes_every_change_down(void **state)
+{
+    struct fixture *f = *state;
+    note(f, 1000, false);
+    wait_written(f);
+    assert_int_equal(stored(f).entries, 1000);
+    assert_int_equal(stored(f).left_out, 0);
+}
+
+static void audit__counts_the_refusals_that_it_leaves_out(void **state)
+{
+    struct fixture *f = *state;
+    note(f, 100000, true);
+    note(f, 1, false); /* a change is written whatever was refused before */
+    wait_written(f);
+    struct sums s = stored(f);
+    assert_in_range(s.entries, REFUSED_AT_ONCE + 1, 50000);
+    assert_int_equal(s.entries + s.left_out, 100001);
+}
+
+static void audit__bounds_what_waits(void **state)
+{
+    struct fixture *f = *state;
+    engine_kit_hold(f->kit);
+    note(f, 10000, false);
+    engine_kit_release(f->kit);
+    wait_written(f);
+    note(f, 1, false);
+    wait_written(f);
+    struct sums s = stored(f);
+    assert_in_range(s.entries, WAITING_MAX, 10001);
+    assert_int_equal(s.entries + s.left_out, 10001);
+}
+
+static void audit__lets_a_reader_wait_for_what_came_before_it(void **state)
+{
+    struct fixture *f = *state;
+    assert_false(must_wait(f));
+    engine_kit_hold(f->kit);
+    note(f, 1, false);
+    assert_true(must_wait(f));
+    assert_int_equal(uv_sem_trywait(&f->told), UV_EAGAIN);
+    engine_kit_release(f->kit);
+    uv_sem_wait(&f->told);
+    assert_int_equal(stored(f).entries, 1);
+}
+
+static void audit__forgets_a_reader_that_gave_up(void **state)
+{
+    struct fixture *f = *state;
+    engine_kit_hold(f->kit);
+    note(f, 1, false);
+    assert_true(must_wait(f));
+    assert_true(audit_wait_end(f->audit, &f->reader));
+    assert_false(audit_wait_end(f->audit, &f->reader));
+    engine_kit_release(f->kit);
+    wait_written(f);
+    assert_int_equal(stored(f).entries, 1);
+}
+
+static void audit__passes_on_what_was_left_out(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t left_out = 0;
+    uint32_t told = 0;
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        if (audit_may_tell(f->audit, &left_out)) {
+            told++;
+            sum += left_out;
+        }
+    }
+    assert_in_range(told, REFUSED_AT_ONCE, 999);
+    audit_left_out(f->audit, 7);
+    note(f, 1, false);
+    wait_written(f);
+    assert_int_equal(told + sum + stored(f).left_out, 1007);
+}
+
+#define AUDIT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+TEST_GROUP(audit, AUDIT_TEST(audit__writes_every_change_down),
+           AUDIT_TEST(audit__counts_the_refusals_that_it_leaves_out),
+           AUDIT_TEST(audit__bounds_what_waits),
+           AUDIT_TEST(audit__lets_a_reader_wait_for_what_came_before_it),
+           AUDIT_TEST(audit__forgets_a_reader_that_gave_up),
+           AUDIT_TEST(audit__passes_on_what_was_left_out));
