@@ -13,6 +13,7 @@
 #include "hub/hub.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
+#include "rest/access/rest_audit_int.h"
 #include "rest/access/rest_auth_int.h"
 #include "rest/access/rest_sso_int.h"
 #include "rest/describe/rest_answer_int.h"
@@ -41,11 +42,25 @@ struct rest_config rest_config_default(void)
     };
 }
 
+static void ended(struct rest_call *c, int status, int64_t took_ns)
+{
+    rest_audit__note(c, status, took_ns);
+    rest_sdb_meter__answered(c, status, took_ns);
+}
+
+static void go_on_here(struct rest_call *c);
+
+static const struct rest_steps steps = {.ended = ended,
+                                        .asks_again = rest_forward__asks_again,
+                                        .from_rpc = rest_forward__from_rpc,
+                                        .go_on_here = go_on_here};
+
 struct rest *rest_new(const struct rest_config *config)
 {
     struct rest *a = calloc(1, sizeof *a);
     CHECK(a != NULL);
     a->config = *config;
+    a->steps = &steps;
     auth_digest(config->admin_password, a->password_hash);
     a->router = rest_router__new();
     a->limiter = rest_limiter__new(&config->limiter);
@@ -221,19 +236,9 @@ static void body_collected(struct http_request *req, enum http_body_result resul
         req->body = STR_EMPTY;
         decode_and_handle(c);
     } else if (result != HTTP_BODY_COMPLETE) {
-        rest__body_failed(c, result);
+        rest_call__body_failed(c, result);
     } else {
         decode_and_handle(c);
-    }
-}
-
-void rest__body_failed(struct rest_call *c, enum http_body_result result)
-{
-    if (result == HTTP_BODY_TOO_LARGE) {
-        rest_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
-                        (unsigned long long)c->rest->config.max_body_bytes);
-    } else {
-        rest_call__fail_memory(c, ERR_OVERLOADED);
     }
 }
 
@@ -243,7 +248,7 @@ static void go_on_with_rpc(struct rest_call *c)
     rpc_request(c->rest->config.rpc, c->req, &c->rpc, &peer);
 }
 
-void rest__go_on_here(struct rest_call *c)
+static void go_on_here(struct rest_call *c)
 {
     if (c->is_rpc) {
         go_on_with_rpc(c);
@@ -303,6 +308,7 @@ static void go_on(struct rest_call *c, const struct rest_match *match)
     if (rest_forward__is_quarantined(c)) {
         return;
     }
+    c->local_read = rest_forward__is_local_read(c);
     bool streams = (c->route->flags & ROUTE_STREAM) != 0;
     bool strong = false;
     if (!rest_forward__consistency(c, &strong)) {
@@ -315,7 +321,7 @@ static void go_on(struct rest_call *c, const struct rest_match *match)
     if (strong) {
         rest_forward__prove(c);
     } else {
-        rest__go_on_here(c);
+        go_on_here(c);
     }
 }
 

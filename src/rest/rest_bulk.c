@@ -436,49 +436,6 @@ static void handle_bulk(struct rest_call *c)
 
 /* Looking at one, and stopping it */
 
-const char *rest_bulk__status_word(enum store_bulk_status status)
-{
-    static const char *const words[] = {
-        [STORE_BULK_QUEUED] = "queued",       [STORE_BULK_RUNNING] = "running",
-        [STORE_BULK_COMPLETED] = "completed", [STORE_BULK_FAILED] = "failed",
-        [STORE_BULK_CANCELLED] = "cancelled",
-    };
-    return words[status];
-}
-
-/* A caller with a scope sees its own operations, and those on a queue or by a filter of a queue
- * that it may use. */
-static bool sees(struct rest_call *c, const struct store_bulk *rec)
-{
-    struct json_value queue;
-    struct str name;
-    struct err err;
-    if (c->caller.scope.len == 0) {
-        return c->ns.len == 0 || str_eq(c->ns, rec->ns);
-    }
-    if (!str_eq(c->ns, rec->ns)) {
-        return false;
-    }
-    if (store_bulk_is_queue(rec)) {
-        return rest_names__is_visible(c, rec->queue);
-    }
-    return str_eq(rec->scope, c->caller.scope) ||
-           (json_scan_member(rec->filter, STR("queue"), &queue) &&
-            json_value_text(queue, c->arena, &name, &err) == ERR_OK && name.len > 0 &&
-            rest_names__internal(c, "queue", name, &name, &err));
-}
-
-bool rest_bulk__record(struct rest_call *c, struct id *out_id, struct buf *value,
-                       struct store_bulk *out)
-{
-    if (id_parse(c->param[0], ID_BULK, out_id) &&
-        svc_bulk_read(c->rest->config.engine, *out_id, value, out) && sees(c, out)) {
-        return true;
-    }
-    rest_call__fail(c, ERR_NOT_FOUND, "bulk operation not found");
-    return false;
-}
-
 static const char *action_word(const struct store_bulk *rec)
 {
     if (store_bulk_is_queue(rec)) {
@@ -491,7 +448,7 @@ static void write_record(struct json_write *w, struct id id, const struct store_
 {
     json_write_object(w);
     rest_document__id(w, "id", id, ID_BULK);
-    rest_document__text(w, "status", str_from_z(rest_bulk__status_word(rec->status)));
+    rest_document__text(w, "status", str_from_z(rest_bulk_progress__status_word(rec->status)));
     rest_document__text(w, "action", str_from_z(action_word(rec)));
     rest_document__i64(w, "total", (int64_t)rec->total);
     rest_document__i64(w, "processed", (int64_t)rec->processed);
@@ -510,7 +467,7 @@ static void handle_get(struct rest_call *c)
     struct id id;
     struct buf value;
     rest_call__buf(c, &value);
-    if (rest_bulk__record(c, &id, &value, &rec)) {
+    if (rest_bulk_progress__record(c, &id, &value, &rec)) {
         struct json_write w = rest_call__json(c);
         write_record(&w, id, &rec);
         rest_call__reply(c, 200, &w);
@@ -533,7 +490,7 @@ static void handle_cancel(struct rest_call *c)
                               .bulk_end = {.cancelled = true, .error = STR("cancelled")}};
     struct buf value;
     rest_call__buf(c, &value);
-    if (rest_bulk__record(c, &command.bulk_end.id, &value, &rec)) {
+    if (rest_bulk_progress__record(c, &command.bulk_end.id, &value, &rec)) {
         rest_call__submit(c, &command, 0, was_cancelled);
     }
     buf_deinit(&value);

@@ -60,6 +60,6 @@ void rest_bulk_filter__find(struct rest_call *c,
 void rest_bulk_progress__handle(struct rest_call *c);
 /* The record of the operation that the path names, when the caller may see it; the call has ended
  * otherwise. value is the caller's, and what out points into. */
-ATTR_NODISCARD bool rest_bulk__record(struct rest_call *c, struct id *out_id, struct buf *value,
-                                      struct store_bulk *out);
-const char *rest_bulk__status_word(enum store_bulk_status status);
+ATTR_NODISCARD bool rest_bulk_progress__record(struct rest_call *c, struct id *out_id,
+                                               struct buf *value, struct store_bulk *out);
+const char *rest_bulk_progress__status_word(enum store_bulk_status status);

@@ -1,14 +1,61 @@
 /*
- * How a bulk operation goes on, as server-sent events (http-api.md 11.3).
+ * A bulk operation in the background: who may see it, and how it goes on, as server-sent events
+ * (http-api.md 11.3).
  *
  * A stream watches the operation. What comes while the reader is slow is left out but for the last;
  * the end always arrives. The call is over when the watch has ended and nothing waits any more.
  */
 #include "base/check.h"
+#include "json/json_scan.h"
 #include "rest/rest_bulk_int.h"
 #include "svc/svc_bulk.h"
 
 enum { FRAME_BYTES_MAX = 2048 };
+
+const char *rest_bulk_progress__status_word(enum store_bulk_status status)
+{
+    static const char *const words[] = {
+        [STORE_BULK_QUEUED] = "queued",       [STORE_BULK_RUNNING] = "running",
+        [STORE_BULK_COMPLETED] = "completed", [STORE_BULK_FAILED] = "failed",
+        [STORE_BULK_CANCELLED] = "cancelled",
+    };
+    return words[status];
+}
+
+/* A caller with a scope sees its own operations, and those on a queue or by a filter of a queue
+ * that it may use. */
+static bool sees(struct rest_call *c, const struct store_bulk *rec)
+{
+    struct json_value queue;
+    struct str name;
+    struct err err;
+    if (c->caller.scope.len == 0) {
+        return c->ns.len == 0 || str_eq(c->ns, rec->ns);
+    }
+    if (!str_eq(c->ns, rec->ns)) {
+        return false;
+    }
+    if (store_bulk_is_queue(rec)) {
+        return rest_names__is_visible(c, rec->queue);
+    }
+    return str_eq(rec->scope, c->caller.scope) ||
+           (json_scan_member(rec->filter, STR("queue"), &queue) &&
+            json_value_text(queue, c->arena, &name, &err) == ERR_OK && name.len > 0 &&
+            rest_names__internal(c, "queue", name, &name, &err));
+}
+
+bool rest_bulk_progress__record(struct rest_call *c, struct id *out_id, struct buf *value,
+                                struct store_bulk *out)
+{
+    if (id_parse(c->param[0], ID_BULK, out_id) &&
+        svc_bulk_read(c->rest->config.engine, *out_id, value, out) && sees(c, out)) {
+        return true;
+    }
+    rest_call__fail(c, ERR_NOT_FOUND, "bulk operation not found");
+    return false;
+}
+
+/* The stream */
 
 struct progress {
     struct svc_bulk_watch watch;
@@ -54,7 +101,7 @@ static void write_frame(const struct progress *p, const struct svc_bulk_news *n,
     json_write_object(&w);
     rest_document__text(&w, "type", str_from_z(type));
     rest_document__id(&w, "task_id", p->watch.task, ID_BULK);
-    rest_document__text(&w, "status", str_from_z(rest_bulk__status_word(n->status)));
+    rest_document__text(&w, "status", str_from_z(rest_bulk_progress__status_word(n->status)));
     rest_document__i64_if_set(&w, "affected", (int64_t)n->affected);
     rest_document__i64_if_set(&w, "total", (int64_t)n->total);
     rest_document__i64_if_set(&w, "processed", (int64_t)n->processed);
@@ -135,7 +182,7 @@ void rest_bulk_progress__handle(struct rest_call *c)
     struct store_bulk rec;
     struct buf value;
     rest_call__buf(c, &value);
-    bool found = rest_bulk__record(c, &p->watch.task, &value, &rec);
+    bool found = rest_bulk_progress__record(c, &p->watch.task, &value, &rec);
     buf_deinit(&value);
     if (!found || !rest_call__has_memory(c)) {
         return;

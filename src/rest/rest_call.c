@@ -10,7 +10,6 @@
 #include "engine/engine_leader.h"
 #include "log/log.h"
 #include "os/os_clock.h"
-#include "rest/access/rest_audit_int.h"
 #include "rest/rest_int.h"
 
 /* An answer: a thousand documents of the largest kind. An id may be named again and again, and
@@ -161,7 +160,7 @@ static void common_headers(struct rest_call *c, struct answer_headers *h, int64_
     add_header(h, timing.name, timing.value);
     add_header(h, STR("X-Request-Id"), str_from(c->request_id, c->request_id_len));
     h->count += front_client_headers(&c->client, h->code, h->rows + h->count, h->index);
-    if (h->code == ERR_OK && rest_forward__is_local_read(c)) {
+    if (h->code == ERR_OK && c->local_read) {
         int64_t lag_ms = engine_leader_lag_ms(c->rest->config.engine);
         char *end = digits_put(h->lag, lag_ms < 0 ? 0 : (uint64_t)lag_ms);
         add_header(h, STR("X-Corvo-Lag-Ms"),
@@ -192,8 +191,7 @@ struct rest_metrics_what rest_call__what(const struct rest_call *c)
 static void count_end(struct rest_call *c, int status, int64_t took_ns)
 {
     rest_metrics__end(c->rest->metrics, rest_call__what(c), status, took_ns);
-    rest_audit__note(c, status, took_ns);
-    rest_sdb_meter__answered(c, status, took_ns);
+    c->rest->steps->ended(c, status, took_ns);
     if (log_wants(LOG_DEBUG)) {
         log_debug("http request", LOG_STR("method", c->req->method_name),
                   LOG_STR("path", c->req->path), LOG_I64("status", status),
@@ -336,7 +334,7 @@ struct rpc_peer rest_call__peer(struct rest_call *c)
                              .client = c->client,
                              .hub = c->rest->hubs[http_loop_index(c->req->loop)],
                              .ended = rpc_ended,
-                             .elsewhere = rest_forward__from_rpc,
+                             .elsewhere = c->rest->steps->from_rpc,
                              .data = c};
 }
 
@@ -520,6 +518,16 @@ static void on_shut(struct http_request *req)
 const struct http_handlers rest_call__handlers = {
     .gone = on_gone, .shut = on_shut, .stopping = on_stopping};
 
+void rest_call__body_failed(struct rest_call *c, enum http_body_result result)
+{
+    if (result == HTTP_BODY_TOO_LARGE) {
+        rest_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
+                        (unsigned long long)c->rest->config.max_body_bytes);
+    } else {
+        rest_call__fail_memory(c, ERR_OVERLOADED);
+    }
+}
+
 /* The engine */
 
 static void op_done(struct front_op *o, const struct result *r)
@@ -528,7 +536,7 @@ static void op_done(struct front_op *o, const struct result *r)
     const struct engine_op *op = &o->op;
     if (c->client.gone) {
         drop(c);
-    } else if (r == NULL && rest_forward__asks_again(c, op->err.code)) {
+    } else if (r == NULL && c->rest->steps->asks_again(c, op->err.code)) {
         return;
     } else if (r == NULL && c->on_error != NULL) {
         c->on_error(c, &op->err);

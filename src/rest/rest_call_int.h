@@ -36,6 +36,16 @@ enum rest_verdict {
     REST_SESSION_OVER,
 };
 
+/* Steps of a call that others take, above it: rest.c has the table. */
+struct rest_steps {
+    void (*ended)(struct rest_call *c, int status, int64_t took_ns); /* it has an answer */
+    /* Leadership was lost under it: true when it waits for the next leader. */
+    bool (*asks_again)(struct rest_call *c, enum err_code code);
+    /* The same for one that the RPC service had. */
+    void (*from_rpc)(void *call, const struct front_client *client);
+    void (*go_on_here)(struct rest_call *c); /* this node does it */
+};
+
 struct rest_call {
     struct rest *rest;
     struct http_request *req;
@@ -54,6 +64,7 @@ struct rest_call {
     bool by_cookie;            /* the credential was in one */
     bool is_rpc;               /* errors are told in the words of its protocol */
     bool relayed;              /* another node did it */
+    bool local_read;           /* of this node's own state, which may be behind the leader's */
     bool may_enqueue;          /* an RPC caller, in a lifecycle stream too */
     struct rpc_target rpc;     /* of an RPC */
     struct mono started;
@@ -104,6 +115,7 @@ enum { REST_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more 
 
 struct rest {
     struct rest_config config;
+    const struct rest_steps *steps;
     uint8_t password_hash[AUTH_HASH_BYTES];   /* of the admin's, if there is one */
     const struct http_server *_Atomic server; /* NULL until it is open */
     const char *url;                          /* where others reach it; set before server is */

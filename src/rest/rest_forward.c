@@ -35,7 +35,7 @@ static void here(void *data)
     struct rest_call *c = take_back(data);
     c->client.touched = c->client.touched || c->forward->touched;
     c->client.command_count = 0; /* the same commands have the same names again */
-    rest__go_on_here(c);
+    c->rest->steps->go_on_here(c);
 }
 
 /* A route of the Scheduled-DB face, whose words are others. */
@@ -87,7 +87,7 @@ static void answers(void *data, int status)
 
 static void too_large(void *data, enum http_body_result result)
 {
-    rest__body_failed(take_back(data), result);
+    rest_call__body_failed(take_back(data), result);
 }
 
 static const struct front_forward_ops ops = {
@@ -163,7 +163,7 @@ static void proved(struct engine_proof *p, bool leads)
     if (c->client.gone) {
         rest_call__handlers.gone(c->req);
     } else if (leads) {
-        rest__go_on_here(c);
+        c->rest->steps->go_on_here(c);
     } else if (!rest_forward__takes(c, false)) {
         rest_call__fail(c, ERR_LEADER_UNAVAILABLE, "%s", err_text(ERR_LEADER_UNAVAILABLE));
     }

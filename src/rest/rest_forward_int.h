@@ -36,7 +36,3 @@ bool rest_forward__is_local_read(const struct rest_call *c);
 bool rest_forward__is_behind(const struct rest_call *c);
 /* Goes on here once it is sure that this node leads. */
 void rest_forward__prove(struct rest_call *c);
-/* Goes on with it here: rest.c. */
-void rest__go_on_here(struct rest_call *c);
-/* How a body that cannot be had ends the call. */
-void rest__body_failed(struct rest_call *c, enum http_body_result result);

@@ -39,6 +39,8 @@ void rest_call__fail_err(struct rest_call *c, const struct err *err);
 /* With when to come back, for ERR_OVERLOADED; or the methods there are, NULL for other errors. */
 void rest_call__fail_with(struct rest_call *c, enum err_code code, struct str message,
                           uint32_t retry_ms, const char *allow);
+/* For a body that cannot be had. */
+void rest_call__body_failed(struct rest_call *c, enum http_body_result result);
 extern const struct http_handlers rest_call__handlers; /* of a request whose call is its data */
 /* The result's refusal, when it is one: true. */
 bool rest_call__refused(struct rest_call *c, const struct result *r);

@@ -58,7 +58,8 @@ static unsigned route_count(void)
 /* The place of the call's route; route_count() when it is none of the face. */
 static unsigned place_of(const struct rest_call *c)
 {
-    unsigned i = 0;
+    bool face = c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;
+    unsigned i = face ? 0 : route_count();
     while (i < route_count() && route_at(i) != c->route) {
         i++;
     }
