@@ -82,7 +82,8 @@ class Inside:
     """A command in the root, with an empty environment, in process and mount namespaces of its own."""
 
     def __init__(self, root, *command):
-        script = ('set -e; mount --rbind /dev "$0/dev"; mount --rbind /sys "$0/sys"; '
+        # A root that is mounted, as that of a machine is: ip netns changes how it is.
+        script = ('set -e; mount --bind "$0" "$0"; mount --rbind /dev "$0/dev"; mount --rbind /sys "$0/sys"; '
                   'mount -t proc proc "$0/proc"; root=$0; exec /usr/bin/env -i /usr/sbin/chroot "$root" '
                   f'/usr/bin/env -i -C {INSIDE} "$@"')
         self.process = subprocess.Popen(
