@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""What grows with the number of jobs, queues and schedules, and what must not.
+
+    growth.py PROGRAM [--only waiting,queues,schedules] [--jobs N] [--queues N] [--schedules N]
+
+waiting     a start with so many waiting jobs, memory for each, and the CPU time of a fetch and ack with
+            few and with all of them waiting
+queues      the CPU time of what is asked every second, with few and with so many queues: a page of queues,
+            the metrics, the throughput, the status, and a second in which nothing is asked
+schedules   so many schedules of the same minute: from its first second until the last job is made
+"""
+import argparse
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from running import Client, Server  # noqa: E402
+
+UNDER_WAY = 200
+ASKED = 200  # times that something is asked
+
+
+def cpu_s(process):
+    """Of all threads, since the start."""
+    words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mb(process):
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) // 1024
+
+
+def send_all(port, path, bodies):
+    """POST each of the bodies, with many requests under way."""
+    sent = answered = 0
+    bodies = iter(bodies)
+    more = True
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        while more or answered < sent:
+            texts = []
+            while more and sent - answered + len(texts) < UNDER_WAY:
+                body = next(bodies, None)
+                more = body is not None
+                if more:
+                    text = json.dumps(body)
+                    texts.append(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n{text}")
+            s.sendall("".join(texts).encode())
+            sent += len(texts)
+            data = s.recv(1 << 20)
+            if not data or b"HTTP/1.1 4" in data or b"HTTP/1.1 5" in data:
+                sys.exit(f"{path}: {data[:500]!r}")
+            answered += data.count(b"HTTP/1.1 20")
+
+
+def enqueue(client, queues, count):
+    """Jobs for later do not wait: these are for now, spread over the queues."""
+    batch = 1000
+    for first in range(0, count, batch):
+        client.post("/api/v1/enqueue/batch", {"jobs": [
+            {"queue": queues[(first + i) % len(queues)], "payload": {"n": first + i}}
+            for i in range(min(batch, count - first))]})
+
+
+def metric(client, name):
+    client.connection.request("GET", "/api/v1/metrics")
+    text = client.connection.getresponse().read().decode()
+    return sum(float(line.split()[-1]) for line in text.splitlines() if line.split("{")[0].split(" ")[0] == name)
+
+
+def each_us(server, count, what):
+    """CPU time of the server for one of these, in microseconds."""
+    began = cpu_s(server.process)
+    for _ in range(count):
+        what()
+    return (cpu_s(server.process) - began) / count * 1e6
+
+
+def lifecycle(client, queue):
+    job = client.post("/api/v1/fetch", {"queues": [queue], "worker_id": "w", "timeout": 1})["job_id"]
+    client.post(f"/api/v1/ack/{job}", {})
+
+
+def restart(server, program):
+    """On the same folder. How long until it answers."""
+    server.process.terminate()
+    server.process.wait()
+    began = time.monotonic()
+    server.process = subprocess.Popen(
+        [program, "server", "--bind", "127.0.0.1:0", "--data-dir", server.folder.name, "--rate-limit-enabled=false",
+         "--log-format", "json"], stderr=subprocess.PIPE, text=True)
+    server.port = next(json.loads(line)["port"] for line in server.process.stderr if "corvo server ready" in line)
+    return time.monotonic() - began
+
+
+def measure_waiting(options):
+    with Server(options.program) as server:
+        client = Client(server)
+        enqueue(client, ["few"], 2 * ASKED)
+        before = each_us(server, ASKED, lambda: lifecycle(client, "few"))
+        began = time.monotonic()
+        enqueue(client, ["many"], options.jobs)
+        print(f"waiting: {options.jobs} jobs enqueued in {time.monotonic() - began:.0f} s")
+        after = each_us(server, ASKED, lambda: lifecycle(client, "many"))
+        index = metric(client, "corvo_index_bytes")
+        print(f"waiting: fetch and ack {before:.0f} µs of CPU with few jobs, {after:.0f} µs with all")
+        print(f"waiting: {index / options.jobs:.1f} bytes of index for each, {resident_mb(server.process)} MB resident")
+        took = restart(server, options.program)
+        client = Client(server)
+        lifecycle(client, "many")
+        print(f"waiting: started again in {took:.1f} s, {resident_mb(server.process)} MB resident")
+
+
+ASKED_EVERY_SECOND = ["/api/v1/queues?limit=50", "/api/v1/metrics", "/api/v1/metrics/throughput", "/api/v1/cluster/status"]
+
+
+def idle_ms(server):
+    """CPU time in a second in which nothing is asked, once what was asked before is done."""
+    last = cpu_s(server.process)
+    while True:
+        time.sleep(1)
+        now = cpu_s(server.process)
+        if now - last < 0.05:
+            return (now - last) * 1000
+        last = now
+
+
+def measure_queues(options):
+    with Server(options.program) as server:
+        client = Client(server)
+        for count in (100, options.queues):
+            enqueue(client, [f"queue-{i}" for i in range(count)], count)
+            print(f"queues: {count}: idle {idle_ms(server):.0f} ms of CPU in a second")
+            for path in ASKED_EVERY_SECOND:
+                began = time.monotonic()
+                us = each_us(server, 20, lambda path=path: client.stream(path))
+                print(f"queues: {count}: {path:<28} {us:10.0f} µs of CPU, {(time.monotonic() - began) / 20 * 1e6:10.0f} µs")
+
+
+def measure_schedules(options):
+    with Server(options.program) as server:
+        client = Client(server)
+        send_all(server.port, "/api/v1/schedules", (
+            {"name": f"s{i}", "queue": "minute", "cron": "* * * * *", "payload": {"n": i}} for i in range(options.schedules)))
+        made = metric(client, "corvo_throughput_enqueued_total")
+        while True:  # a whole minute in which all of them are there
+            next_minute = (int(time.time()) // 60 + 1) * 60
+            time.sleep(max(0, next_minute - 2 - time.time()))
+            made = metric(client, "corvo_throughput_enqueued_total")
+            if time.time() < next_minute:
+                break
+        began = cpu_s(server.process)
+        while metric(client, "corvo_throughput_enqueued_total") < made + options.schedules:
+            if time.time() > next_minute + 50:
+                sys.exit(f"only {metric(client, 'corvo_throughput_enqueued_total') - made:.0f} jobs were made")
+            time.sleep(0.01)
+        print(f"schedules: {options.schedules} of one minute: all jobs made {time.time() - next_minute:.2f} s after its "
+              f"start, {cpu_s(server.process) - began:.2f} s of CPU")
+
+
+PARTS = {"waiting": measure_waiting, "queues": measure_queues, "schedules": measure_schedules}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("program")
+    parser.add_argument("--only", default=",".join(PARTS))
+    parser.add_argument("--jobs", type=int, default=10_000_000)
+    parser.add_argument("--queues", type=int, default=100_000)
+    parser.add_argument("--schedules", type=int, default=100_000)
+    options = parser.parse_args()
+    for part in options.only.split(","):
+        PARTS[part](options)
+
+
+main()
