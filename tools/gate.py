@@ -30,8 +30,8 @@ def ctest(preset, *extra):
 
 # The modules with threads; the others gain nothing from ThreadSanitizer, and a test of theirs opens a
 # store in a forked child, which it cannot follow.
-THREADED = ["os", "raftnet", "raftlog", "kv", "auth", "event", "outgoing", "courier", "http", "cluster", "engine", "view", "webhook",
-            "sso", "discover", "svc", "relay", "front", "hub", "rest"]
+THREADED = ["os", "raftnet", "raftlog", "kv", "auth", "event", "outgoing", "courier", "http", "cluster", "engine",
+            "audit", "view", "webhook", "sso", "discover", "svc", "relay", "front", "hub", "rest"]
 
 SIMULATIONS = sorted(path.stem for path in pathlib.Path("tests/sim").glob("*_sim.c"))
 
