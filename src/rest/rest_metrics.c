@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/digits.h"
 #include "rest/rest_numbers_int.h"
 
 /* http-api.md 20.5 */
@@ -377,16 +378,25 @@ static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE,    JOB_HELD,    
 
 static void write_queue_jobs(struct buf *out, const struct rest_numbers *v)
 {
+    struct buf begin; /* of the lines of one queue */
+    char digits[DIGITS_MAX];
+    buf_init(&begin, SIZE_MAX);
     family(out, "corvo_queue_jobs", "gauge", "Jobs by queue and state.");
     for (size_t i = 0; i < v->queue_count; i++) {
+        buf_clear(&begin);
+        buf_add_str(&begin, STR("corvo_queue_jobs{"));
+        label(&begin, "queue", v->queues[i].name);
+        buf_add_str(&begin, STR(",state=\""));
         for (unsigned s = 0; s < COUNT_OF(shown); s++) {
-            buf_add_str(out, STR("corvo_queue_jobs{"));
-            label(out, "queue", v->queues[i].name);
-            buf_add_char(out, ',');
-            label(out, "state", str_from_z(job_state_name(shown[s])));
-            buf_printf(out, "} %" PRIu64 "\n", v->queues[i].count[shown[s]]);
+            const char *end = digits_put(digits, v->queues[i].count[shown[s]]);
+            buf_add_str(out, buf_str(&begin));
+            buf_add_str(out, str_from_z(job_state_name(shown[s])));
+            buf_add_str(out, STR("\"} "));
+            buf_add_str(out, str_from(digits, (size_t)(end - digits)));
+            buf_add_char(out, '\n');
         }
     }
+    buf_deinit(&begin);
 }
 
 static void write_jobs(struct buf *out, const struct rest_numbers *v)
