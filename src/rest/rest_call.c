@@ -270,17 +270,30 @@ void rest_call__reply_static(struct rest_call *c, int status, struct str type, s
     }
 }
 
-static void reply_json(struct rest_call *c, int status, struct answer_headers *h)
+static void reply_written(struct rest_call *c, int status, struct str type,
+                          struct answer_headers *h)
 {
-    buf_add_char(&c->answer, '\n');
     enum err_code code = buf_error(&c->answer);
     if (code == ERR_TOO_LARGE) {
-        rest_call__fail(c, ERR_TOO_LARGE, "the response is too large; request fewer jobs");
+        rest_call__fail(c, ERR_TOO_LARGE, "the response is too large; request less at once");
     } else if (code != ERR_OK) {
         rest_call__fail_memory(c, code);
     } else if (rest_call__has_memory(c)) {
-        answer(c, status, STR("application/json"), buf_str(&c->answer), h);
+        answer(c, status, type, buf_str(&c->answer), h);
     }
+}
+
+void rest_call__reply_written(struct rest_call *c, struct str type)
+{
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
+    reply_written(c, 200, type, &h);
+}
+
+static void reply_json(struct rest_call *c, int status, struct answer_headers *h)
+{
+    buf_add_char(&c->answer, '\n');
+    reply_written(c, status, STR("application/json"), h);
 }
 
 void rest_call__reply(struct rest_call *c, int status, const struct json_write *w)

@@ -213,7 +213,7 @@ static void finish(struct reading *r)
         write_point(r);
     }
     if (r->csv) {
-        rest_call__reply_type(c, 200, STR("text/csv; charset=utf-8"), buf_str(&c->answer));
+        rest_call__reply_written(c, STR("text/csv; charset=utf-8"));
         return;
     }
     json_write_end(&r->w);

@@ -24,7 +24,9 @@ void rest_call__reply(struct rest_call *c, int status, const struct json_write *
 /* 200, and where the next page of a list begins, in a header; empty: there is none. */
 void rest_call__reply_next(struct rest_call *c, const struct json_write *w, struct str next);
 void rest_call__reply_type(struct rest_call *c, int status, struct str type, struct str body);
-/* The same with headers of its own, at most REST_HEADERS_MAX. */
+/* 200 with what was written into c->answer, or the error that it ran out of room. */
+void rest_call__reply_written(struct rest_call *c, struct str type);
+/* The same as reply_type with headers of its own, at most REST_HEADERS_MAX. */
 enum { REST_HEADERS_MAX = 8 };
 void rest_call__reply_headers(struct rest_call *c, int status, struct str type, struct str body,
                               const struct http_header *headers, size_t count);

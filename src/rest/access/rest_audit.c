@@ -14,6 +14,7 @@
 
 enum {
     READ_WAIT_MS = 5000, /* a reader waits for entries at most */
+    PIECE = 1000,        /* entries that are looked at, or written, in one turn */
 };
 
 /* A call that waits for what was noted before it. */
@@ -231,30 +232,45 @@ static bool is_wanted(const struct rest_call *c, const struct store_audit *e)
 }
 
 /* Keys are in the order of time and the list begins with the newest: the numbers of what is wanted
- * are kept, and what is shown is read again. */
+ * are kept, and what is shown is read again. Both go in pieces, so that other requests of the
+ * thread have their turn. */
 struct finding {
     struct rest_call *call;
+    uint64_t next; /* the first number that was not looked at */
+    unsigned seen; /* in this piece */
+    bool more;     /* the piece ended before the log */
     uint64_t *ids;
     size_t count, cap;
     bool full;
+    size_t shown; /* of the lines of an export, which are written into the call's answer */
 };
 
-static void look_at(void *data, struct str rest, struct str value)
+/* False: enough for one piece. */
+static bool look_at(void *data, struct str rest, struct str value)
 {
     struct finding *f = data;
     struct store_audit e;
     struct unpack u = unpack_from(rest);
     uint64_t id = unpack_u64_be(&u);
-    if (u.bad || !store_access_decode_audit(value, &e) || !is_wanted(f->call, &e)) {
-        return;
+    if (u.bad) {
+        return true;
+    }
+    if (f->seen++ == PIECE) {
+        f->more = true;
+        return false;
+    }
+    f->next = id + 1;
+    if (!store_access_decode_audit(value, &e) || !is_wanted(f->call, &e)) {
+        return true;
     }
     uint64_t *ids = rest_call__grow(f->call, f->ids, f->count, &f->cap, sizeof *f->ids);
     if (ids == NULL) {
         f->full = true;
-        return;
+        return false;
     }
     f->ids = ids;
     f->ids[f->count++] = id;
+    return true;
 }
 
 /* One that has gone since is left out. */
@@ -272,26 +288,10 @@ static void show(struct rest_call *c, uint64_t id, struct json_write *w)
     buf_deinit(&value);
 }
 
-static void reply_lines(struct rest_call *c, const struct finding *f)
-{
-    struct buf lines;
-    rest_call__buf(c, &lines);
-    for (size_t n = 0; n < f->count; n++) {
-        struct json_write w = json_write_to(&lines);
-        size_t before = lines.len;
-        show(c, f->ids[f->count - 1 - n], &w);
-        if (lines.len > before) {
-            json_write_finish(&w);
-            buf_add_char(&lines, '\n');
-        }
-    }
-    struct str text = rest_call__keep(c, &lines);
-    rest_call__reply_type(c, 200, STR("application/x-ndjson"), text);
-}
-
-static void reply_page(struct rest_call *c, const struct finding *f)
+static void reply_page(struct rest_call *c)
 {
     enum { LIMIT_MAX = 1000 };
+    const struct finding *f = c->data;
     const struct audit_in *in = c->query;
     size_t limit = (size_t)(in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit);
     struct json_write w = rest_call__json(c);
@@ -307,19 +307,53 @@ static void reply_page(struct rest_call *c, const struct finding *f)
     json_write_end(&w);
     rest_call__reply(c, 200, &w);
 }
+static void write_lines(struct rest_call *c)
+{
+    struct finding *f = c->data;
+    size_t end = f->count - f->shown > PIECE ? f->shown + PIECE : f->count;
+    for (; f->shown < end; f->shown++) {
+        struct json_write w = json_write_to(&c->answer);
+        size_t before = c->answer.len;
+        show(c, f->ids[f->count - 1 - f->shown], &w);
+        if (c->answer.len > before) {
+            json_write_finish(&w);
+            buf_add_char(&c->answer, '\n');
+        }
+    }
+    if (f->shown < f->count && buf_error(&c->answer) == ERR_OK) {
+        rest_call__later(c, write_lines);
+    } else {
+        rest_call__reply_written(c, STR("application/x-ndjson"));
+    }
+}
+
+static void find_piece(struct rest_call *c)
+{
+    const struct audit_in *in = c->query;
+    struct finding *f = c->data;
+    uint64_t from = htobe64(f->next);
+    f->seen = 0;
+    f->more = false;
+    store_each_from(engine_store(c->rest->config.engine), STORE_KIND_AUDIT, STR_EMPTY,
+                    str_from(&from, sizeof from), look_at, f);
+    if (f->full) {
+        rest_call__fail_memory(c, ERR_TOO_LARGE);
+    } else if (f->more) {
+        rest_call__later(c, find_piece);
+    } else if (str_eq(in->format, STR("jsonl"))) {
+        rest_call__buf(c, &c->answer);
+        write_lines(c);
+    } else {
+        reply_page(c);
+    }
+}
 
 static void reply_list(struct rest_call *c)
 {
-    const struct audit_in *in = c->query;
-    struct finding f = {.call = c};
-    store_each(engine_store(c->rest->config.engine), STORE_KIND_AUDIT, look_at, &f);
-    if (f.full) {
-        rest_call__fail_memory(c, ERR_TOO_LARGE);
-    } else if (str_eq(in->format, STR("jsonl"))) {
-        reply_lines(c, &f);
-    } else {
-        reply_page(c, &f);
-    }
+    struct finding *f = REST_NEW(c, struct finding);
+    f->call = c;
+    c->data = f;
+    find_piece(c);
 }
 
 static void free_waiter(uv_handle_t *h)

@@ -791,6 +791,21 @@ class Audit(KeyTest):
         self.assertEqual([json.loads(line)["metadata"]["query"] for line in lines.splitlines()],
                          ["4", "3", "2", "1", "0"])
 
+    def test_many_entries(self):
+        """More than are looked at in one turn of the network thread."""
+        count = 2100
+        requests = b"".join(f"POST /api/v1/queues/{self.queue}/pause?{n} HTTP/1.1\r\nHost: x\r\nX-API-Key: the password\r\n"
+                            f"Content-Length: 0\r\n{'Connection: close' if n == count - 1 else 'X-N: 1'}\r\n\r\n".encode()
+                            for n in range(count))
+        with socket.create_connection(("127.0.0.1", self.server.port), PATIENCE_S) as s:
+            s.sendall(requests)
+            with s.makefile("rb") as answers:
+                self.assertEqual(answers.read().count(b"HTTP/1.1 200"), count)
+        prefix = f"/api/v1/queues/{self.queue}"
+        self.assertEqual(self.entries(path_prefix=prefix, offset=count - 1)["total"], count)
+        lines = self.api.get(f"/api/v1/audit-logs?path_prefix={prefix}&format=jsonl").body.splitlines()
+        self.assertEqual([json.loads(line)["metadata"]["query"] for line in lines], [str(n) for n in reversed(range(count))])
+
     def test_a_tenant_sees_its_own(self):
         acme = self.client(namespace="acme")
         acme.must(acme.post(f"/api/v1/queues/{self.queue}/pause"))
