@@ -30,6 +30,8 @@ MEMORY_LIMIT = 128 << 20
 RESIDENT_MAX = 2 << 30  # AddressSanitizer's shadow and quarantine included
 BODY_LIMIT = 16 << 20
 WITNESSES = 200
+# One in ten is enough: a fetch waits when there is nothing, a backup reads everything.
+RARE = ("/api/v1/fetch", "/api/v1/admin/backup")
 VALUES = [None, True, 0, -1, 1.5, 1e308, 2**63, -(2**63), "", "x", "\0", "\ud800", "\u00e9" * 50,
           [], {}, [[]] * 20, {"a": {"b": {"c": []}}}, [""] * 1000, "2099-01-01T00:00:00Z", "1h"]
 
@@ -53,8 +55,8 @@ def spoil(rng, value):
 
 def random_request(rng, kinds):
     method, path, body = rng.choice(kinds)
-    if path.startswith("/api/v1/fetch") and rng.random() < 0.9:
-        return random_request(rng, kinds)  # it waits when there is nothing: one in ten is enough
+    if path.startswith(RARE) and rng.random() < 0.9:
+        return random_request(rng, kinds)
     if path.startswith("/api/v1/fetch"):
         body = {**body, "timeout": 1}
     elif path == "/api/v1/enqueue" and rng.random() < 0.8:
