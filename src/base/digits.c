@@ -3,18 +3,33 @@
 #include <endian.h>
 #include <string.h>
 
+/* Digits are made in pairs, from the last one on: a division for two of them. */
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                            "34353637383940414243444546474849505152535455565758596061626364656667"
+                            "6869707172737475767778798081828384858687888990919293949596979899";
+
 char *digits_put(char *at, uint64_t n)
 {
-    unsigned width = 1;
-    for (uint64_t left = n; left >= 10; left /= 10) {
-        width++;
+    char room[DIGITS_MAX];
+    char *begin = room + sizeof room;
+    for (; n >= 100; n /= 100) {
+        begin -= 2;
+        memcpy(begin, pairs + 2 * (n % 100), 2);
     }
-    return digits_put_padded(at, n, width);
+    if (n >= 10) {
+        begin -= 2;
+        memcpy(begin, pairs + 2 * n, 2);
+    } else {
+        *--begin = (char)('0' + n);
+    }
+    size_t width = (size_t)(room + sizeof room - begin);
+    memcpy(at, begin, width);
+    return at + width;
 }
 
 /* Eight digits of hex, the highest first. Halves move apart until each digit has a byte of its own;
  * adding six lets those from ten on reach the bit that says to use a letter. */
-static inline void put_hex_word(char *at, uint32_t n)
+void digits_put_hex_word(char *at, uint32_t n)
 {
     const uint64_t ones = 0x0101010101010101U;
     uint64_t digits = n;
@@ -30,17 +45,22 @@ char *digits_put_hex(char *at, uint64_t n)
 {
     unsigned width = n == 0 ? 1 : (67 - (unsigned)__builtin_clzll(n)) / 4;
     n <<= 64 - 4 * width;
-    put_hex_word(at, (uint32_t)(n >> 32));
+    digits_put_hex_word(at, (uint32_t)(n >> 32));
     if (width > 8) {
-        put_hex_word(at + 8, (uint32_t)n);
+        digits_put_hex_word(at + 8, (uint32_t)n);
     }
     return at + width;
 }
 
 char *digits_put_padded(char *at, uint64_t n, unsigned width)
 {
-    for (unsigned i = width; i-- > 0; n /= 10) {
-        at[i] = (char)('0' + n % 10);
+    unsigned i = width;
+    for (; i >= 2; n /= 100) {
+        i -= 2;
+        memcpy(at + i, pairs + 2 * (n % 100), 2);
+    }
+    if (i == 1) {
+        at[0] = (char)('0' + n % 10);
     }
     return at + width;
 }

@@ -83,8 +83,17 @@ bool str_to_i64(struct str s, int64_t *out)
     int64_t value = 0;
     size_t i = negative ? 1 : 0;
 
+    const size_t safe = i + 18 < s.len ? i + 18 : s.len; /* so many digits cannot overflow */
+
     if (i == s.len) {
         return false;
+    }
+    for (; i < safe; i++) {
+        if (s.ptr[i] < '0' || s.ptr[i] > '9') {
+            return false;
+        }
+        int64_t digit = s.ptr[i] - '0';
+        value = value * 10 + (negative ? -digit : digit);
     }
     for (; i < s.len; i++) {
         if (s.ptr[i] < '0' || s.ptr[i] > '9') {

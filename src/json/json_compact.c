@@ -1,7 +1,5 @@
 #include "json/json_compact.h"
 
-#include <stdbool.h>
-
 #include "json/json_int.h"
 
 static bool is_space(char c)
@@ -20,23 +18,29 @@ static const char *string_end(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
+/* The first space from p on that means nothing; end when there is none. */
+static const char *next_space(const char *p, const char *end)
+{
+    while (p < end && !is_space(*p)) {
+        p = *p == '"' ? string_end(p, end) : p + 1;
+    }
+    return p;
+}
+
+bool json_compact_is(struct str value)
+{
+    const char *end = value.ptr + value.len;
+    return value.len == 0 || next_space(value.ptr, end) == end;
+}
+
 void json_compact_add(struct buf *out, struct str value)
 {
     const char *p = value.len == 0 ? "" : value.ptr, *end = p + value.len;
-    const char *run = p; /* where the bytes that are not copied yet begin */
-
     while (p < end) {
-        if (*p == '"') {
-            p = string_end(p, end);
-        } else if (is_space(*p)) {
-            buf_add(out, run, (size_t)(p - run));
-            while (p < end && is_space(*p)) {
-                p++;
-            }
-            run = p;
-        } else {
+        const char *space = next_space(p, end);
+        buf_add(out, p, (size_t)(space - p));
+        for (p = space; p < end && is_space(*p);) {
             p++;
         }
     }
-    buf_add(out, run, (size_t)(p - run));
 }

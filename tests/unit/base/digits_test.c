@@ -46,7 +46,22 @@ static void digits_put_padded__keeps_the_last_digits(void **state)
     assert_string_equal(room, "567");
     *digits_put_padded(room, 7, 3) = '\0';
     assert_string_equal(room, "007");
+    *digits_put_padded(room, 1234567, 4) = '\0';
+    assert_string_equal(room, "4567");
+    *digits_put_padded(room, 90071, 1) = '\0';
+    assert_string_equal(room, "1");
+}
+
+static void digits_put_hex_word__writes_all_eight(void **state)
+{
+    (void)state;
+    char room[9] = "";
+    digits_put_hex_word(room, 0x0ab);
+    assert_string_equal(room, "000000ab");
+    digits_put_hex_word(room, UINT32_MAX);
+    assert_string_equal(room, "ffffffff");
 }
 
 TEST_GROUP(digits, cmocka_unit_test(digits_put__writes_what_printf_writes),
+           cmocka_unit_test(digits_put_hex_word__writes_all_eight),
            cmocka_unit_test(digits_put_padded__keeps_the_last_digits));

@@ -1,5 +1,7 @@
 #include "json/json_compact.h"
 
+#include <string.h>
+
 #include "lib/expect.h"
 #include "lib/test.h"
 
@@ -28,6 +30,9 @@ static void compact__drops_white_space_and_nothing_else(void **state)
         buf_init(&b, 1024);
         json_compact_add(&b, str_from_z(rows[i].from));
         expect_str(buf_str(&b), str_from_z(rows[i].to));
+        assert_true(json_compact_is(buf_str(&b)));
+        assert_int_equal(json_compact_is(str_from_z(rows[i].from)),
+                         strcmp(rows[i].from, rows[i].to) == 0);
         buf_deinit(&b);
     }
 }
