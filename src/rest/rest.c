@@ -375,6 +375,7 @@ static void enter(struct rest_call *c)
     }
     rest_router__match(c->rest->router, req->method, req->path_raw, req->arena, &match);
     c->route = match.route;
+    c->route_number = match.number;
     choose_headers(c, &match);
     memcpy(c->param, match.param, sizeof c->param);
     go_on(c, &match);

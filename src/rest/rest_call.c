@@ -185,7 +185,7 @@ static void log_client(const struct rest_call *c)
 struct rest_metrics_what rest_call__what(const struct rest_call *c)
 {
     return (struct rest_metrics_what){
-        .route = c->route, .rpc = c->rpc.number, .method = c->req->method};
+        .route = c->route_number, .rpc = c->rpc.number, .method = c->req->method};
 }
 
 static void count_end(struct rest_call *c, int status, int64_t took_ns)

@@ -50,6 +50,7 @@ struct rest_call {
     struct rest *rest;
     struct http_request *req;
     const struct rest_route *route; /* NULL until matched */
+    size_t route_number;            /* 0 until then (rest_match) */
     struct str param[REST_PARAMS_MAX];
     struct arena *arena;
     void *in;    /* the decoded body */

@@ -77,9 +77,10 @@ static struct row *row_of(struct rest_metrics *m, struct rest_metrics_what what)
 {
     CHECK(what.method < HTTP_METHOD_COUNT);
     CHECK(what.rpc <= m->rpc_count);
-    return &m->rows[what.route != NULL ? rest_router__index(what.route)
-                    : what.rpc > 0     ? m->route_count + HTTP_METHOD_COUNT + what.rpc - 1
-                                       : m->route_count + what.method];
+    CHECK(what.route <= m->route_count);
+    return &m->rows[what.route > 0 ? what.route - 1
+                    : what.rpc > 0 ? m->route_count + HTTP_METHOD_COUNT + what.rpc - 1
+                                   : m->route_count + what.method];
 }
 
 void rest_metrics__begin(struct rest_metrics *m)

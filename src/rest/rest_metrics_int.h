@@ -6,12 +6,11 @@
 #include "http/http_request.h"
 
 struct rest_metrics;
-struct rest_route;
 
 /* What a request meant: a route, or else a method of RPC, or else neither. */
 struct rest_metrics_what {
-    const struct rest_route *route;
-    size_t rpc; /* the number of the method (rpc_target); 0: none */
+    size_t route; /* the number of the route (rest_match); 0: none */
+    size_t rpc;   /* the number of the method (rpc_target); 0: none */
     enum http_method method;
 };
 

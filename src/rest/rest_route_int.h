@@ -99,6 +99,7 @@ enum { REST_PARAMS_MAX = 2 };
 
 struct rest_match {
     const struct rest_route *route;  /* NULL: none */
+    size_t number;                   /* of the route (rest_router__route), from 1 on; 0: none */
     const struct json_schema *query; /* NULL: it takes no parameters */
     bool path_known;                 /* the path exists, with another method */
     bool path_open;                  /* and with that one it is open to everybody */
@@ -115,6 +116,5 @@ void rest_router__match(const struct rest_router *r, enum http_method method, st
 size_t rest_router__count(void);
 const struct rest_route *rest_router__route(size_t i); /* all of them, for metrics and OpenAPI */
 const struct json_schema *rest_router__query(const struct rest_route *route); /* NULL: none */
-size_t rest_router__query_count(void); /* how many rows for queries there are */
-size_t rest_router__index(const struct rest_route *route);
+size_t rest_router__query_count(void);                    /* how many rows for queries there are */
 const char *rest_router__method(enum http_method method); /* "GET"; "" for others */

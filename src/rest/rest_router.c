@@ -90,19 +90,6 @@ size_t rest_router__query_count(void)
     return n;
 }
 
-size_t rest_router__index(const struct rest_route *route)
-{
-    size_t before = 0;
-    for (size_t t = 0; t < COUNT_OF(tables); t++) {
-        const struct rest_route *rows = tables[t]->rows;
-        if (route >= rows && route < rows + tables[t]->count) {
-            return before + (size_t)(route - rows);
-        }
-        before += tables[t]->count;
-    }
-    UNREACHABLE("the route is in no table");
-}
-
 enum { SEGMENTS_MAX = 8 };
 
 /* A path or pattern, cut at its slashes. */
@@ -330,14 +317,20 @@ static void list_allowed(const struct rest_router *r, const struct segments *pat
     }
 }
 
+static void take(const struct rest_router *r, const struct compiled *c, struct rest_match *out)
+{
+    out->route = c->route;
+    out->number = (size_t)(c - r->routes) + 1;
+    out->query = c->query;
+}
+
 void rest_router__match(const struct rest_router *r, enum http_method method, struct str path,
                         struct arena *arena, struct rest_match *out)
 {
     const struct compiled *best = find_literal(r, method, path);
     *out = (struct rest_match){0};
     if (best != NULL) { /* none is closer than one without parameters */
-        out->route = best->route;
-        out->query = best->query;
+        take(r, best, out);
         return;
     }
     if (path.len == 0 || path.ptr[0] != '/') {
@@ -349,8 +342,7 @@ void rest_router__match(const struct rest_router *r, enum http_method method, st
         list_allowed(r, &segments, out);
         return;
     }
-    out->route = best->route;
-    out->query = best->query;
+    take(r, best, out);
     unsigned n = 0;
     for (unsigned i = 0; i < best->segments.count; i++) {
         if ((best->params >> i & 1U) != 0) {
