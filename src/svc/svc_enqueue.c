@@ -169,6 +169,7 @@ static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue
     if (in->push != NULL && svc_push_define(who, in->push, &j->push, err) != ERR_OK) {
         return err->code;
     }
+    out->push_is_target = in->push != NULL;
     if (set_batch(who, in->batch_id, j, err) != ERR_OK ||
         svc_names_internal(who, "queue", in->queue, &j->queue, err) != ERR_OK ||
         set_dependencies(who, in, j, err) != ERR_OK) {

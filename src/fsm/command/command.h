@@ -76,7 +76,9 @@ struct command_new {
     struct job job;
     int64_t expire_after_ms; /* 0: never */
     bool starts_chain;       /* gets a chain id, and is its step 0 */
-    bool payload_is_json;    /* whoever made this has seen to it; not part of the bytes */
+    /* Whoever made this has seen to it; not part of the bytes. */
+    bool payload_is_json;
+    bool push_is_target; /* push_target_read takes it */
 };
 
 struct command_enqueue {

@@ -141,7 +141,7 @@ static enum err_code check_step(const struct place *at, struct json_value v, con
     enum err_code code = check_queue_name(at, "chain step queue", buf_str(&name), err);
     if (code == ERR_OK && json_scan_member(v.text, STR("push"), &push) &&
         push.type == JSON_TYPE_OBJECT) {
-        code = command_push__check_target(push.text, err);
+        code = command_push__check_target(push.text, false, err);
     }
     buf_deinit(&name);
     return code;
@@ -296,7 +296,7 @@ static enum err_code check_new(const struct place *at, const struct command_new 
         check_chain(at, new, err) != ERR_OK) {
         return err->code;
     }
-    if (command_push__check_target(j->push, err) != ERR_OK) {
+    if (command_push__check_target(j->push, new->push_is_target, err) != ERR_OK) {
         return at->in_list ? err_wrap(err, "%s[%zu]", at->list, at->index) : err->code;
     }
     if (j->waits_for.len / ID_BYTES > LIMIT_DEPENDS_ON) {
@@ -525,7 +525,7 @@ static enum err_code check_schedule_put(const struct command *c,
         check_text(&top, "timezone", s->timezone, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "unique_key", s->unique_key, LIMIT_UNIQUE_KEY_BYTES, err) != ERR_OK ||
         check_payload(&top, s->payload, false, limits, err) != ERR_OK ||
-        command_push__check_target(s->push, err) != ERR_OK) {
+        command_push__check_target(s->push, false, err) != ERR_OK) {
         return err->code;
     }
     return check_tags(&top, s->tags, err);

@@ -6,7 +6,8 @@
  * machine fail; whether it changes anything is the machine's answer.
  *
  * A payload whose maker says that it is JSON (payload_is_json) is not read once more: on the way of
- * one enqueue that would be the most expensive check of all.
+ * one enqueue that would be the most expensive check of all. The same goes for a push target
+ * (push_is_target).
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 #include "fsm/command/command_push.h"
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "base/pack.h"
 #include "fsm/command/command.h"
@@ -137,9 +138,17 @@ void command_push__decode_purge(struct unpack *u, struct arena *a, struct comman
 
 /* Checks */
 
-enum err_code command_push__check_target(struct str json, struct err *err)
+static enum err_code read_target(struct str json, struct err *err)
 {
     struct push_target t;
+    struct arena *a = arena_new(2 * (size_t)LIMIT_PUSH_BYTES);
+    enum err_code code = push_target_read(json, a, &t, err);
+    arena_free(a);
+    return code;
+}
+
+enum err_code command_push__check_target(struct str json, bool is_target, struct err *err)
+{
     if (json.len == 0) {
         return ERR_OK;
     }
@@ -147,10 +156,11 @@ enum err_code command_push__check_target(struct str json, struct err *err)
         return err_set(err, ERR_FIELD_TOO_LARGE, "push too large: %zu bytes (max %d)", json.len,
                        LIMIT_PUSH_BYTES);
     }
-    struct arena *a = arena_new(2 * (size_t)LIMIT_PUSH_BYTES);
-    enum err_code code = push_target_read(json, a, &t, err);
-    arena_free(a);
-    return code;
+    if (is_target) {
+        DCHECK(read_target(json, err) == ERR_OK);
+        return ERR_OK;
+    }
+    return read_target(json, err);
 }
 
 enum err_code command_push__check_claim(const struct command *c,
@@ -189,7 +199,8 @@ enum err_code command_push__check_finish(const struct command *c,
 enum err_code command_push__check_put(const struct command *c, const struct command_limits *limits,
                                       struct err *err)
 {
-    const struct job *j = &c->named_put.job->job;
+    const struct command_new *new = c->named_put.job;
+    const struct job *j = &new->job;
     (void)limits;
     if (j->name.len == 0 || j->name.len > LIMIT_JOB_NAME_BYTES || !str_is_utf8(j->name)) {
         return err_set(err, ERR_VALIDATION, "id: expected 1 to %d bytes of UTF-8",
@@ -200,8 +211,10 @@ enum err_code command_push__check_put(const struct command *c, const struct comm
         j->cron.len > LIMIT_CRON_BYTES || j->counted_bytes == 0) {
         return err_set(err, ERR_VALIDATION, "the job with a name is not valid");
     }
-    if (j->payload.len > LIMIT_OP_BYTES || json_scan_check(j->payload, err) != ERR_OK) {
+    DCHECK(!new->payload_is_json || json_scan_check(j->payload, err) == ERR_OK);
+    if (j->payload.len > LIMIT_OP_BYTES ||
+        (!new->payload_is_json &&json_scan_check(j->payload, err) != ERR_OK)) {
         return err_set(err, ERR_VALIDATION, "payload: expected JSON");
     }
-    return command_push__check_target(j->push, err);
+    return command_push__check_target(j->push, new->push_is_target, err);
 }

@@ -71,7 +71,9 @@ struct command_named_purge {
 
 /* For command_check.c: as command_check. A target may be empty: there is none. */
 struct command_limits;
-ATTR_NODISCARD enum err_code command_push__check_target(struct str json, struct err *err);
+/* is_target: it was read already, and is not read once more. */
+ATTR_NODISCARD enum err_code command_push__check_target(struct str json, bool is_target,
+                                                        struct err *err);
 ATTR_NODISCARD enum err_code command_push__check_claim(const struct command *c,
                                                        const struct command_limits *limits,
                                                        struct err *err);
