@@ -102,13 +102,20 @@ bool rest_call__has_memory(struct rest_call *c)
     return false;
 }
 
+void rest_call__room(struct rest_call *c, struct buf *b, size_t limit_bytes)
+{
+    enum { ROOM_BYTES = 256 }; /* most things; others move out */
+    char *room = arena_alloc(c->arena, ROOM_BYTES, 1);
+    buf_init_room(b, limit_bytes, room, room == NULL ? 0 : ROOM_BYTES);
+}
+
 struct str rest_call__keep(struct rest_call *c, struct buf *b)
 {
     enum err_code code = buf_error(b);
     if (code != ERR_OK) {
         arena_spoil(c->arena, code);
     }
-    struct str kept = arena_str(c->arena, buf_str(b));
+    struct str kept = b->borrowed ? buf_str(b) : arena_str(c->arena, buf_str(b));
     buf_deinit(b);
     return kept;
 }

@@ -132,6 +132,8 @@ ATTR_NODISCARD void *rest_call__grow(struct rest_call *c, void *list, size_t cou
 /* What was written into the buf, in the call's memory; the buf is freed. What did not fit into
  * either is memory that ran out. */
 struct str rest_call__keep(struct rest_call *c, struct buf *b);
+/* A buf for something small that is kept afterwards: it begins in the call's memory. */
+void rest_call__room(struct rest_call *c, struct buf *b, size_t limit_bytes);
 
 /* A buf bounded by what an answer may be, with memory from the budget; freed with buf_deinit by the
  * caller. Whoever puts something of it elsewhere looks at buf_error. */

@@ -169,10 +169,8 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
     }
     jobs__create(m, j);
     note(m, key, j->id);
-    r->items[0] = (struct result_item){.id = j->id,
-                                       .status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED
-                                                                           : RESULT_PENDING,
-                                       .doc = jobs__doc(m, j->id)};
+    r->items[0] = (struct result_item){
+        .id = j->id, .status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING};
 }
 
 void apply_named_purge(struct machine *m, const struct command *c, struct result *r)

@@ -130,7 +130,7 @@ static struct str target_of(struct rest_call *c, const struct rest_sdb_new *n)
                             .timeout_ms = c->rest->config.sdb.execution_timeout_ms,
                             .success_below = PUSH_TARGET_SUCCESS_BELOW};
     struct buf b;
-    buf_init(&b, LIMIT_PUSH_BYTES);
+    rest_call__room(c, &b, LIMIT_PUSH_BYTES);
     push_target_write(&t, &b);
     return rest_call__keep(c, &b);
 }
@@ -151,9 +151,20 @@ static int64_t to_ns(int64_t seconds)
                                              : seconds * NS_PER_S;
 }
 
+/* Has it something that a job has no member for? */
+static bool is_special(const struct rest_sdb_new *n)
+{
+    return (!n->recurring && n->cron.len > 0) || (n->has_at && n->at_s > REST_SDB_SECONDS_MAX) ||
+           (n->has_until && n->until_s > REST_SDB_SECONDS_MAX);
+}
+
 static struct str tags_of(struct rest_call *c, const struct rest_sdb_new *n)
 {
     struct buf b;
+    if (!is_special(n)) {
+        return n->recurring ? STR("{\"sched_type\":\"recurrente\"}")
+                            : STR("{\"sched_type\":\"unico\"}");
+    }
     buf_init(&b, LIMIT_PUSH_BYTES);
     struct json_write w = json_write_to(&b);
     json_write_object(&w);
@@ -215,14 +226,10 @@ static void reply_job(struct rest_call *c, const struct job *j)
     rest_call__reply(c, 200, &w);
 }
 
-/* It is stored as it was sent, and its id says when: it need not be read. */
 static void reply_new(struct rest_call *c, struct rest_sdb_creation *made, struct id id)
 {
-    struct job *j = &made->room.job;
-    j->created_at.ns = id_ms(id) * NS_PER_MS;
-    j->due_at = j->scheduled_at;
     struct json_write w = rest_call__json(c);
-    rest_sdb_show__new(&w, j, &made->asked);
+    rest_sdb_show__new(&w, made, id);
     rest_call__reply(c, 200, &w);
 }
 
@@ -247,9 +254,10 @@ static void created(struct rest_call *c, const struct result *r)
 }
 
 void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
-                       struct rest_sdb_new *n, struct rest_sdb_creation *made, struct command *out)
+                       struct rest_sdb_creation *made, struct command *out)
 {
     const struct rest_sdb_config *sdb = &c->rest->config.sdb;
+    struct rest_sdb_new *n = &made->asked;
     struct job *j = &made->room.job;
     j->definition = definition_of(n);
     n->id = n->id.len > 0 ? n->id : rest_sdb_id__new(c);
@@ -258,6 +266,8 @@ void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
     j->counted_bytes = (uint32_t)made->size;
     j->payload = n->payload.len > 0 ? n->payload : STR("null");
     j->push = target_of(c, n);
+    /* The payload and what the target is made of were checked as they were read. */
+    made->room.payload_is_json = made->room.push_is_target = true;
     j->tags = tags_of(c, n);
     j->cron = n->recurring ? n->cron : STR_EMPTY;
     j->cron_until.ns = !n->has_until ? 0 : n->until_s == 0 ? 1 : to_ns(n->until_s); /* 0: none */
@@ -287,7 +297,7 @@ static void handle_create(struct rest_call *c)
     } else if (!rest_sdb_read__new(c, object, now, &made->asked, &text)) {
         rest_sdb_text__fail(c, ERR_VALIDATION, text);
     } else if (rest_sdb__queue(c, &queue)) {
-        rest_sdb__command(c, queue, now, &made->asked, made, &command);
+        rest_sdb__command(c, queue, now, made, &command);
         c->data = made;
         rest_call__submit(c, &command, 0, created);
     }

@@ -17,8 +17,8 @@ struct item {
     struct rest_sdb_creation made;
     struct rest_call *call;
     struct str id;    /* as it was given */
-    struct str doc;   /* of the job, if it is new */
-    struct id job_id; /* of the job, with or without doc */
+    struct id job_id; /* of the job */
+    bool is_new;
     struct str error; /* why there is none; empty: there is one */
     int status;
 };
@@ -47,16 +47,17 @@ static void refuse_full(struct item *it, bool bytes, uint64_t current)
     refuse(it, 507, str_from_z(text));
 }
 
-static void write_job(struct json_write *w, const struct item *it)
+static void write_job(struct json_write *w, struct item *it)
 {
     struct rest_call *c = it->call;
     struct buf doc;
     struct job j;
     struct err err;
     buf_init(&doc, LIMIT_DOC_BYTES);
-    bool known = it->doc.len > 0 || engine_read_job(c->rest->config.engine, it->job_id, &doc);
-    if (known && store_job_decode(it->job_id, it->doc.len > 0 ? it->doc : buf_str(&doc), &j,
-                                  &err) == ERR_OK) {
+    if (it->is_new) {
+        rest_sdb_show__new(w, &it->made, it->job_id);
+    } else if (engine_read_job(c->rest->config.engine, it->job_id, &doc) &&
+               store_job_decode(it->job_id, buf_str(&doc), &j, &err) == ERR_OK) {
         rest_sdb_show__job(w, &j);
     }
     buf_deinit(&doc);
@@ -64,7 +65,7 @@ static void write_job(struct json_write *w, const struct item *it)
 
 static void reply(struct rest_call *c)
 {
-    const struct batch *b = c->data;
+    struct batch *b = c->data;
     struct json_write w = rest_call__json(c);
     json_write_object(&w);
     rest_document__array(&w, "jobs");
@@ -105,10 +106,9 @@ static void note(struct item *it, const struct result *r)
         refuse_full(it, r->items[0].status == RESULT_NO_BYTES, r->items[0].order);
     } else {
         it->job_id = r->items[0].id;
-        it->doc = arena_str(c->arena, r->items[0].doc);
-        if (it->doc.len > 0) {
-            (void)atomic_fetch_add(&c->rest->sdb.created[it->made.room.job.cron.len > 0 ? 1 : 0],
-                                   1);
+        it->is_new = r->items[0].status != RESULT_DUPLICATE;
+        if (it->is_new) {
+            (void)atomic_fetch_add(&c->rest->sdb.created[it->made.asked.recurring ? 1 : 0], 1);
         }
     }
 }
@@ -130,7 +130,7 @@ static void send_one(struct rest_call *c, struct str queue, struct wall now, str
 {
     struct batch *b = c->data;
     struct command command;
-    struct rest_sdb_new n;
+    struct rest_sdb_new *n = &it->made.asked;
     struct str text;
     struct err err;
     it->call = c;
@@ -138,13 +138,13 @@ static void send_one(struct rest_call *c, struct str queue, struct wall now, str
         refuse(it, 400, STR("Invalid request body"));
         return;
     }
-    bool sound = rest_sdb_read__new(c, v.text, now, &n, &text);
-    it->id = n.id;
+    bool sound = rest_sdb_read__new(c, v.text, now, n, &text);
+    it->id = n->id;
     if (!sound) {
         refuse(it, 400, text);
         return;
     }
-    rest_sdb__command(c, queue, now, &n, &it->made, &command);
+    rest_sdb__command(c, queue, now, &it->made, &command);
     it->op.client = &c->client;
     it->op.data = it;
     if (front_op_send(&it->op, c->arena, &command, 0, landed, &err) != ERR_OK) {

@@ -8,6 +8,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "os/os_clock.h"
 #include "rest/sdb/rest_sdb_int.h"
 
@@ -37,19 +38,22 @@ static void take_bytes(uint8_t out[static 16])
 
 struct str rest_sdb_id__new(struct rest_call *c)
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t b[16];
+    char digits[32];
     char text[36];
-    char *at = text;
     take_bytes(b);
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
     b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    for (size_t i = 0; i < sizeof b; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) {
-            *at++ = '-';
-        }
-        *at++ = digits[b[i] >> 4];
-        *at++ = digits[b[i] & 15];
+    for (size_t i = 0; i < sizeof b; i += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, b + i, sizeof word);
+        digits_put_hex_word(digits + 2 * i, be32toh(word));
     }
+    memcpy(text, digits, 8);
+    text[8] = text[13] = text[18] = text[23] = '-';
+    memcpy(text + 9, digits + 8, 4);
+    memcpy(text + 14, digits + 12, 4);
+    memcpy(text + 19, digits + 16, 4);
+    memcpy(text + 24, digits + 20, 12);
     return arena_str(c->arena, str_from(text, sizeof text));
 }

@@ -60,8 +60,6 @@ enum rest_sdb_status rest_sdb_show__status(const struct job *j);
 const char *rest_sdb_show__word(enum rest_sdb_status status);
 bool rest_sdb_show__parse(struct str word, enum rest_sdb_status *out);
 void rest_sdb_show__job(struct json_write *w, const struct job *j);
-/* One that was just made of n, as it is stored. */
-void rest_sdb_show__new(struct json_write *w, const struct job *j, const struct rest_sdb_new *n);
 void rest_sdb_show__state(struct json_write *w, const struct job *j, struct store *store);
 void rest_sdb_show__attempts(struct json_write *w, const struct job *j, struct store *store);
 
@@ -74,9 +72,12 @@ struct rest_sdb_creation {
     struct command_new room;
     uint64_t size; /* what it counts for the capacity */
 };
-/* The command that creates the job in the queue; it lives in made and the call's memory. */
+/* The command that creates what is asked for in the queue; it lives in made and the call's memory.
+ */
 void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
-                       struct rest_sdb_new *n, struct rest_sdb_creation *made, struct command *out);
+                       struct rest_sdb_creation *made, struct command *out);
+/* rest_sdb_show.c: a job that was just created under this id. */
+void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id);
 /* What is told of a job for which there is no room: of bytes, or of jobs. */
 enum { REST_SDB_TEXT_BYTES = 256 };
 void rest_sdb__full_text(const struct rest_call *c, bool bytes, uint64_t current, uint64_t size,

@@ -66,15 +66,18 @@ static bool take_text(struct rest_call *c, struct json_value v, struct str *out)
            (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK);
 }
 
+/* A time as it was given: text, which may be empty for none, or a number of seconds. */
+struct given_time {
+    struct str text;
+    int64_t s;
+    bool is_number;
+};
+
 /* The same for a time, which may also be a whole number. */
-static bool take_time(struct rest_call *c, struct json_value v, struct str *out)
+static bool take_time(struct rest_call *c, struct json_value v, struct given_time *out)
 {
-    int64_t n;
-    if (v.type == JSON_TYPE_NUMBER) {
-        *out = v.text;
-        return json_value_i64(v, &n);
-    }
-    return take_text(c, v, out);
+    out->is_number = v.type == JSON_TYPE_NUMBER;
+    return out->is_number ? json_value_i64(v, &out->s) : take_text(c, v, &out->text);
 }
 
 static bool take_payload(struct rest_call *c, struct json_value v, struct str *out)
@@ -83,6 +86,10 @@ static bool take_payload(struct rest_call *c, struct json_value v, struct str *o
     *out = STR_EMPTY;
     if (v.type != JSON_TYPE_OBJECT) {
         return v.type == JSON_TYPE_NULL;
+    }
+    if (json_compact_is(v.text)) {
+        *out = v.text;
+        return true;
     }
     buf_init(&b, v.text.len);
     json_compact_add(&b, v.text);
@@ -111,7 +118,7 @@ bool rest_sdb_read__body(struct rest_call *c, struct str *out_object)
 }
 
 static bool decode(struct rest_call *c, struct str object, struct rest_sdb_new *out,
-                   struct str *out_at, struct str *out_until)
+                   struct given_time *out_at, struct given_time *out_until)
 {
     struct json_value m[MEMBER_COUNT];
     return json_scan_members(object, member_names, MEMBER_COUNT, m) &&
@@ -124,25 +131,15 @@ static bool decode(struct rest_call *c, struct str object, struct rest_sdb_new *
            !str_has_control(out->token);
 }
 
-static bool take_times(struct rest_call *c, struct rest_sdb_new *n, struct str at, struct str until,
-                       struct str *out)
+/* The seconds of a time, and whether there is one. */
+static bool settle_time(struct rest_call *c, const char *name, const struct given_time *given,
+                        int64_t *out_s, bool *out_set, struct str *out)
 {
-    const struct {
-        const char *name;
-        struct str text;
-        int64_t *to;
-        bool *set;
-    } rows[] = {{"timestamp", at, &n->at_s, &n->has_at},
-                {"last_date", until, &n->until_s, &n->has_until}};
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        *rows[i].set = rows[i].text.len > 0;
-        if (*rows[i].set && !rest_sdb_read__time(rows[i].text, rows[i].to)) {
-            return refuse(c, out,
-                          "Invalid job data: invalid %s: invalid timestamp format: " STR_FMT,
-                          rows[i].name, STR_ARG(rows[i].text));
-        }
-    }
-    return true;
+    *out_s = given->s;
+    *out_set = given->is_number || given->text.len > 0;
+    return given->is_number || given->text.len == 0 || rest_sdb_read__time(given->text, out_s) ||
+           refuse(c, out, "Invalid job data: invalid %s: invalid timestamp format: " STR_FMT, name,
+                  STR_ARG(given->text));
 }
 
 static bool validate(struct rest_call *c, struct wall now, struct rest_sdb_new *n, struct str *out)
@@ -168,8 +165,8 @@ static bool validate(struct rest_call *c, struct wall now, struct rest_sdb_new *
 bool rest_sdb_read__new(struct rest_call *c, struct str object, struct wall now,
                         struct rest_sdb_new *out, struct str *out_text)
 {
-    struct str at;
-    struct str until;
+    struct given_time at = {.s = 0};
+    struct given_time until = {.s = 0};
     *out = (struct rest_sdb_new){.has_at = false};
     if (!decode(c, object, out, &at, &until)) {
         return refuse(c, out_text, "Invalid request body");
@@ -179,7 +176,9 @@ bool rest_sdb_read__new(struct rest_call *c, struct str object, struct wall now,
         return refuse(c, out_text, "Job validation failed: invalid job type: " STR_FMT,
                       STR_ARG(out->type));
     }
-    if (!take_times(c, out, at, until, out_text) || !validate(c, now, out, out_text)) {
+    if (!settle_time(c, "timestamp", &at, &out->at_s, &out->has_at, out_text) ||
+        !settle_time(c, "last_date", &until, &out->until_s, &out->has_until, out_text) ||
+        !validate(c, now, out, out_text)) {
         return false;
     }
     out->has_until &= out->recurring; /* of others it is dropped */

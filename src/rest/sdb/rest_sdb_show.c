@@ -133,9 +133,13 @@ void rest_sdb_show__job(struct json_write *w, const struct job *j)
     write_job(w, j, NULL);
 }
 
-void rest_sdb_show__new(struct json_write *w, const struct job *j, const struct rest_sdb_new *n)
+/* It is stored as it was sent, and its id says when: it need not be read. */
+void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id)
 {
-    write_job(w, j, n);
+    struct job *j = &made->room.job;
+    j->created_at.ns = id_ms(id) * NS_PER_MS;
+    j->due_at = j->scheduled_at;
+    write_job(w, j, &made->asked);
 }
 
 struct attempts {
