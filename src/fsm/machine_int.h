@@ -170,7 +170,8 @@ struct machine {
     struct heap due;    /* live.due */
     struct heap expiry; /* live.expiry */
     struct map queue_names;
-    struct queue **queues; /* by number; NULL where one was deleted */
+    struct queue *queue_hint; /* the last that was needed, which often is the next; or NULL */
+    struct queue **queues;    /* by number; NULL where one was deleted */
     uint32_t queue_count;
     struct map locks;
     struct heap lock_expiry;

@@ -16,6 +16,9 @@ enum { PLACE_BYTES = 4, KEY_TAIL_BYTES = 1 + PLACE_BYTES };
 
 struct queue *queues__find(const struct machine *m, struct str name)
 {
+    if (m->queue_hint != NULL && str_eq(m->queue_hint->node.key, name)) {
+        return m->queue_hint;
+    }
     struct map_node *n = map_find(&m->queue_names, name);
     return n == NULL ? NULL : CONTAINER_OF(n, struct queue, node);
 }
@@ -63,6 +66,7 @@ struct queue *queues__need(struct machine *m, struct str name)
         q->rec = (struct store_queue){.created_at = m->now};
         queues__touch(m, q);
     }
+    m->queue_hint = q;
     return q;
 }
 
@@ -366,6 +370,7 @@ void queues__write_dirty(struct machine *m)
             history__drop(m, q->node.key);
             map_remove(&m->queue_names, &q->node);
             m->queues[q->number] = NULL;
+            m->queue_hint = NULL;
             spaces__leave(m, q);
             queue_free(q);
             continue;
@@ -417,4 +422,5 @@ void queues__close(struct machine *m)
     }
     free(m->queues);
     map_deinit(&m->queue_names);
+    m->queue_hint = NULL;
 }
