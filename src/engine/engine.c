@@ -88,7 +88,8 @@ static enum err_code open_machine(struct engine *e, struct err *err)
                                   .access = access_hook,
                                   .push_ready = push_ready_hook,
                                   .push_gone = push_gone_hook,
-                                  .taken = taken_hook};
+                                  .taken = taken_hook,
+                                  .slot_ns = e->config.hooks.slot_ns};
     return machine_open(e->state_dir.z, &hooks, &e->machine, err);
 }
 

@@ -47,7 +47,7 @@ struct engine_config {
     int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
     int64_t retention_interval_ms;
     int64_t max_clock_jump_ms;  /* a leap ahead by more is not believed at first; 0: is */
-    struct machine_hooks hooks; /* only access and its data: on the core thread */
+    struct machine_hooks hooks; /* only access, its data (on the core thread) and slot_ns */
     int64_t leader_wait_ms;     /* how long engine_open waits for a leader */
     int64_t stop_wait_ms;       /* how long a stop waits for entries under way, at most */
 };

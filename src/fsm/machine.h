@@ -45,6 +45,8 @@ struct machine_hooks {
     /* An active job is no longer its worker's, who has not asked for that: the run that has this
      * lease token is over. During apply. */
     void (*taken)(void *data, struct id job, uint64_t lease_token);
+    /* The length of a slot (scheduler.md 9), for the numbers of queues; 0: none are counted. */
+    int64_t slot_ns;
 };
 
 /* Open the state in the folder path, or begin with nothing. */
@@ -164,6 +166,7 @@ struct machine_queue {
     uint64_t timed_out_waiting;        /* …or it was, and they wait for the next */
     uint64_t pending_again;            /* pending, and have failed before */
     uint64_t recurring;                /* in whatever state */
+    uint64_t slots;                    /* in which some wait to be due */
     uint64_t lost_total;               /* tries that were lost, ever */
     struct wall last_ended_at;
 };

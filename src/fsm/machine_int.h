@@ -13,6 +13,7 @@
 #include "fsm/command/result.h"
 #include "fsm/machine.h"
 #include "fsm/state/live_index.h"
+#include "fsm/state/slots.h"
 #include "fsm/state/throughput.h"
 #include "store/store_docs.h"
 #include "store/store_event.h"
@@ -43,6 +44,7 @@ struct queue {
     uint64_t named_bytes;     /* …and what they take of its capacity */
     /* live ones, see struct live_job */
     uint64_t timed_out_waiting, pending_again, recurring;
+    struct slots slots; /* of jobs with names that wait to be due */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */

@@ -181,6 +181,7 @@ static void describe_queue(const struct machine *m, const struct queue *q,
                                   .timed_out_waiting = q->timed_out_waiting,
                                   .pending_again = q->pending_again,
                                   .recurring = q->recurring + q->rec.recurring,
+                                  .slots = q->slots.count,
                                   .lost_total = q->rec.lost_total,
                                   .last_ended_at = q->rec.last_ended_at,
                                   .oldest_pending = queues__oldest_pending(m, q)};
@@ -227,10 +228,12 @@ const struct throughput *machine_throughput(const struct machine *m)
 uint64_t machine_index_bytes(const struct machine *m)
 {
     uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;
+    uint64_t slots = 0;
     for (uint32_t i = 0; i < m->queue_count; i++) {
         items += m->queues[i] == NULL ? 0 : m->queues[i]->out_of_order.cap;
+        slots += m->queues[i] == NULL ? 0 : slots_bytes(&m->queues[i]->slots);
     }
-    return live_index_bytes(&m->live_index) + marks_bytes(&m->names) +
+    return slots + live_index_bytes(&m->live_index) + marks_bytes(&m->names) +
            items * sizeof(struct heap_item);
 }
 

@@ -332,7 +332,8 @@ static enum err_code open_engine(struct server *s, struct err *err)
     if (server_sso_set(set, s->auth, &s->proxies, err) != ERR_OK) {
         return err->code;
     }
-    config.hooks = (struct machine_hooks){.data = s->auth, .access = auth_table_change};
+    config.hooks = (struct machine_hooks){
+        .data = s->auth, .access = auth_table_change, .slot_ns = set->slot_gap_ms * NS_PER_MS};
     if (engine_open(&config, &s->engine, err) != ERR_OK) {
         return err->code;
     }

@@ -170,6 +170,17 @@ static uint64_t *done_count(struct queue *q, enum job_state state)
     }
 }
 
+/* The slot that a job with a name waits in, whose due time this is; false when it is in none. */
+static bool find_slot(const struct machine *m, const struct live_job *l, int64_t due, int64_t *out)
+{
+    if (m->hooks.slot_ns == 0 || l->counted_bytes == 0 ||
+        (l->state != JOB_SCHEDULED && l->state != JOB_RETRYING)) {
+        return false;
+    }
+    *out = due / m->hooks.slot_ns;
+    return true;
+}
+
 /* Out of line, heaps and counters, as the record says it is in them. */
 static void unindex_live(struct machine *m, struct live_job *l)
 {
@@ -197,6 +208,10 @@ static void unindex_live(struct machine *m, struct live_job *l)
         push_lines__leave(m, q, l);
     } else if (l->state == JOB_PENDING) {
         queues__leave(m, q, l);
+    }
+    int64_t slot;
+    if (heap_node_is_in(&l->due) && find_slot(m, l, heap_key(&m->due, &l->due), &slot)) {
+        slots_remove(&q->slots, slot);
     }
     heap_remove(&m->due, &l->due);
     heap_remove(&m->expiry, &l->expiry);
@@ -284,8 +299,12 @@ static void index_live(struct machine *m, struct live_job *l, const struct job *
     q->recurring += l->recurring ? 1 : 0;
     m->pending_count += j->state == JOB_PENDING ? 1 : 0;
     int64_t due = due_at(j);
+    int64_t slot;
     if (due != 0) {
         heap_set(&m->due, &l->due, due);
+    }
+    if (due != 0 && find_slot(m, l, due, &slot)) {
+        slots_add(&q->slots, slot);
     }
     if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
         heap_set(&m->expiry, &l->expiry, j->expire_at.ns);

@@ -47,6 +47,7 @@ static void queue_free(struct queue *q)
 {
     CHECK((q->claims == NULL) == (q->rec.throttle_rate == 0));
     heap_deinit(&q->out_of_order);
+    slots_deinit(&q->slots);
     free(q->priority_lines);
     free(q->claims);
     free(q);

@@ -237,25 +237,26 @@ static void write_calls(const struct push_meter *m, struct buf *out)
     write_one(out, NAME("webhook_errors_total"), "counter", "Calls that failed.", calls[1]);
 }
 
-/* Jobs are kept by their due times: slots are seen only in the rounds of who delivers them. */
-static void write_slots(const struct push_meter *m, struct buf *out)
+/* Jobs are kept by their due times, all of them in memory: a slot is there while one waits in it.
+ */
+static void write_slots(const struct push_meter *m, const struct machine_queue *q, struct buf *out)
 {
-#define NO_SLOTS "Always 0: jobs are ordered by due time and not kept in slots."
-#define NOT_COLD "Always 0: jobs are on disk, and none are moved to a cold store."
-    static const struct {
+#define NOT_COLD "Always 0: all slots are in memory, and there is no cold store."
+    const struct {
         const char *name, *type, *help;
-    } none[] = {
-        {NAME("slots_total"), "gauge", "Slots. " NO_SLOTS},
-        {NAME("slots_active"), "gauge", "Slots with waiting jobs. " NO_SLOTS},
-        {NAME("slots_hot"), "gauge", "Slots in memory. " NOT_COLD},
-        {NAME("slots_cold"), "gauge", "Slots in the cold store. " NOT_COLD},
-        {NAME("slot_evictions_total"), "counter", "Slots moved to the cold store. " NOT_COLD},
-        {NAME("slot_promotions_total"), "counter", "Slots moved back to memory. " NOT_COLD},
+        uint64_t value;
+    } rows[] = {
+        {NAME("slots_total"), "gauge", "Slots (--slot-gap) in which jobs wait to be due.",
+         q->slots},
+        {NAME("slots_active"), "gauge", "Slots with waiting jobs: all of them.", q->slots},
+        {NAME("slots_hot"), "gauge", "Slots in memory: all of them.", q->slots},
+        {NAME("slots_cold"), "gauge", "Slots in the cold store. " NOT_COLD, 0},
+        {NAME("slot_evictions_total"), "counter", "Slots moved to the cold store. " NOT_COLD, 0},
+        {NAME("slot_promotions_total"), "counter", "Slots moved back to memory. " NOT_COLD, 0},
     };
-#undef NO_SLOTS
 #undef NOT_COLD
-    for (size_t i = 0; i < COUNT_OF(none); i++) {
-        write_one(out, none[i].name, none[i].type, none[i].help, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        write_one(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
     }
     write_one(out, NAME("slots_processed_total"), "counter",
               "Slots (--slot-gap) with due jobs, counted each time that jobs of one are started.",
@@ -468,7 +469,7 @@ void rest_sdb_meter__write(struct rest_call *c, const struct rest_numbers *v, st
     const struct push_meter *m = c->rest->push == NULL ? &none : push_meter(c->rest->push);
     write_runs(m, out);
     write_calls(m, out);
-    write_slots(m, out);
+    write_slots(m, &v->scheduler, out);
     write_http(c, out);
     write_forwarded(c, out);
     write_queries(c, out);

@@ -2,6 +2,7 @@
 import concurrent.futures
 import json
 import random
+import re
 import socket
 import threading
 import time
@@ -556,7 +557,7 @@ class Metrics(SchedulerTest):
                             ('jobs_executed_total{job_type="unico"}', 3), ('jobs_failed_total{job_type="unico"}', 3),
                             ('execution_failures_total{error_type="http_error"}', 3),
                             ('webhook_requests_total{status="success"}', 3), ("queue_job_count", 1),
-                            ("queue_job_limit", 100000), ("worker_active", 1),
+                            ("queue_job_limit", 100000), ("worker_active", 1), ("slots_total", 1), ("slots_active", 1),
                             ('http_requests_total{method="DELETE",endpoint="/jobs/{id}",status_code="204"}', 1)):
             self.assertEqual(int(samples["scheduled_db_" + name]), value, name)
         self.assertEqual(int(samples["scheduled_db_job_start_delay_seconds_count"]), 4)
@@ -587,6 +588,27 @@ class Metrics(SchedulerTest):
         self.assertEqual(float(samples["scheduled_db_jobs_per_slot_sum"]), 6)
         self.assertGreater(int(samples["scheduled_db_worker_processing_time_seconds_count"]), 2)
         self.assertNotIn("scheduled_db_", self.api.get("/api/v1/metrics").body.decode())
+
+    def test_slots_are_those_in_which_jobs_wait(self):
+        """12: two jobs of the same ten seconds are in one slot; after a restart as well."""
+        def slots(api):
+            text = api.get("/metrics").body.decode()
+            return [int(re.search(rf"^scheduled_db_slots_{name} (\d+)$", text, re.M)[1])
+                    for name in ("total", "active", "hot", "cold")]
+
+        with Server("--slot-gap", "10s") as server:
+            api = server.client()
+            self.assertEqual(slots(api), [0, 0, 0, 0])
+            jobs = [self.create(api, type="unico", timestamp=4102444800 + later)["id"] for later in (0, 9, 10)]
+            self.assertEqual(slots(api), [2, 2, 2, 0])
+            server.terminate()
+            server.start()
+            api = server.client()
+            self.assertEqual(slots(api), [2, 2, 2, 0])
+            api.delete(self.path(jobs[0]))
+            self.assertEqual(slots(api), [2, 2, 2, 0])
+            api.post(self.path(jobs[1], "/cancel"))
+            self.assertEqual(slots(api), [1, 1, 1, 0])
 
     def test_b64_degraded_by_failures(self):
         target = self.receiver(lambda d: 500)
