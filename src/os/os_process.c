@@ -99,6 +99,20 @@ uint64_t os_process_running(void)
     return at == NULL ? 0 : strtoull(at, NULL, 10);
 }
 
+/* "5368710 133642 6144 …": pages of address space, pages in memory, and others. */
+uint64_t os_process_resident(void)
+{
+    char line[128] = "";
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return 0;
+    }
+    const char *at = read(fd, line, sizeof line - 1) > 0 ? strchr(line, ' ') : NULL;
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    (void)close(fd);
+    return at == NULL || page_bytes <= 0 ? 0 : strtoull(at, NULL, 10) * (uint64_t)page_bytes;
+}
+
 uint64_t os_process_cpus(void)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);

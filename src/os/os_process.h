@@ -25,6 +25,10 @@ void os_process_usage(struct os_process_usage *out);
  * caller; 0 where the system does not say. Some microseconds. */
 uint64_t os_process_running(void);
 
+/* Bytes of memory that the process has at this moment; 0 where the system does not say. Some
+ * microseconds. */
+uint64_t os_process_resident(void);
+
 /* Processors that are online. */
 uint64_t os_process_cpus(void);
 

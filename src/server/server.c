@@ -19,6 +19,7 @@
 #include "front/front_forward.h"
 #include "http/http_server.h"
 #include "log/log.h"
+#include "os/os_clock.h"
 #include "os/os_networks.h"
 #include "os/os_process.h"
 #include "outgoing/outgoing_guard.h"
@@ -47,7 +48,9 @@ enum {
     MEMORY_SHARE = 4, /* requests may have a quarter of it; the store, the view and jobs that wait
                        * need the rest */
     TRIM_EVERY_MS = 5000,
-    TRIM_BYTES = 32 << 20, /* freed by requests: worth to give back */
+    TRIM_BYTES = 32 << 20,        /* freed by requests: worth to give back */
+    TRIM_GROWN_BYTES = 128 << 20, /* more memory than after the last time: worth to look… */
+    TRIM_GROWN_S = 60,            /* …so often at most */
 };
 
 /* Where the system does not say how much there is. */
@@ -82,6 +85,8 @@ struct server {
     uv_loop_t loop;  /* the main thread's, once everything is open */
     uv_async_t wake; /* a signal has come */
     uv_timer_t trim;
+    uint64_t trimmed_bytes; /* of memory, after the last time that it had grown */
+    int64_t trim_after_ns;  /* when it may be looked at again */
 };
 
 static enum log_format format_of(struct str word)
@@ -116,13 +121,22 @@ static size_t memory_limit(const struct settings *set)
     return (size_t)(limit < MEMORY_LIMIT_LEAST ? MEMORY_LIMIT_LEAST : limit);
 }
 
-/* What large requests have freed would stay with the allocator for ever. */
+/* What was freed would stay with the allocator for ever: of large requests, and of the start, the
+ * log and write buffers, whose pieces lie between those of the index. */
 static void trim_cb(uv_timer_t *timer)
 {
     struct server *s = timer->data;
+    int64_t now_ns = os_clock_mono().ns;
     size_t peak = budget_take_peak(&s->budget);
-    if (peak > atomic_load(&s->budget.used_bytes) + TRIM_BYTES) {
+    bool freed = peak > atomic_load(&s->budget.used_bytes) + TRIM_BYTES;
+    bool grown =
+        now_ns >= s->trim_after_ns && os_process_resident() > s->trimmed_bytes + TRIM_GROWN_BYTES;
+    if (freed || grown) {
         os_process_trim_heap();
+    }
+    if (grown) {
+        s->trimmed_bytes = os_process_resident();
+        s->trim_after_ns = now_ns + (int64_t)TRIM_GROWN_S * NS_PER_S;
     }
 }
 
