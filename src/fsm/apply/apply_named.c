@@ -169,8 +169,10 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
     }
     jobs__create(m, j);
     note(m, key, j->id);
-    r->items[0] = (struct result_item){
-        .id = j->id, .status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING};
+    r->items[0] = (struct result_item){.id = j->id,
+                                       .status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED
+                                                                           : RESULT_PENDING,
+                                       .doc_left_out = true};
 }
 
 void apply_named_purge(struct machine *m, const struct command *c, struct result *r)

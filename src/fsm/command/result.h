@@ -31,7 +31,8 @@ enum result_status {
 struct result_item {
     struct id id;
     enum result_status status;
-    struct str doc;       /* claim, named_put: the job's document */
+    struct str doc;       /* claim: the job's document */
+    bool doc_left_out;    /* named_put: it made a document, which nobody needs. Not encoded */
     uint64_t order;       /* claim: where it stood before */
     bool budget_exceeded; /* heartbeat: by what was reported */
 };

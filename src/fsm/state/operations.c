@@ -59,6 +59,13 @@ static uint64_t lease_token_of(const struct result_item *item)
                : 0;
 }
 
+/* A result that carries no document any more is kept as when it did: the bytes are part of the
+ * state, which members of any version agree on. */
+static bool has_doc(const struct result_item *item)
+{
+    return item->doc.len > 0 || item->doc_left_out;
+}
+
 /* Documents are left out: they are in the store, as long as the lease is the same. So is why an
  * ack's next was refused: asked again, it found nothing. */
 static void encode(const struct result *r, struct buf *out)
@@ -82,7 +89,7 @@ static void encode(const struct result *r, struct buf *out)
         buf_add(out, r->items[i].id.b, ID_BYTES);
         uint64_t token = lease_token_of(&r->items[i]);
         unsigned bits = (r->items[i].budget_exceeded ? ITEM_OVER_BUDGET : 0U) |
-                        (token == 0 && r->items[i].doc.len > 0 ? ITEM_HAS_DOC : 0U);
+                        (token == 0 && has_doc(&r->items[i]) ? ITEM_HAS_DOC : 0U);
         pack_u8(out, (uint8_t)((unsigned)r->items[i].status | bits));
         pack_varint(out, r->items[i].order);
         pack_varint(out, token);

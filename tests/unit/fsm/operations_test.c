@@ -72,6 +72,22 @@ static void claim__asked_again_gives_the_same_lease(void **state)
     kit_expect_count(k, queue, JOB_ACTIVE, 0);
 }
 
+/* The first answer carries no document any more. What is kept of it must be what earlier versions
+ * keep, as the bytes are part of the state: asked again, the document is there. */
+static void named_put__is_kept_as_it_always_was(void **state)
+{
+    struct kit *k = *state;
+    struct command_new new = {.job = kit_template(kit_name(k), "{}")};
+    new.job.push = STR("{\"url\":\"http://127.0.0.1/\"}");
+    new.job.name = STR("named");
+    new.job.counted_bytes = 200;
+    struct command c = {.type = COMMAND_NAMED_PUT,
+                        .named_put = {.job = &new, .bytes_max = 1000, .count_max = 10}};
+    assert_int_equal(kit_apply_named(k, &c, name_of(9, 1), k->index)->items[0].doc.len, 0);
+    kit_reopen(k);
+    assert_int_not_equal(kit_apply_named(k, &c, name_of(9, 1), 0)->items[0].doc.len, 0);
+}
+
 static void refusal__is_decided_anew(void **state)
 {
     struct kit *k = *state;
@@ -140,6 +156,7 @@ static void golden__record_decodes(void **state)
 TEST_GROUP_FIXTURE(operations, kit_setup, kit_teardown,
                    cmocka_unit_test(enqueue__asked_again_makes_nothing),
                    cmocka_unit_test(claim__asked_again_gives_the_same_lease),
+                   cmocka_unit_test(named_put__is_kept_as_it_always_was),
                    cmocka_unit_test(refusal__is_decided_anew),
                    cmocka_unit_test(what_was_forgotten__is_refused),
                    cmocka_unit_test(golden__record_decodes));
