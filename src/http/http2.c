@@ -10,11 +10,6 @@
 #include "http/http_exchange_int.h"
 #include "http/http_loop_int.h"
 
-struct http2_shared {
-    nghttp2_session_callbacks *callbacks;
-    nghttp2_option *options;
-};
-
 /* nghttp2 fails these calls for want of memory, or when the arguments make no sense. */
 static void must(int rc)
 {
@@ -266,8 +261,9 @@ static int invalid_frame_cb(nghttp2_session *session, const nghttp2_frame *frame
     return 0;
 }
 
-struct http2_shared *http2__shared_new(const struct http_limits *limits)
+struct http2_shared *http2__shared_new(const struct http_server_config *config)
 {
+    const struct http_limits *limits = &config->limits;
     struct http2_shared *shared = calloc(1, sizeof *shared);
     CHECK(shared != NULL);
     must(nghttp2_session_callbacks_new(&shared->callbacks));
@@ -287,6 +283,8 @@ struct http2_shared *http2__shared_new(const struct http_limits *limits)
     nghttp2_option_set_stream_reset_rate_limit(shared->options,
                                                2 * (uint64_t)limits->h2_reset_burst,
                                                2 * (uint64_t)limits->h2_reset_per_s);
+    shared->headers = http2_common__make(config->headers, config->header_count);
+    shared->other_headers = http2_common__make(config->other_headers, config->other_header_count);
     return shared;
 }
 
@@ -295,6 +293,8 @@ void http2__shared_free(struct http2_shared *shared)
     if (shared != NULL) {
         nghttp2_session_callbacks_del(shared->callbacks);
         nghttp2_option_del(shared->options);
+        free(shared->headers.memory);
+        free(shared->other_headers.memory);
         free(shared);
     }
 }

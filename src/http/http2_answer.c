@@ -21,11 +21,23 @@ static void must(int rc)
 
 enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + HTTP_COMMON_HEADERS_MAX + 4 };
 
+/* One answer in so many has the headers that are never the same in the table of the compression, so
+ * that the others need not spell their names. */
+enum { NAMES_EVERY = 256 };
+
 struct nv_list {
     nghttp2_nv row[NV_MAX];
     size_t count;
-    struct arena *arena; /* for values that must be changed */
+    struct arena *arena;   /* for values that must be changed */
+    bool indexes_changing; /* see NAMES_EVERY */
 };
+
+static void nv_begin(struct nv_list *list, struct arena *arena)
+{
+    list->count = 0;
+    list->arena = arena;
+    list->indexes_changing = false;
+}
 
 /* Its value is another one in every answer: in the table of the compression it would be of no use,
  * and push out what is the same in all of them. */
@@ -34,9 +46,26 @@ static bool is_never_the_same(struct str name)
     return str_eq(name, STR("X-Request-Id")) || str_eq(name, STR("Server-Timing"));
 }
 
-static void nv_add(struct nv_list *list, struct str name, struct str value)
+/* nghttp2 only reads what its type has without const. */
+static uint8_t *bytes_of(struct str s)
 {
     static const char nothing[1] = "";
+    return (uint8_t *)(uintptr_t)(s.len == 0 ? nothing : s.ptr);
+}
+
+/* A row whose name is a constant in small letters, and whose value is sound. */
+static void nv_put(struct nv_list *list, struct str name, struct str value)
+{
+    CHECK(list->count < NV_MAX);
+    list->row[list->count++] = (nghttp2_nv){.name = bytes_of(name),
+                                            .namelen = name.len,
+                                            .value = bytes_of(value),
+                                            .valuelen = value.len,
+                                            .flags = NGHTTP2_NV_FLAG_NO_COPY_NAME};
+}
+
+static void nv_add(struct nv_list *list, struct str name, struct str value)
+{
     CHECK(list->count < NV_MAX);
     if (http_field_value_len(value) != value.len) {
         char *clean = arena_alloc(list->arena, value.len, 1);
@@ -46,15 +75,14 @@ static void nv_add(struct nv_list *list, struct str name, struct str value)
         http_field_copy_value(clean, value);
         value.ptr = clean;
     }
-    const char *bytes = value.len == 0 ? nothing : value.ptr;
+    bool apart = !list->indexes_changing && is_never_the_same(name);
     /* nghttp2 copies both and writes names in lower case. */
-    list->row[list->count++] = (nghttp2_nv){
-        .name = (uint8_t *)(uintptr_t)name.ptr,
-        .namelen = name.len,
-        .value = (uint8_t *)(uintptr_t)bytes,
-        .valuelen = value.len,
-        .flags = is_never_the_same(name) ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE,
-    };
+    list->row[list->count++] =
+        (nghttp2_nv){.name = bytes_of(name),
+                     .namelen = name.len,
+                     .value = bytes_of(value),
+                     .valuelen = value.len,
+                     .flags = apart ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE};
 }
 
 static void nv_add_all(struct nv_list *list, const struct http_header *headers, size_t count)
@@ -68,6 +96,13 @@ static void nv_add_all(struct nv_list *list, const struct http_header *headers, 
     }
 }
 
+static void nv_add_common(struct nv_list *list, const struct http2_common *c)
+{
+    CHECK(list->count + c->count <= NV_MAX);
+    memcpy(list->row + list->count, c->row, c->count * sizeof c->row[0]);
+    list->count += c->count;
+}
+
 static struct str number_text(uint64_t n, char room[DIGITS_MAX])
 {
     return str_from(room, (size_t)(digits_put(room, n) - room));
@@ -79,7 +114,8 @@ static void end_of_pieces(nghttp2_session *session, struct http_exchange *x, uin
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (x->h2.trailer_count > 0) {
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        struct nv_list list = {.arena = x->req.arena};
+        ATTR_UNINITIALIZED struct nv_list list;
+        nv_begin(&list, x->req.arena);
         nv_add_all(&list, x->h2.trailers, x->h2.trailer_count);
         must(nghttp2_submit_trailer(session, x->h2.stream_id, list.row, list.count));
     }
@@ -127,23 +163,21 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     struct http2 *h = x->conn->session;
     char status[DIGITS_MAX];
     char length[DIGITS_MAX];
-    struct nv_list list = {.arena = x->req.arena};
+    ATTR_UNINITIALIZED struct nv_list list;
+    nv_begin(&list, x->req.arena);
+    list.indexes_changing = h->head_count++ % NAMES_EVERY == 0;
     CHECK(r->status >= 200);
     CHECK(r->status <= 599);
-    nv_add(&list, STR(":status"), number_text((uint64_t)r->status, status));
+    nv_put(&list, STR(":status"), number_text((uint64_t)r->status, status));
     if (r->content_type.len > 0) {
         nv_add(&list, STR("content-type"), r->content_type);
     }
     if (shape != ANSWER_STREAMED && r->status != 204 && r->status != 304) {
-        nv_add(&list, STR("content-length"), number_text(r->body.len, length));
+        nv_put(&list, STR("content-length"), number_text(r->body.len, length));
     }
-    nv_add(&list, STR("date"), http_loop__date(x->loop));
+    nv_put(&list, STR("date"), http_loop__date(x->loop));
     nv_add_all(&list, r->headers, r->header_count);
-    if (x->req.other) {
-        nv_add_all(&list, x->loop->config->other_headers, x->loop->config->other_header_count);
-    } else {
-        nv_add_all(&list, x->loop->config->headers, x->loop->config->header_count);
-    }
+    nv_add_common(&list, x->req.other ? &x->loop->h2->other_headers : &x->loop->h2->headers);
     nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};
     must(nghttp2_submit_response(h->session, x->h2.stream_id, list.row, list.count,
                                  shape == ANSWER_BARE ? NULL : &provider));
@@ -191,7 +225,9 @@ static void http2_answer(struct http_exchange *x, const struct http_response *r)
     if (!bare) {
         add_body(x, r);
     }
-    submit_head(x, r, bare ? ANSWER_BARE : ANSWER_WHOLE);
+    x->h2.trailers = r->trailers;
+    x->h2.trailer_count = r->trailer_count;
+    submit_head(x, r, r->trailer_count > 0 ? ANSWER_STREAMED : bare ? ANSWER_BARE : ANSWER_WHOLE);
 }
 
 static void http2_begin(struct http_exchange *x, const struct http_response *r)
@@ -256,8 +292,9 @@ static void http2_drop(struct http_exchange *x)
 static void invite(struct http_exchange *x)
 {
     struct http2 *h = x->conn->session;
-    struct nv_list list = {.arena = x->req.arena};
-    nv_add(&list, STR(":status"), STR("100"));
+    ATTR_UNINITIALIZED struct nv_list list;
+    nv_begin(&list, x->req.arena);
+    nv_put(&list, STR(":status"), STR("100"));
     x->h2.expect = false;
     int rc = nghttp2_submit_headers(h->session, NGHTTP2_FLAG_NONE, x->h2.stream_id, NULL, list.row,
                                     list.count, NULL);

@@ -9,7 +9,7 @@
  * read by the client, further requests are not started.
  *
  * http2.c is the session, http2_head.c receives the head of a request, http2_answer.c sends
- * answers.
+ * answers, http2_common.c prepares the headers that all of them have.
  */
 #pragma once
 
@@ -21,9 +21,9 @@
 
 #include "base/str.h"
 #include "http/http_exchange_int.h"
+#include "http/http_server.h"
 
 struct http_conn;
-struct http_limits;
 
 struct http2 {
     struct http_conn *conn;
@@ -38,11 +38,25 @@ struct http2 {
     uint64_t head_ms;      /* when that began */
     uint64_t reset_tokens; /* how many more streams may end early, as of reset_ms */
     uint64_t reset_ms;
+    uint32_t head_count; /* of answers, for http2_answer.c */
 };
 
-/* nghttp2's tables of functions and options, made once per loop. */
-struct http2_shared;
-struct http2_shared *http2__shared_new(const struct http_limits *limits);
+/* The headers that every answer has, as nghttp2 takes them: checked, with names in small letters,
+ * and never copied. */
+struct http2_common {
+    nghttp2_nv row[HTTP_COMMON_HEADERS_MAX];
+    size_t count;
+    char *memory; /* what the rows point to */
+};
+
+/* What the connections of a loop share: nghttp2's tables of functions and options, and rows of
+ * headers. Made once per loop. */
+struct http2_shared {
+    nghttp2_session_callbacks *callbacks;
+    nghttp2_option *options;
+    struct http2_common headers, other_headers;
+};
+struct http2_shared *http2__shared_new(const struct http_server_config *config);
 void http2__shared_free(struct http2_shared *shared);
 
 /* Let the connection speak HTTP/2; the client's preface is the first input. */
@@ -54,6 +68,9 @@ bool http2__open_upgraded(struct http_conn *c, struct http_exchange *x, struct s
 
 /* How streams answer. */
 extern const struct http_exchange_ops http2_answer__ops;
+
+/* The rows of these headers, which live as long. Freed with their memory. */
+struct http2_common http2_common__make(const struct http_header *headers, size_t count);
 
 /* One field of the head of x. */
 void http2_head__field(struct http_exchange *x, struct str name, struct str value);

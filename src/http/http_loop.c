@@ -276,7 +276,7 @@ void http_loop__init(struct http_loop *loop)
     loop->plain_room = malloc(HTTP_LOOP_READ_BYTES);
     CHECK(loop->read_room != NULL);
     CHECK(loop->plain_room != NULL);
-    loop->h2 = http2__shared_new(loop->limits);
+    loop->h2 = http2__shared_new(loop->config);
     CHECK(uv_loop_init(&loop->uv) == 0);
     /* No thread runs the loop yet: it is ours to put things on. */
     mailbox_open(&loop->mailbox, &loop->uv);

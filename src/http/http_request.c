@@ -135,6 +135,7 @@ void http_request_answer(struct http_request *req, const struct http_response *r
     struct http_exchange *x = unfinished(req);
     CHECK(x->answer == HTTP_ANSWER_NONE);
     CHECK(response->header_count <= HTTP_RESPONSE_HEADERS_MAX);
+    CHECK(response->trailer_count == 0 || req->protocol == HTTP_2);
     x->answer = HTTP_ANSWER_DONE;
     if (http_exchange__is_attached(x)) {
         x->ops->answer(x, response);

@@ -166,6 +166,9 @@ struct http_response {
     struct buf *body_buf; /* body is all of this buf, whose memory may be taken over; or NULL. Its
                            * budget is the server's */
     bool close;           /* HTTP/1: end the connection after this answer */
+    const struct http_header *trailers; /* http_request_answer on HTTP/2 only; constants, which are
+                                         * not copied */
+    size_t trailer_count;
 };
 
 /* Asks the system whether the connection is known to have ended, before that was read: an answer

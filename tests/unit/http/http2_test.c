@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "h2_client.h"
@@ -175,6 +176,27 @@ static void http2__sends_each_write_as_a_frame_and_trailers(void **state)
     s = get(&w, "/stream?n=0");
     expect_answer(&w, s, 200, STR(""));
     expect_str(buf_str(&w.c.streams[s].trailers), STR("x-sum: done\n"));
+    close_world(&w);
+}
+
+static void http2__sends_whole_answers_with_trailers(void **state)
+{
+    (void)state;
+    enum { ANSWERS = 600 }; /* the names of headers that change come into the table again */
+    struct world w;
+    open_world(&w, NULL);
+    for (int i = 0; i < ANSWERS; i++) {
+        char path[32];
+        char line[32];
+        (void)snprintf(path, sizeof path, "/whole/%d", i);
+        (void)snprintf(line, sizeof line, "x-request-id: %d\n", i);
+        size_t s = get(&w, path);
+        expect_answer(&w, s, 200, str_from_z(path + sizeof "/whole/" - 1));
+        assert_true(has_line(&w.c.streams[s].headers, line));
+        assert_true(has_line(&w.c.streams[s].headers, "x-every: answer\n"));
+        assert_false(has_line(&w.c.streams[s].headers, "content-length"));
+        expect_str(buf_str(&w.c.streams[s].trailers), STR("x-sum: done\n"));
+    }
     close_world(&w);
 }
 
@@ -647,6 +669,7 @@ TEST_GROUP(http2, cmocka_unit_test(http2__answers_by_prior_knowledge),
            cmocka_unit_test(http2__runs_many_streams_at_once),
            cmocka_unit_test(http2__streams_both_ways),
            cmocka_unit_test(http2__sends_each_write_as_a_frame_and_trailers),
+           cmocka_unit_test(http2__sends_whole_answers_with_trailers),
            cmocka_unit_test(http2__sends_each_frame_when_it_is_written),
            cmocka_unit_test(http2__answers_head_and_bodyless_statuses),
            cmocka_unit_test(http2__writes_only_headers_that_http2_has),

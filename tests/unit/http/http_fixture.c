@@ -465,6 +465,21 @@ static void handle_static(struct http_fixture *f, struct http_request *req, stru
     http_request_answer(req, &r);
 }
 
+/* A whole answer with trailers, and a header that has another value each time. */
+static void handle_whole(struct http_fixture *f, struct http_request *req, struct str name)
+{
+    static const struct http_header trailers[] = {{{"x-sum", 5}, {"done", 4}}};
+    struct http_header header = {STR("X-Request-Id"), name};
+    struct http_response r = {.status = 200,
+                              .headers = &header,
+                              .header_count = 1,
+                              .body = name,
+                              .trailers = trailers,
+                              .trailer_count = COUNT_OF(trailers)};
+    (void)f;
+    http_request_answer(req, &r);
+}
+
 static void handle_status(struct http_fixture *f, struct http_request *req, struct str name)
 {
     (void)f;
@@ -518,6 +533,7 @@ static const struct {
     {{"/flood", 6},  handle_flood},
     {{"/flow", 5},   handle_flow},
     {{"/static", 7}, handle_static},
+    {{"/whole/", 7}, handle_whole},
     {{"/status", 7}, handle_status},
     {{"/close", 6},  handle_close},
     {{"/drop", 5},   handle_drop},
