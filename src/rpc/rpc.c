@@ -45,7 +45,11 @@ void rpc_free(struct rpc *r)
     if (r != NULL) {
         CHECK(atomic_load(&r->streams_open) == 0);
         for (size_t i = 0; i < RPC_LOOPS_MAX; i++) {
-            rpc_gzip_free(r->loops[i].gzip);
+            struct rpc_loop *loop = &r->loops[i];
+            rpc_gzip_free(loop->gzip);
+            while (loop->arena_count > 0) {
+                arena_free(loop->arenas[--loop->arena_count]);
+            }
         }
         free(r);
     }

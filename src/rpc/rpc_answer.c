@@ -23,6 +23,7 @@ enum {
     WORDS_BYTES = 4096,         /* of an error */
     ERROR_BYTES = 8192,         /* with what stands around it */
     ANSWER_BYTES_MAX = 1 << 30, /* a message that is too large for any client */
+    ROOM_BYTES = 4096,          /* of an answer before memory is allocated for it */
     HEADERS_MAX = 8 + FRONT_CLIENT_HEADERS,
 };
 
@@ -165,10 +166,10 @@ static void put_envelope(const struct rpc_call *c, const void *message, struct b
     rpc_envelope_finish(out, begin);
 }
 
-/* Whatever was asked for has been done: its answer is owed. */
-static void init_out(struct rpc_call *c)
+/* Whatever was asked for has been done: its answer is owed. It begins in room, where most end. */
+static void init_out(struct rpc_call *c, char room[ROOM_BYTES])
 {
-    buf_init(&c->out, ANSWER_BYTES_MAX);
+    buf_init_room(&c->out, ANSWER_BYTES_MAX, room, ROOM_BYTES);
     buf_set_budget(&c->out, c->rpc->config.budget);
     c->out.owed = true;
 }
@@ -184,20 +185,31 @@ static void close_call(struct rpc_call *c, int status)
     front_op_deinit(&c->op);
 }
 
+/* The trailers of a call that did what it was asked for. */
+static const struct http_header done_trailers[] = {{{"grpc-status", 11}, {"0", 1}}};
+
 /* The call is gone after this. */
-static void answer(struct rpc_call *c, int status, struct str type, struct str body,
-                   const struct headers *h)
+static void answer_with(struct rpc_call *c, int status, struct str type, struct str body,
+                        const struct headers *h, bool trailers)
 {
     struct http_response response = {.status = status,
                                      .content_type = type,
                                      .body = body,
                                      .headers = h->rows,
                                      .header_count = h->count,
-                                     .close = c->closes};
+                                     .close = c->closes,
+                                     .trailers = done_trailers,
+                                     .trailer_count = trailers ? COUNT_OF(done_trailers) : 0};
     struct buf out = c->out; /* the body may be in it */
     close_call(c, status);
     http_request_answer(c->req, &response);
     buf_deinit(&out);
+}
+
+static void answer(struct rpc_call *c, int status, struct str type, struct str body,
+                   const struct headers *h)
+{
+    answer_with(c, status, type, body, h, false);
 }
 
 void rpc_answer__plain(struct rpc_call *c, int status, struct str name, struct str value,
@@ -290,15 +302,17 @@ static void end_ok(struct rpc_call *c)
 
 void rpc_answer__reply(struct rpc_call *c, const void *message)
 {
-    struct headers h;
-    if (c->format->protocol == RPC_GRPC) { /* which has trailers behind its body */
+    ATTR_UNINITIALIZED struct headers h;
+    ATTR_UNINITIALIZED char room[ROOM_BYTES];
+    bool grpc = c->format->protocol == RPC_GRPC;
+    if (grpc && c->req->protocol != HTTP_2) { /* where trailers need chunks before them */
         rpc_answer__begin(c);
         rpc_answer__send(c, message, end_ok);
         return;
     }
     common_headers(c, &h, 0);
     protocol_headers(c, &h);
-    init_out(c);
+    init_out(c, room);
     if (c->format->bare && c->gzip_out) {
         if (put_compressed(c, message, &c->out)) {
             add(&h, STR("Content-Encoding"), STR("gzip"));
@@ -307,13 +321,15 @@ void rpc_answer__reply(struct rpc_call *c, const void *message)
         put_message(c, message, &c->out);
     } else {
         put_envelope(c, message, &c->out);
+    }
+    if (c->format->protocol == RPC_GRPC_WEB) {
         put_trailers(&c->out, RPC_OK, STR_EMPTY);
     }
     if (c->out.overflow) {
         rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("the answer is too large"), 0);
         return;
     }
-    answer(c, 200, c->format->type, buf_str(&c->out), &h);
+    answer_with(c, 200, c->format->type, buf_str(&c->out), &h, grpc);
 }
 
 /* Streamed answers */
@@ -329,6 +345,20 @@ void rpc_answer__begin(struct rpc_call *c)
     http_request_begin(c->req, &response);
 }
 
+/* What has not been taken outlives the call that wrote it. */
+static void keep_rest(struct rpc_call *c)
+{
+    struct buf kept;
+    buf_init(&kept, ANSWER_BYTES_MAX);
+    buf_set_budget(&kept, c->rpc->config.budget);
+    kept.owed = true;
+    buf_add(&kept, c->out.ptr + c->sent, c->out.len - c->sent);
+    kept.overflow = c->out.overflow;
+    buf_deinit(&c->out);
+    c->out = kept;
+    c->sent = 0;
+}
+
 /* Give the connection what it takes; sent follows when that was all. */
 static void pump(struct rpc_call *c)
 {
@@ -337,6 +367,9 @@ static void pump(struct rpc_call *c)
         size_t n = left < PIECE_BYTES ? left : PIECE_BYTES;
         enum http_write result = http_request_write(c->req, str_from(c->out.ptr + c->sent, n));
         if (result == HTTP_WRITE_FULL) {
+            if (c->out.borrowed) {
+                keep_rest(c);
+            }
             return; /* rpc_answer__writable goes on */
         }
         c->sent += n; /* to nobody, when the client has gone */
@@ -352,9 +385,10 @@ static void pump(struct rpc_call *c)
 
 void rpc_answer__send(struct rpc_call *c, const void *message, void (*sent)(struct rpc_call *c))
 {
+    ATTR_UNINITIALIZED char room[ROOM_BYTES];
     CHECK(c->begun);
     CHECK(c->on_sent == NULL);
-    init_out(c);
+    init_out(c, room);
     put_envelope(c, message, &c->out);
     c->on_sent = sent;
     pump(c);
@@ -385,12 +419,13 @@ static void finish(struct rpc_call *c)
 
 void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message)
 {
+    ATTR_UNINITIALIZED char room[ROOM_BYTES];
     CHECK(c->begun);
     CHECK(c->on_sent == NULL);
     arena_owe(c->req->arena);
     c->end_status = status;
     c->end_message = arena_str(c->req->arena, str_at_most(message, WORDS_BYTES / 4));
-    init_out(c);
+    init_out(c, room);
     if (c->format->protocol == RPC_CONNECT) {
         put_end_of_stream(&c->out, status, c->end_message);
     } else if (c->format->protocol == RPC_GRPC_WEB) {
