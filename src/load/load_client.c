@@ -187,15 +187,15 @@ static void send_request(struct load_client *client)
     client->thread->wire->request(client->conn, client);
 }
 
-static void set_path(struct load_client *client, const char *path)
+static void set_path(struct load_client *client, struct str path)
 {
-    (void)snprintf(client->path, sizeof client->path, "/api/v1%s", path);
+    CHECK(path.len < sizeof client->path);
+    memcpy(client->path, path.ptr, path.len);
+    client->path[path.len] = '\0';
 }
 
-static void set_method(struct load_client *client, const char *method)
-{
-    (void)snprintf(client->path, sizeof client->path, "/corvo.v1.WorkerService/%s", method);
-}
+#define API_PATH(path)   STR("/api/v1" path)
+#define RPC_PATH(method) STR("/corvo.v1.WorkerService/" method)
 
 static enum load_protocol protocol_of(const struct load_client *client)
 {
@@ -238,17 +238,18 @@ static void make_enqueue(struct load_client *client, int64_t now_ns)
         return;
     }
     if (run->plan->protocol != LOAD_HTTP) {
-        set_method(client, run->plan->protocol == LOAD_RPC ? "Enqueue" : "StreamLifecycle");
+        set_path(client, run->plan->protocol == LOAD_RPC ? RPC_PATH("Enqueue")
+                                                         : RPC_PATH("StreamLifecycle"));
         load_rpc__put_enqueues(client, text, str_from(time, TIME_DIGITS));
         return;
     }
     buf_clear(&client->body);
     if (run->plan->enqueue_batch == 1) {
-        set_path(client, "/enqueue");
+        set_path(client, API_PATH("/enqueue"));
         add_job(&client->body, text, time);
         return;
     }
-    set_path(client, "/enqueue/batch");
+    set_path(client, API_PATH("/enqueue/batch"));
     buf_add_str(&client->body, STR("{\"jobs\":["));
     for (uint64_t i = 0; i < client->jobs; i++) {
         buf_add_str(&client->body, i == 0 ? STR_EMPTY : STR(","));
@@ -292,7 +293,7 @@ static void make_ack(struct load_client *client)
     client->confirmed = 0;
     client->misses = 0;
     if (protocol_of(client) == LOAD_RPC) {
-        set_method(client, batch == 1 ? "Ack" : "AckBatch");
+        set_path(client, batch == 1 ? RPC_PATH("Ack") : RPC_PATH("AckBatch"));
         load_rpc__put_acks(client);
         return;
     }
@@ -305,7 +306,7 @@ static void make_ack(struct load_client *client)
                     text->ack == NULL ? STR("{}") : str_from(text->ack, text->ack_len));
         return;
     }
-    set_path(client, "/ack/batch");
+    set_path(client, API_PATH("/ack/batch"));
     buf_add_str(&client->body, STR("{\"acks\":["));
     for (size_t i = 0; i < client->in_ack; i++) {
         buf_add_str(&client->body, i == 0 ? STR("{\"job_id\":\"") : STR(",{\"job_id\":\""));
@@ -329,7 +330,7 @@ static void step_streaming_worker(struct load_client *client, int64_t now_ns)
     if (protocol_of(client) == LOAD_BINARY) {
         load_binary__put_acks(client);
     } else {
-        set_method(client, "StreamLifecycle");
+        set_path(client, RPC_PATH("StreamLifecycle"));
         load_rpc__put_frame(client, &client->thread->run->texts[client->worker]);
     }
     send_request(client);
@@ -358,11 +359,12 @@ static void step_worker(struct load_client *client, int64_t now_ns)
         return;
     }
     const struct load_text *text = &run->texts[client->worker];
-    set_path(client, run->plan->fetch_batch > 1 ? "/fetch/batch" : "/fetch");
+    bool many = run->plan->fetch_batch > 1;
     if (protocol_of(client) == LOAD_RPC) {
-        set_method(client, run->plan->fetch_batch > 1 ? "FetchBatch" : "Fetch");
+        set_path(client, many ? RPC_PATH("FetchBatch") : RPC_PATH("Fetch"));
         load_rpc__put_fetch(client, text);
     } else {
+        set_path(client, many ? API_PATH("/fetch/batch") : API_PATH("/fetch"));
         buf_clear(&client->body);
         buf_add(&client->body, text->fetch, text->fetch_len);
     }
