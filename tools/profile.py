@@ -2,8 +2,8 @@
 """Count what of the server runs how often, for the release build to be optimised for.
 
 Runs the profile build under the loads that the release shall be fast at: jobs one by one and in
-batches, over HTTP/1.1 and HTTP/2, from the request to the ack. Does nothing when that was done
-before, unless asked to do it --again.
+batches, over HTTP/1.1 and HTTP/2, by calls and streams of the RPC service and by the binary protocol,
+from the request to the ack. Does nothing when that was done before, unless asked to do it --again.
 """
 import os
 import pathlib
@@ -14,18 +14,22 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 sys.path.insert(0, str(ROOT / "bench"))
-from lib.running import ENVIRONMENT, Server
+from lib.running import ENVIRONMENT, Server, free_port
 
 FOLDER = ROOT / "build/profile"
 CORVO = FOLDER / "corvo"
 COUNTS = FOLDER / "counts"
 DONE = COUNTS / "complete"
 
+TEN = ["--fetch-batch-size=10", "--ack-batch-size=10"]
 ONE_BY_ONE = ["--enqueue-batch-size=1", "--fetch-batch-size=1", "--ack-batch-size=1"]
 LOADS = [
     ("60,000 jobs one by one", ["--jobs=60000", "--concurrency=64", *ONE_BY_ONE]),
     ("20,000 jobs one by one over HTTP/2", ["--jobs=20000", "--concurrency=64", "--http2", *ONE_BY_ONE]),
     ("200,000 jobs in batches", ["--jobs=200000", "--concurrency=16"]),
+    ("20,000 jobs by RPC calls", ["--jobs=20000", "--concurrency=64", "--protocol=rpc", *TEN]),
+    ("50,000 jobs by RPC streams", ["--jobs=50000", "--concurrency=64", "--protocol=stream", *TEN]),
+    ("50,000 jobs by the binary protocol", ["--jobs=50000", "--concurrency=64", "--protocol=binary", *TEN]),
 ]
 
 
@@ -41,11 +45,12 @@ def build():
 
 
 def run_loads():
-    with Server(CORVO) as server:
+    rpc_address = f"127.0.0.1:{free_port()}"
+    with Server(CORVO, flags=("--rpc-bind", rpc_address)) as server:
         for number, (what, load) in enumerate(LOADS, 1):
             print(f"profile: load {number} of {len(LOADS)}: {what}", flush=True)
             subprocess.run([CORVO, "bench", f"--server=http://127.0.0.1:{server.port}",
-                            "--save=/dev/null", *load], env=ENVIRONMENT, check=True,
+                            f"--rpc-address={rpc_address}", "--save=/dev/null", *load], env=ENVIRONMENT, check=True,
                            stdout=subprocess.DEVNULL)
     if server.process.returncode != 0:  # it writes the counts when it ends
         sys.exit(f"the server ended with {server.process.returncode}")

@@ -60,12 +60,12 @@ def running(folder, port, *command, stop=signal.SIGTERM, **options):
 
 
 class Server:
-    def __init__(self, program, *before):
+    def __init__(self, program, *before, flags=()):
         """before: the words of a program that runs it, a profiler for example."""
         self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
         self.process = subprocess.Popen(
             [*before, program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
-             "--rate-limit-enabled=false", "--log-format", "json"],
+             "--rate-limit-enabled=false", "--log-format", "json", *flags],
             env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             record = json.loads(line)
