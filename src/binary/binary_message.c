@@ -141,7 +141,7 @@ static void take_optional(struct unpack *u, unsigned flags, struct svc_enqueue_j
 static void take_job(struct unpack *u, struct svc_enqueue_job *job, struct err *err)
 {
     *job = (struct svc_enqueue_job){SVC_ENQUEUE_DEFAULTS, .queue = take_text(u)};
-    struct str id = take_text(u);
+    (void)take_text(u); /* an id; the server chooses it, as for every other client */
     struct err bad;
     if (svc_enqueue_urgency(unpack_u8(u), &job->priority, &bad) != ERR_OK && err->code == ERR_OK) {
         *err = bad;
@@ -156,9 +156,7 @@ static void take_job(struct unpack *u, struct svc_enqueue_job *job, struct err *
     job->expire_after_ms = unpack_u32(u);
     job->chain_step = unpack_u16(u);
     unsigned flags = unpack_u16(u);
-    if (err->code == ERR_OK && id.len > 0) {
-        (void)err_set(err, ERR_VALIDATION, "id: the server chooses it; leave it empty");
-    } else if (err->code == ERR_OK && job->retry_backoff > JOB_BACKOFF_EXPONENTIAL) {
+    if (err->code == ERR_OK && job->retry_backoff > JOB_BACKOFF_EXPONENTIAL) {
         (void)err_set(err, ERR_VALIDATION, "backoff: expected 0 to 3, got %d", job->retry_backoff);
     } else if ((flags & ~(unsigned)HAS_KNOWN) != 0) {
         u->bad = true; /* what they stand for cannot be passed over */

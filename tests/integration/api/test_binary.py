@@ -145,6 +145,17 @@ class Work(BinaryTest):
         self.assertEqual(producer.affected(ENQUEUE, enqueue(job(queue))), (1, 0))  # and the credits are still there
         self.assertEqual(worker.next()[:2], (JOBS, second))
 
+    def test_the_server_chooses_ids_whatever_the_frame_has(self):
+        queue, worker = unique("q"), self.connect()
+        self.assertEqual(worker.affected(ENQUEUE, enqueue(job(queue, job_id="mine"), job(queue, job_id="x" * 255))), (2, 0))
+        worker.send(SUBSCRIBE, subscribe(queue, 2))
+        got = []
+        while len(got) < 2:
+            got += jobs_of(worker.next()[2])
+        for one in got:
+            self.assertRegex(one["id"], r"^job_[0-9a-z]{26}$")
+        self.assertEqual(worker.affected(ACK, acks(*[(one["id"], one["token"]) for one in got])), (2, 0))
+
     def test_a_thousand_jobs(self):
         queue, worker = unique("q"), self.connect()
         self.assertEqual(worker.affected(ENQUEUE, enqueue(*[job(queue)] * 1000)), (1000, 0))
@@ -279,7 +290,6 @@ class BadInput(BinaryTest):
         self.assertIn("unknown type", self.refused(0x33, b""))
         self.assertIn("payload is not what", self.refused(ENQUEUE, b"\1"))
         self.assertIn("payload is not what", self.refused(ENQUEUE, struct.pack("<H", 60000)))
-        self.assertIn("id: the server chooses it", self.refused(ENQUEUE, enqueue(job("q", job_id="mine"))))
         self.assertIn("backoff: expected 0 to 3", self.refused(ENQUEUE, enqueue(job("q", backoff=9))))
         self.assertIn("payload", self.refused(ENQUEUE, enqueue(job("q", payload="{"))))
         self.assertIn("at least one queue", self.refused(SUBSCRIBE, struct.pack("<HI", 1, 1) + text("w") + b"\0"))
