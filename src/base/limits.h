@@ -15,6 +15,7 @@ enum {
     LIMIT_IDEMPOTENCY_KEY_BYTES = 255,       /* Idempotency-Key header: a UUID many times over */
     LIMIT_REPLY_KEY_BYTES    = 512,          /* the same behind what it belongs to */
     LIMIT_WORKER_ID_BYTES    = 255,          /* contract; also the host name */
+    LIMIT_WORKER_VERSION_BYTES = 64,         /* of a worker's program */
     LIMIT_TAGS               = 64,           /* contract: pairs per job */
     LIMIT_TAG_KEY_BYTES      = 128,          /* contract */
     LIMIT_TAG_VALUE_BYTES    = 1024,         /* contract */
@@ -83,6 +84,8 @@ enum {
     LIMIT_BUDGETS            = 4096,         /* budgets: with their names some 4 MB */
     LIMIT_SPEND_TAGS         = 10000,        /* tags that it is known of what was spent on them today: some 4 MB */
     LIMIT_SPEND_TAGS_SPACE   = 1000,         /* and of one namespace; more only with budgets */
+    LIMIT_MARKERS            = 1000,         /* of each source; the oldest go first */
+    LIMIT_MARKER_TEXT_BYTES  = 200,
     LIMIT_ACCESS_ITEMS       = 1000,         /* records of who may do what, in one command */
     LIMIT_ACCESS_NAME_BYTES  = 1024,         /* and of each its key, */
     LIMIT_ACCESS_BODY_BYTES  = 64 * 1024,    /* and what it says */

@@ -287,7 +287,8 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->changed_count = 0;
     m->events_on = e->events;
     m->entry_version = e->version;
-    m->store.bodies = e->version >= COMMAND_ENTRY_VERSION;
+    m->store.bodies = e->version >= COMMAND_ENTRY_SPLIT;
+    m->store.oldest = e->version >= COMMAND_ENTRY_VERSION;
     m->extra_bytes = 0;
     /* The leader's clock may step back, or another leader's be behind: time here does not. */
     if (e->now.ns > m->now.ns) {

@@ -188,7 +188,8 @@ struct machine_worker {
     struct str ns; /* whose it is; empty: the default one's */
     struct str id; /* unique in its namespace */
     struct str hostname;
-    struct str queues; /* a JSON array of names */
+    struct str queues;  /* a JSON array of names */
+    struct str version; /* of its program; empty: it did not say */
     struct wall started_at;
     struct wall last_heartbeat;
 };

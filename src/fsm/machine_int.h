@@ -49,6 +49,9 @@ struct queue {
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */
     struct queue *dirty_next;
+    struct heap_node oldest; /* in machine.oldest while a job is pending */
+    bool moved;              /* its place there is to be looked up */
+    struct queue *moved_next;
     char name[];
 };
 
@@ -103,7 +106,7 @@ struct worker {
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
-    struct str hostname, queues; /* texts point into own memory */
+    struct str hostname, queues, version; /* texts point into own memory */
     char *texts;
     char name[];
 };
@@ -175,6 +178,8 @@ struct machine {
     struct queue *queue_hint; /* the last that was needed, which often is the next; or NULL */
     struct queue **queues;    /* by number; NULL where one was deleted */
     uint32_t queue_count;
+    struct heap oldest; /* queue.oldest: by the time of the oldest pending job, in ms */
+    struct queue *moved_queues;
     struct map locks;
     struct heap lock_expiry;
     struct map replies;

@@ -49,6 +49,7 @@ struct store {
     struct kv_batch *batch;
     struct store_docs *docs;
     bool bodies; /* the entry writes the bodies of large jobs apart (store_docs.h) */
+    bool oldest; /* the entry writes the age of the oldest job into the history (store_history.h) */
     struct store_meta meta;
     struct buf scratch; /* for encoding one key or value */
     struct buf scratch_key;

@@ -243,6 +243,26 @@ void store_access_encode_member(const struct store_member *m, struct buf *out)
     pack_text(out, m->role);
 }
 
+void store_access_encode_marker(const struct store_marker *m, struct buf *out)
+{
+    pack_i64(out, m->at.ns);
+    pack_text(out, m->ns);
+    pack_text(out, m->queue);
+    pack_text(out, m->text);
+    pack_text(out, m->by);
+}
+
+bool store_access_decode_marker(struct str body, struct store_marker *out)
+{
+    struct unpack u = unpack_from(body);
+    out->at.ns = unpack_i64(&u);
+    out->ns = unpack_text(&u);
+    out->queue = unpack_text(&u);
+    out->text = unpack_text(&u);
+    out->by = unpack_text(&u);
+    return unpack_done(&u);
+}
+
 bool store_access_decode_member(struct str body, struct store_member *out)
 {
     struct unpack u = unpack_from(body);
@@ -312,6 +332,8 @@ bool store_access_is_valid(char kind, struct str name, struct str body)
         return is_hash(name) && store_access_decode_org_key(body, &(struct store_org_key){0});
     case STORE_ACCESS_KEY:
         return is_hash(name) && store_access_decode_key(body, &(struct store_key){0});
+    case STORE_ACCESS_MARKER:
+        return name.len > 1 && store_access_decode_marker(body, &(struct store_marker){0});
     case STORE_ACCESS_MEMBER:
         return name.len > 0 && store_access_decode_member(body, &(struct store_member){0});
     case STORE_ACCESS_NAMESPACE:

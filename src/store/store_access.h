@@ -31,6 +31,7 @@ enum {
     STORE_ACCESS_ROLE = 'r',       /* its name, in lower case */
     STORE_ACCESS_SESSION = 's',    /* hash of its token */
     STORE_ACCESS_SEEN = 'u',       /* hash of a key that was used; the times say when */
+    STORE_ACCESS_MARKER = 'x',     /* source, one byte, and what makes it unique */
 };
 
 /* What stands before the body. */
@@ -49,6 +50,21 @@ struct store_key {
     struct str scope;
     struct wall expires_at; /* 0: never */
     bool enabled;
+};
+
+/* Something that happened at a moment, to be shown in charts. */
+enum store_marker_source {
+    STORE_MARKER_DEPLOY = 'd', /* somebody said so; then 16 digits of the time, and chance */
+    STORE_MARKER_NODE = 'n',   /* a version of the server was seen first; then the version */
+    STORE_MARKER_WORKER = 'w', /* the same of a worker; then its namespace, "::", the version */
+};
+
+struct store_marker {
+    struct wall at;   /* 0: when the record was made */
+    struct str ns;    /* whose it is; empty: the default one's */
+    struct str queue; /* internal name; empty: of none */
+    struct str text;
+    struct str by; /* who made it; empty: the server */
 };
 
 /* Permissions as they are stored: for each a resource, a count and that many actions. */
@@ -148,6 +164,7 @@ void store_access_encode_namespace(const struct store_namespace *n, struct buf *
 void store_access_encode_session(const struct store_session *s, struct buf *out);
 void store_access_encode_sso(const struct store_sso *s, struct buf *out);
 void store_access_encode_org(const struct store_org *o, struct buf *out);
+void store_access_encode_marker(const struct store_marker *m, struct buf *out);
 void store_access_encode_member(const struct store_member *m, struct buf *out);
 void store_access_encode_org_key(const struct store_org_key *k, struct buf *out);
 void store_access_encode_budget(const struct store_budget *b, struct buf *out);
@@ -158,6 +175,7 @@ ATTR_NODISCARD bool store_access_decode_namespace(struct str body, struct store_
 ATTR_NODISCARD bool store_access_decode_session(struct str body, struct store_session *out);
 ATTR_NODISCARD bool store_access_decode_sso(struct str body, struct store_sso *out);
 ATTR_NODISCARD bool store_access_decode_org(struct str body, struct store_org *out);
+ATTR_NODISCARD bool store_access_decode_marker(struct str body, struct store_marker *out);
 ATTR_NODISCARD bool store_access_decode_member(struct str body, struct store_member *out);
 ATTR_NODISCARD bool store_access_decode_org_key(struct str body, struct store_org_key *out);
 ATTR_NODISCARD bool store_access_decode_budget(struct str body, struct store_budget *out);

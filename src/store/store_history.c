@@ -7,6 +7,7 @@
 /* The first byte of a record, and what follows the kind in its key. */
 enum {
     VERSION = 1,
+    VERSION_OLDEST = 2, /* has the oldest job */
     KEY_OPEN = 'c',
     KEY_SIZES = 'z',
     KEY_BYTES_MAX = 8 + LIMIT_INTERNAL_NAME_BYTES,
@@ -102,6 +103,8 @@ void store_history_merge(struct store_history *a, const struct store_history *b)
     a->depth = b->depth;
     a->depth_max = b->depth_max > a->depth_max ? b->depth_max : a->depth_max;
     a->workers = b->workers;
+    a->oldest_at_ms = b->oldest_at_ms;
+    a->oldest_max_ms = b->oldest_max_ms > a->oldest_max_ms ? b->oldest_max_ms : a->oldest_max_ms;
     merge_times(&a->wait, &b->wait);
     merge_times(&a->run, &b->run);
 }
@@ -147,10 +150,16 @@ static void decode_times(struct unpack *u, struct store_history_times *t)
     }
 }
 
-void store_history_encode(const struct store_history *h, struct buf *out)
+uint64_t store_history_age_ms(const struct store_history *h, int64_t at_ms)
+{
+    uint64_t at = at_ms < 0 ? 0 : (uint64_t)at_ms;
+    return h->oldest_at_ms == 0 || h->oldest_at_ms > at ? 0 : at - h->oldest_at_ms;
+}
+
+void store_history_encode(const struct store_history *h, bool oldest, struct buf *out)
 {
     uint32_t mask = 0;
-    pack_u8(out, VERSION);
+    pack_u8(out, oldest ? VERSION_OLDEST : VERSION);
     for (unsigned i = 0; i < STORE_HISTORY_COUNTS; i++) {
         mask |= (uint32_t)(h->count[i] != 0) << i;
     }
@@ -165,6 +174,10 @@ void store_history_encode(const struct store_history *h, struct buf *out)
     pack_varint(out, h->workers);
     encode_times(&h->wait, out);
     encode_times(&h->run, out);
+    if (oldest) {
+        pack_varint(out, h->oldest_at_ms);
+        pack_varint(out, h->oldest_max_ms);
+    }
 }
 
 bool store_history_decode(struct str bytes, struct store_history *out)
@@ -173,7 +186,7 @@ bool store_history_decode(struct str bytes, struct store_history *out)
     *out = (struct store_history){0};
     uint8_t version = unpack_u8(&u);
     uint64_t mask = unpack_varint(&u);
-    if (version != VERSION || mask >> STORE_HISTORY_COUNTS != 0) {
+    if ((version != VERSION && version != VERSION_OLDEST) || mask >> STORE_HISTORY_COUNTS != 0) {
         return false;
     }
     for (unsigned i = 0; i < STORE_HISTORY_COUNTS; i++) {
@@ -187,6 +200,10 @@ bool store_history_decode(struct str bytes, struct store_history *out)
     out->workers = unpack_varint(&u);
     decode_times(&u, &out->wait);
     decode_times(&u, &out->run);
+    if (version == VERSION_OLDEST) {
+        out->oldest_at_ms = unpack_varint(&u);
+        out->oldest_max_ms = unpack_varint(&u);
+    }
     return unpack_done(&u);
 }
 
@@ -255,7 +272,7 @@ void store_history_open_put(struct store *s, struct str name, uint32_t minute,
     struct buf *value = &s->scratch; /* room on the stack would be set to zero each time */
     buf_clear(value);
     pack_u32(value, minute);
-    store_history_encode(h, value);
+    store_history_encode(h, s->oldest, value);
     CHECK(!value->overflow);
     store_put(s, STORE_KIND_HISTORY, open_key(&k, name), buf_str(value));
 }
@@ -290,7 +307,7 @@ size_t store_history_put(struct store *s, enum store_history_step step, uint32_t
     struct buf *value = &s->scratch;
     struct str key = cell_key(&k, step, number, name);
     buf_clear(value);
-    store_history_encode(h, value);
+    store_history_encode(h, s->oldest, value);
     CHECK(!value->overflow);
     store_put(s, STORE_KIND_HISTORY, key, buf_str(value));
     return key.len + value->len;
@@ -405,6 +422,30 @@ static bool standing_on(const struct kv_iter *it, enum store_history_step step, 
     return true;
 }
 
+/* The open cell, if the name has one, and the number of the step that it belongs to. */
+static bool read_open(struct kv_iter *it, struct str name, enum store_history_step step,
+                      uint32_t *out_number, struct store_history *out)
+{
+    struct key k;
+    struct str value = seek(it, open_key(&k, name));
+    if (value.len == 0) {
+        return false;
+    }
+    struct unpack u = unpack_from(value);
+    *out_number = unpack_u32(&u) / (uint32_t)(store_history_seconds(step) / 60);
+    must_decode(str_from_offset(value, sizeof *out_number), out);
+    return true;
+}
+
+bool store_history_last(struct store *s, struct str name, enum store_history_step step,
+                        uint32_t *out_number, struct store_history *out)
+{
+    struct kv_iter *it = store_iter(s, STORE_META, STR_EMPTY);
+    bool found = read_open(it, name, step, out_number, out);
+    store_end_walk(it);
+    return found;
+}
+
 void store_history_each(struct store *s, struct str name, struct store_history_range range,
                         void (*fn)(void *data, uint32_t number, const struct store_history *h),
                         void *data)
@@ -416,15 +457,9 @@ void store_history_each(struct store *s, struct str name, struct store_history_r
     uint32_t number = 0;
     /* One walk, which sees one state: the open cell is not closed meanwhile. */
     struct kv_iter *it = store_iter(s, STORE_META, STR_EMPTY);
-    struct str value = seek(it, open_key(&k, name));
-    bool is_open = value.len > 0;
-    if (is_open) {
-        struct unpack u = unpack_from(value);
-        open_at = unpack_u32(&u) / (uint32_t)(store_history_seconds(range.step) / 60);
-        must_decode(str_from_offset(value, sizeof open_at), &open);
-    }
+    bool is_open = read_open(it, name, range.step, &open_at, &open);
     for (uint32_t at = range.from; at < range.before;) {
-        value = seek(it, cell_key(&k, range.step, at, name));
+        struct str value = seek(it, cell_key(&k, range.step, at, name));
         if (!standing_on(it, range.step, &number) || number >= range.before) {
             break;
         }

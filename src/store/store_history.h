@@ -55,6 +55,10 @@ struct store_history {
     uint64_t depth;     /* pending jobs at the last change; 0 for a namespace */
     uint64_t depth_max; /* the most that there were */
     uint64_t workers;   /* known at the last change; of all queues only */
+    /* When the oldest pending job was created, in ms since 1970, at the last change; 0: there was
+     * none. And the greatest age that it had at a change. Not kept for a namespace. */
+    uint64_t oldest_at_ms;
+    uint64_t oldest_max_ms;
     struct store_history_times wait, run;
 };
 
@@ -78,7 +82,11 @@ uint64_t store_history_quantile_ms(const struct store_history_times *t, unsigned
 /* Add what happened in b, which is later than a. */
 void store_history_merge(struct store_history *a, const struct store_history *b);
 
-void store_history_encode(const struct store_history *h, struct buf *out);
+/* The age of the oldest pending job at a moment: it goes on growing while nothing happens. */
+uint64_t store_history_age_ms(const struct store_history *h, int64_t at_ms);
+
+/* With the oldest job, or as it was before that was kept. */
+void store_history_encode(const struct store_history *h, bool oldest, struct buf *out);
 ATTR_NODISCARD bool store_history_decode(struct str bytes, struct store_history *out);
 
 /* The open cell of a name: its minute (since 1970) and what is in it; false when there is none. */
@@ -109,6 +117,11 @@ uint64_t store_history_trim(struct store *s, enum store_history_step step, uint3
 /* The bytes that the closed cells take in all, per step. */
 void store_history_sizes_get(struct store *s, uint64_t out_bytes[STORE_HISTORY_STEPS]);
 void store_history_sizes_put(struct store *s, const uint64_t bytes[STORE_HISTORY_STEPS]);
+
+/* The cell in which something happened last: its number, and what is in it. False when there is
+ * none. Any thread. */
+bool store_history_last(struct store *s, struct str name, enum store_history_step step,
+                        uint32_t *out_number, struct store_history *out);
 
 /* Call fn for every cell of the name in the range, in order, the open one included. Any thread. */
 struct store_history_range {

@@ -10,10 +10,15 @@ enum { RECORD_VERSION = 1 };
  * in the second. The layout is the same; those of other namespaces stay at the first. */
 enum { POLICY_OWN_VERSION = 2 };
 
-/* Queues with jobs that have names, schedules whose jobs the server delivers, and webhooks of a key
- * with a scope have members more behind those of the first version; all others are written as
- * ever. */
-enum { QUEUE_NAMED_VERSION = 2, SCHEDULE_PUSH_VERSION = 2, WEBHOOK_SCOPE_VERSION = 2 };
+/* Queues with jobs that have names, schedules whose jobs the server delivers, workers that name
+ * their version, and webhooks of a key with a scope have members more behind those of the first
+ * version; all others are written as ever. */
+enum {
+    QUEUE_NAMED_VERSION = 2,
+    SCHEDULE_PUSH_VERSION = 2,
+    WORKER_NAMED_VERSION = 2,
+    WEBHOOK_SCOPE_VERSION = 2
+};
 
 /* A record of either version; *out_later says which. */
 static struct unpack begin_either(struct str value, uint8_t later, bool *out_later)
@@ -171,21 +176,26 @@ bool store_record_decode_schedule(struct str value, struct store_schedule *out)
 
 void store_record_encode_worker(const struct store_worker *w, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, w->version.len > 0 ? WORKER_NAMED_VERSION : RECORD_VERSION);
     pack_i64(out, w->started_at.ns);
     pack_i64(out, w->last_heartbeat.ns);
     pack_text(out, w->hostname);
     pack_text(out, w->queues);
+    if (w->version.len > 0) {
+        pack_text(out, w->version);
+    }
 }
 
 bool store_record_decode_worker(struct str value, struct store_worker *out)
 {
-    struct unpack u = begin(value);
+    bool named;
+    struct unpack u = begin_either(value, WORKER_NAMED_VERSION, &named);
     out->started_at.ns = unpack_i64(&u);
     out->last_heartbeat.ns = unpack_i64(&u);
     out->hostname = unpack_text(&u);
     out->queues = unpack_text(&u);
-    return unpack_done(&u);
+    out->version = named ? unpack_text(&u) : STR_EMPTY;
+    return unpack_done(&u) && named == (out->version.len > 0);
 }
 
 void store_record_encode_webhook(const struct store_webhook *h, struct buf *out)

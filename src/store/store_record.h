@@ -60,7 +60,8 @@ struct store_schedule {
 
 struct store_worker {
     struct str hostname;
-    struct str queues; /* a JSON array of names, as clients see it */
+    struct str queues;  /* a JSON array of names, as clients see it */
+    struct str version; /* of its program; empty: it did not say */
     struct wall started_at;
     struct wall last_heartbeat;
 };

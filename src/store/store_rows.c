@@ -5,7 +5,8 @@
 #include "base/pack.h"
 #include "store/store_body.h"
 
-enum { ROW_VERSION = 1 };
+/* Errors of a worker that names its version are of the second version. */
+enum { ROW_VERSION = 1, ERROR_NAMED_VERSION = 2 };
 
 /* Tries that one new one makes room for: more than one, so that a backlog shrinks. */
 enum { TRIES_PRUNED = 4 };
@@ -64,12 +65,15 @@ void store_rows_decode_tokens(struct unpack *u, struct store_tokens *out)
 
 void store_rows_encode_error(const struct store_error *e, struct buf *out)
 {
-    pack_u8(out, ROW_VERSION);
+    pack_u8(out, e->version.len > 0 ? ERROR_NAMED_VERSION : ROW_VERSION);
     pack_u64(out, e->row);
     pack_u32(out, e->attempt);
     pack_i64(out, e->created_at.ns);
     pack_text(out, e->error);
     pack_text(out, e->backtrace);
+    if (e->version.len > 0) {
+        pack_text(out, e->version);
+    }
 }
 
 void store_rows_encode_usage(const struct store_usage *u, struct buf *out)
@@ -229,7 +233,9 @@ bool store_rows_tokens_any(const struct store_tokens *t)
 bool store_rows_decode_error(struct str value, struct store_error *out)
 {
     struct unpack u = unpack_from(value);
-    if (unpack_u8(&u) != ROW_VERSION) {
+    uint8_t version = unpack_u8(&u);
+    bool named = version == ERROR_NAMED_VERSION;
+    if (version != ROW_VERSION && !named) {
         return false;
     }
     out->row = unpack_u64(&u);
@@ -237,7 +243,8 @@ bool store_rows_decode_error(struct str value, struct store_error *out)
     out->created_at.ns = unpack_i64(&u);
     out->error = unpack_text(&u);
     out->backtrace = unpack_text(&u);
-    return unpack_done(&u);
+    out->version = named ? unpack_text(&u) : STR_EMPTY;
+    return unpack_done(&u) && named == (out->version.len > 0);
 }
 
 bool store_rows_decode_usage(struct str value, struct store_usage *out)

@@ -16,6 +16,7 @@ struct store_error {
     struct wall created_at;
     struct str error;
     struct str backtrace;
+    struct str version; /* of the worker's program; empty: not known */
 };
 
 /* The numbers are on disk. */

@@ -318,6 +318,7 @@ static struct command claim(void)
                                       .worker_id = STR("worker-1"),
                                       .hostname = STR("host.example"),
                                       .ns = STR("acme"),
+                                      .version = STR("1.4.2"),
                                       .lease_ms = 45000,
                                       .count = 10}};
 }
@@ -338,6 +339,7 @@ static struct command ack(void)
     items[1] = (struct command_ack_item){.id = samples_id(7)};
     static struct command_claim next;
     next = claim().claim;
+    next.version = STR_EMPTY; /* it has none */
     return (struct command){.ack = {.lenient = true,
                                     .any_cost = true,
                                     .items = items,

@@ -184,6 +184,7 @@ void samples_same_worker(const struct store_worker *got, const struct store_work
 {
     expect_str(got->hostname, want->hostname);
     expect_str(got->queues, want->queues);
+    expect_str(got->version, want->version);
     assert_int_equal(got->started_at.ns, want->started_at.ns);
     assert_int_equal(got->last_heartbeat.ns, want->last_heartbeat.ns);
 }
@@ -222,6 +223,7 @@ void samples_same_error(const struct store_error *got, const struct store_error 
     assert_int_equal(got->created_at.ns, want->created_at.ns);
     expect_str(got->error, want->error);
     expect_str(got->backtrace, want->backtrace);
+    expect_str(got->version, want->version);
 }
 
 void samples_same_usage(const struct store_usage *got, const struct store_usage *want)
@@ -283,6 +285,7 @@ static void same_wanted(const struct command_claim *got, const struct command_cl
     expect_str(got->worker_id, want->worker_id);
     expect_str(got->hostname, want->hostname);
     expect_str(got->ns, want->ns);
+    expect_str(got->version, want->version);
     assert_int_equal(got->lease_ms, want->lease_ms);
     assert_int_equal(got->count, want->count);
     assert_int_equal(got->queue_count, want->queue_count);

@@ -127,6 +127,7 @@ void apply_node_put(struct machine *m, const struct command *command, struct res
         set_record(known, &rec);
     }
     write_record(m, known);
+    markers__first_seen(m, STORE_MARKER_NODE, STR_EMPTY, rec.version);
 }
 
 void apply_node_state(struct machine *m, const struct command *command, struct result *r)

@@ -10,7 +10,7 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 2,    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 3,
+    [COMMAND_ENQUEUE] = 2,    [COMMAND_CLAIM] = 3,     [COMMAND_ACK] = 3,
     [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
     [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
     [COMMAND_BATCH_OPEN] = 2, [COMMAND_REPLAY] = 2,
@@ -31,6 +31,10 @@ enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
 
 /* Bulk operations of those who may touch some queues only are of version 2, for the same reason. */
 enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2 };
+
+/* Claims are of version 3 only when the worker names its version, which not every member may read.
+ */
+enum { CLAIM_PLAIN = 2, CLAIM_WITH_VERSION = 3 };
 
 static uint8_t access_version(const struct command_access *a)
 {
@@ -60,6 +64,9 @@ static uint8_t version_of(const struct command *c)
     }
     if (c->version == 0 && c->type == COMMAND_ACK) {
         return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
+    }
+    if (c->version == 0 && c->type == COMMAND_CLAIM) {
+        return c->claim.version.len == 0 ? CLAIM_PLAIN : CLAIM_WITH_VERSION;
     }
     if (c->version == 0 && c->type == COMMAND_BULK_PUT) {
         return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
@@ -219,6 +226,9 @@ static void encode_claim(const struct command *c, struct buf *out)
     if (version_of(c) >= 2) {
         pack_text(out, c->claim.ns);
     }
+    if (version_of(c) >= CLAIM_WITH_VERSION) {
+        pack_text(out, c->claim.version);
+    }
 }
 
 static void unpack_claim(struct unpack *u, struct arena *a, struct command_claim *cl)
@@ -238,6 +248,8 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
 {
     unpack_claim(u, a, &c->claim);
     c->claim.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
+    c->claim.version = c->version >= CLAIM_WITH_VERSION ? unpack_text(u) : STR_EMPTY;
+    u->bad |= c->version >= CLAIM_WITH_VERSION && c->claim.version.len == 0;
 }
 
 /* The flags, and what follows them: a next is as a claim of version 2, whatever later ones have. */

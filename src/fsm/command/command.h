@@ -97,7 +97,8 @@ struct command_claim {
     size_t queue_count;
     struct str worker_id;
     struct str hostname;
-    struct str ns; /* whose worker it is; empty: the default one's */
+    struct str ns;      /* whose worker it is; empty: the default one's */
+    struct str version; /* of the worker's program; empty: as it was */
     int64_t lease_ms;
     uint32_t count;
 };

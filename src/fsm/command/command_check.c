@@ -358,7 +358,8 @@ static enum err_code check_claim(const struct command *c, const struct command_l
     }
     if (check_text(&top, "namespace", cl->ns, LIMIT_NAMESPACE_BYTES, err) != ERR_OK ||
         check_text(&top, "worker_id", cl->worker_id, LIMIT_WORKER_ID_BYTES, err) != ERR_OK ||
-        check_text(&top, "hostname", cl->hostname, LIMIT_WORKER_ID_BYTES, err) != ERR_OK) {
+        check_text(&top, "hostname", cl->hostname, LIMIT_WORKER_ID_BYTES, err) != ERR_OK ||
+        check_text(&top, "version", cl->version, LIMIT_WORKER_VERSION_BYTES, err) != ERR_OK) {
         return err->code;
     }
     if (cl->lease_ms < 1 || cl->lease_ms > LIMIT_LEASE_S_MAX * 1000LL) {

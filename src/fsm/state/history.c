@@ -103,8 +103,17 @@ static void close_cell(struct machine *m, struct history_cell *c)
         c->hour_number = hour;
         m->history_closed++;
     }
-    c->sums = (struct store_history){.depth = c->sums.depth, .depth_max = c->sums.depth};
+    c->sums = (struct store_history){
+        .depth = c->sums.depth, .depth_max = c->sums.depth, .oldest_at_ms = c->sums.oldest_at_ms};
     c->minute = minute_of(m->now);
+}
+
+/* How old the oldest job has become since the last change, or is after this one. */
+static void note_age(const struct machine *m, struct history_cell *c)
+{
+    struct store_history *h = &c->sums;
+    uint64_t age = store_history_age_ms(h, m->now.ns / NS_PER_MS);
+    h->oldest_max_ms = age > h->oldest_max_ms ? age : h->oldest_max_ms;
 }
 
 static struct history_cell *need_cell(struct machine *m, struct str name)
@@ -116,6 +125,7 @@ static struct history_cell *need_cell(struct machine *m, struct str name)
         if (c->minute != minute_of(m->now)) {
             close_cell(m, c);
         }
+        note_age(m, c);
         c->dirty = true;
         c->dirty_next = m->history_dirty;
         m->history_dirty = c;
@@ -224,6 +234,23 @@ void history__line_up(const struct machine *m, struct job *j)
 
 /* The end of an entry */
 
+/* When the oldest pending job was created: of the queue, or of all for NULL. 0: there is none. */
+static uint64_t oldest_at(const struct machine *m, const struct queue *q)
+{
+    int64_t ms = 0;
+    return !queues__oldest_ms(m, q, &ms) ? 0 : ms > 0 ? (uint64_t)ms : 1;
+}
+
+/* An entry that does not write it does not remember it either: after a restart it would not. */
+static void note_oldest(const struct machine *m, struct history_cell *c, const struct queue *q)
+{
+    c->sums.oldest_at_ms = m->store.oldest ? oldest_at(m, q) : 0;
+    if (!m->store.oldest) {
+        c->sums.oldest_max_ms = 0;
+    }
+    note_age(m, c);
+}
+
 /* Pending jobs of the cell's queues. Those of a namespace are not kept as a sum. */
 static void note_depth(const struct machine *m, struct history_cell *c)
 {
@@ -231,9 +258,13 @@ static void note_depth(const struct machine *m, struct history_cell *c)
     if (c->node.key.len == 0) {
         h->depth = m->pending_count;
         h->workers = m->workers.count;
+        note_oldest(m, c, NULL);
     } else {
         const struct queue *q = queues__find(m, c->node.key);
         h->depth = q == NULL ? 0 : q->live_count[JOB_PENDING];
+        if (q != NULL) {
+            note_oldest(m, c, q);
+        }
     }
     h->depth_max = h->depth > h->depth_max ? h->depth : h->depth_max;
 }

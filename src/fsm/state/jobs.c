@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
 
@@ -138,7 +139,11 @@ void jobs__add_error(struct machine *m, struct job *j, struct str error, struct 
     store_rows_add_error(
         &m->store, j,
         &(struct store_error){
-            .attempt = j->attempt, .created_at = m->now, .error = error, .backtrace = backtrace});
+            .attempt = j->attempt,
+            .created_at = m->now,
+            .error = error,
+            .backtrace = backtrace,
+            .version = workers__version(m, queue_name_namespace(j->queue), j->worker_id)});
 }
 
 void jobs__tell_taken(struct machine *m, const struct job *j)
@@ -201,7 +206,10 @@ static void unindex_live(struct machine *m, struct live_job *l)
     q->timed_out_waiting -= l->timed_out ? 1 : 0;
     q->pending_again -= l->again ? 1 : 0;
     q->recurring -= l->recurring ? 1 : 0;
-    m->pending_count -= l->state == JOB_PENDING ? 1 : 0;
+    if (l->state == JOB_PENDING) {
+        m->pending_count--;
+        queues__moved(m, q);
+    }
     if (l->state == JOB_ACTIVE) {
         live_index_line_remove(&m->live_index, &q->active, l);
     } else if (l->push_line != 0) {
@@ -297,7 +305,10 @@ static void index_live(struct machine *m, struct live_job *l, const struct job *
     q->timed_out_waiting += l->timed_out ? 1 : 0;
     q->pending_again += l->again ? 1 : 0;
     q->recurring += l->recurring ? 1 : 0;
-    m->pending_count += j->state == JOB_PENDING ? 1 : 0;
+    if (j->state == JOB_PENDING) {
+        m->pending_count++;
+        queues__moved(m, q);
+    }
     int64_t due = due_at(j);
     int64_t slot;
     if (due != 0) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fsm/machine_int.h"
+#include "store/store_access.h"
 
 struct job_end_ack;
 
@@ -70,6 +71,11 @@ void dependencies__close(struct machine *m);
 /* workers.c */
 void workers__seen(struct machine *m, const struct command_claim *c);
 bool workers__is_stale(struct machine *m, const struct command_claim *c, struct wall now);
+/* A version of a worker of the namespace, or of a node, is there: the first time makes a marker. */
+void markers__first_seen(struct machine *m, enum store_marker_source source, struct str ns,
+                         struct str version);
+/* The version that the worker has named; empty: none, or it is not known. Until the next claim. */
+struct str workers__version(const struct machine *m, struct str ns, struct str id);
 void workers__heartbeat(struct machine *m, struct str ns, struct str id);
 void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
                    void *data);

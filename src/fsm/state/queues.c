@@ -31,6 +31,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
     memcpy(q->name, name.ptr, name.len);
     q->node.key = str_from(q->name, name.len);
     q->active = live_line_empty();
+    q->oldest = heap_node_out();
     heap_init_ranked(&q->out_of_order, live_index_due_before, live_index_due_rank);
     map_add(&m->queue_names, &q->node);
     /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
@@ -193,6 +194,42 @@ struct id queues__oldest_pending(const struct machine *m, const struct queue *q)
         }
     }
     return oldest;
+}
+
+void queues__moved(struct machine *m, struct queue *q)
+{
+    if (!q->moved) {
+        q->moved = true;
+        q->moved_next = m->moved_queues;
+        m->moved_queues = q;
+    }
+}
+
+/* Bring the heap up to date, which is once per entry: most jobs do not stay the oldest for long. */
+static void settle_oldest(struct machine *m)
+{
+    while (m->moved_queues != NULL) {
+        struct queue *q = m->moved_queues;
+        struct id id = queues__oldest_pending(m, q);
+        m->moved_queues = q->moved_next;
+        q->moved = false;
+        if (id_is_none(id)) {
+            heap_remove(&m->oldest, &q->oldest);
+        } else {
+            heap_set(&m->oldest, &q->oldest, id_ms(id));
+        }
+    }
+}
+
+bool queues__oldest_ms(const struct machine *m, const struct queue *q, int64_t *out)
+{
+    const struct heap_node *n = q != NULL ? &q->oldest : heap_first(&m->oldest);
+    CHECK(m->moved_queues == NULL);
+    if (n == NULL || !heap_node_is_in(n)) {
+        return false;
+    }
+    *out = heap_key(&m->oldest, n);
+    return true;
 }
 
 struct wall queues__throttled_until(const struct queue *q, struct wall now)
@@ -358,6 +395,7 @@ void queues__ready(struct machine *m, struct queue *q)
 
 void queues__write_dirty(struct machine *m)
 {
+    settle_oldest(m);
     while (m->dirty_queues != NULL) {
         struct queue *q = m->dirty_queues;
         m->dirty_queues = q->dirty_next;
@@ -367,6 +405,7 @@ void queues__write_dirty(struct machine *m)
             CHECK(machine__in_line(q) == 0);
             CHECK(q->active.count == 0);
             CHECK(q->out_of_order.count == 0);
+            CHECK(!heap_node_is_in(&q->oldest));
             store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
             history__drop(m, q->node.key);
             map_remove(&m->queue_names, &q->node);
@@ -408,8 +447,16 @@ static void load_claim(void *data, struct str rest, struct str value)
     q->claims[place] = at;
 }
 
+/* Any order will do: of queues that are equally old, only the time is asked for. */
+static bool oldest_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return CONTAINER_OF(a, const struct queue, oldest)->number <
+           CONTAINER_OF(b, const struct queue, oldest)->number;
+}
+
 void queues__load(struct machine *m)
 {
+    heap_init(&m->oldest, oldest_before);
     store_each(&m->store, STORE_KIND_QUEUE, load_queue, m);
     store_each(&m->store, STORE_KIND_THROTTLE, load_claim, m);
 }
@@ -421,6 +468,7 @@ void queues__close(struct machine *m)
             queue_free(m->queues[i]);
         }
     }
+    heap_deinit(&m->oldest);
     free(m->queues);
     map_deinit(&m->queue_names);
     m->queue_hint = NULL;

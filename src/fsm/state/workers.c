@@ -79,12 +79,13 @@ static void worker_free(struct machine *m, struct worker *w)
     free(w);
 }
 
-static void set_texts(struct worker *w, struct str hostname, struct str queues)
+static void set_texts(struct worker *w, struct str hostname, struct str queues, struct str version)
 {
-    struct str *texts[] = {&w->hostname, &w->queues};
+    struct str *texts[] = {&w->hostname, &w->queues, &w->version};
     char *old = w->texts;
     w->hostname = hostname;
     w->queues = queues;
+    w->version = version;
     w->texts = entry__own_texts(texts, COUNT_OF(texts));
     free(old);
 }
@@ -99,6 +100,7 @@ static void write_row(struct machine *m, const struct worker *w)
 {
     struct store_worker rec = {.hostname = w->hostname,
                                .queues = w->queues,
+                               .version = w->version,
                                .started_at = w->started_at,
                                .last_heartbeat = w->last_heartbeat};
     buf_clear(&m->store.scratch);
@@ -163,6 +165,7 @@ bool workers__is_stale(struct machine *m, const struct command_claim *c, struct 
     struct name name;
     const struct worker *w = find(m, name_of(c->ns, c->worker_id, &name));
     return c->worker_id.len > 0 && (w == NULL || is_stale(w, now, WORKER_FRESH_MS) ||
+                                    (c->version.len > 0 && !str_eq(w->version, c->version)) ||
                                     !str_eq(w->queues, kept_queues(m, c)));
 }
 
@@ -189,10 +192,14 @@ static void see(struct machine *m, struct worker *w, struct str name, const stru
         w = worker_new(m, name);
         w->started_at = m->now;
     }
-    set_texts(w, c->hostname, queues);
+    bool another = c->version.len > 0 && !str_eq(c->version, w->version);
+    set_texts(w, c->hostname, queues, another ? c->version : w->version);
     seen_now(m, w, m->now);
     CHECK(m->workers.count == m->worker_prune.count);
     write_row(m, w);
+    if (another) {
+        markers__first_seen(m, STORE_MARKER_WORKER, c->ns, c->version);
+    }
 }
 
 static void seen_1(struct machine *m, const struct command_claim *c)
@@ -216,6 +223,13 @@ void workers__seen(struct machine *m, const struct command_claim *c)
         }
         see(m, w, name, c, kept_queues(m, c));
     }
+}
+
+struct str workers__version(const struct machine *m, struct str ns, struct str id)
+{
+    struct name name;
+    const struct worker *w = id.len == 0 ? NULL : find(m, name_of(ns, id, &name));
+    return w == NULL ? STR_EMPTY : w->version;
 }
 
 void workers__heartbeat(struct machine *m, struct str ns, struct str id)
@@ -253,6 +267,7 @@ static void describe_worker(struct map_node *n, void *data)
                                                   .id = id,
                                                   .hostname = w->hostname,
                                                   .queues = w->queues,
+                                                  .version = w->version,
                                                   .started_at = w->started_at,
                                                   .last_heartbeat = w->last_heartbeat});
 }
@@ -277,7 +292,7 @@ static void load_worker(void *data, struct str rest, struct str value)
         check_fatal("the record of worker '" STR_FMT "' cannot be read", STR_ARG(rest));
     }
     struct worker *w = worker_new(m, rest);
-    set_texts(w, rec.hostname, rec.queues);
+    set_texts(w, rec.hostname, rec.queues, rec.version);
     w->started_at = rec.started_at;
     seen_now(m, w, rec.last_heartbeat);
 }

@@ -38,7 +38,7 @@ static const struct compare_field schedule_fields[] = {
 
 #define FIELD(kind, member) {#member, COMPARE_##kind, offsetof(struct store_worker, member)}
 static const struct compare_field worker_fields[] = {
-    FIELD(STR, hostname), FIELD(STR, queues), FIELD(WALL, started_at), FIELD(WALL, last_heartbeat),
+    FIELD(STR, hostname), FIELD(STR, queues), FIELD(STR, version), FIELD(WALL, started_at), FIELD(WALL, last_heartbeat),
 };
 #undef FIELD
 

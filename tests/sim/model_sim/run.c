@@ -188,7 +188,7 @@ static void note_bodies(struct run *r)
         struct model_job *j = model_job_at(r->model, i);
         size_t bytes = j->doc.payload.len + j->doc.tags.len + j->doc.chain_config.len;
         if (j->touched) {
-            j->has_body = bytes >= 1024 && (r->version >= COMMAND_ENTRY_VERSION || j->has_body);
+            j->has_body = bytes >= 1024 && (r->version >= COMMAND_ENTRY_SPLIT || j->has_body);
         }
     }
 }

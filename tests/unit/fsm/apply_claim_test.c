@@ -5,6 +5,7 @@
 #include "lib/machine_kit.h"
 #include "store/store_job.h"
 #include "store/store_record.h"
+#include "store/store_rows.h"
 
 /* Claim up to count jobs from the queues, in this order. */
 static const struct result *claim(struct kit *k, const char *const *queues, size_t queue_count,
@@ -338,6 +339,40 @@ static struct command_claim claim_of(const char *worker, const char *hostname)
                                   .count = 1};
 }
 
+/* A worker that names its version has it in its row, and in the errors of its jobs. */
+static void note_version(void *data, const struct store_error *e)
+{
+    expect_str(e->version, *(const struct str *)data);
+}
+
+static void workers__have_the_version_that_they_named_last(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct str queues[] = {str_from_z(queue)};
+    struct command_claim c = claim_of("versioned", "host");
+    struct store_worker w;
+    c.queues = queues;
+    c.queue_count = 1;
+    c.version = STR("1.4.2");
+    struct id id = kit_enqueue(k, queue, "{}");
+    (void)kit_claim_with(k, &c);
+    assert_true(worker_row(k, "versioned", &w));
+    expect_str(w.version, STR("1.4.2"));
+    (void)kit_fail(k, id, "it broke");
+    struct str want = STR("1.4.2");
+    store_rows_each_error(machine_store(k->machine), id, note_version, &want);
+    c.version = STR_EMPTY; /* as before */
+    kit_pass_ms(k, 6000);
+    (void)kit_claim_with(k, &c);
+    assert_true(worker_row(k, "versioned", &w));
+    expect_str(w.version, STR("1.4.2"));
+    c.version = STR("1.5.0"); /* written at once */
+    (void)kit_claim_with(k, &c);
+    assert_true(worker_row(k, "versioned", &w));
+    expect_str(w.version, STR("1.5.0"));
+}
+
 static void claim_as(struct kit *k, const char *worker, const char *hostname)
 {
     struct command_claim c = claim_of(worker, hostname);
@@ -547,6 +582,7 @@ static void workers__are_bounded(void **state)
 }
 
 TEST_GROUP_FIXTURE(apply_claim, kit_setup, kit_teardown,
+                   cmocka_unit_test(workers__have_the_version_that_they_named_last),
                    cmocka_unit_test(worker__of_each_namespace_has_a_row_of_its_own),
                    cmocka_unit_test(each_worker__tells_namespace_and_id),
                    cmocka_unit_test(worker__that_looks_into_other_queues_is_written_at_once),

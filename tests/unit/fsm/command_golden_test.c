@@ -15,8 +15,9 @@ static struct command sample_of(enum command_type type, uint8_t version)
     c.version = version;
     if (version == 1 && type == COMMAND_ENQUEUE) {
         c.enqueue.body_hash = 0;
-    } else if (version == 1 && type == COMMAND_CLAIM) {
-        c.claim.ns = STR_EMPTY;
+    } else if (version < 3 && type == COMMAND_CLAIM) {
+        c.claim.ns = version == 1 ? STR_EMPTY : c.claim.ns;
+        c.claim.version = STR_EMPTY;
     } else if (version < 3 && type == COMMAND_ACK) {
         c.ack.next = NULL;
         c.ack.any_cost = false;
@@ -147,7 +148,8 @@ static void entries_with_names__decode(void **state)
 {
     (void)state;
     expect_named_entry("entry-4.bin", COMMAND_ENTRY_WHOLE_NAMED);
-    expect_named_entry("entry-6.bin", COMMAND_ENTRY_NAMED);
+    expect_named_entry("entry-6.bin", COMMAND_ENTRY_SPLIT_NAMED);
+    expect_named_entry("entry-8.bin", COMMAND_ENTRY_NAMED);
 }
 
 static void entries__decode(void **state)
@@ -159,6 +161,7 @@ static void entries__decode(void **state)
     expect_entry("entry-2.bin", 2, second, COUNT_OF(second));
     expect_entry("entry-3.bin", 3, second, COUNT_OF(second));
     expect_entry("entry-5.bin", 5, second, COUNT_OF(second));
+    expect_entry("entry-7.bin", 7, second, COUNT_OF(second));
 }
 
 TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),

@@ -204,6 +204,35 @@ static void waits__begin_when_a_job_comes_into_line(void **state)
     assert_int_equal(t.sum.depth_max, 1);
 }
 
+/* While nothing happens it goes on ageing, and of all queues the oldest counts. */
+static void oldest__is_the_greatest_age_of_a_pending_job(void **state)
+{
+    struct kit *k = *state;
+    char first[64];
+    char second[64];
+    (void)snprintf(first, sizeof first, "%s.a", kit_name(k));
+    (void)snprintf(second, sizeof second, "%s.b", kit_name(k));
+    int64_t begin_ms = k->now.ns / NS_PER_MS;
+    (void)kit_enqueue(k, first, "{}");
+    kit_pass_ms(k, 90000);
+    (void)kit_enqueue(k, second, "{}");
+    /* Other tests have left older ones. */
+    struct total all = total_of(k, STORE_HISTORY_HOUR, "");
+    assert_in_range(all.sum.oldest_at_ms, 1, begin_ms);
+    assert_true(all.sum.oldest_max_ms >= 90000);
+    assert_int_equal(total_of(k, STORE_HISTORY_HOUR, second).sum.oldest_max_ms, 0);
+    kit_pass_ms(k, 5000);
+    (void)kit_claim(k, first);
+    struct total t = total_of(k, STORE_HISTORY_HOUR, first);
+    assert_int_equal(t.sum.oldest_at_ms, 0);
+    assert_int_equal(t.sum.oldest_max_ms, 95000);
+    /* Entries of the version before do not write it. */
+    k->entry_version = COMMAND_ENTRY_SPLIT;
+    (void)kit_enqueue(k, first, "{}");
+    assert_int_equal(total_of(k, STORE_HISTORY_MINUTE, first).sum.oldest_at_ms, 0);
+    k->entry_version = COMMAND_ENTRY_VERSION;
+}
+
 static void minutes__are_kept_for_two_days_and_hours_longer(void **state)
 {
     struct kit *k = *state;
@@ -251,4 +280,5 @@ TEST_GROUP_FIXTURE(history, kit_setup, kit_teardown,
                    cmocka_unit_test(namespaces__have_a_sum_of_their_own),
                    cmocka_unit_test(waits__begin_when_a_job_comes_into_line),
                    cmocka_unit_test(entries__of_before_are_not_counted),
+                   cmocka_unit_test(oldest__is_the_greatest_age_of_a_pending_job),
                    cmocka_unit_test(minutes__are_kept_for_two_days_and_hours_longer));

@@ -5,6 +5,7 @@
 #include "base/unpack.h"
 #include "lib/golden.h"
 #include "store/store_event.h"
+#include "store/store_history.h"
 #include "store/store_job.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
@@ -221,6 +222,72 @@ static void webhook_with_a_scope__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void worker_with_a_version__decodes(void **state)
+{
+    (void)state;
+    struct store_worker want = samples_worker();
+    struct store_worker got;
+    struct buf present;
+    struct buf file;
+    want.version = STR("1.4.2");
+    buf_init(&present, 1 << 16);
+    store_record_encode_worker(&want, &present);
+    golden_read_present("record-worker-2.bin", &present, &file);
+    assert_true(store_record_decode_worker(buf_str(&file), &got));
+    samples_same_worker(&got, &want);
+    file.ptr[0] = 1; /* the version of the record says whether there is one */
+    assert_false(store_record_decode_worker(buf_str(&file), &got));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void error_with_a_version__decodes(void **state)
+{
+    (void)state;
+    struct store_error want = samples_error();
+    struct store_error got;
+    struct buf present;
+    struct buf file;
+    want.version = STR("1.4.2");
+    buf_init(&present, 1 << 16);
+    store_rows_encode_error(&want, &present);
+    golden_read_present("row-error-2.bin", &present, &file);
+    assert_true(store_rows_decode_error(buf_str(&file), &got));
+    samples_same_error(&got, &want);
+    file.ptr[0] = 1;
+    assert_false(store_rows_decode_error(buf_str(&file), &got));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void history_cell__decodes(void **state)
+{
+    (void)state;
+    struct store_history want = {.depth = 3, .depth_max = 7, .workers = 2};
+    struct store_history got;
+    struct buf present;
+    struct buf file;
+    want.count[STORE_HISTORY_COMPLETED] = 300;
+    want.oldest_at_ms = 1700000000123;
+    want.oldest_max_ms = 4500;
+    store_history_time_add(&want.wait, 250);
+    store_history_time_add(&want.run, 3);
+    buf_init(&present, 1 << 16);
+    store_history_encode(&want, true, &present);
+    golden_read_present("record-history-2.bin", &present, &file);
+    assert_true(store_history_decode(buf_str(&file), &got));
+    assert_memory_equal(&got, &want, sizeof got);
+    buf_deinit(&file);
+    buf_clear(&present);
+    want.oldest_at_ms = want.oldest_max_ms = 0;
+    store_history_encode(&want, false, &present);
+    golden_read_present("record-history-1.bin", &present, &file);
+    assert_true(store_history_decode(buf_str(&file), &got));
+    assert_memory_equal(&got, &want, sizeof got);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 static void bulk_of_a_queue__decodes(void **state)
 {
     (void)state;
@@ -332,6 +399,8 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
            cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(bulk_with_a_scope__decodes),
            cmocka_unit_test(webhook_with_a_scope__decodes), cmocka_unit_test(webhook__decodes),
+           cmocka_unit_test(worker_with_a_version__decodes),
+           cmocka_unit_test(error_with_a_version__decodes), cmocka_unit_test(history_cell__decodes),
            cmocka_unit_test(policy__decodes),
            cmocka_unit_test(policy__of_the_default_namespace_decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),

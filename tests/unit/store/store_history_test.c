@@ -48,6 +48,8 @@ static struct store_history sample(struct rng *r)
 {
     struct store_history h = {.depth = rng_below(r, 100), .workers = rng_below(r, 5)};
     h.depth_max = h.depth + rng_below(r, 10);
+    h.oldest_at_ms = rng_below(r, 2) == 0 ? 0 : 1700000000000 + rng_below(r, 100000);
+    h.oldest_max_ms = rng_below(r, 2) == 0 ? 0 : rng_below(r, 1ULL << 40);
     for (unsigned i = 0; i < STORE_HISTORY_COUNTS; i++) {
         h.count[i] = rng_below(r, 3) == 0 ? 0 : rng_below(r, 1000000);
     }
@@ -67,7 +69,11 @@ static void cells__come_back_as_they_were(void **state)
         struct store_history got;
         struct buf b;
         buf_init(&b, 1 << 16);
-        store_history_encode(&want, &b);
+        bool oldest = n % 2 == 0;
+        if (!oldest) {
+            want.oldest_at_ms = want.oldest_max_ms = 0;
+        }
+        store_history_encode(&want, oldest, &b);
         assert_true(store_history_decode(buf_str(&b), &got));
         assert_memory_equal(&got, &want, sizeof got);
         /* Nothing shorter or longer is one. */
@@ -98,7 +104,21 @@ static void sums__are_those_of_everything_at_once(void **state)
     assert_memory_equal(&sum, &whole, sizeof sum);
 }
 
+static void oldest__is_that_of_the_later_part_and_goes_on_ageing(void **state)
+{
+    struct store_history first = {.oldest_at_ms = 1000, .oldest_max_ms = 700};
+    struct store_history second = {.oldest_at_ms = 1500, .oldest_max_ms = 300};
+    (void)state;
+    store_history_merge(&first, &second);
+    assert_int_equal(first.oldest_at_ms, 1500);
+    assert_int_equal(first.oldest_max_ms, 700);
+    assert_int_equal(store_history_age_ms(&first, 61500), 60000);
+    assert_int_equal(store_history_age_ms(&first, 1499), 0); /* an id from the future */
+    assert_int_equal(store_history_age_ms(&(struct store_history){0}, 61500), 0);
+}
+
 TEST_GROUP(store_history, cmocka_unit_test(buckets__begin_at_their_bounds),
            cmocka_unit_test(quantiles__are_upper_bounds),
            cmocka_unit_test(cells__come_back_as_they_were),
-           cmocka_unit_test(sums__are_those_of_everything_at_once));
+           cmocka_unit_test(sums__are_those_of_everything_at_once),
+           cmocka_unit_test(oldest__is_that_of_the_later_part_and_goes_on_ageing));
