@@ -368,6 +368,11 @@ const char *disk_io_snapshots_dir(const struct disk_io *d)
     return d->snapshots_dir.z;
 }
 
+uint64_t disk_io_take_longest_flush(struct disk_io *d)
+{
+    return wal_take_longest(d->wal);
+}
+
 const struct wal_status *disk_io_wal_status(const struct disk_io *d)
 {
     return wal_status(d->wal);

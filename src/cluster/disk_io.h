@@ -106,6 +106,7 @@ const struct manifest *disk_io_manifest(const struct disk_io *d);
 
 const char *disk_io_snapshots_dir(const struct disk_io *d);
 const struct wal_status *disk_io_wal_status(const struct disk_io *d);
+uint64_t disk_io_take_longest_flush(struct disk_io *d); /* as wal_take_longest */
 
 /* As wal_need_space. */
 void disk_io_need_space(struct disk_io *d, uint64_t free_bytes_min);

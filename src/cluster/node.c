@@ -566,6 +566,14 @@ void node_status(struct node *n, struct node_status *out)
                    n->snapshot_failures > 0 ? n->snapshot_err.msg : "");
 }
 
+struct node_flushes node_take_flushes(struct node *n)
+{
+    const struct wal_status *wal = disk_io_wal_status(n->disk);
+    return (struct node_flushes){.count = wal->flush_count,
+                                 .ns = wal->flush_ns,
+                                 .longest_ns = disk_io_take_longest_flush(n->disk)};
+}
+
 void node_snapshot_soon(struct node *n)
 {
     n->snapshot_soon = true;

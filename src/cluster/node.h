@@ -154,6 +154,13 @@ struct node_status {
 
 void node_status(struct node *n, struct node_status *out);
 
+/* Flushes of the log since start, and the longest since the last call. */
+struct node_flushes {
+    uint64_t count, ns;
+    uint64_t longest_ns;
+};
+struct node_flushes node_take_flushes(struct node *n);
+
 /* Take a snapshot at the next applied entry, whatever the log's size: for tests and operators. */
 void node_snapshot_soon(struct node *n);
 

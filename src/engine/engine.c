@@ -399,6 +399,7 @@ static void core_main(void *data)
         uv_sem_post(&e->opened);
         close_loop(e);
     } else {
+        atomic_store(&e->cluster.read_by_all, engine_cluster__entry_version(e));
         if (atomic_load(&e->cluster.cluster_id) == 0) {
             answer_open(e); /* it is for the caller to join one */
         } else if (!e->leads) {
@@ -407,6 +408,7 @@ static void core_main(void *data)
         }
         engine_space__start(e);
         engine_ask__applied(e);
+        engine_history__open(e);
         engine_cluster__start(e);
         engine_timers__look(e);
         engine_pipe__pump(e);
@@ -415,6 +417,7 @@ static void core_main(void *data)
     mailbox_deinit(&e->box);
     CHECK(uv_loop_close(&e->loop) == 0);
     engine_space__free(e);
+    engine_history__close(e);
     engine_cluster__closed(e);
     machine_close(e->machine);
     arena_free(e->reading);

@@ -15,6 +15,7 @@
 #include "fsm/machine_nodes.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "store/store_access.h"
 
 enum {
     KEEP_MS = 100,
@@ -113,12 +114,36 @@ static struct store_node record_of(const struct raftnet_shake_node *said, bool v
                                .version = said->version};
 }
 
+/* A node without a record marks the first start of its version itself; those with one are marked
+ * with it (apply_node.c). */
+static void mark_version(struct engine *e)
+{
+    const struct str version = e->cluster.self.version;
+    char room[2 + LIMIT_WORKER_VERSION_BYTES] = {STORE_ACCESS_MARKER, STORE_MARKER_NODE};
+    struct str key = str_from(room, 2 + version.len);
+    struct buf body;
+    if (e->cluster.version_marked || version.len == 0 || key.len > sizeof room) {
+        return;
+    }
+    e->cluster.version_marked = true;
+    memcpy(room + 2, version.ptr, version.len);
+    buf_init(&body, SIZE_MAX);
+    if (!store_get(machine_store(e->machine), STORE_KIND_ACCESS, key, &body)) {
+        store_access_encode_marker(&(struct store_marker){.text = version}, &body);
+        struct command_access_item item = {
+            .kind = room[0], .name = str_from_offset(key, 1), .body = buf_str(&body)};
+        submit(e, &(struct command){.type = COMMAND_ACCESS, .access = {&item, 1}});
+    }
+    buf_deinit(&body);
+}
+
 /* Our own record, when it is not there or says something else; true when it was put. A node that
  * nobody can reach, and that reaches nobody, needs none. */
 static bool keep_self(struct engine *e)
 {
     if (e->config.cluster.bind == NULL && machine_nodes_count(e->machine) == 0) {
-        return false;
+        mark_version(e);
+        return e->cluster.busy;
     }
     struct peers *peers = node_members_peers(e->node);
     const struct raftnet_shake_node *self = peers == NULL ? &e->cluster.self : peers_self(peers);
@@ -294,6 +319,12 @@ static void look_at_versions(struct engine *e)
         log_info("version of log entries changed", LOG_U64("version", version));
     }
     c->entry_version = version;
+    atomic_store(&c->read_by_all, version);
+}
+
+uint8_t engine_cluster_reads(const struct engine *e)
+{
+    return (uint8_t)atomic_load(&e->cluster.read_by_all);
 }
 
 uint8_t engine_cluster__entry_version(const struct engine *e)
@@ -313,6 +344,7 @@ static void keep_cb(uv_timer_t *timer)
     engine_pipe__pump(e); /* nobody else may be asking for anything */
     look_at_self(e);
     engine_hash__tell(e);
+    engine_history__look(e, engine_leader_lag_ms(e));
 }
 
 /* --- who leads --- */

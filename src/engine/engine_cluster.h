@@ -91,6 +91,9 @@ bool engine_cluster_has_begun(const char *data_dir);
 /* Its state is not that of the majority: nothing that it has may be told. Any thread. */
 bool engine_cluster_is_quarantined(const struct engine *e);
 
+/* The newest version of an entry that all members read (command_entry.h). Any thread. */
+uint8_t engine_cluster_reads(const struct engine *e);
+
 /* A cluster has taken this node in. From any thread but the core's. ERR_CONFLICT when it belongs to
  * another one. */
 ATTR_NODISCARD enum err_code engine_cluster_adopt(struct engine *e, uint64_t cluster_id,

@@ -62,6 +62,7 @@ struct engine_cluster {
     uv_timer_t timer;
     struct engine_op op; /* puts records */
     bool busy;
+    bool version_marked;
     struct peers_config peers;
     struct raftnet_shake_node self; /* as it was at the start */
     struct engine_met met[ENGINE_MET];
@@ -80,8 +81,9 @@ struct engine_cluster {
     struct engine_hash hash;
     struct engine_lag lag;
     struct engine_reads reads;
-    uint8_t entry_version; /* the newest that all members read; 0: not looked yet */
-    int64_t tell_ms;       /* when they are told next which we do */
+    uint8_t entry_version;           /* the newest that all members read; 0: not looked yet */
+    atomic_uint_fast8_t read_by_all; /* the one to be stamped, for any thread */
+    int64_t tell_ms;                 /* when they are told next which we do */
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     atomic_uint_fast64_t node_id, cluster_id; /* read by any thread */
     pthread_mutex_t lock;                     /* of the leader */

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/engine_ask.h"
 #include "engine/engine_cluster_int.h"
+#include "engine/engine_history.h"
 #include "engine/engine_now.h"
 #include "os/os_file.h"
 #include "raftlog/snapshots.h"
@@ -143,9 +144,9 @@ struct engine {
     struct engine_taken *taken; /* who tells workers; NULL: nobody */
     struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
-    uint64_t
-        costs[COMMAND_TYPE_LAST + 1]; /* bytes that a command of a type reads and writes, lately */
+    uint64_t costs[COMMAND_TYPE_LAST + 1]; /* bytes that a type of command needs, lately */
     struct engine_times queue_times, apply_times;
+    struct engine_history history; /* of this node */
     bool leads;
     bool stopping; /* nothing new is let in */
     bool given_up; /* the same, while the node goes on: see engine_last_call */

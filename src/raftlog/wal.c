@@ -230,6 +230,13 @@ void wal_need_space(struct wal *w, uint64_t free_bytes_min)
     }
 }
 
+uint64_t wal_take_longest(struct wal *w)
+{
+    uint64_t ns = w->status.flush_longest_ns;
+    w->status.flush_longest_ns = 0;
+    return ns;
+}
+
 const struct wal_status *wal_status(const struct wal *w)
 {
     return &w->status;
@@ -246,6 +253,7 @@ void wal_start(struct wal *w, uv_loop_t *loop)
     w->started = true;
     w->retry = false;
     w->status.flush_count = 0;
+    w->status.flush_ns = 0;
     check_space(w); /* now there is a timer for it */
     upkeep(w);
 }

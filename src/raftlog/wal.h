@@ -73,13 +73,18 @@ ATTR_NODISCARD enum err_code wal_append_now(struct wal *w, uint64_t index,
 ATTR_NODISCARD enum err_code wal_reset_now(struct wal *w, uint64_t index, struct err *err);
 
 struct wal_status {
-    bool low_space;       /* new entries should be refused */
-    bool full;            /* the disk has refused a write or a segment: entries wait */
-    uint64_t flush_count; /* since wal_start */
-    uint64_t log_bytes;   /* records in the segments in use */
+    bool low_space;            /* new entries should be refused */
+    bool full;                 /* the disk has refused a write or a segment: entries wait */
+    uint64_t flush_count;      /* since wal_start */
+    uint64_t flush_ns;         /* that they took together */
+    uint64_t flush_longest_ns; /* since wal_take_longest */
+    uint64_t log_bytes;        /* records in the segments in use */
 };
 
 const struct wal_status *wal_status(const struct wal *w);
+
+/* The longest flush since the last call, in ns. */
+uint64_t wal_take_longest(struct wal *w);
 
 /* So much must be free from now on; looks at once, and again when a segment is made. */
 void wal_need_space(struct wal *w, uint64_t free_bytes_min);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/fault.h"
 #include "log/log.h"
+#include "os/os_clock.h"
 #include "raftlog/wal_int.h"
 
 static_assert((int)RAFT_COMMAND == (int)SEGMENT_COMMAND, "entry types are on disk");
@@ -70,6 +71,7 @@ void wal_write__flush(struct wal *w)
     if (FAULT(DISK_FLUSH)) {
         check_fatal("flush the log: a test said so");
     }
+    int64_t begin_ns = os_clock_mono().ns;
     if (os_file_flush(w->fd, &err) != ERR_OK) {
         check_fatal("log segment " WAL_FILES_LOG "%016" PRIx64 ": %s", w->used.last->generation,
                     err.msg);
@@ -77,7 +79,11 @@ void wal_write__flush(struct wal *w)
     CHECK(w->flushed <= w->used.last->used);
     w->flushed = w->used.last->used;
     w->dirty = false;
+    uint64_t took_ns = (uint64_t)(os_clock_mono().ns - begin_ns);
     w->status.flush_count++;
+    w->status.flush_ns += took_ns;
+    w->status.flush_longest_ns =
+        took_ns > w->status.flush_longest_ns ? took_ns : w->status.flush_longest_ns;
 }
 
 /* Is there room for a record, and for the seal that will stand behind the last one? */
