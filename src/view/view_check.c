@@ -112,7 +112,8 @@ static void compare_error(void *data, const struct store_error *e)
     if (sqlite3_step(c->errors) != SQLITE_ROW ||
         sqlite3_column_int64(c->errors, 0) != (int64_t)e->row ||
         !str_eq(view_db__text(c->errors, 1), e->error) ||
-        !str_eq(view_db__text(c->errors, 2), c->queue)) {
+        !str_eq(view_db__text(c->errors, 2), c->queue) ||
+        !str_eq(view_db__text(c->errors, 3), e->version)) {
         differs(c, &c->id, "error %llu", (unsigned long long)e->row);
     }
 }
@@ -295,7 +296,8 @@ enum err_code view_check_run(struct view_reader *r, struct store *store, struct 
         {"SELECT t.id, t.queue, t.payload, t.tags, q.name FROM texts t, queues q"
          " WHERE t.num = ? AND q.num = ?",
          &c.text},
-        {"SELECT row_num, error, name FROM errors JOIN queues ON num = queue WHERE job = ?"
+        {"SELECT row_num, error, name, errors.version FROM errors JOIN queues ON num = queue WHERE "
+         "job = ?"
          " ORDER BY row_num",
          &c.errors},
         {"SELECT row_num, at, input, output, cache_creation, cache_read, cost, model, provider"

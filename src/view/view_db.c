@@ -40,7 +40,7 @@ static const char *const tables[] = {
     "CREATE TABLE gone (num INTEGER PRIMARY KEY)",
     "CREATE TABLE errors (job BLOB NOT NULL, row_num INTEGER NOT NULL, error TEXT NOT NULL,"
     " at INTEGER NOT NULL, mark INTEGER NOT NULL, queue INTEGER NOT NULL,"
-    " PRIMARY KEY (job, row_num)) WITHOUT ROWID",
+    " version TEXT NOT NULL, PRIMARY KEY (job, row_num)) WITHOUT ROWID",
     "CREATE TABLE depends (on_job BLOB NOT NULL, job BLOB NOT NULL, PRIMARY KEY (on_job, job))"
     " WITHOUT ROWID",
     "CREATE TABLE usage (row_num INTEGER PRIMARY KEY, job BLOB NOT NULL, at INTEGER NOT NULL,"
@@ -78,6 +78,7 @@ static const char *const indexes[] = {
     "CREATE INDEX jobs_batch ON jobs (batch_id, id) WHERE batch_id IS NOT NULL",
     "CREATE INDEX errors_at ON errors (at, mark, job, queue)",
     "CREATE INDEX errors_mark ON errors (mark, at, job, queue)",
+    "CREATE INDEX errors_version ON errors (mark, version, at, queue) WHERE version <> ''",
     "CREATE INDEX depends_job ON depends (job)",
     "CREATE INDEX usage_job ON usage (job)",
     "CREATE INDEX usage_at ON usage (at)",

@@ -179,6 +179,12 @@ static const char example_sql[] = "SELECT e.job, e.error" FROM_ERRORS(
     "errors_mark") " AND e.mark = ?6 ORDER BY e.at DESC LIMIT 1";
 static const char queues_sql[] = "SELECT q.name, count(*) AS n" FROM_ERRORS(
     "errors_mark") " AND e.mark = ?6 GROUP BY q.num ORDER BY n DESC, q.name LIMIT ?7";
+static const char versions_sql[] =
+    "SELECT e.version, count(*) AS n" FROM_ERRORS("errors_version") " AND e.mark = ?6"
+                                                                    " AND e.version <> ''"
+                                                                    " GROUP BY e.version"
+                                                                    " ORDER BY n DESC, e.version"
+                                                                    " LIMIT ?7";
 static const char steps_sql[] =
     "SELECT (e.at - ?1) / ?7 AS step, count(*)" FROM_ERRORS("errors_mark") " AND e.mark = ?6"
                                                                            " GROUP BY step";
@@ -272,6 +278,14 @@ static enum err_code read_queue(struct asking *q, void *data, sqlite3_stmt *st)
     return keep_text(q, view_db__text(st, 0), &out->name);
 }
 
+static enum err_code read_version(struct asking *q, void *data, sqlite3_stmt *st)
+{
+    struct view_errors_group *g = data;
+    struct view_errors_queue *out = &g->versions[g->version_count++];
+    out->count = sqlite3_column_int64(st, 1);
+    return keep_text(q, view_db__text(st, 0), &out->name);
+}
+
 static enum err_code read_step(struct asking *q, void *data, sqlite3_stmt *st)
 {
     struct view_errors_group *g = data;
@@ -289,6 +303,9 @@ static enum err_code fill_group(struct asking *q, struct view_errors_group *g)
     enum err_code code = each(q, example_sql, g->mark, 0, read_example, g);
     if (code == ERR_OK) {
         code = each(q, queues_sql, g->mark, VIEW_ERRORS_QUEUES, read_queue, g);
+    }
+    if (code == ERR_OK) {
+        code = each(q, versions_sql, g->mark, VIEW_ERRORS_VERSIONS, read_version, g);
     }
     return code == ERR_OK ? each(q, steps_sql, g->mark, width, read_step, g) : code;
 }

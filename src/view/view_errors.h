@@ -17,8 +17,9 @@ enum {
     VIEW_ERRORS_PATTERN_MAX = 240, /* bytes of a pattern */
     VIEW_ERRORS_MARK_TEXT = 16,    /* characters of a fingerprint */
     VIEW_ERRORS_GROUPS_MAX = 200,
-    VIEW_ERRORS_QUEUES = 5, /* of a group: those with most failures */
-    VIEW_ERRORS_STEPS = 24, /* of its chart */
+    VIEW_ERRORS_QUEUES = 5,   /* of a group: those with most failures */
+    VIEW_ERRORS_VERSIONS = 5, /* of workers, the same */
+    VIEW_ERRORS_STEPS = 24,   /* of its chart */
 };
 
 /* The fingerprint of an error. Its pattern goes to out, unless that is NULL. */
@@ -29,7 +30,7 @@ void view_errors_format(int64_t mark, char *out);
 ATTR_NODISCARD bool view_errors_parse(struct str text, int64_t *out);
 
 struct view_errors_queue {
-    struct str name; /* internal */
+    struct str name; /* internal; or a version */
     int64_t count;
 };
 
@@ -43,6 +44,8 @@ struct view_errors_group {
     struct str example_error; /* what it said */
     struct view_errors_queue queues[VIEW_ERRORS_QUEUES];
     size_t queue_count;
+    struct view_errors_queue versions[VIEW_ERRORS_VERSIONS];
+    size_t version_count;
     int64_t steps[VIEW_ERRORS_STEPS]; /* failures in equal parts of the range */
 };
 

@@ -31,7 +31,7 @@
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
-enum { VIEW_DB_VERSION = 6 };
+enum { VIEW_DB_VERSION = 7 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \

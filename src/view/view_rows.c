@@ -52,8 +52,8 @@ static const char *const statements[STATEMENT_COUNT] = {
                     " VALUES (?, ?, ?, ?, ?, ?)",
     [DELETE_TEXT] = "DELETE FROM texts WHERE num = ?",
     [INSERT_GONE] = "INSERT INTO gone (num) VALUES (?)",
-    [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark, queue)"
-                     " VALUES (?, ?, ?, ?, ?, ?)",
+    [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark, queue,"
+                     " version) VALUES (?, ?, ?, ?, ?, ?, ?)",
     [MOVE_ERRORS] = "UPDATE errors SET queue = ?2 WHERE job = ?1",
     [TRIM_ERRORS] = "DELETE FROM errors WHERE job = ? AND row_num < ?",
     [DELETE_ERRORS] = "DELETE FROM errors WHERE job = ?",
@@ -368,6 +368,7 @@ static void write_error(void *data, const struct store_error *e)
     bind_i64(st, 4, e->created_at.ns);
     bind_i64(st, 5, view_errors_mark(e->error, NULL));
     bind_i64(st, 6, h->queue);
+    view_db__bind_text(st, 7, e->version);
     h->first = h->first == 0 ? (int64_t)e->row : h->first;
     h->code = run(h->r, INSERT_ERROR, h->err);
 }
