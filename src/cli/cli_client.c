@@ -147,6 +147,7 @@ struct outgoing_wait_call cli_call_stream(struct cli *cli, const char *method)
 {
     const char **headers = NULL;
     size_t count = own_headers(cli, &headers);
+    add_header(cli, headers, &count, "X-Corvo-Client-Version", cli_text(cli, "app-version"));
     add_header(cli, headers, &count, "Content-Type", STR("application/connect+json"));
     add_header(cli, headers, &count, "Connect-Protocol-Version", STR("1"));
     /* A node that does not lead hands the stream on, as it does with requests: the leader's own

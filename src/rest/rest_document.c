@@ -117,6 +117,7 @@ void rest_document__error(struct json_write *w, struct id job, const struct stor
     json_write_key(w, STR("error"));
     json_write_str(w, e->error);
     rest_document__text(w, "backtrace", e->backtrace);
+    rest_document__text(w, "worker_version", e->version);
     rest_document__time(w, "created_at", e->created_at);
     json_write_end(w);
 }

@@ -58,6 +58,16 @@ static void write_group(struct rest_call *c, struct json_write *w,
         json_write_end(w);
     }
     json_write_end(w);
+    if (g->version_count > 0) {
+        rest_document__array(w, "versions");
+        for (size_t i = 0; i < g->version_count; i++) {
+            json_write_object(w);
+            rest_document__text(w, "version", g->versions[i].name);
+            rest_document__i64(w, "count", g->versions[i].count);
+            json_write_end(w);
+        }
+        json_write_end(w);
+    }
     rest_document__array(w, "chart");
     for (size_t i = 0; i < VIEW_ERRORS_STEPS; i++) {
         json_write_i64(w, g->steps[i]);

@@ -10,19 +10,33 @@
 #include "core/duration.h"
 #include "core/timestamp.h"
 #include "os/os_clock.h"
+#include "rest/rest_history_int.h"
 #include "rest/rest_query_int.h"
 #include "store/store_history.h"
 
-enum { POINTS_MAX = 3000, POINTS_USUAL = 120, CELLS_PER_TURN = 240, TIME_BYTES_MAX = 64 };
+enum {
+    QUEUES_MAX = 100,
+    POINTS_USUAL = 120,
+    CELLS_PER_TURN = 240,
+    TIME_BYTES_MAX = REST_HISTORY_TIME_BYTES
+};
 
 /* Series beside the counters, as further bits. */
-enum { SERIES_DEPTH = STORE_HISTORY_COUNTS, SERIES_WORKERS, SERIES_WAIT, SERIES_RUN, SERIES_COUNT };
+enum {
+    SERIES_DEPTH = STORE_HISTORY_COUNTS,
+    SERIES_OLDEST,
+    SERIES_WORKERS,
+    SERIES_WAIT,
+    SERIES_RUN,
+    SERIES_COUNT
+};
 
 static const struct json_word series_words[] = {
 #define SERIES_WORD(name, number, word) {word, number},
     STORE_HISTORY_LIST(SERIES_WORD)
 #undef SERIES_WORD
         {"depth", SERIES_DEPTH},
+    {"oldest", SERIES_OLDEST},
     {"workers", SERIES_WORKERS},
     {"wait", SERIES_WAIT},
     {"run", SERIES_RUN},
@@ -33,9 +47,11 @@ struct history_in {
     struct str queue, from, to, step, format;
     struct str *series;
     size_t series_count;
+    struct str *queues; /* of /history/queues */
+    size_t queues_count;
 };
 
-static const struct json_word format_words[] = {{"json", 0}, {"csv", 1}, {NULL, 0}};
+const struct json_word rest_history__formats[] = {{"json", 0}, {"csv", 1}, {NULL, 0}};
 
 /* clang-format off */
 static const struct json_field history_rows[] = {
@@ -43,14 +59,24 @@ static const struct json_field history_rows[] = {
     JSON_STR(struct history_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
     JSON_STR(struct history_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
     JSON_STR(struct history_in, step, 0, TIME_BYTES_MAX, 0, "Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out."),
-    JSON_STRS(struct history_in, series, series_count, 0, SERIES_COUNT, LIMIT_NAME_BYTES, REST_QUERY_COMMAS, "Series to return, comma-separated: enqueued, started, completed, failed, retried, dead, cancelled, expired, depth, workers, wait, run. All if left out."),
-    JSON_STR(struct history_in, format, 0, LIMIT_NAME_BYTES, 0, "json, or csv for a table with one line per step.", .words = format_words),
+    JSON_STRS(struct history_in, series, series_count, 0, SERIES_COUNT, LIMIT_NAME_BYTES, REST_QUERY_COMMAS, "Series to return, comma-separated: enqueued, started, completed, failed, retried, dead, cancelled, expired, depth, oldest, workers, wait, run. All if left out."),
+    JSON_STR(struct history_in, format, 0, LIMIT_NAME_BYTES, 0, "json, or csv for a table with one line per step.", .words = rest_history__formats),
+};
+
+static const struct json_field queues_rows[] = {
+    JSON_STRS(struct history_in, queues, queues_count, 0, QUEUES_MAX, LIMIT_QUEUE_NAME_BYTES, REST_QUERY_COMMAS | JSON_INSISTED, "Queues to report on, comma-separated, at most 100."),
+    JSON_STR(struct history_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
+    JSON_STR(struct history_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
+    JSON_STR(struct history_in, step, 0, TIME_BYTES_MAX, 0, "Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out."),
+    JSON_STRS(struct history_in, series, series_count, 0, 1, LIMIT_NAME_BYTES, REST_QUERY_COMMAS, "The series: one of those of /history. Of wait and run, the 99th percentile. Default: completed."),
 };
 /* clang-format on */
 static const struct history_in history_init = {.from = {.ptr = "1h", .len = 2},
                                                .format = {.ptr = "json", .len = 4}};
 static const struct json_schema history_schema =
     JSON_SCHEMA(struct history_in, history_rows, .init = &history_init);
+static const struct json_schema queues_schema =
+    JSON_SCHEMA(struct history_in, queues_rows, .init = &history_init);
 
 struct reading {
     struct str name; /* internal */
@@ -60,8 +86,12 @@ struct reading {
     uint32_t next;        /* to be read */
     uint32_t point;       /* first cell of the point that is being added up */
     unsigned series;      /* bits */
+    struct wall now;
     bool csv;
     struct store_history sums, total;
+    const struct history_in *many; /* several queues, each as one array; NULL: one */
+    struct str *names;             /* of these, internal */
+    size_t queue_at;
     struct json_write w;
     struct rest_call *call;
 };
@@ -103,12 +133,26 @@ static void write_members(struct reading *r, const struct store_history *h)
         } else if (series == SERIES_DEPTH) {
             rest_document__i64(w, word->word, (int64_t)h->depth);
             rest_document__i64(w, "depth_max", (int64_t)h->depth_max);
+        } else if (series == SERIES_OLDEST) {
+            rest_document__i64(w, "oldest_ms", (int64_t)h->oldest_max_ms);
         } else if (series == SERIES_WORKERS) {
             rest_document__i64(w, word->word, (int64_t)h->workers);
         } else {
             write_times(w, word->word, series == SERIES_WAIT ? &h->wait : &h->run);
         }
     }
+}
+
+/* The one series that was asked for. */
+static int64_t value_of(const struct reading *r, const struct store_history *h)
+{
+    unsigned series = (unsigned)__builtin_ctz(r->series);
+    return series == SERIES_DEPTH     ? (int64_t)h->depth_max
+           : series == SERIES_OLDEST  ? (int64_t)h->oldest_max_ms
+           : series == SERIES_WORKERS ? (int64_t)h->workers
+           : series == SERIES_WAIT    ? (int64_t)store_history_quantile_ms(&h->wait, 990)
+           : series == SERIES_RUN     ? (int64_t)store_history_quantile_ms(&h->run, 990)
+                                      : (int64_t)h->count[series];
 }
 
 static struct wall time_of(const struct reading *r, uint32_t cell)
@@ -141,6 +185,8 @@ static void csv_line(struct reading *r)
         } else if (series == SERIES_DEPTH) {
             buf_printf(out, ",%llu,%llu", (unsigned long long)h->depth,
                        (unsigned long long)h->depth_max);
+        } else if (series == SERIES_OLDEST) {
+            buf_printf(out, ",%llu", (unsigned long long)h->oldest_max_ms);
         } else {
             buf_printf(
                 out, ",%llu",
@@ -164,17 +210,41 @@ static void csv_head(struct reading *r)
             buf_printf(out, ",%s_count,%s_p50_ms,%s_p90_ms,%s_p99_ms,%s_max_ms", name, name, name,
                        name, name);
         } else {
-            buf_printf(out, ",%s%s", name, series == SERIES_DEPTH ? ",depth_max" : "");
+            buf_printf(out, ",%s%s", name,
+                       series == SERIES_DEPTH    ? ",depth_max"
+                       : series == SERIES_OLDEST ? "_ms"
+                                                 : "");
         }
     }
     buf_add_str(out, STR("\r\n"));
 }
 
-/* The point that was added up; the next one begins with the depth that it ended with. */
+/* What lasts until something changes it. */
+static struct store_history carried(const struct store_history *h)
+{
+    return (struct store_history){.depth = h->depth,
+                                  .depth_max = h->depth,
+                                  .workers = h->workers,
+                                  .oldest_at_ms = h->oldest_at_ms};
+}
+
+/* The job that was the oldest at the last change of the point went on waiting until its end. */
+static void add_age(struct reading *r)
+{
+    int64_t end_ns = time_of(r, r->point + r->per_point).ns;
+    int64_t until_ms = (end_ns < r->now.ns ? end_ns : r->now.ns) / NS_PER_MS;
+    uint64_t age = store_history_age_ms(&r->sums, until_ms);
+    r->sums.oldest_max_ms = age > r->sums.oldest_max_ms ? age : r->sums.oldest_max_ms;
+}
+
+/* The point that was added up; the next one begins with what it ended with. */
 static void write_point(struct reading *r)
 {
+    add_age(r);
     if (r->csv) {
         csv_line(r);
+    } else if (r->many != NULL) {
+        json_write_i64(&r->w, value_of(r, &r->sums));
     } else {
         json_write_object(&r->w);
         rest_document__time(&r->w, "at", time_of(r, r->point));
@@ -182,8 +252,7 @@ static void write_point(struct reading *r)
         json_write_end(&r->w);
     }
     store_history_merge(&r->total, &r->sums);
-    r->sums = (struct store_history){
-        .depth = r->sums.depth, .depth_max = r->sums.depth, .workers = r->sums.workers};
+    r->sums = carried(&r->sums);
     r->point += r->per_point;
 }
 
@@ -201,16 +270,36 @@ static void note_depth(void *data, uint32_t number, const struct store_history *
 {
     struct store_history *sums = data;
     (void)number;
-    *sums = (struct store_history){.depth = h->depth, .depth_max = h->depth, .workers = h->workers};
+    *sums = carried(h);
 }
 
 /* Reading */
+
+static void begin_queue(struct rest_call *c);
+
+static void finish_queues(struct reading *r)
+{
+    struct rest_call *c = r->call;
+    json_write_end(&r->w);
+    json_write_end(&r->w);
+    if (++r->queue_at < r->many->queues_count) {
+        rest_call__later(c, begin_queue);
+        return;
+    }
+    json_write_end(&r->w);
+    json_write_end(&r->w);
+    rest_call__reply(c, 200, &r->w);
+}
 
 static void finish(struct reading *r)
 {
     struct rest_call *c = r->call;
     while (r->point < r->last) {
         write_point(r);
+    }
+    if (r->many != NULL) {
+        finish_queues(r);
+        return;
     }
     if (r->csv) {
         rest_call__reply_written(c, STR("text/csv; charset=utf-8"));
@@ -238,26 +327,59 @@ static void read_piece(struct rest_call *c)
     }
 }
 
-static void begin(struct reading *r, struct str queue)
+/* What there was before the range. */
+static void read_before(struct reading *r)
+{
+    struct store *store = engine_store(r->call->rest->config.engine);
+    uint32_t before = r->first > CELLS_PER_TURN ? r->first - CELLS_PER_TURN : 0;
+    uint32_t number = 0;
+    struct store_history last;
+    r->sums = (struct store_history){0};
+    if (store_history_last(store, r->name, r->step, &number, &last) && number < r->first) {
+        note_depth(&r->sums, number, &last);
+    } else {
+        store_history_each(store, r->name, (struct store_history_range){r->step, before, r->first},
+                           note_depth, &r->sums);
+    }
+}
+
+static void write_head(struct reading *r)
+{
+    r->w = rest_call__json(r->call);
+    json_write_object(&r->w);
+    if (r->many == NULL) {
+        rest_document__text(&r->w, "queue", ((const struct history_in *)r->call->query)->queue);
+    }
+    rest_document__time(&r->w, "from", time_of(r, r->first));
+    rest_document__time(&r->w, "to", time_of(r, r->last));
+    rest_document__i64(&r->w, "step_seconds", r->per_point * store_history_seconds(r->step));
+    rest_document__array(&r->w, r->many == NULL ? "points" : "queues");
+}
+
+static void begin(struct reading *r)
 {
     struct rest_call *c = r->call;
-    uint32_t before = r->first > CELLS_PER_TURN ? r->first - CELLS_PER_TURN : 0;
-    store_history_each(engine_store(c->rest->config.engine), r->name,
-                       (struct store_history_range){r->step, before, r->first}, note_depth,
-                       &r->sums);
+    read_before(r);
     if (r->csv) {
         rest_call__buf(c, &c->answer);
         csv_head(r);
     } else {
-        r->w = rest_call__json(c);
-        json_write_object(&r->w);
-        rest_document__text(&r->w, "queue", queue);
-        rest_document__time(&r->w, "from", time_of(r, r->first));
-        rest_document__time(&r->w, "to", time_of(r, r->last));
-        rest_document__i64(&r->w, "step_seconds", r->per_point * store_history_seconds(r->step));
-        rest_document__array(&r->w, "points");
+        write_head(r);
     }
     c->data = r;
+    read_piece(c);
+}
+
+static void begin_queue(struct rest_call *c)
+{
+    struct reading *r = c->data;
+    r->name = r->names[r->queue_at];
+    r->next = r->first;
+    r->point = r->first;
+    read_before(r);
+    json_write_object(&r->w);
+    rest_document__text(&r->w, "queue", r->many->queues[r->queue_at]);
+    rest_document__array(&r->w, "values");
     read_piece(c);
 }
 
@@ -287,10 +409,10 @@ static bool parse_step(struct rest_call *c, struct str text, int64_t range_s, in
         }
         *out = ms / 1000;
     }
-    if (range_s / *out > POINTS_MAX) {
+    if (range_s / *out > REST_HISTORY_POINTS_MAX) {
         rest_call__fail(c, ERR_VALIDATION,
                         "step: the range has %lld steps, more than %d; use a longer step",
-                        (long long)(range_s / *out), POINTS_MAX);
+                        (long long)(range_s / *out), REST_HISTORY_POINTS_MAX);
         return false;
     }
     return true;
@@ -326,34 +448,53 @@ static void plan(struct reading *r, struct wall from, struct wall to, struct wal
     r->point = r->first;
 }
 
-static void handle_history(struct rest_call *c)
+bool rest_history__span(struct rest_call *c, struct str from, struct str to, struct str step,
+                        struct rest_history_span *out)
+{
+    struct wall now = os_clock_wall();
+    out->now = now;
+    if (!rest_query__moment(from, now, &out->from) || !rest_query__moment(to, now, &out->to)) {
+        rest_call__fail(c, ERR_VALIDATION, REST_QUERY_MOMENT_REFUSAL);
+        return false;
+    }
+    if (out->from.ns < 0 || out->from.ns >= out->to.ns ||
+        out->to.ns / NS_PER_S / 60 >= UINT32_MAX - REST_HISTORY_POINTS_MAX) {
+        rest_call__fail(c, ERR_VALIDATION, "from: must be before to");
+        return false;
+    }
+    return parse_step(c, step, (out->to.ns - out->from.ns) / NS_PER_S, &out->step_s);
+}
+
+/* The range, the step and the series; NULL when the call has ended. */
+static struct reading *read_request(struct rest_call *c)
 {
     const struct history_in *in = c->query;
     struct reading *r = REST_NEW(c, struct reading);
-    struct wall now = os_clock_wall();
-    struct wall from;
-    struct wall to;
-    struct err err;
-    int64_t step = 0;
-    int format = 0;
+    struct rest_history_span span;
     if (!rest_call__has_memory(c)) {
-        return;
+        return NULL;
     }
     *r = (struct reading){.call = c};
-    if (!rest_query__moment(in->from, now, &from) || !rest_query__moment(in->to, now, &to)) {
-        rest_call__fail(c, ERR_VALIDATION, REST_QUERY_MOMENT_REFUSAL);
-        return;
+    if (!rest_history__span(c, in->from, in->to, in->step, &span) ||
+        !parse_series(c, in, &r->series)) {
+        return NULL;
     }
-    if (from.ns < 0 || from.ns >= to.ns || to.ns / NS_PER_S / 60 >= UINT32_MAX - POINTS_MAX) {
-        rest_call__fail(c, ERR_VALIDATION, "from: must be before to");
-        return;
-    }
-    if (!rest_names__word(format_words, in->format, &format)) {
+    r->now = span.now;
+    plan(r, span.from, span.to, span.now, span.step_s);
+    return r;
+}
+
+static void handle_history(struct rest_call *c)
+{
+    const struct history_in *in = c->query;
+    struct err err;
+    int format = 0;
+    if (!rest_names__word(rest_history__formats, in->format, &format)) {
         rest_call__fail(c, ERR_VALIDATION, "format: must be json or csv");
         return;
     }
-    if (!parse_series(c, in, &r->series) ||
-        !parse_step(c, in->step, (to.ns - from.ns) / NS_PER_S, &step)) {
+    struct reading *r = read_request(c);
+    if (r == NULL) {
         return;
     }
     if (in->queue.len > 0) {
@@ -370,18 +511,53 @@ static void handle_history(struct rest_call *c)
         r->name = rest_names__prefix(c, STR_EMPTY);
     }
     r->csv = format == 1;
-    plan(r, from, to, now, step);
-    begin(r, in->queue);
+    begin(r);
+}
+
+/* A line per queue of a list, with one request. */
+static void handle_queues(struct rest_call *c)
+{
+    const struct history_in *in = c->query;
+    struct err err;
+    if (in->queues_count == 0) {
+        rest_call__fail(c, ERR_VALIDATION, "queues is required");
+        return;
+    }
+    struct reading *r = read_request(c);
+    if (r == NULL) {
+        return;
+    }
+    if (in->series_count == 0) {
+        r->series = 1U << STORE_HISTORY_COMPLETED;
+    }
+    r->many = in;
+    r->names = REST_ARRAY(c, struct str, in->queues_count);
+    if (!rest_call__has_memory(c)) {
+        return;
+    }
+    for (size_t i = 0; i < in->queues_count; i++) {
+        if (!rest_names__internal(c, "queues", in->queues[i], &r->names[i], &err)) {
+            rest_call__fail_err(c, &err);
+            return;
+        }
+    }
+    write_head(r);
+    c->data = r;
+    begin_queue(c);
 }
 
 /* clang-format off */
 static const struct rest_route rows[] = {
     /* method  pattern            roles      flags in    handler         cost  answer                                   doc */
     {HTTP_GET, "/api/v1/history", ROLES_AOR, 0,    NULL, handle_history, NULL, "200 {queue, from, to, step_seconds, points}", "Return history for a time range, step by step: counts, depth, wait and run times. Minutes are kept for 48 hours, hours for 90 days."},
+    {HTTP_GET, "/api/v1/history/queues", ROLES_AOR, 0, NULL, handle_queues, NULL, "200 {from, to, step_seconds, queues}", "Return one series of several queues, step by step. Tables of queues use it for their small charts."},
 };
 /* clang-format on */
 
-static const struct rest_query queries[] = {{HTTP_GET, "/api/v1/history", &history_schema}};
+static const struct rest_query queries[] = {
+    {HTTP_GET, "/api/v1/history", &history_schema},
+    {HTTP_GET, "/api/v1/history/queues", &queues_schema},
+};
 
 const struct rest_routes rest_history_routes = {
     .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -70,6 +70,8 @@ extern const struct rest_routes rest_schedules_routes;
 extern const struct rest_routes rest_events_routes;
 extern const struct rest_routes rest_explain_routes;
 extern const struct rest_routes rest_history_routes;
+extern const struct rest_routes rest_markers_routes;
+extern const struct rest_routes rest_node_history_routes;
 extern const struct rest_routes rest_guide_routes;
 extern const struct rest_routes rest_errors_routes;
 extern const struct rest_routes rest_bulk_routes;

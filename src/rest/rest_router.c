@@ -28,6 +28,8 @@ static const struct rest_routes *const tables[] = {
     &rest_search_routes,
     &rest_usage_routes,
     &rest_history_routes,
+    &rest_markers_routes,
+    &rest_node_history_routes,
     &rest_guide_routes,
     &rest_errors_routes,
     &rest_webhooks_routes,

@@ -232,6 +232,7 @@ static void write_worker(struct json_write *w, const struct machine_worker *work
     rest_document__text(w, "id", worker->id);
     text_or_null(w, "hostname", worker->hostname);
     text_or_null(w, "queues", queues); /* JSON in a text: clients parse it */
+    rest_document__text(w, "version", worker->version);
     rest_document__time(w, "last_heartbeat", worker->last_heartbeat);
     rest_document__time(w, "started_at", worker->started_at);
     json_write_end(w);
@@ -268,6 +269,7 @@ static void add_worker(void *data, const struct machine_worker *w)
     row->id = arena_str(c->arena, w->id);
     row->hostname = arena_str(c->arena, w->hostname);
     row->queues = arena_str(c->arena, w->queues);
+    row->version = arena_str(c->arena, w->version);
     rest_page__add(p, key, row);
 }
 

@@ -18,6 +18,8 @@
                  "ID of the worker. Registers the worker."),                                       \
         JSON_STR(struct svc_work_fetch, hostname, 0, LIMIT_WORKER_ID_BYTES, 0,                     \
                  "Host name of the worker."),                                                      \
+        JSON_STR(struct svc_work_fetch, version, 0, LIMIT_WORKER_VERSION_BYTES, 0,                 \
+                 "Version of the worker's program. Default: the X-Corvo-Client-Version header."),  \
         JSON_I64(struct svc_work_fetch, timeout, INT64_MIN, INT64_MAX, 0, wait),                   \
         JSON_I64(struct svc_work_fetch, lease_duration, 0, LIMIT_LEASE_S_MAX, 0,                   \
                  "Length of the lease in seconds. A heartbeat renews it. Default: 60, or timeout " \
@@ -52,6 +54,7 @@ static void submit_claim(struct rest_call *c,
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
     int64_t wait_ms;
+    (void)!http_request_known(c->req, HTTP_KNOWN_X_CORVO_CLIENT_VERSION, &who.version);
     if (svc_work_claim(&who, c->in, &command, &wait_ms, &err) != ERR_OK) {
         rest_call__fail_err(c, &err);
         return;

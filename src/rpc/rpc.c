@@ -424,6 +424,7 @@ static struct rpc_call *new_call(struct rpc *r, struct http_request *req,
     c->timeout_ms = INT64_MAX;
     c->who = (struct svc_caller){
         .engine = r->config.engine, .ns = peer->ns, .scope = peer->scope, .arena = req->arena};
+    (void)!http_request_known(req, HTTP_KNOWN_X_CORVO_CLIENT_VERSION, &c->who.version);
     req->on = &rpc__handlers;
     req->data = c;
     return c;

@@ -25,6 +25,7 @@ struct svc_caller {
     struct engine *engine; /* where jobs and batches are looked up */
     struct str ns;         /* namespace; empty for the default one */
     struct str scope;      /* queues that it may touch (core/queue_scope.h); empty: all */
+    struct str version;    /* of its program, as its headers say; empty: they do not */
     bool urgencies;        /* reads priorities as numbers from 0 to 100 */
     struct arena *arena;   /* lives until the answer is given */
 };

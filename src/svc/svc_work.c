@@ -1,6 +1,7 @@
 #include "svc/svc_work.h"
 
 #include "base/limits.h"
+#include "engine/engine_cluster.h"
 #include "store/store_job.h"
 #include "svc/svc_names.h"
 
@@ -38,6 +39,23 @@ uint32_t svc_work_fetch_count(const struct svc_work_fetch *in)
     return (uint32_t)(n > LIMIT_CLAIM_COUNT ? LIMIT_CLAIM_COUNT : n);
 }
 
+/* Headers are not checked as members are: what is no version is left out. And so is every version
+ * while a member of the cluster could not read it. */
+static struct str version_of(const struct svc_caller *who, const struct svc_work_fetch *in)
+{
+    struct str version = in->version.len > 0 ? in->version : who->version;
+    if (version.len == 0 || version.len > LIMIT_WORKER_VERSION_BYTES ||
+        engine_cluster_reads(who->engine) < COMMAND_ENTRY_NAMED) {
+        return STR_EMPTY;
+    }
+    for (size_t i = 0; i < version.len && in->version.len == 0; i++) {
+        if (version.ptr[i] <= ' ' || version.ptr[i] >= 0x7f) {
+            return STR_EMPTY;
+        }
+    }
+    return version;
+}
+
 enum err_code svc_work_claim(const struct svc_caller *who, const struct svc_work_fetch *in,
                              struct command *out, int64_t *out_wait_ms, struct err *err)
 {
@@ -64,6 +82,7 @@ enum err_code svc_work_claim(const struct svc_caller *who, const struct svc_work
                                         .worker_id = in->worker_id,
                                         .hostname = in->hostname,
                                         .ns = who->ns,
+                                        .version = version_of(who, in),
                                         .lease_ms = lease_seconds(in) * 1000,
                                         .count = svc_work_fetch_count(in)};
     *out_wait_ms = wait_s * 1000 - (wait_s >= WAIT_S_LONG ? EARLY_LONG_MS : EARLY_MS);

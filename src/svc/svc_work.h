@@ -20,6 +20,7 @@ struct svc_work_fetch {
     size_t queues_count;
     struct str worker_id;
     struct str hostname;
+    struct str version;     /* of its program; empty: the caller's */
     int64_t timeout;        /* seconds to wait for a job; 0 or less: the default */
     int64_t lease_duration; /* seconds; 0: the longer of the default and the wait */
     int64_t count;          /* jobs at most; less than 1 counts as 1 */

@@ -14,7 +14,7 @@ static const struct cli_column status_columns[] = {
 static const struct cli_column worker_columns[] = {
     {"ID", "id", CLI_SHOW_TEXT},         {"HOSTNAME", "hostname", CLI_SHOW_TEXT},
     {"LAST HEARTBEAT", "last_heartbeat", CLI_SHOW_TIME}, {"STATUS", "last_heartbeat", CLI_SHOW_ALIVE},
-    {"QUEUES", "queues", CLI_SHOW_LIST},
+    {"VERSION", "version", CLI_SHOW_TEXT | CLI_SHOW_ROOM}, {"QUEUES", "queues", CLI_SHOW_LIST},
 };
 
 static const struct cli_column node_columns[] = {

@@ -106,7 +106,9 @@ static struct str queues_json(struct cli *cli)
 /* The members that fetches and acks share. */
 #define WANTED(w)                                                                                  \
     CLI_SET_RAW("queues", queues_json((w)->cli)), CLI_SET_TEXT("worker_id", (w)->id),              \
-        CLI_SET_TEXT("hostname", (w)->host), CLI_SET_INT("lease_duration", lease_s((w)->cli))
+        CLI_SET_TEXT("hostname", (w)->host),                                                       \
+        CLI_SET_TEXT("version", cli_text((w)->cli, "app-version")),                                \
+        CLI_SET_INT("lease_duration", lease_s((w)->cli))
 
 static int64_t lease_s(struct cli *cli)
 {
@@ -713,6 +715,7 @@ static const struct cli_flag flags[] = {
              .options = CLI_REQUIRED),
     CLI_FLAG("concurrency",    CLI_INT,      "N",        "1",     "number of jobs to run at once"),
     CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "worker id; host name and process id by default"),
+    CLI_FLAG("app-version",    CLI_TEXT,     "VERSION",  NULL,    "version of the program that runs the jobs; shown with workers and errors"),
     CLI_FLAG("lease",          CLI_DURATION, "DURATION", "60s",   "lease of a fetched job; heartbeats renew it"),
     CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "interval between heartbeats"),
     CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "time from SIGTERM to SIGKILL for a cancelled job"),

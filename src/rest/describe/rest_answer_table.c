@@ -37,6 +37,7 @@ static const struct rest_answer_member job_error[] = {
     {"attempt",    "integer", "The attempt that failed."},
     {"error",      "string",  "Error message reported by the worker."},
     {"backtrace?", "string",  "Stack trace reported by the worker."},
+    {"worker_version?", "string", "Version of the worker's program, if the worker sent one."},
     {"created_at", "time",    "Time of the failure."},
 };
 
@@ -420,6 +421,7 @@ static const struct rest_answer_member worker[] = {
     {"id",             "string",  "Worker ID."},
     {"hostname",       "string?", "Host name of the worker."},
     {"queues",         "string?", "Names of its queues: a JSON array as a string."},
+    {"version?",       "string",  "Version of its program, if the worker sends one."},
     {"last_heartbeat", "time",    "Time of the last request."},
     {"started_at",     "time",    "Time of the first request."},
 };
@@ -680,7 +682,13 @@ const struct rest_answer rest_answer_table__rows[] = {
     {NULL,                                                 "HistoryPoint",       MEMBERS(history_point)},
     {NULL,                                                 "HistorySum",         MEMBERS(history_sum)},
     {"{queue, from, to, step_seconds, points}",            "History",            MEMBERS(history)},
+    {NULL,                                                 "HistoryQueue",       MEMBERS(history_queue)},
+    {"{from, to, step_seconds, queues}",                   "HistoryQueues",      MEMBERS(history_queues)},
+    {NULL,                                                 "NodePoint",          MEMBERS(node_point)},
+    {"{node_id, from, to, step_seconds, points}",          "NodeHistory",        MEMBERS(node_history)},
+    {"marker",                                             "Marker",             MEMBERS(marker)},
     {NULL,                                                 "ErrorQueue",         MEMBERS(error_queue)},
+    {NULL,                                                 "ErrorVersion",       MEMBERS(error_version)},
     {NULL,                                                 "ErrorExample",       MEMBERS(error_example)},
     {NULL,                                                 "ErrorGroup",         MEMBERS(error_group)},
     {"{from, to, total, groups}",                          "ErrorGroups",        MEMBERS(error_groups)},

@@ -368,6 +368,7 @@ static const struct place {
     {"/api/v1/schedules/{id}", "Schedule ID.", LIMIT_NAME_BYTES},
     {"/api/v1/cluster/nodes/{id}", "Node name.", LIMIT_NAME_BYTES},
     {"/api/v1/approval-policies/{id}", "Approval policy ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/markers/{id}", "Marker ID.", LIMIT_ACCESS_NAME_BYTES},
     {"/api/v1/auth/keys/{key_hash}", "SHA-256 of a key's secret, in hex.", LIMIT_NAME_BYTES},
     {"/api/v1/auth/keys/{key_hash}/roles/{role}", "Name of a custom role.", LIMIT_NAME_BYTES},
     {"/api/v1/auth/roles/{name}", "Name of a custom role.", LIMIT_NAME_BYTES},

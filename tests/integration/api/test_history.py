@@ -6,7 +6,7 @@ import random
 import unittest
 import urllib.parse
 
-from harness import ApiTest, Server, unique
+from harness import ApiTest, Server, unique, wait_until
 from test_cluster import SHORT_LOG, Cluster
 
 
@@ -107,6 +107,31 @@ class History(ApiTest):
         server.start()
         self.assertEqual(self.ask(server.client(), queue=queue, series="enqueued").json["totals"], want)
 
+    def test_the_oldest_pending_job_goes_on_ageing(self):
+        queue = unique("history")
+        self.assertEqual(self.history(queue=queue, series="oldest")["totals"], {"oldest_ms": 0})
+        job = self.api.enqueue(queue)
+        first = self.history(queue=queue, series="oldest")["points"][-1]["oldest_ms"]
+        wait_until(lambda: self.history(queue=queue, series="oldest")["totals"]["oldest_ms"] > first)
+        self.assertGreaterEqual(self.history(series="oldest")["totals"]["oldest_ms"], first)
+        self.assertEqual(self.api.fetch(queue)["job_id"], job)
+        rows = list(csv.DictReader(io.StringIO(self.ask(queue=queue, format="csv", series="oldest").body.decode())))
+        self.assertGreater(max(int(row["oldest_ms"]) for row in rows), 0)
+
+    def test_several_queues_are_asked_for_at_once(self):
+        names = [unique("history") for _ in range(3)]
+        for name in names[:2]:
+            self.work(name)
+        found = self.api.must(self.api.get(f"/api/v1/history/queues?queues={','.join(names)}&from=1h&step=1m"))
+        self.assertEqual([row["queue"] for row in found["queues"]], names)
+        self.assertEqual([sum(row["values"]) for row in found["queues"]], [1, 1, 0])
+        self.assertIn(len(found["queues"][0]["values"]), (60, 61))
+        depth = self.api.must(self.api.get(f"/api/v1/history/queues?queues={names[0]}&series=depth"))
+        self.assertEqual(depth["queues"][0]["values"][-1], 3)
+        self.refused(self.api.get("/api/v1/history/queues"), 400, "VALIDATION_ERROR", "queues is required")
+        self.refused(self.api.get("/api/v1/history/queues?queues=a&series=sales"), 400, "VALIDATION_ERROR",
+                     'series: unknown series "sales"')
+
     def test_a_namespace_has_its_own(self):
         ns = unique("history").replace(".", "-")
         other = type(self).server.client().with_headers(X_Corvo_Namespace=ns)
@@ -114,6 +139,44 @@ class History(ApiTest):
         other.enqueue("two")
         self.assertEqual(self.ask(other).json["totals"]["enqueued"], 2)
         self.assertEqual(self.ask(other, queue="one").json["totals"]["enqueued"], 1)
+
+
+class NodeHistory(ApiTest):
+    """GET /cluster/history: how the node that answers did."""
+
+    def ask(self, api=None, **query):
+        return (api or self.api).get("/api/v1/cluster/history?" + urllib.parse.urlencode(query))
+
+    def writes(self, api):
+        return sum(point["writes"] for point in self.api.must(self.ask(api))["points"])
+
+    def test_it_has_writes_and_flushes(self):
+        self.api.enqueue(unique("node"))
+        wait_until(lambda: self.writes(self.api) > 0)
+        found = self.api.must(self.ask())
+        self.assertEqual(found["step_seconds"], 60)
+        self.assertIn(len(found["points"]), (60, 61))
+        busy = [point for point in found["points"] if point["writes"] > 0]
+        self.assertTrue(all(0 < point["write_p50_us"] <= point["write_p99_us"] for point in busy))
+        self.assertTrue(all(point["flush_mean_us"] <= point["flush_max_us"] for point in busy))
+        self.assertEqual({point["lag_ms"] for point in found["points"]}, {0})
+        rows = list(csv.DictReader(io.StringIO(self.ask(format="csv").body.decode())))
+        self.assertGreater(sum(int(row["writes"]) for row in rows), 0)
+        self.assertEqual(len(self.api.must(self.ask(**{"from": "90d"}))["points"]), 91)
+
+    def test_it_is_there_after_a_restart(self):
+        server = Server()
+        self.addCleanup(server.discard)
+        for _ in range(20):
+            server.client().enqueue("q")
+        wait_until(lambda: self.writes(server.client()) >= 20)
+        server.terminate()
+        server.start()
+        self.assertGreaterEqual(self.writes(server.client()), 20)
+
+    def test_what_is_not_right_is_refused(self):
+        self.refused(self.ask(step="30s"), 400, "VALIDATION_ERROR", "step: must be whole minutes")
+        self.refused(self.ask(format="xml"), 400, "VALIDATION_ERROR", "format: must be json or csv")
 
 
 class Recount(unittest.TestCase):

@@ -82,6 +82,9 @@ class Reading(ScopeTest):
         for method, path, body in (
                 ("GET", f"queues/{other}", None), ("GET", f"queues/{other}/explain", None),
                 ("GET", f"history?queue={other}", None), ("GET", "history", None),
+                ("GET", f"history/queues?queues={self.inside},{other}", None), ("GET", "cluster/history", None),
+                ("GET", f"markers?queue={other}", None), ("POST", "markers", {"text": "x"}),
+                ("POST", "markers", {"text": "x", "queue": other}),
                 ("GET", f"errors?queue={other}", None), ("GET", f"events?queues={other}", None),
                 ("GET", f"dead?queue={other}", None),
                 ("POST", f"queues/{other}/pause", None), ("POST", f"queues/{other}/resume", None),

@@ -41,6 +41,15 @@ class Forms(FakeTest):
         self.assertLess(delay, at)
         self.failed(corvo.run("search", "--since", "soon"), "--since: expected a time such as")
 
+    def test_a_deployment_is_marked(self):
+        marker = {"id": "d1", "kind": "deploy", "at": "2026-02-11T10:00:00Z", "text": "deployed 1.4.2", "by": "ada"}
+        fake, corvo = self.serve({"POST /markers": marker, "GET /markers": [marker], "DELETE /markers/d1": {}})
+        self.assertEqual(self.ok(corvo.run("mark", "deployed 1.4.2", "--queue", "emails")),
+                         "Marked deployed 1.4.2 at 2026-02-11T10:00:00Z\n")
+        self.assertEqual(fake.requests[0].json, {"text": "deployed 1.4.2", "queue": "emails"})
+        self.assertIn("deployed 1.4.2", self.ok(corvo.run("marks")))
+        self.assertEqual(self.ok(corvo.run("unmark", "d1")), "Marker d1 deleted\n")
+
     def test_completion_asks_the_server(self):
         _, corvo = self.serve({"GET /queues": QUEUES, "POST /jobs/search": {"jobs": [{"id": "job_7"}]}})
         self.assertEqual(self.ok(corvo.run("__complete", "pause", "em")), "emails\tqueue\n")
