@@ -1400,6 +1400,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cluster/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description json, or csv for a table with one line per step. */
+                    format?: "json" | "csv";
+                    /** @description Start of the range: a time, or a duration before now such as 1h or 7d. */
+                    from?: string;
+                    /** @description Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out. */
+                    step?: string;
+                    /** @description End of the range, in the same form. Now if left out. */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NodeHistory"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/cluster/join": {
         parameters: {
             query?: never;
@@ -2044,7 +2088,7 @@ export interface paths {
                     from?: string;
                     /** @description Queue to report on. All queues if left out. */
                     queue?: string;
-                    /** @description Series to return, comma-separated: enqueued, started, completed, failed, retried, dead, cancelled, expired, depth, workers, wait, run. All if left out. */
+                    /** @description Series to return, comma-separated: enqueued, started, completed, failed, retried, dead, cancelled, expired, depth, oldest, workers, wait, run. All if left out. */
                     series?: string[];
                     /** @description Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out. */
                     step?: string;
@@ -2064,6 +2108,52 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["History"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/history/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Start of the range: a time, or a duration before now such as 1h or 7d. */
+                    from?: string;
+                    /** @description Queues to report on, comma-separated, at most 100. */
+                    queues?: string[];
+                    /** @description The series: one of those of /history. Of wait and run, the 99th percentile. Default: completed. */
+                    series?: string[];
+                    /** @description Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out. */
+                    step?: string;
+                    /** @description End of the range, in the same form. Now if left out. */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HistoryQueues"];
                     };
                 };
             };
@@ -2656,6 +2746,109 @@ export interface paths {
             };
         };
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/markers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Start of the range: a time, or a duration before now such as 1h or 7d. */
+                    from?: string;
+                    /** @description Markers of this queue and markers without a queue. All markers if left out. */
+                    queue?: string;
+                    /** @description End of the range, in the same form. Now if left out. */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Marker"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostMarkersRequest"];
+                };
+            };
+            responses: {
+                /** @description marker */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Marker"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/markers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Marker ID. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -4933,6 +5126,8 @@ export interface components {
             message: string;
             /** @description The five queues with the most failures. */
             queues: components["schemas"]["ErrorQueue"][];
+            /** @description The five versions of workers with the most failures, if workers send their version. */
+            versions?: components["schemas"]["ErrorVersion"][];
         };
         ErrorGroups: {
             /**
@@ -4961,6 +5156,15 @@ export interface components {
             count: number;
             /** @description Name of the queue. */
             queue: string;
+        };
+        ErrorVersion: {
+            /**
+             * Format: int64
+             * @description Failed attempts with this version.
+             */
+            count: number;
+            /** @description Version of the worker's program. */
+            version: string;
         };
         Event: {
             /**
@@ -5155,6 +5359,11 @@ export interface components {
             failed?: number;
             /**
              * Format: int64
+             * @description Greatest age of the oldest pending job in the step, since its creation. 0 if none was pending, or for a namespace.
+             */
+            oldest_ms?: number;
+            /**
+             * Format: int64
              * @description Failed attempts that will be tried again.
              */
             retried?: number;
@@ -5172,6 +5381,31 @@ export interface components {
              * @description Known workers at the end of the step. Only if no queue is named.
              */
             workers?: number;
+        };
+        HistoryQueue: {
+            /** @description Name of the queue. */
+            queue: string;
+            /** @description One per step, oldest first. */
+            values: number[];
+        };
+        HistoryQueues: {
+            /**
+             * Format: date-time
+             * @description Start of the first step.
+             */
+            from: string;
+            /** @description The queues, in the order of the request. */
+            queues: components["schemas"]["HistoryQueue"][];
+            /**
+             * Format: int64
+             * @description Length of a step.
+             */
+            step_seconds: number;
+            /**
+             * Format: date-time
+             * @description End of the last step.
+             */
+            to: string;
         };
         HistorySum: {
             /**
@@ -5214,6 +5448,11 @@ export interface components {
              * @description Attempts that failed or timed out.
              */
             failed?: number;
+            /**
+             * Format: int64
+             * @description Greatest age of the oldest pending job in the step, since its creation. 0 if none was pending, or for a namespace.
+             */
+            oldest_ms?: number;
             /**
              * Format: int64
              * @description Failed attempts that will be tried again.
@@ -5482,6 +5721,8 @@ export interface components {
             id: number;
             /** @description Job ID. */
             job_id: string;
+            /** @description Version of the worker's program, if the worker sent one. */
+            worker_version?: string;
         };
         JobExplanation: {
             /**
@@ -5660,6 +5901,23 @@ export interface components {
             /** @description Custom roles of the key. */
             roles: string[];
         };
+        Marker: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /** @description Who added it. */
+            by?: string;
+            /** @description Identifies the marker. */
+            id: string;
+            /** @description deploy: added by a user or program. server, worker: a version that was seen for the first time. */
+            kind: string;
+            /** @description The queue that it is about. */
+            queue?: string;
+            /** @description What happened. For server and worker: the version. */
+            text: string;
+        };
         Member: {
             /**
              * Format: date-time
@@ -5797,6 +6055,74 @@ export interface components {
             code: string;
             /** @description Error message. */
             error: string;
+        };
+        NodeHistory: {
+            /**
+             * Format: date-time
+             * @description Start of the first step.
+             */
+            from: string;
+            /** @description The node that answers. */
+            node_id: string;
+            /** @description One per step, oldest first. */
+            points: components["schemas"]["NodePoint"][];
+            /**
+             * Format: int64
+             * @description Length of a step.
+             */
+            step_seconds: number;
+            /**
+             * Format: date-time
+             * @description End of the last step.
+             */
+            to: string;
+        };
+        NodePoint: {
+            /**
+             * Format: date-time
+             * @description Start of the step.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description The longest flush.
+             */
+            flush_max_us: number;
+            /**
+             * Format: int64
+             * @description Mean time of a flush, in microseconds.
+             */
+            flush_mean_us: number;
+            /**
+             * Format: int64
+             * @description Flushes of the log.
+             */
+            flushes: number;
+            /**
+             * Format: int64
+             * @description Greatest lag behind the leader. 0 on the leader.
+             */
+            lag_ms: number;
+            /**
+             * Format: int64
+             * @description Mean time from proposing an entry until it was committed and applied, in microseconds.
+             */
+            write_mean_us: number;
+            /**
+             * Format: int64
+             * @description Half of the entries took at most this long. Bounds of a histogram.
+             */
+            write_p50_us: number;
+            /**
+             * Format: int64
+             * @description 99 % of the entries took at most this long.
+             */
+            write_p99_us: number;
+            /**
+             * Format: int64
+             * @description Log entries that this node proposed.
+             */
+            writes: number;
         };
         Organisation: {
             /**
@@ -5967,6 +6293,8 @@ export interface components {
              * @description Seconds to wait for a job, at most 60. By default the request does not wait. The jobs are acknowledged before the wait.
              */
             timeout?: number;
+            /** @description Version of the worker's program. Default: the X-Corvo-Client-Version header. */
+            version?: string;
             /** @description ID of the worker. Registers the worker. */
             worker_id?: string;
         };
@@ -6019,6 +6347,8 @@ export interface components {
              * @description Seconds to wait for a job, at most 60. By default the request does not wait. The jobs are acknowledged before the wait.
              */
             timeout?: number;
+            /** @description Version of the worker's program. Default: the X-Corvo-Client-Version header. */
+            version?: string;
             /** @description ID of the worker. Registers the worker. */
             worker_id?: string;
         };
@@ -6502,6 +6832,8 @@ export interface components {
              * @description Seconds to wait for a job. Default 30, at most 60.
              */
             timeout?: number;
+            /** @description Version of the worker's program. Default: the X-Corvo-Client-Version header. */
+            version?: string;
             /** @description ID of the worker. Registers the worker. */
             worker_id?: string;
         };
@@ -6520,6 +6852,8 @@ export interface components {
              * @description Seconds to wait for a job. Default 30, at most 60.
              */
             timeout?: number;
+            /** @description Version of the worker's program. Default: the X-Corvo-Client-Version header. */
+            version?: string;
             /** @description ID of the worker. Registers the worker. */
             worker_id?: string;
         };
@@ -6690,6 +7024,17 @@ export interface components {
             unique_key?: string;
             /** @description Worker that runs the job, or ran it last. */
             worker_id?: string;
+        };
+        PostMarkersRequest: {
+            /**
+             * Format: date-time
+             * @description When it happened. Default: now.
+             */
+            at?: string;
+            /** @description Queue that it is about. Left out: all queues. */
+            queue?: string;
+            /** @description What happened, for example "deployed 1.4.2". Control characters are not allowed. */
+            text: string;
         };
         PostNamespacesRequest: {
             /** @description Lower-case letters, digits and inner hyphens, at most 63 characters. */
@@ -8041,6 +8386,8 @@ export interface components {
              * @description Time of the first request.
              */
             started_at: string;
+            /** @description Version of its program, if the worker sends one. */
+            version?: string;
         };
     };
     responses: never;

@@ -47,6 +47,7 @@ export const KEY = {
   workers: "workers",
   cluster: "cluster",
   history: "history",
+  markers: "markers",
   errors: "errors",
   schedules: "schedules",
   usage: "usage",
@@ -176,6 +177,53 @@ const given = (query: object): Record<string, string> =>
 
 export const useHistory = (query: HistoryQuery, everyMs = 15_000) =>
   usePolled([KEY.history, query], () => get("/history", { query: given(query) }), everyMs);
+
+export const useNodeHistory = (query: { from: string; to: string }) =>
+  usePolled([KEY.history, "node", query], () => get("/cluster/history", { query: given(query) }), 15_000);
+
+export const useMarkers = (query: { from: string; to: string; queue?: string }) =>
+  useQuery({
+    queryKey: [KEY.markers, query],
+    queryFn: () => get("/markers", { query }),
+    enabled: query.from !== "",
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+
+/** The rows of a table ask in the same moment, and get their lines by one request. */
+const LINES_MAX = 50;
+let asking: { queue: string; resolve: (values: number[]) => void; reject: (error: unknown) => void }[] = [];
+
+function askLines(): void {
+  const all = asking;
+  asking = [];
+  for (let i = 0; i < all.length; i += LINES_MAX) {
+    const some = all.slice(i, i + LINES_MAX);
+    get("/history/queues", { query: { queues: some.map((one) => one.queue).join(","), from: "1h", step: "1m" } }).then(
+      ({ queues }) => some.forEach((one, at) => one.resolve(queues[at]?.values ?? [])),
+      (error: unknown) => some.forEach((one) => one.reject(error)),
+    );
+  }
+}
+
+/** A comma separates names: a name that has one is asked for alone. */
+function completedOf(queue: string): Promise<number[]> {
+  if (queue.includes(",")) {
+    return get("/history", { query: { queue, from: "1h", step: "1m", series: "completed" } }).then(({ points }) =>
+      points.map((point) => point.completed ?? 0),
+    );
+  }
+  return new Promise((resolve, reject) => {
+    if (asking.length === 0) {
+      setTimeout(askLines, 20);
+    }
+    asking.push({ queue, resolve, reject });
+  });
+}
+
+/** Completed jobs of a queue, by the minute, in the last hour. */
+export const useCompleted = (queue: string) =>
+  usePolled([KEY.history, "completed", queue], () => completedOf(queue), 30_000);
 
 export const useErrors = (query: { from: string; to: string; queue?: string }) =>
   usePolled([KEY.errors, query], () => get("/errors", { query: given(query) }), 15_000);

@@ -67,6 +67,7 @@ export type Schedule = Schemas["Schedule"];
 export type ScheduleInput = Schemas["PostSchedulesRequest"];
 export type HistoryAnswer = Schemas["History"];
 export type HistoryPoint = Schemas["HistoryPoint"];
+export type Marker = Schemas["Marker"];
 export type ErrorGroup = Schemas["ErrorGroup"];
 export type UsageTotals = Schemas["UsageSum"];
 export type UsageSummary = Schemas["Usage"];

@@ -1,7 +1,7 @@
 // What happened in a range of time: lines, percentiles and the depth, of one queue or of all.
 import { useNavigate } from "react-router-dom";
 
-import { useHistory, useQueueAudit } from "../api/queries";
+import { useCompleted, useHistory, useMarkers, useQueueAudit } from "../api/queries";
 import type { HistoryPoint } from "../api/types";
 import { count, moment, span } from "../lib/format";
 import { marksOf } from "../lib/marks";
@@ -52,6 +52,11 @@ export function History({ queue, range, onZoom }: HistoryProps) {
     until: data?.to ?? "",
     ...(queue === undefined ? {} : { queue }),
   });
+  const markers = useMarkers({
+    from: data?.from ?? "",
+    to: data?.to ?? "",
+    ...(queue === undefined ? {} : { queue }),
+  });
   if (data === undefined) {
     return (
       <Card title="Throughput">
@@ -67,7 +72,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
   const starts = points.map((p) => Date.parse(p.at));
   const shared = {
     times: labels,
-    marks: marksOf(audit.data?.audit_logs ?? [], starts, step * 1000),
+    marks: marksOf(audit.data?.audit_logs ?? [], markers.data ?? [], starts, step * 1000),
     onZoom: (first: number, last: number) =>
       onZoom({ from: starts[first] ?? 0, to: (starts[last] ?? 0) + step * 1000 }),
     onPick: (i: number) => {
@@ -117,6 +122,32 @@ export function History({ queue, range, onZoom }: HistoryProps) {
             />
           </div>
         </Card>
+        <Card title="Oldest pending job" aside={<span className="muted small">greatest age {per}</span>}>
+          <div className="card-body">
+            <Chart
+              {...shared}
+              label={`Age of the oldest pending job; at most ${span(totals.oldest_ms ?? 0)}`}
+              format={span}
+              series={[
+                { name: "Oldest", colour: "var(--chart-p90)", values: points.map((p) => p.oldest_ms ?? 0) },
+              ]}
+            />
+          </div>
+        </Card>
+        {queue === undefined && (
+          <Card title="Known workers" aside={<span className="muted small">at the end of each {stepText(step)}</span>}>
+            <div className="card-body">
+              <Chart
+                {...shared}
+                label={`Known workers; ${totals.workers ?? 0} now`}
+                format={count}
+                series={[
+                  { name: "Workers", colour: "var(--chart-completed)", values: points.map((p) => p.workers ?? 0) },
+                ]}
+              />
+            </div>
+          </Card>
+        )}
         <Card title="Wait time" aside={<span className="muted small">p99 {span(totals.wait?.p99_ms ?? 0)}</span>}>
           <div className="card-body">
             <Chart
@@ -138,29 +169,26 @@ export function History({ queue, range, onZoom }: HistoryProps) {
           </div>
         </Card>
       </div>
-      <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark changes of queues.</p>
+      <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark deployments, new versions and changes of queues.</p>
     </>
   );
 }
 
-const useCompleted = (queue: string) =>
-  useHistory({ from: "1h", to: "", queue, step: "1m", series: "completed" }, 30_000);
-
 /** The completed jobs of an hour, as small as a cell of a table. */
 export function Sparkline({ queue }: { queue: string }) {
-  const history = useCompleted(queue);
-  const values = (history.data?.points ?? []).reduce<number[]>((sums, point, i) => {
-    sums[Math.floor(i / 5)] = (sums[Math.floor(i / 5)] ?? 0) + (point.completed ?? 0);
+  const minutes = useCompleted(queue).data ?? [];
+  const values = minutes.reduce<number[]>((sums, completed, i) => {
+    sums[Math.floor(i / 5)] = (sums[Math.floor(i / 5)] ?? 0) + completed;
     return sums;
   }, []);
-  return <Spark values={values} label={`${history.data?.totals.completed ?? 0} completed in the last hour`} />;
+  return <Spark values={values} label={`${values.reduce((a, b) => a + b, 0)} completed in the last hour`} />;
 }
 
 /** Completed in the last whole minute, as the server counted; null before it is known. The minute
  * that is not over yet says nothing of a rate. */
 export function useRate(queue: string): number | null {
-  const points = useCompleted(queue).data?.points;
-  return points === undefined ? null : (points.at(-2)?.completed ?? 0);
+  const minutes = useCompleted(queue).data;
+  return minutes === undefined ? null : (minutes.at(-2) ?? 0);
 }
 
 export function Spark({ values, label, failures = false }: { values: readonly number[]; label: string; failures?: boolean }) {

@@ -58,6 +58,16 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
         return <Badge tone={WORKER_TONES[health]}>{health}</Badge>;
       },
     },
+    ...(workers?.some((w) => w.version !== undefined) === true
+      ? [
+          {
+            id: "version",
+            header: "Version",
+            sort: (w: Worker) => w.version ?? "",
+            cell: (w: Worker) => w.version ?? "-",
+          },
+        ]
+      : []),
     {
       id: "queues",
       header: "Queues",

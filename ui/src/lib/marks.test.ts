@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import type { AuditEntry } from "../api/types";
-import { marksOf, markText } from "./marks";
+import type { AuditEntry, Marker } from "../api/types";
+import { markerText, marksOf, markText } from "./marks";
 
 const entry = (more: Partial<AuditEntry>): AuditEntry => ({
   id: 1,
@@ -36,7 +36,17 @@ describe("marks", () => {
       entry({ created_at: "2026-11-17T10:01:10Z", path: "/api/v1/queues/q/pause", principal: null }),
       entry({ created_at: "2026-11-17T09:59:00Z" }),
     ];
-    expect(marksOf(entries, [start, start + 60_000], 60_000)).toEqual([{ index: 1, text: "q paused; q resumed" }]);
-    expect(marksOf([], [], 60_000)).toEqual([]);
+    expect(marksOf(entries, [], [start, start + 60_000], 60_000)).toEqual([{ index: 1, text: "q paused; q resumed" }]);
+    expect(marksOf([], [], [], 60_000)).toEqual([]);
+    const deploy: Marker = { id: "d1", kind: "deploy", at: "2026-11-17T10:01:20Z", text: "deployed 1.4.2", by: "ada" };
+    expect(marksOf(entries, [deploy], [start, start + 60_000], 60_000)).toEqual([
+      { index: 1, text: "q paused; deployed 1.4.2 by ada; q resumed" },
+    ]);
+  });
+
+  it("say which version was new", () => {
+    const seen: Marker = { id: "w::1", kind: "worker", at: "2026-11-17T10:01:20Z", text: "1.4.2" };
+    expect(markerText(seen)).toBe("worker 1.4.2 first seen");
+    expect(markerText({ ...seen, kind: "deploy", queue: "emails", text: "new provider" })).toBe("emails: new provider");
   });
 });

@@ -1,5 +1,6 @@
-// Changes of queues by people and programs, as marks in the charts: what was done when the line bent.
-import type { AuditEntry } from "../api/types";
+// What was done when the line bent, as marks in the charts: changes of queues, deployments, and new
+// versions of the server and of workers.
+import type { AuditEntry, Marker } from "../api/types";
 
 const WORDS: Record<string, string> = {
   pause: "paused",
@@ -27,12 +28,27 @@ export interface Mark {
   text: string;
 }
 
+/** "deployed 1.4.2 by ada", "server 0.4.0 first seen". */
+export function markerText({ kind, text, queue, by }: Marker): string {
+  return kind === "deploy"
+    ? `${queue === undefined ? "" : `${queue}: `}${text}${by === undefined ? "" : ` by ${by}`}`
+    : `${kind} ${text} first seen`;
+}
+
 /** Marks of the steps that begin at these times; several of one step are one. */
-export function marksOf(entries: readonly AuditEntry[], starts: readonly number[], stepMs: number): Mark[] {
+export function marksOf(
+  entries: readonly AuditEntry[],
+  markers: readonly Marker[],
+  starts: readonly number[],
+  stepMs: number,
+): Mark[] {
   const texts = new Map<number, string[]>();
-  for (const entry of [...entries].reverse()) {
-    const text = markText(entry);
-    const index = Math.floor((Date.parse(entry.created_at) - (starts[0] ?? 0)) / stepMs);
+  const all = [
+    ...entries.map((entry) => ({ at: Date.parse(entry.created_at), text: markText(entry) })),
+    ...markers.map((marker) => ({ at: Date.parse(marker.at), text: markerText(marker) })),
+  ].sort((a, b) => a.at - b.at);
+  for (const { at, text } of all) {
+    const index = Math.floor((at - (starts[0] ?? 0)) / stepMs);
     if (text !== null && index >= 0 && index < starts.length) {
       texts.set(index, [...(texts.get(index) ?? []), text]);
     }

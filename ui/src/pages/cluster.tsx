@@ -1,6 +1,7 @@
 import { useCluster } from "../api/queries";
 import type { ClusterGroup, Histogram } from "../api/types";
 import { ClusterPanel } from "../components/cluster-panel";
+import { NodeHistory } from "../components/node-history";
 import { Card, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
 import { capitalise, parseDuration, span } from "../lib/format";
@@ -130,6 +131,7 @@ export default function Cluster() {
       {groups.map((group) => (
         <Group key={group.shard ?? "only"} group={group} />
       ))}
+      <NodeHistory />
     </>
   );
 }

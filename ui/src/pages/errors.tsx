@@ -81,6 +81,11 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
             {name} ({count})
           </Link>
         ))}
+        {group.versions !== undefined && (
+          <span className="muted">
+            versions {group.versions.map(({ version, count }) => `${version} (${count})`).join(", ")}
+          </span>
+        )}
       </div>
       <p className="small break">
         <span className="muted">Most recent:</span> <span className="mono">{group.example.error}</span>{" "}

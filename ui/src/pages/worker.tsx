@@ -71,6 +71,12 @@ export default function WorkerDetail() {
             <dl className="pairs">
               <dt>Host</dt>
               <dd>{worker.hostname ?? "-"}</dd>
+              {worker.version !== undefined && (
+                <>
+                  <dt>Version</dt>
+                  <dd>{worker.version}</dd>
+                </>
+              )}
               <dt>Last heartbeat</dt>
               <dd>
                 <Ago at={worker.last_heartbeat} />
