@@ -231,8 +231,10 @@ struct machine {
     uint64_t index;
     uint32_t next_number; /* for ids */
     uint8_t entry_version;
-    uint8_t version;      /* of the command that is being applied */
-    uint64_t extra_bytes; /* of its cost, beside documents and writes */
+    uint64_t markers_index; /* of the entry that last made markers, */
+    uint32_t markers_made;  /* so many */
+    uint8_t version;        /* of the command that is being applied */
+    uint64_t extra_bytes;   /* of its cost, beside documents and writes */
     bool events_on;
     struct store_event_block events;
     struct history_cell *history_dirty;

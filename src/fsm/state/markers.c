@@ -2,12 +2,17 @@
  * Markers: the first time that a version of the server or of a worker is seen is remembered, for
  * charts (store_access.h). Nothing decides by them, so that nobody is told.
  *
- * A version that is seen twice in one entry is written twice, with the same bytes.
+ * A version that is seen twice in one entry is written twice, with the same bytes. A look at the
+ * markers sees those of earlier entries only, so the few that one entry may make are counted; once
+ * there are LIMIT_MARKERS of a source, an entry makes one of them, in place of the oldest. Whoever
+ * comes after that in the same entry is not marked.
  */
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 #include "fsm/command/command_entry.h"
 #include "store/store_access.h"
+
+enum { MADE_MAX = 16 }; /* in one entry */
 
 struct oldest {
     uint32_t count;
@@ -29,18 +34,30 @@ static bool look_at_marker(void *data, struct str rest, struct str value)
     return true;
 }
 
-/* Room for one more of the source, as far as what is committed says. */
-static void make_room(struct machine *m, char source)
+/* Is there room for one more of the source? The oldest makes room. */
+static bool make_room(struct machine *m, char source)
 {
     const char bytes[] = {STORE_ACCESS_MARKER, source};
     struct str prefix = str_from(bytes, sizeof bytes);
     struct oldest oldest = {0};
+    if (m->markers_index != m->index) {
+        m->markers_index = m->index;
+        m->markers_made = 0;
+    }
+    if (m->markers_made == MADE_MAX) {
+        return false;
+    }
     buf_init(&oldest.key, SIZE_MAX);
     store_each_from(&m->store, STORE_KIND_ACCESS, prefix, prefix, look_at_marker, &oldest);
-    if (oldest.count >= LIMIT_MARKERS) {
+    bool room = oldest.count + m->markers_made < LIMIT_MARKERS;
+    if (!room && m->markers_made == 0) {
         store_delete(&m->store, STORE_KIND_ACCESS, buf_str(&oldest.key));
+        m->markers_made = MADE_MAX - 1; /* the last of this entry */
+        room = true;
     }
+    m->markers_made += room ? 1 : 0;
     buf_deinit(&oldest.key);
+    return room;
 }
 
 static void put(struct machine *m, struct str key, const struct store_marker *marker)
@@ -74,8 +91,8 @@ void markers__first_seen(struct machine *m, enum store_marker_source source, str
         buf_add_str(&key, STR("::"));
     }
     buf_add_str(&key, version);
-    if (!store_get(&m->store, STORE_KIND_ACCESS, buf_str(&key), &was)) {
-        make_room(m, (char)source);
+    if (!store_get(&m->store, STORE_KIND_ACCESS, buf_str(&key), &was) &&
+        make_room(m, (char)source)) {
         put(m, buf_str(&key), &(struct store_marker){.ns = ns, .text = version});
     }
     buf_deinit(&key);

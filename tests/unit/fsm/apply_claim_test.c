@@ -1,6 +1,8 @@
 /*
  * Claims: their order, the limits of queues, what changes (http-api.md 5.3, 6.3 to 6.5, 8.1, 14).
  */
+#include <stdio.h>
+
 #include "base/limits.h"
 #include "lib/machine_kit.h"
 #include "store/store_job.h"
@@ -373,6 +375,51 @@ static void workers__have_the_version_that_they_named_last(void **state)
     expect_str(w.version, STR("1.5.0"));
 }
 
+static bool count_marker(void *data, struct str rest, struct str value)
+{
+    (void)rest;
+    (void)value;
+    ++*(unsigned *)data;
+    return true;
+}
+
+static unsigned count_markers(struct kit *k)
+{
+    unsigned count = 0;
+    struct str prefix = STR("xw");
+    store_each_from(machine_store(k->machine), STORE_KIND_ACCESS, prefix, prefix, count_marker,
+                    &count);
+    return count;
+}
+
+/* Whoever names another version with every claim makes neither many markers nor many at once. */
+static void markers__of_versions_are_bounded(void **state)
+{
+    enum { AT_ONCE = 50, MADE_MAX = 16 };
+    struct kit *k = *state;
+    struct command commands[AT_ONCE];
+    char versions[AT_ONCE][16];
+    struct str queues[] = {str_from_z(kit_name(k))};
+    unsigned before = count_markers(k);
+    unsigned made = MADE_MAX;
+    for (unsigned n = 0; count_markers(k) < LIMIT_MARKERS || n % 4 != 0; n++) {
+        for (unsigned i = 0; i < AT_ONCE; i++) {
+            (void)snprintf(versions[i], sizeof versions[i], "%u.%u", n, i);
+            command_init(&commands[i], COMMAND_CLAIM);
+            commands[i].claim = claim_of("restless", "host");
+            commands[i].claim.queues = queues;
+            commands[i].claim.queue_count = 1;
+            commands[i].claim.version = str_from_z(versions[i]);
+        }
+        (void)kit_apply_all(k, commands, AT_ONCE);
+        made = count_markers(k) - before;
+        assert_true(made <= MADE_MAX);
+        before += made;
+    }
+    assert_int_equal(count_markers(k), LIMIT_MARKERS);
+    assert_int_equal(made, 0); /* one came, and one went */
+}
+
 static void claim_as(struct kit *k, const char *worker, const char *hostname)
 {
     struct command_claim c = claim_of(worker, hostname);
@@ -583,6 +630,7 @@ static void workers__are_bounded(void **state)
 
 TEST_GROUP_FIXTURE(apply_claim, kit_setup, kit_teardown,
                    cmocka_unit_test(workers__have_the_version_that_they_named_last),
+                   cmocka_unit_test(markers__of_versions_are_bounded),
                    cmocka_unit_test(worker__of_each_namespace_has_a_row_of_its_own),
                    cmocka_unit_test(each_worker__tells_namespace_and_id),
                    cmocka_unit_test(worker__that_looks_into_other_queues_is_written_at_once),
