@@ -5,24 +5,8 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/id_set.h"
 #include "engine/engine_int.h"
-
-enum { SET_FIRST_SLOTS = 1024 };
-
-/* Ids in the order in which they came, each once: a ring, and a table of places in it. */
-struct id_slot {
-    uint32_t place; /* in the ring, plus one; 0: empty */
-    uint32_t hash;  /* low half, of the id there */
-};
-
-struct id_set {
-    struct id *ring;
-    uint64_t *since; /* the entry that put the id into the ring, at the same place */
-    struct id_slot *slots;
-    uint32_t cap;   /* of the ring, a power of two; the table has twice as many */
-    uint64_t first; /* number of the oldest; places are numbers modulo cap */
-    uint64_t next;
-};
 
 struct engine_feed {
     struct engine_feed *next;
@@ -30,7 +14,7 @@ struct engine_feed {
     struct mailbox *reply_to;
     void (*woken)(void *data);
     void *data;
-    struct id_set set;
+    struct id_set set;  /* with the entry that first changed each */
     bool replaced;      /* the state was exchanged as a whole since the last take */
     uint64_t untracked; /* changes since the set was given up; 0: it was not */
     uint64_t begin_index, begin_hash, begin_jobs;
@@ -45,100 +29,6 @@ struct engine_feed {
     struct msg free_msg;
 };
 
-static struct id_slot *slot_for(const struct id_set *s, struct id id, uint32_t hash)
-{
-    uint32_t mask = s->cap * 2 - 1;
-    uint32_t at = hash & mask;
-    while (s->slots[at].place != 0 &&
-           (s->slots[at].hash != hash || !id_eq(s->ring[s->slots[at].place - 1], id))) {
-        at = (at + 1) & mask;
-    }
-    return &s->slots[at];
-}
-
-/* Known not to be there, and there is room. */
-static void set_append(struct id_set *s, struct id_slot *slot, struct id id, uint32_t hash,
-                       uint64_t since)
-{
-    CHECK(slot->place == 0);
-    CHECK(s->next - s->first < s->cap);
-    uint32_t place = (uint32_t)(s->next++ & (s->cap - 1));
-    s->ring[place] = id;
-    s->since[place] = since;
-    *slot = (struct id_slot){.place = place + 1, .hash = hash};
-}
-
-static void set_clear(struct id_set *s)
-{
-    free(s->ring);
-    free(s->since);
-    free(s->slots);
-    *s = (struct id_set){0};
-}
-
-static void set_grow(struct id_set *s)
-{
-    struct id_set bigger = {.cap = s->cap == 0 ? SET_FIRST_SLOTS : s->cap * 2};
-    bigger.ring = malloc(bigger.cap * sizeof(struct id));
-    bigger.since = malloc(bigger.cap * sizeof(uint64_t));
-    bigger.slots = calloc((size_t)bigger.cap * 2, sizeof(struct id_slot));
-    CHECK(bigger.ring != NULL);
-    CHECK(bigger.since != NULL);
-    CHECK(bigger.slots != NULL);
-    for (uint64_t n = s->first; n < s->next; n++) {
-        struct id id = s->ring[n & (s->cap - 1)];
-        uint32_t hash = (uint32_t)id_hash(id);
-        set_append(&bigger, slot_for(&bigger, id, hash), id, hash, s->since[n & (s->cap - 1)]);
-    }
-    CHECK(bigger.next == s->next - s->first);
-    set_clear(s);
-    *s = bigger;
-}
-
-static bool set_is_full(const struct id_set *s)
-{
-    return s->next - s->first == s->cap;
-}
-
-static void set_add(struct id_set *s, struct id id, uint64_t index)
-{
-    uint32_t hash = (uint32_t)id_hash(id);
-    if (set_is_full(s)) {
-        set_grow(s);
-    }
-    struct id_slot *slot = slot_for(s, id, hash);
-    if (slot->place == 0) {
-        set_append(s, slot, id, hash, index);
-    }
-}
-
-/* Linear probing without marks: what may move into the gap does. */
-static void close_gap(struct id_set *s, uint32_t gap)
-{
-    uint32_t mask = s->cap * 2 - 1;
-    for (uint32_t at = (gap + 1) & mask; s->slots[at].place != 0; at = (at + 1) & mask) {
-        uint32_t home = s->slots[at].hash & mask;
-        if (((at - home) & mask) >= ((at - gap) & mask)) {
-            s->slots[gap] = s->slots[at];
-            gap = at;
-        }
-    }
-    s->slots[gap].place = 0;
-}
-
-static bool set_take(struct id_set *s, struct id *out)
-{
-    if (s->first == s->next) {
-        return false;
-    }
-    *out = s->ring[s->first & (s->cap - 1)];
-    const struct id_slot *slot = slot_for(s, *out, (uint32_t)id_hash(*out));
-    CHECK(slot->place == (s->first & (s->cap - 1)) + 1);
-    close_gap(s, (uint32_t)(slot - s->slots));
-    s->first++;
-    return true;
-}
-
 /* Telling the subscriber */
 
 static void deliver_wake(struct msg *m)
@@ -150,21 +40,22 @@ static void deliver_wake(struct msg *m)
 
 static void publish(struct engine_feed *f, uint64_t newest)
 {
-    atomic_store(&f->waiting, f->set.next - f->set.first + f->untracked);
+    atomic_store(&f->waiting, id_set_count(&f->set) + f->untracked);
     atomic_store(&f->newest, newest);
 }
 
 static void add_changed(struct engine_feed *f, struct id id, uint64_t index)
 {
-    if (f->untracked == 0 && f->set.cap >= f->engine->config.feed_ids_max && set_is_full(&f->set)) {
-        f->untracked = f->set.next - f->set.first;
+    if (f->untracked == 0 && f->set.cap >= f->engine->config.feed_ids_max &&
+        id_set_is_full(&f->set)) {
+        f->untracked = id_set_count(&f->set);
         CHECK(f->untracked > 0);
-        set_clear(&f->set);
+        id_set_clear(&f->set);
     }
     if (f->untracked > 0) {
         f->untracked++;
     } else {
-        set_add(&f->set, id, index);
+        (void)id_set_add(&f->set, id, index); /* it may wait already */
     }
 }
 
@@ -190,7 +81,7 @@ void engine_feed__replaced(struct engine *e)
 void engine_feed__tell(struct engine *e)
 {
     for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
-        if (!f->wake_out && (f->replaced || f->untracked > 0 || f->set.first != f->set.next)) {
+        if (!f->wake_out && (f->replaced || f->untracked > 0 || id_set_count(&f->set) > 0)) {
             f->wake_out = true;
             f->wakes_sent++;
             f->wake_msg.deliver = deliver_wake;
@@ -231,15 +122,15 @@ static void deliver_take(struct msg *m)
     t->ids = malloc((t->max == 0 ? 1 : t->max) * sizeof *t->ids);
     CHECK(t->ids != NULL);
     t->count = 0;
-    while (t->count < t->max && set_take(&f->set, &t->ids[t->count])) {
+    while (t->count < t->max && id_set_take(&f->set, &t->ids[t->count])) {
         t->count++;
     }
     CHECK(t->wakes_heard <= f->wakes_sent);
     CHECK(f->untracked == 0 || t->count == 0);
     t->index = machine_applied_index(e->machine);
-    t->behind = f->set.next - f->set.first;
+    t->behind = id_set_count(&f->set);
     t->state_hash = machine_state_hash(e->machine);
-    t->complete = t->behind == 0 ? t->index : f->set.since[f->set.first & (f->set.cap - 1)] - 1;
+    t->complete = t->behind == 0 ? t->index : id_set_oldest(&f->set) - 1;
     t->replaced = f->replaced;
     t->too_many = f->untracked > 0;
     t->jobs = f->replaced ? count_jobs(e) : 0;
@@ -336,7 +227,7 @@ void engine_feed_copied(struct engine_feed *f)
 static void deliver_free(struct msg *m)
 {
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, free_msg);
-    set_clear(&f->set);
+    id_set_clear(&f->set);
     free(f);
 }
 
