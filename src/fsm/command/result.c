@@ -3,19 +3,11 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-void result_encode(const struct result *r, struct buf *out)
+/* These bytes are on disk, in the records of named commands: docs/formats/documents.md. */
+void result_pack_numbers(const struct result *r, struct buf *out)
 {
-    pack_u8(out, (uint8_t)r->code);
-    if (r->code != ERR_OK) {
-        pack_text(out, r->message);
-        return;
-    }
     buf_add(out, r->id.b, ID_BYTES);
     pack_varint(out, r->affected);
-    pack_u8(out, (uint8_t)r->next_code);
-    if (r->next_code != ERR_OK) {
-        pack_text(out, r->message);
-    }
     pack_varint(out, r->missing);
     pack_u8(out, (uint8_t)r->state);
     pack_varint(out, r->attempt);
@@ -26,7 +18,42 @@ void result_encode(const struct result *r, struct buf *out)
         buf_add(out, r->cursor.b, ID_BYTES);
         buf_add(out, r->until.b, ID_BYTES);
         pack_u8(out, r->in_done ? 1 : 0);
+        pack_varint(out, r->done);
     }
+}
+
+bool result_unpack_numbers(struct unpack *u, struct result *out)
+{
+    out->id = id_unpack(u);
+    out->affected = (uint32_t)unpack_varint(u);
+    out->missing = (uint32_t)unpack_varint(u);
+    uint8_t state = unpack_u8(u);
+    out->state = (enum job_state)state;
+    out->attempt = (uint32_t)unpack_varint(u);
+    out->remaining = (uint32_t)unpack_varint(u);
+    out->at.ns = unpack_i64(u);
+    out->more = unpack_u8(u) == 1;
+    if (out->more) {
+        out->cursor = id_unpack(u);
+        out->until = id_unpack(u);
+        out->in_done = unpack_u8(u) == 1;
+        out->done = (uint32_t)unpack_varint(u);
+    }
+    return !u->bad && state < JOB_STATE_COUNT;
+}
+
+void result_encode(const struct result *r, struct buf *out)
+{
+    pack_u8(out, (uint8_t)r->code);
+    if (r->code != ERR_OK) {
+        pack_text(out, r->message);
+        return;
+    }
+    pack_u8(out, (uint8_t)r->next_code);
+    if (r->next_code != ERR_OK) {
+        pack_text(out, r->message);
+    }
+    result_pack_numbers(r, out);
     pack_varint(out, r->count);
     for (uint32_t i = 0; i < r->count; i++) {
         buf_add(out, r->items[i].id.b, ID_BYTES);
@@ -88,25 +115,11 @@ bool result_decode(struct str bytes, struct arena *a, struct result *out)
         out->message = unpack_text(&u);
         return unpack_done(&u);
     }
-    out->id = id_unpack(&u);
-    out->affected = (uint32_t)unpack_varint(&u);
     uint8_t next_code = unpack_u8(&u);
     out->next_code = (enum err_code)next_code;
     if (next_code != ERR_OK) {
         out->message = unpack_text(&u);
     }
-    out->missing = (uint32_t)unpack_varint(&u);
-    uint8_t state = unpack_u8(&u);
-    out->state = (enum job_state)state;
-    out->attempt = (uint32_t)unpack_varint(&u);
-    out->remaining = (uint32_t)unpack_varint(&u);
-    out->at.ns = unpack_i64(&u);
-    out->more = unpack_u8(&u) == 1;
-    if (out->more) {
-        out->cursor = id_unpack(&u);
-        out->until = id_unpack(&u);
-        out->in_done = unpack_u8(&u) == 1;
-    }
-    return state < JOB_STATE_COUNT && next_code < ERR_CODE_COUNT && take_items(&u, a, out) &&
+    return next_code < ERR_CODE_COUNT && result_unpack_numbers(&u, out) && take_items(&u, a, out) &&
            unpack_done(&u);
 }

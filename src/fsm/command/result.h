@@ -2,8 +2,9 @@
  * Result: what a command came to.
  *
  * The machine makes one per command while it applies an entry; it lives until the next entry. To go
- * to another thread it is encoded, and decoded there. A result is an answer, never stored: its
- * bytes may change with any version.
+ * to another thread it is encoded, and decoded there. These bytes are an answer, never stored, and
+ * may change with any version. What is kept of a named command (operations.c) is stored, and begins
+ * with the same numbers.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/unpack.h"
 #include "core/job.h"
 #include "fsm/command/command.h"
 
@@ -56,9 +58,8 @@ struct result {
     struct wall at; /* fail: when the next attempt is due; heartbeat: when the leases end */
     uint64_t cost;  /* bytes that it read and wrote. Not encoded */
     bool postponed; /* the entry had no room: nothing has happened, ask again. Not encoded */
-    uint32_t
-        done;  /* with more, of ack, heartbeat, jobs, return: so many of its items. Not encoded */
-    bool more; /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
+    uint32_t done;  /* with more, of ack, heartbeat, jobs, return: so many of its items */
+    bool more;      /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
     struct id cursor;
     struct id until;
     bool in_done;
@@ -67,6 +68,11 @@ struct result {
 /* What several steps of one command came to: the numbers and items of the step are added to those
  * of sum; everything else is the step's. */
 void result_join(struct result *sum, const struct result *step, struct arena *a);
+
+/* Everything but the code, the message and the items. The second is false when they are not sound.
+ */
+void result_pack_numbers(const struct result *r, struct buf *out);
+ATTR_NODISCARD bool result_unpack_numbers(struct unpack *u, struct result *out);
 
 void result_encode(const struct result *r, struct buf *out);
 ATTR_NODISCARD bool result_decode(struct str bytes, struct arena *a, struct result *out);

@@ -70,20 +70,7 @@ static bool has_doc(const struct result_item *item)
  * ack's next was refused: asked again, it found nothing. */
 static void encode(const struct result *r, struct buf *out)
 {
-    buf_add(out, r->id.b, ID_BYTES);
-    pack_varint(out, r->affected);
-    pack_varint(out, r->missing);
-    pack_u8(out, (uint8_t)r->state);
-    pack_varint(out, r->attempt);
-    pack_varint(out, r->remaining);
-    pack_i64(out, r->at.ns);
-    pack_u8(out, r->more ? 1 : 0);
-    if (r->more) {
-        buf_add(out, r->cursor.b, ID_BYTES);
-        buf_add(out, r->until.b, ID_BYTES);
-        pack_u8(out, r->in_done ? 1 : 0);
-        pack_varint(out, r->done);
-    }
+    result_pack_numbers(r, out);
     pack_varint(out, r->count);
     for (uint32_t i = 0; i < r->count; i++) {
         buf_add(out, r->items[i].id.b, ID_BYTES);
@@ -112,20 +99,7 @@ static bool find_doc(struct machine *m, uint64_t token, struct result_item *item
 static void decode(struct machine *m, struct str answer, struct result *r)
 {
     struct unpack u = unpack_from(answer);
-    r->id = id_unpack(&u);
-    r->affected = (uint32_t)unpack_varint(&u);
-    r->missing = (uint32_t)unpack_varint(&u);
-    r->state = (enum job_state)unpack_u8(&u);
-    r->attempt = (uint32_t)unpack_varint(&u);
-    r->remaining = (uint32_t)unpack_varint(&u);
-    r->at.ns = unpack_i64(&u);
-    r->more = unpack_u8(&u) == 1;
-    if (r->more) {
-        r->cursor = id_unpack(&u);
-        r->until = id_unpack(&u);
-        r->in_done = unpack_u8(&u) == 1;
-        r->done = (uint32_t)unpack_varint(&u);
-    }
+    CHECK(result_unpack_numbers(&u, r));
     uint32_t count = (uint32_t)unpack_varint(&u);
     CHECK(count <= unpack_left(&u));
     r->items = ENTRY_ARRAY(m, struct result_item, count);
@@ -142,7 +116,6 @@ static void decode(struct machine *m, struct str answer, struct result *r)
         }
     }
     CHECK(unpack_done(&u));
-    CHECK(r->state < JOB_STATE_COUNT);
 }
 
 /* Memory */
