@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/heap.h"
+#include "base/id_set.h"
 #include "base/map.h"
 #include "base/marks.h"
 #include "core/job_move.h"
@@ -154,11 +155,14 @@ struct dependency {
 
 /* What named commands came to; see operations.c. */
 struct operations {
-    struct map names;
-    struct operation_block *first, **last; /* by entry, the oldest first */
-    struct operation_block *present;       /* of the entry that is being applied; NULL: none yet */
-    uint64_t count, bytes;
-    uint64_t forgotten; /* the last entry whose commands are not known any more */
+    struct id_set names;            /* with the number of its block */
+    struct operation_block *blocks; /* one for each entry that has some: a ring, by their numbers */
+    uint32_t block_cap;             /* of the ring, a power of two, or 0 */
+    uint64_t first_block, next_block;
+    struct buf present; /* what the entry that is being applied has kept until now */
+    uint32_t present_count;
+    uint64_t present_bytes, bytes; /* of its names and answers, and of all */
+    uint64_t forgotten;            /* the last entry whose commands are not known any more */
 };
 
 /* Where something is counted in the history: its queue, all queues, its namespace. */

@@ -15,29 +15,27 @@
 #include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
 
-enum { KEY_BYTES = 8 };
+enum {
+    KEY_BYTES = 8,
+    RECORD_HEAD_BYTES_MAX = 1 + 8 + 5,
+    ANSWER_ROOM = 256, /* most answers are shorter */
+    FIRST_BLOCKS = 64,
+    PRESENT_KEPT_BYTES = 64 << 10, /* of the memory that the next entry uses again */
+};
 
 /* Beside the status of an item. */
 enum { ITEM_STATUS = 0x3f, ITEM_OVER_BUDGET = 0x40, ITEM_HAS_DOC = 0x80 };
 _Static_assert((int)RESULT_STATUS_COUNT <= (int)ITEM_STATUS,
                "a status leaves room for the bits beside it");
 
-/* One command. */
-struct operation {
-    struct map_node node; /* by its name */
-    struct operation *next;
-    struct str answer;
-    char bytes[]; /* name, answer */
-};
-
-/* Those of one entry. */
+/* The commands of one entry. */
 struct operation_block {
-    struct operation_block *next;
     uint64_t index;
     struct wall at;
-    struct operation *first, **last;
     uint32_t count;
-    uint64_t bytes;
+    uint64_t bytes; /* of their names and answers */
+    char *record;   /* as it is on disk */
+    size_t record_bytes;
 };
 
 /* Bytes on disk */
@@ -118,67 +116,123 @@ static void decode(struct machine *m, struct str answer, struct result *r)
     CHECK(unpack_done(&u));
 }
 
+/* The start of a record: when, and how many names and answers follow. */
+static void begin_record(struct buf *out, struct wall at, uint32_t count)
+{
+    pack_u8(out, PARTS_OPERATION_VERSION);
+    pack_i64(out, at.ns);
+    pack_varint(out, count);
+}
+
+static bool take_record(struct unpack *u, struct wall *out_at, uint32_t *out_count)
+{
+    uint8_t version = unpack_u8(u);
+    out_at->ns = unpack_i64(u);
+    *out_count = (uint32_t)unpack_varint(u);
+    return !u->bad && version == PARTS_OPERATION_VERSION;
+}
+
 /* Memory */
 
-static struct operation_block *block_new(struct machine *m, uint64_t index, struct wall at)
+/* The names of one node count up in their middle. With the count at the end, those that are used
+ * together are found together: see id_hash. */
+static struct id place_of(struct id name)
 {
-    struct operation_block *b = calloc(1, sizeof *b);
-    CHECK(b != NULL);
-    b->index = index;
-    b->at = at;
-    b->last = &b->first;
-    *m->operations.last = b;
-    m->operations.last = &b->next;
-    return b;
+    enum { COUNT_AT = 6, COUNT_END = 12 };
+    struct id id;
+    memcpy(id.b, name.b, COUNT_AT);
+    memcpy(id.b + COUNT_AT, name.b + COUNT_END, ID_BYTES - COUNT_END);
+    memcpy(id.b + ID_BYTES - (COUNT_END - COUNT_AT), name.b + COUNT_AT, COUNT_END - COUNT_AT);
+    return id;
 }
 
-static void block_add(struct machine *m, struct operation_block *b, struct id name,
-                      struct str answer)
+static struct operation_block *block_at(const struct operations *o, uint64_t number)
 {
-    struct operation *o = calloc(1, sizeof *o + ID_BYTES + answer.len);
-    CHECK(o != NULL);
-    CHECK(answer.ptr != NULL);
-    memcpy(o->bytes, name.b, ID_BYTES);
-    memcpy(o->bytes + ID_BYTES, answer.ptr, answer.len);
-    o->node.key = str_from(o->bytes, ID_BYTES);
-    o->answer = str_from(o->bytes + ID_BYTES, answer.len);
-    map_add(&m->operations.names, &o->node);
-    *b->last = o;
-    b->last = &o->next;
-    b->count++;
-    b->bytes += ID_BYTES + answer.len;
-    m->operations.count++;
-    m->operations.bytes += ID_BYTES + answer.len;
+    CHECK(number >= o->first_block);
+    CHECK(number < o->next_block);
+    return &o->blocks[number & (o->block_cap - 1)];
 }
 
-static void block_free(struct machine *m)
+static void blocks_grow(struct operations *o)
 {
-    struct operation_block *b = m->operations.first;
-    m->operations.first = b->next;
-    if (b->next == NULL) {
-        m->operations.last = &m->operations.first;
+    uint32_t cap = o->block_cap == 0 ? FIRST_BLOCKS : o->block_cap * 2;
+    struct operation_block *blocks = calloc(cap, sizeof *blocks);
+    CHECK(blocks != NULL);
+    for (uint64_t n = o->first_block; n < o->next_block; n++) {
+        blocks[n & (cap - 1)] = *block_at(o, n);
     }
-    m->operations.count -= b->count;
-    m->operations.bytes -= b->bytes;
-    for (struct operation *o = b->first; o != NULL;) {
-        struct operation *next = o->next;
-        map_remove(&m->operations.names, &o->node);
-        free(o);
-        o = next;
+    free(o->blocks);
+    o->blocks = blocks;
+    o->block_cap = cap;
+}
+
+static void block_push(struct operations *o, const struct operation_block *b)
+{
+    CHECK(b->count > 0);
+    CHECK(b->record != NULL);
+    if (o->next_block - o->first_block == o->block_cap) {
+        blocks_grow(o);
     }
-    free(b);
+    o->blocks[o->next_block++ & (o->block_cap - 1)] = *b;
+}
+
+/* Forget the oldest block and its names. */
+static void block_drop(struct operations *o)
+{
+    const struct operation_block *b = block_at(o, o->first_block);
+    struct id name;
+    for (uint32_t i = 0; i < b->count; i++) {
+        CHECK(id_set_oldest(&o->names) == o->first_block);
+        CHECK(id_set_take(&o->names, &name));
+    }
+    CHECK(o->bytes >= b->bytes);
+    o->bytes -= b->bytes;
+    free(b->record);
+    o->first_block++;
+}
+
+static void name_add(struct operations *o, struct id name, struct str answer)
+{
+    CHECK(id_set_add(&o->names, place_of(name), o->next_block));
+    o->bytes += ID_BYTES + answer.len;
+}
+
+/* The answer to a name that is known to be among these. */
+static struct str find_answer(struct unpack u, struct id name)
+{
+    for (;;) {
+        struct id other = id_unpack(&u);
+        struct str answer = unpack_text(&u);
+        CHECK(!u.bad);
+        if (id_eq(other, name)) {
+            return answer;
+        }
+    }
+}
+
+static struct str answer_of(const struct operations *o, struct id name, uint64_t block)
+{
+    if (block == o->next_block) {
+        return find_answer(unpack_from(buf_str(&o->present)), name);
+    }
+    const struct operation_block *b = block_at(o, block);
+    struct unpack u = unpack_from(str_from(b->record, b->record_bytes));
+    struct wall at;
+    uint32_t count;
+    CHECK(take_record(&u, &at, &count));
+    return find_answer(u, name);
 }
 
 /* Applying */
 
 bool operations__find(struct machine *m, struct id name, uint64_t since, struct result *r)
 {
+    uint64_t block;
     if (id_is_none(name)) {
         return false;
     }
-    const struct map_node *n = map_find(&m->operations.names, str_from(name.b, ID_BYTES));
-    if (n != NULL) {
-        decode(m, CONTAINER_OF(n, const struct operation, node)->answer, r);
+    if (id_set_find(&m->operations.names, place_of(name), &block)) {
+        decode(m, answer_of(&m->operations, name, block), r);
         return true;
     }
     if (since < m->operations.forgotten) {
@@ -192,116 +246,151 @@ bool operations__find(struct machine *m, struct id name, uint64_t since, struct 
 void operations__keep(struct machine *m, struct id name, enum command_type type,
                       const struct result *r)
 {
+    struct operations *o = &m->operations;
     bool happened = r->code == ERR_OK && !(type == COMMAND_CLAIM && r->count == 0);
-    struct operation_block *b = m->operations.present;
+    char room[ANSWER_ROOM];
     struct buf answer;
     if (id_is_none(name) || !happened) {
         return;
     }
-    if (b == NULL) {
-        b = m->operations.present = block_new(m, m->index, m->now);
-    }
-    buf_init(&answer, SIZE_MAX);
+    buf_init_room(&answer, SIZE_MAX, room, sizeof room);
     encode(r, &answer);
     CHECK(!answer.overflow);
-    block_add(m, b, name, buf_str(&answer));
+    buf_add(&o->present, name.b, ID_BYTES);
+    pack_text(&o->present, buf_str(&answer));
+    o->present_count++;
+    o->present_bytes += ID_BYTES + answer.len;
+    name_add(o, name, buf_str(&answer));
     buf_deinit(&answer);
 }
 
+/* More than may be kept, beside what the present entry has. */
 static bool has_too_many(const struct machine *m)
 {
-    const struct operation_block *b = m->operations.first;
-    return b != NULL && b != m->operations.present &&
-           (m->operations.count > LIMIT_OPERATIONS || m->operations.bytes > LIMIT_OPERATION_BYTES ||
-            wall_add_ms(b->at, LIMIT_OPERATIONS_KEPT_MS).ns < m->now.ns);
+    const struct operations *o = &m->operations;
+    uint64_t earlier = o->next_block - o->first_block;
+    if (earlier > 0 && block_at(o, o->next_block - 1)->index == m->index) {
+        earlier--;
+    }
+    return earlier > 0 &&
+           (id_set_count(&o->names) > LIMIT_OPERATIONS || o->bytes > LIMIT_OPERATION_BYTES ||
+            wall_add_ms(block_at(o, o->first_block)->at, LIMIT_OPERATIONS_KEPT_MS).ns < m->now.ns);
 }
 
 static void forget(struct machine *m)
 {
+    struct operations *o = &m->operations;
     char room[KEY_BYTES];
     bool any = false;
     for (unsigned i = 0; i < LIMIT_OPERATION_STEPS && has_too_many(m); i++) {
         any = true;
-        m->operations.forgotten = m->operations.first->index;
-        store_delete(&m->store, STORE_KIND_OPERATION, key_of(m->operations.first->index, room));
-        block_free(m);
+        o->forgotten = block_at(o, o->first_block)->index;
+        store_delete(&m->store, STORE_KIND_OPERATION, key_of(o->forgotten, room));
+        block_drop(o);
     }
     if (any) {
         char value[KEY_BYTES];
-        store_put(&m->store, STORE_KIND_OPERATION, key_of(0, room),
-                  key_of(m->operations.forgotten, value));
+        store_put(&m->store, STORE_KIND_OPERATION, key_of(0, room), key_of(o->forgotten, value));
     }
+}
+
+/* What the entry has kept becomes its record. */
+static void write_present(struct machine *m)
+{
+    struct operations *o = &m->operations;
+    struct operation_block b = {
+        .index = m->index, .at = m->now, .count = o->present_count, .bytes = o->present_bytes};
+    char key[KEY_BYTES];
+    struct buf record;
+    buf_init(&record, SIZE_MAX);
+    CHECK(buf_reserve(&record, RECORD_HEAD_BYTES_MAX + o->present.len) != NULL);
+    begin_record(&record, b.at, b.count);
+    buf_add_str(&record, buf_str(&o->present));
+    CHECK(!o->present.overflow);
+    CHECK(!record.overflow);
+    store_put(&m->store, STORE_KIND_OPERATION, key_of(b.index, key), buf_str(&record));
+    b.record_bytes = record.len;
+    b.record = buf_take(&record);
+    block_push(o, &b);
+    if (o->present.cap > PRESENT_KEPT_BYTES) {
+        buf_deinit(&o->present);
+    }
+    buf_clear(&o->present);
+    o->present_count = 0;
+    o->present_bytes = 0;
 }
 
 void operations__write(struct machine *m)
 {
-    struct operation_block *b = m->operations.present;
-    char room[KEY_BYTES];
-    if (b != NULL) {
-        struct buf record;
-        buf_init(&record, SIZE_MAX);
-        pack_u8(&record, PARTS_OPERATION_VERSION);
-        pack_i64(&record, b->at.ns);
-        pack_varint(&record, b->count);
-        for (const struct operation *o = b->first; o != NULL; o = o->next) {
-            buf_add_str(&record, o->node.key);
-            pack_text(&record, o->answer);
-        }
-        CHECK(!record.overflow);
-        store_put(&m->store, STORE_KIND_OPERATION, key_of(b->index, room), buf_str(&record));
-        buf_deinit(&record);
+    if (m->operations.present_count > 0) {
+        write_present(m);
     }
     forget(m);
-    m->operations.present = NULL;
 }
 
 /* Opening */
 
-static void load_block(void *data, struct str rest, struct str value)
+static void load_block(struct machine *m, uint64_t index, struct str value)
 {
-    struct machine *m = data;
-    struct unpack u = unpack_from(rest);
+    struct operations *o = &m->operations;
+    struct operation_block b = {.index = index};
+    struct unpack u = unpack_from(value);
+    uint64_t before = o->bytes;
+    if (!take_record(&u, &b.at, &b.count)) {
+        check_fatal("the record of named commands of entry %llu cannot be read",
+                    (unsigned long long)index);
+    }
+    for (uint32_t i = 0; i < b.count; i++) {
+        struct id name = id_unpack(&u);
+        struct str answer = unpack_text(&u);
+        CHECK(!u.bad);
+        name_add(o, name, answer);
+    }
+    CHECK(unpack_done(&u));
+    b.record = malloc(value.len);
+    CHECK(b.record != NULL);
+    memcpy(b.record, value.ptr, value.len);
+    b.record_bytes = value.len;
+    b.bytes = o->bytes - before;
+    block_push(o, &b);
+}
+
+static uint64_t unpack_key(struct str bytes)
+{
+    struct unpack u = unpack_from(bytes);
     uint64_t index = 0;
     for (unsigned i = 0; i < KEY_BYTES; i++) {
         index = index << 8 | unpack_u8(&u);
     }
     CHECK(unpack_done(&u));
-    u = unpack_from(value);
+    return index;
+}
+
+static void load_record(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    uint64_t index = unpack_key(rest);
     if (index == 0) {
-        for (unsigned i = 0; i < KEY_BYTES; i++) {
-            m->operations.forgotten = m->operations.forgotten << 8 | unpack_u8(&u);
-        }
-        CHECK(unpack_done(&u));
-        return;
+        m->operations.forgotten = unpack_key(value);
+    } else {
+        load_block(m, index, value);
     }
-    uint8_t version = unpack_u8(&u);
-    struct wall at = {.ns = unpack_i64(&u)};
-    uint64_t count = unpack_varint(&u);
-    if (version != PARTS_OPERATION_VERSION) {
-        check_fatal("the record of named commands of entry %llu cannot be read",
-                    (unsigned long long)index);
-    }
-    struct operation_block *b = block_new(m, index, at);
-    for (uint64_t i = 0; i < count; i++) {
-        struct id name = id_unpack(&u);
-        struct str answer = unpack_text(&u);
-        CHECK(!u.bad);
-        block_add(m, b, name, answer);
-    }
-    CHECK(unpack_done(&u));
 }
 
 void operations__load(struct machine *m)
 {
-    map_init(&m->operations.names);
-    m->operations.last = &m->operations.first;
-    store_each(&m->store, STORE_KIND_OPERATION, load_block, m);
+    buf_init(&m->operations.present, SIZE_MAX);
+    store_each(&m->store, STORE_KIND_OPERATION, load_record, m);
 }
 
 void operations__close(struct machine *m)
 {
-    while (m->operations.first != NULL) {
-        block_free(m);
+    struct operations *o = &m->operations;
+    while (o->first_block < o->next_block) {
+        block_drop(o);
     }
-    map_deinit(&m->operations.names);
+    CHECK(id_set_count(&o->names) == 0);
+    id_set_clear(&o->names);
+    free(o->blocks);
+    buf_deinit(&o->present);
 }
