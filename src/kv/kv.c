@@ -6,7 +6,9 @@
 
 #include "base/check.h"
 #include "base/fault.h"
+#include "kv/kv_batch_int.h"
 #include "kv/kv_int.h"
+#include "kv/kv_record.h"
 #include "log/log.h"
 #include "os/os_file.h"
 
@@ -23,12 +25,6 @@ enum {
     KV_BACKGROUND_JOBS = 2,
     KV_SYNC_BYTES = 1 << 20, /* of a table go to the disk at once: the log's flushes come between */
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
-};
-
-struct kv_batch {
-    struct kv *kv;
-    struct buf records;
-    size_t count;
 };
 
 enum err_code kv__err(struct err *err, char *msg, const char *doing)
@@ -334,57 +330,7 @@ void kv_close(struct kv *kv)
 
 struct kv_batch *kv_batch_new(struct kv *kv)
 {
-    struct kv_batch *b = calloc(1, sizeof *b);
-    CHECK(b != NULL);
-    b->kv = kv;
-    /* Whoever commits has decided what an entry may come to; it cannot be refused here. */
-    buf_init(&b->records, SIZE_MAX);
-    return b;
-}
-
-void kv_batch_free(struct kv_batch *b)
-{
-    if (b != NULL) {
-        buf_deinit(&b->records);
-        free(b);
-    }
-}
-
-static void add(struct kv_batch *b, struct kv_record r)
-{
-    CHECK(r.family < b->kv->family_count);
-    kv_record_add(&b->records, &r);
-    b->count++;
-}
-
-void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value)
-{
-    add(b, (struct kv_record){KV_RECORD_PUT, family, key, value});
-}
-
-void kv_put_new(struct kv_batch *b, unsigned family, struct str key, struct str value)
-{
-    add(b, (struct kv_record){KV_RECORD_PUT_NEW, family, key, value});
-}
-
-void kv_delete(struct kv_batch *b, unsigned family, struct str key)
-{
-    add(b, (struct kv_record){KV_RECORD_DELETE, family, key, STR_EMPTY});
-}
-
-void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until)
-{
-    add(b, (struct kv_record){KV_RECORD_DELETE_RANGE, family, from, until});
-}
-
-size_t kv_batch_count(const struct kv_batch *b)
-{
-    return b->count;
-}
-
-struct str kv_batch_bytes(const struct kv_batch *b)
-{
-    return buf_str(&b->records);
+    return kv_batch__new(kv->family_count);
 }
 
 enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
@@ -406,8 +352,7 @@ enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
     }
     (void)pthread_mutex_unlock(&kv->lock);
     if (code == ERR_OK) {
-        buf_clear(&b->records);
-        b->count = 0;
+        kv_batch__clear(b);
     }
     return code;
 }

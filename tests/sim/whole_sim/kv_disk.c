@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "kv/kv.h"
+#include "kv/kv_batch_int.h"
 #include "kv/kv_record.h"
 
 struct pair {
@@ -38,11 +38,6 @@ struct kv {
     size_t family_count;
     bool crashed, retired;
     char path[];
-};
-
-struct kv_batch {
-    struct buf records;
-    size_t count;
 };
 
 struct kv_view {
@@ -377,55 +372,7 @@ void kv_stats(struct kv *kv, struct kv_stats *out)
 
 struct kv_batch *kv_batch_new(struct kv *kv)
 {
-    struct kv_batch *b = calloc(1, sizeof *b);
-    (void)kv;
-    CHECK(b != NULL);
-    buf_init(&b->records, SIZE_MAX);
-    return b;
-}
-
-void kv_batch_free(struct kv_batch *b)
-{
-    if (b != NULL) {
-        buf_deinit(&b->records);
-        free(b);
-    }
-}
-
-static void add(struct kv_batch *b, struct kv_record r)
-{
-    kv_record_add(&b->records, &r);
-    b->count++;
-}
-
-void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value)
-{
-    add(b, (struct kv_record){KV_RECORD_PUT, family, key, value});
-}
-
-void kv_put_new(struct kv_batch *b, unsigned family, struct str key, struct str value)
-{
-    add(b, (struct kv_record){KV_RECORD_PUT_NEW, family, key, value});
-}
-
-void kv_delete(struct kv_batch *b, unsigned family, struct str key)
-{
-    add(b, (struct kv_record){KV_RECORD_DELETE, family, key, STR_EMPTY});
-}
-
-void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until)
-{
-    add(b, (struct kv_record){KV_RECORD_DELETE_RANGE, family, from, until});
-}
-
-size_t kv_batch_count(const struct kv_batch *b)
-{
-    return b->count;
-}
-
-struct str kv_batch_bytes(const struct kv_batch *b)
-{
-    return buf_str(&b->records);
+    return kv_batch__new(kv->family_count);
 }
 
 static void write_record(struct kv *kv, const struct kv_record *r)
@@ -460,8 +407,7 @@ enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
         at = kv_record_read(at, &r);
         write_record(kv, &r);
     }
-    buf_clear(&b->records);
-    b->count = 0;
+    kv_batch__clear(b);
     return ERR_OK;
 }
 

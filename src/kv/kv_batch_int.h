@@ -1,0 +1,17 @@
+/*
+ * Kv_batch_int: what a batch is for those who commit it. It knows nothing of RocksDB, so that a
+ * store in memory has the same batches (tests/sim/whole_sim/kv_disk.c).
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "kv/kv.h"
+
+struct kv_batch {
+    size_t family_count; /* of the store that it is for */
+    struct buf records;  /* kv_record.h */
+    size_t count;
+};
+
+struct kv_batch *kv_batch__new(size_t family_count);
+void kv_batch__clear(struct kv_batch *b); /* it was committed */
