@@ -10,12 +10,19 @@
 #include "raftlog/members.h"
 #include "raftlog/segment.h"
 
-enum { ENTRY_HEAD_BYTES = 16, ENTRY_ALIGN = 8 };
+enum { APPEND_HEAD_BYTES = 36, ENTRY_HEAD_BYTES = 16, ENTRY_ALIGN = 8 };
 
 /* --- encoding --- */
 
 static void encode_append(const struct raft_append_entries *a, struct buf *out)
 {
+    size_t bytes = APPEND_HEAD_BYTES + a->n_entries * (size_t)ENTRY_HEAD_BYTES;
+    for (unsigned i = 0; i < a->n_entries; i++) {
+        bytes += a->entries[i].buf.len;
+    }
+    if (buf_reserve(out, bytes) == NULL) {
+        return; /* out says so */
+    }
     pack_u64(out, a->term);
     pack_u64(out, a->prev_log_index);
     pack_u64(out, a->prev_log_term);

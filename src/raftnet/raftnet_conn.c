@@ -285,6 +285,9 @@ static void read_some(struct raftnet_conn *c)
         if (hand_over(c)) {
             return;
         }
+        if (c->link.ssl == NULL && n < READ_BYTES) {
+            break; /* that was all: asking again would only say so */
+        }
     }
     if (c->in.len == 0 && c->in.cap > (size_t)4 * READ_BYTES) {
         buf_deinit(&c->in); /* what one long frame needed */
