@@ -235,6 +235,8 @@ void engine_hash__status(struct engine *e, struct engine_cluster_status *out)
     out->quarantined = atomic_load(&h->quarantined);
     out->hash_compared_total = h->compared_total;
     out->hash_differed_total = h->differed_total;
-    out->hash_index = h->last[0].index;
-    out->hash = h->last[0].hash;
+    /* After a start there was no such index yet: then the state as it is. */
+    bool none = h->last[0].index == 0;
+    out->hash_index = none ? machine_applied_index(e->machine) : h->last[0].index;
+    out->hash = none ? machine_state_hash(e->machine) : h->last[0].hash;
 }

@@ -521,6 +521,20 @@ class TestSettings(unittest.TestCase):
                 self.assertEqual(node["raft_id"], f"{1:016x}")
             self.assertTrue(os.path.exists(identity))
 
+    def test_the_state_hash_is_known_after_a_restart(self):
+        """It is taken at certain entries only; until the first of them, at the last one applied."""
+        with tempfile.TemporaryDirectory() as folder:
+            found = []
+            for _ in range(2):
+                with Server(data_dir=folder) as server:
+                    api = server.client()
+                    if not found:
+                        api.enqueue("q")
+                    found.append(api.must(api.get("/api/v1/cluster/status"))["state_hash"])
+            for hash in found:
+                self.assertGreater(hash["index"], 0)
+                self.assertNotEqual(hash["hash"], "0" * 16)
+
     def test_a_folder_without_its_identity_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             with Server(data_dir=folder) as server:
