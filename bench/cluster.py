@@ -9,7 +9,7 @@ All nodes and clients share this machine; every node flushes to its disk before 
            of three through the leader, and of three through a follower; medians of rounds in turns
   kills    from kill -9 of the leader to the next write that is acknowledged, of those that began after it
   stops    from SIGTERM to the leader: the longest time without an acknowledged write, and failed requests
-  standby  from the start of an empty node to its vote, with so many jobs to fetch
+  standby  from the start of an empty node to its vote, with so many jobs to fetch, most of them as a checkpoint
 """
 import argparse
 import contextlib
@@ -35,6 +35,7 @@ PARTS = ["rates", "kills", "stops", "standby"]
 ONE = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
 PATIENCE_S = 120
 FAIL_S = 30           # of a request
+SNAPSHOT = ("--snapshot-log-bytes", str(32 << 20))  # a new node gets a checkpoint, not the whole log
 AFTER_STOP_S = 1.0    # how long clients go on when a leader has ended
 SECRET = "a secret for the nodes of one bench"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -60,13 +61,13 @@ def free_port():
 
 
 class Node:
-    def __init__(self, program, folder, number):
+    def __init__(self, program, folder, number, flags=()):
         self.name, self.port, self.raft_port = f"node-{number}", free_port(), free_port()
         self.folder, self.log = folder / self.name, folder / f"{self.name}.log"
         self.url = f"http://127.0.0.1:{self.port}"
         self.words = [program, "server", "--bind", f"127.0.0.1:{self.port}", "--data-dir", str(self.folder),
                       "--node-id", self.name, "--raft-bind", f"127.0.0.1:{self.raft_port}",
-                      "--cluster-secret", SECRET, "--rate-limit-enabled=false", "--log-format", "json"]
+                      "--cluster-secret", SECRET, "--rate-limit-enabled=false", "--log-format", "json", *flags]
         self.process = None
 
     def start(self, join=None):
@@ -99,10 +100,10 @@ class Node:
 
 
 class Cluster:
-    def __init__(self, program, folder, count):
+    def __init__(self, program, folder, count, flags=()):
         self.program, self.folder = program, folder
         folder.mkdir()
-        self.nodes = [Node(program, folder, i + 1) for i in range(count)]
+        self.nodes = [Node(program, folder, i + 1, flags) for i in range(count)]
 
     def __enter__(self):
         self.nodes[0].start()
@@ -310,10 +311,10 @@ def fill(node, jobs):
 
 
 def standby(options, folder):
-    with Cluster(options.program, folder / "standby", 3) as cluster:
+    with Cluster(options.program, folder / "standby", 3, SNAPSHOT) as cluster:
         fill(cluster.leader(), options.standby_jobs)
         cluster.wait_voters()
-        new = Node(options.program, cluster.folder, 4)
+        new = Node(options.program, cluster.folder, 4, SNAPSHOT)
         cluster.nodes.append(new)
         began = time.monotonic()
         new.start(join=cluster.leader())
@@ -325,6 +326,8 @@ def standby(options, folder):
         took = time.monotonic() - began
         cluster.wait_voters()
         fetched = new.status()["checkpoint_fetch"]
+    if fetched["fetched_total"] == 0:
+        sys.exit("the new node fetched no checkpoint: there are too few jobs for a snapshot")
     print(f"an empty node with {options.standby_jobs} jobs to fetch votes after {took:.1f} s (wanted 15); its "
           f"checkpoint has {fetched['bytes_total'] / 1e6:.0f} MB")
 
