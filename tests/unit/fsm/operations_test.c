@@ -122,6 +122,29 @@ static void what_was_forgotten__is_refused(void **state)
     assert_int_equal(kit_apply_named(k, &c, name_of(4, 9), k->index)->code, ERR_OK);
 }
 
+/* Each is found again among those of many entries, from memory and from disk. */
+static void many_entries__keep_their_answers(void **state)
+{
+    enum { ENTRIES = 150 };
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct command_new job = {.job = kit_template(queue, "{}")};
+    struct command c = kit_enqueue_command(&job, 1);
+    struct id made[ENTRIES];
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        made[i] = kit_apply_named(k, &c, name_of(5, (uint8_t)i), k->index)->items[0].id;
+    }
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (unsigned i = 0; i < ENTRIES; i++) {
+            const struct result *r = kit_apply_named(k, &c, name_of(5, (uint8_t)i), 0);
+            assert_int_equal(r->count, 1);
+            assert_true(id_eq(r->items[0].id, made[i]));
+        }
+        kit_reopen(k);
+    }
+    kit_expect_count(k, queue, JOB_PENDING, ENTRIES);
+}
+
 /* The record as it stands on disk: both ways. */
 static void golden__record_decodes(void **state)
 {
@@ -159,4 +182,5 @@ TEST_GROUP_FIXTURE(operations, kit_setup, kit_teardown,
                    cmocka_unit_test(named_put__is_kept_as_it_always_was),
                    cmocka_unit_test(refusal__is_decided_anew),
                    cmocka_unit_test(what_was_forgotten__is_refused),
+                   cmocka_unit_test(many_entries__keep_their_answers),
                    cmocka_unit_test(golden__record_decodes));
