@@ -5,8 +5,6 @@
  * journal, and the indexes are made when all rows are there. A comparison walks the rows beside the
  * documents: a document says which log entry wrote it, and a row with the same entry is up to date.
  */
-#include <stdlib.h>
-
 #include "base/check.h"
 #include "log/log.h"
 #include "store/store_job.h"
@@ -15,78 +13,25 @@
 
 enum { LOOK_EVERY = 1024 }; /* documents between two looks whether to go on */
 
-/* A document that cannot be decoded stops the process, as everywhere. */
-static void decode(struct id id, struct str doc, struct job *out)
-{
-    struct err err;
-    if (store_job_decode(id, doc, out, &err) != ERR_OK) {
-        check_fatal("a document cannot be read: %s", err.msg);
-    }
-}
-
-/* Documents that are written together. */
-enum { LOAD_JOBS = 8192, LOAD_BYTES = 8 << 20 };
-
-struct load {
-    struct view_rows *r;
-    struct buf docs;
-    struct {
-        struct id id;
-        size_t at, len;
-    } place[LOAD_JOBS];
-    struct job jobs[LOAD_JOBS];
-    struct view_new news[LOAD_JOBS];
-    size_t count;
-};
-
-static enum err_code unload(struct load *l, struct err *err)
-{
-    for (size_t i = 0; i < l->count; i++) {
-        decode(l->place[i].id, str_from(l->docs.ptr + l->place[i].at, l->place[i].len),
-               &l->jobs[i]);
-    }
-    enum err_code code = view_rows__put_new(l->r, l->jobs, l->news, l->count, err);
-    l->count = 0;
-    buf_clear(&l->docs);
-    return code;
-}
-
-static enum err_code load(struct load *l, struct id id, struct str doc, struct err *err)
-{
-    bool full = l->count == LOAD_JOBS || (l->count > 0 && l->docs.len + doc.len > LOAD_BYTES);
-    if (full && unload(l, err) != ERR_OK) {
-        return err->code;
-    }
-    l->place[l->count].id = id;
-    l->place[l->count].at = l->docs.len;
-    l->place[l->count].len = doc.len;
-    l->count++;
-    buf_add_str(&l->docs, doc);
-    return ERR_OK;
-}
-
 static enum err_code fill(struct view *v, struct view_rows *r, struct err *err)
 {
     struct store_walk *walk = store_walk_new(r->store);
-    struct load *l = calloc(1, sizeof *l);
+    struct view_batch *batch = view_batch__new();
     struct id id;
     struct str doc;
     enum err_code code = ERR_OK;
     uint64_t n = 0;
-    CHECK(l != NULL);
-    l->r = r;
-    buf_init(&l->docs, SIZE_MAX);
     while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
         code = ++n % LOOK_EVERY == 0 ? view_space__go_on(v, err) : ERR_OK;
-        if (code == ERR_OK) {
-            code = load(l, id, doc, err);
+        if (code == ERR_OK && view_batch__is_full(batch)) {
+            code = view_batch__write(batch, r, err);
         }
+        view_batch__put(batch, id, doc);
     }
     if (code == ERR_OK) {
-        code = unload(l, err);
+        code = view_batch__write(batch, r, err);
     }
-    buf_deinit(&l->docs);
-    free(l);
+    view_batch__free(batch);
     store_walk_free(walk);
     return code;
 }
@@ -149,6 +94,17 @@ enum err_code view_copy__build(struct view *v, const struct view_mark *mark, str
 
 /* Comparing */
 
+/* The entry that wrote a document. */
+static int64_t version_of(struct id id, struct str doc)
+{
+    struct job j;
+    struct err err;
+    if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
+        check_fatal("a document cannot be read: %s", err.msg);
+    }
+    return (int64_t)j.version;
+}
+
 struct comparison {
     struct view_rows *r;
     sqlite3 *db; /* reads the rows as they were at the start */
@@ -156,13 +112,11 @@ struct comparison {
     bool has_row;
     struct id row_id;
     int64_t row_version;
-    uint64_t in_transaction;
+    struct view_batch *batch; /* what differs */
     uint64_t changed;
     uint64_t looked_at; /* documents, and rows without one, since unread was told of them */
     struct view *view;
 };
-
-enum { TRANSACTION_ROWS = 1024 };
 
 static enum err_code next_row(struct comparison *c, struct err *err)
 {
@@ -186,18 +140,30 @@ static void tell_progress(struct comparison *c)
     c->looked_at = 0;
 }
 
-/* Before a change: a transaction, of not too many. */
-static enum err_code prepare_change(struct comparison *c, struct err *err)
+/* What differs, in a transaction of its own. */
+static enum err_code write_batch(struct comparison *c, const struct view_mark *mark,
+                                 struct err *err)
 {
-    c->changed++;
-    if (c->in_transaction == TRANSACTION_ROWS) {
-        c->in_transaction = 0;
-        if (view_rows__commit(c->r, &c->r->mark, err) != ERR_OK) {
-            return err->code;
-        }
+    c->changed += view_batch__count(c->batch);
+    if (view_rows__begin(c->r, err) != ERR_OK || view_batch__write(c->batch, c->r, err) != ERR_OK ||
+        view_rows__commit(c->r, mark, err) != ERR_OK) {
+        return err->code;
+    }
+    tell_progress(c);
+    return ERR_OK;
+}
+
+/* Something was looked at, and is in the batch if it differs. */
+static enum err_code looked(struct comparison *c, struct err *err)
+{
+    c->looked_at++;
+    if (view_batch__is_full(c->batch)) {
+        return write_batch(c, &c->r->mark, err);
+    }
+    if (view_batch__count(c->batch) == 0 && c->looked_at >= LOOK_EVERY) {
         tell_progress(c);
     }
-    return c->in_transaction++ == 0 ? view_rows__begin(c->r, err) : ERR_OK;
+    return ERR_OK;
 }
 
 /* Rows below the document's id have no document. */
@@ -205,11 +171,8 @@ static enum err_code remove_below(struct comparison *c, const struct id *id, str
 {
     enum err_code code = ERR_OK;
     while (code == ERR_OK && c->has_row && (id == NULL || id_cmp(c->row_id, *id) < 0)) {
-        code = prepare_change(c, err);
-        if (code == ERR_OK) {
-            code = view_rows__remove(c->r, c->row_id, err);
-            c->looked_at++;
-        }
+        view_batch__remove(c->batch, c->row_id);
+        code = looked(c, err);
         if (code == ERR_OK) {
             code = next_row(c, err);
         }
@@ -220,23 +183,15 @@ static enum err_code remove_below(struct comparison *c, const struct id *id, str
 static enum err_code compare_one(struct comparison *c, struct id id, struct str doc,
                                  struct err *err)
 {
-    struct job j;
     enum err_code code = remove_below(c, &id, err);
     if (code != ERR_OK) {
         return code;
     }
     bool there = c->has_row && id_eq(c->row_id, id);
-    decode(id, doc, &j);
-    if (!there || c->row_version != (int64_t)j.version) {
-        code = prepare_change(c, err);
-        if (code == ERR_OK) {
-            code = view_rows__put(c->r, &j, err);
-        }
+    if (!there || c->row_version != version_of(id, doc)) {
+        view_batch__put(c->batch, id, doc);
     }
-    c->looked_at++;
-    if (c->in_transaction == 0 && c->looked_at >= LOOK_EVERY) {
-        tell_progress(c);
-    }
+    code = looked(c, err);
     return code == ERR_OK && there ? next_row(c, err) : code;
 }
 
@@ -260,7 +215,7 @@ static enum err_code compare_all(struct comparison *c, struct err *err)
 enum err_code view_copy__compare(struct view *v, struct view_rows *r, const struct view_mark *mark,
                                  uint64_t *out_changed, struct err *err)
 {
-    struct comparison c = {.r = r, .view = v};
+    struct comparison c = {.r = r, .view = v, .batch = view_batch__new()};
     struct view_mark reached = *mark;
     enum err_code code = view_db__open(v->path.z, VIEW_DB_READ, &c.db, err);
     if (code == ERR_OK) {
@@ -271,13 +226,11 @@ enum err_code view_copy__compare(struct view *v, struct view_rows *r, const stru
     }
     (void)sqlite3_finalize(c.st);
     view_db__close(c.db);
-    if (code == ERR_OK && c.in_transaction == 0) {
-        code = view_rows__begin(r, err);
-    }
     if (code == ERR_OK) {
         reached.words = r->mark.words;
-        code = view_rows__commit(r, &reached, err);
+        code = write_batch(&c, &reached, err);
     }
+    view_batch__free(c.batch);
     if (code != ERR_OK) {
         view_rows__rollback(r);
         return code;

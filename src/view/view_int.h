@@ -79,13 +79,19 @@ size_t view_depends__of(const struct job *j, struct id out[VIEW_DEPENDS_MAX]);
 
 /* view_rows.c: writing jobs through one connection */
 
+struct view_fed;
+struct view_item;
 struct view_queue;
+
+enum { VIEW_BATCH = 4096 }; /* jobs that are written at once, at most */
 
 struct view_rows {
     sqlite3 *db;
     struct store *store;
     struct sqlite3_stmt **st;
-    struct id *depends; /* room for those of one job */
+    struct view_fed *fed;      /* of the connection */
+    struct view_item **picked; /* room for those that a statement is about */
+    struct id *depends;        /* room for those of one job */
     struct view_cells cells;
     struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
@@ -103,26 +109,59 @@ ATTR_NODISCARD enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, s
                                              struct err *err);
 void view_rows__close(struct view_rows *r); /* fine on zeros, and on one that failed to open */
 
-/* A transaction: begin, any number of put and remove, then commit or rollback. After a rollback the
- * rows must be closed and opened again. */
-ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
-ATTR_NODISCARD enum err_code view_rows__put(struct view_rows *r, const struct job *j,
-                                            struct err *err);
-/* Jobs that the file does not have, in the order of ids. Their texts get numbers queue by queue: a
- * search that looks at all texts of a queue then finds many of them on each page. news is room for
- * n. */
-struct view_new {
-    struct view_queue *queue;
-    int64_t num;
-    size_t next;     /* job of the same queue */
-    size_t by_queue; /* the i-th job in the order of numbers */
+/* What the row of a job was. */
+struct view_old {
+    bool found;
+    int64_t num, version, queue, errors, usages, depends;
+    struct view_cell cell;
+    struct view_moments moments;
 };
-ATTR_NODISCARD enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs,
-                                                struct view_new *news, size_t n, struct err *err);
-ATTR_NODISCARD enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *err);
+
+/* What the view adds to a job; VIEW_COLUMNS calls it r. */
+struct view_extra {
+    int64_t num, queue, depends;
+};
+
+/* A job whose row is to be what the job is. */
+struct view_item {
+    struct job job; /* its id alone, when… */
+    bool gone;      /* …there is no document any more */
+    /* private */
+    struct view_old old;
+    struct view_extra extra;
+    struct view_queue *queue; /* NULL: not known, as nothing is written */
+};
+
+/* A transaction: begin, any number of writes, then commit or rollback. A write is of jobs of which
+ * each is there once. After a rollback the rows must be closed and opened again. */
+ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
+ATTR_NODISCARD enum err_code view_rows__write(struct view_rows *r, struct view_item *items,
+                                              size_t n, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark,
                                                struct err *err);
 void view_rows__rollback(struct view_rows *r);
+
+/* view_fed.c: the table "fed", which shows items to the statements of a connection */
+
+/* It belongs to the connection, which frees it. */
+ATTR_NODISCARD enum err_code view_fed__open(sqlite3 *db, struct view_fed **out, struct err *err);
+void view_fed__show(struct view_fed *fed, struct view_item *const *items, size_t count);
+
+/* view_batch.c: documents that are written together, each job once */
+
+struct view_batch;
+
+struct view_batch *view_batch__new(void);
+void view_batch__free(struct view_batch *b); /* NULL is fine */
+size_t view_batch__count(const struct view_batch *b);
+bool view_batch__is_full(const struct view_batch *b); /* write it before more is added */
+void view_batch__put(struct view_batch *b, struct id id, struct str doc);
+void view_batch__remove(struct view_batch *b, struct id id);
+/* The newest document of a job, or its absence. */
+void view_batch__read(struct view_batch *b, struct engine *e, struct id id);
+/* Inside a transaction; the batch is empty afterwards. */
+ATTR_NODISCARD enum err_code view_batch__write(struct view_batch *b, struct view_rows *r,
+                                               struct err *err);
 
 /* view_words.c: the full text behind the rows */
 

@@ -1,6 +1,7 @@
 /*
- * Jobs as rows. Every change of a job is looked at from what its row was before: only what differs
- * is written, and the counters are kept by adding differences.
+ * Jobs as rows, many at a time. Every change of a job is looked at from what its row was before:
+ * the counters are kept by adding differences, and what hangs on a job is written when it differs.
+ * The rows themselves are replaced, by one statement for all of them (view_fed.c).
  */
 #include <stdlib.h>
 
@@ -14,12 +15,11 @@ enum statement {
     COMMIT,
     ROLLBACK,
     FIND,
-    INSERT_JOB,
-    UPDATE_JOB,
-    DELETE_JOB,
-    INSERT_TEXT,
-    DELETE_TEXT,
+    DELETE_JOBS,
+    INSERT_JOBS,
+    DELETE_TEXTS,
     INSERT_GONE,
+    INSERT_TEXTS,
     INSERT_ERROR,
     MOVE_ERRORS,
     TRIM_ERRORS,
@@ -33,25 +33,21 @@ enum statement {
     STATEMENT_COUNT
 };
 
-#define NAME(name, kind, value)     ", " #name
-#define QUESTION(name, kind, value) ", ?"
+#define NAME(name, kind, value) ", " #name
 static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [FIND] =
-        "SELECT num, version, queue, errors, usages, depends, state, priority, attempt, failing,"
-        " completed_at, scheduled_at, expire_at, started_at, failed_at FROM jobs WHERE id = ?",
-    [INSERT_JOB] =
-        "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") VALUES (?" VIEW_COLUMNS(QUESTION) ")",
-    /* The id is the first parameter of both. */
-    [UPDATE_JOB] =
-        "UPDATE jobs SET (num" VIEW_REST(NAME) ") = (?2" VIEW_REST(QUESTION) ") WHERE id = ?1",
-    [DELETE_JOB] = "DELETE FROM jobs WHERE id = ?",
-    [INSERT_TEXT] = "INSERT INTO texts (num, id, bytes, queue, payload, tags)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
-    [DELETE_TEXT] = "DELETE FROM texts WHERE num = ?",
-    [INSERT_GONE] = "INSERT INTO gone (num) VALUES (?)",
+    [FIND] = "SELECT f.place, j.num, j.version, j.queue, j.errors, j.usages, j.depends, j.state,"
+             " j.priority, j.attempt, j.failing, j.completed_at, j.scheduled_at, j.expire_at,"
+             " j.started_at, j.failed_at FROM fed f CROSS JOIN jobs j NOT INDEXED ON j.id = f.id",
+    [DELETE_JOBS] = "DELETE FROM jobs WHERE id IN (SELECT id FROM fed)",
+    [INSERT_JOBS] =
+        "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") SELECT id" VIEW_COLUMNS(NAME) " FROM fed",
+    [DELETE_TEXTS] = "DELETE FROM texts WHERE num IN (SELECT old_num FROM fed)",
+    [INSERT_GONE] = "INSERT INTO gone (num) SELECT old_num FROM fed",
+    [INSERT_TEXTS] = "INSERT INTO texts (num, id, bytes, queue, payload, tags)"
+                     " SELECT num, id, bytes, queue_name, payload, tags FROM fed",
     [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark, queue,"
                      " version) VALUES (?, ?, ?, ?, ?, ?, ?)",
     [MOVE_ERRORS] = "UPDATE errors SET queue = ?2 WHERE job = ?1",
@@ -66,27 +62,14 @@ static const char *const statements[STATEMENT_COUNT] = {
     [SET_MARK] = "UPDATE mark SET complete = ?, hash = ?, words = ?",
 };
 #undef NAME
-#undef QUESTION
 
 struct view_queue {
     struct map_node node;
     int64_t num;
-    size_t line_first, line_last, line_count; /* of view_rows__put_new, while it runs */
-    struct view_queue *line_next;
+    int64_t text_count,
+        text_next; /* new texts of a batch, and their numbers, while it is written */
+    struct view_queue *text_queue; /* the next one that has any */
     char name[];
-};
-
-/* What the row of a job was. */
-struct old_row {
-    bool found;
-    int64_t num, version, queue, errors, usages, depends;
-    struct view_cell cell;
-    struct view_moments moments;
-};
-
-/* What the view adds to a job; the name that VIEW_COLUMNS uses is r. */
-struct extra {
-    int64_t num, queue, depends;
 };
 
 static void bind_i64(sqlite3_stmt *st, int at, int64_t v)
@@ -163,7 +146,11 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
     map_init(&r->queues);
     r->st = calloc(STATEMENT_COUNT, sizeof(sqlite3_stmt *));
     r->depends = calloc(VIEW_DEPENDS_MAX, sizeof *r->depends);
-    CHECK(r->st != NULL && r->depends != NULL);
+    r->picked = calloc(VIEW_BATCH, sizeof *r->picked);
+    CHECK(r->st != NULL && r->depends != NULL && r->picked != NULL);
+    if (view_fed__open(db, &r->fed, err) != ERR_OK) {
+        return err->code;
+    }
     for (size_t i = 0; i < STATEMENT_COUNT; i++) {
         if (view_db__prepare(db, statements[i], &r->st[i], err) != ERR_OK) {
             return err->code;
@@ -192,6 +179,7 @@ void view_rows__close(struct view_rows *r)
         }
         free(r->st);
         free(r->depends);
+        free(r->picked);
         map_each(&r->queues, free_queue, &r->queues);
         map_deinit(&r->queues);
         view_cells__deinit(&r->cells);
@@ -200,51 +188,81 @@ void view_rows__close(struct view_rows *r)
     *r = (struct view_rows){0};
 }
 
-/* One job */
+/* Rows of the file */
 
 static enum err_code run(struct view_rows *r, enum statement which, struct err *err)
 {
     return view_db__run(r->db, r->st[which], err);
 }
 
-static enum err_code find_old(struct view_rows *r, const struct id *id, struct old_row *out,
+/* A statement over those that were picked. */
+static enum err_code run_picked(struct view_rows *r, enum statement which, size_t count,
+                                struct err *err)
+{
+    if (count == 0) {
+        return ERR_OK;
+    }
+    view_fed__show(r->fed, r->picked, count);
+    enum err_code code = run(r, which, err);
+    view_fed__show(r->fed, NULL, 0);
+    return code;
+}
+
+static enum err_code read_old(struct view_rows *r, sqlite3_stmt *st, struct view_old *out,
+                              const struct id *id, struct err *err)
+{
+    int64_t *const values[] = {
+        &out->num,
+        &out->version,
+        &out->queue,
+        &out->errors,
+        &out->usages,
+        &out->depends,
+        &out->cell.state,
+        &out->cell.priority,
+        &out->cell.attempt,
+        &out->cell.failing,
+        &out->moments.at[VIEW_RANK_COMPLETED],
+        &out->moments.at[VIEW_RANK_SCHEDULED],
+        &out->moments.at[VIEW_RANK_EXPIRE],
+        &out->moments.at[VIEW_RANK_STARTED],
+        &out->moments.at[VIEW_RANK_FAILED],
+    };
+    for (int i = 0; i < (int)COUNT_OF(values); i++) {
+        *values[i] = sqlite3_column_int64(st, i + 1);
+    }
+    out->found = true;
+    out->moments.queue = out->queue;
+    out->moments.state = out->cell.state;
+    out->moments.at[VIEW_RANK_CREATED] = id_ms(*id);
+    if (out->queue < 1 || out->queue >= r->next_queue || out->cell.state < 0 ||
+        out->cell.state >= JOB_STATE_COUNT) {
+        return err_set(err, ERR_CORRUPT, "view: a job of the queue %lld and the state %lld",
+                       (long long)out->queue, (long long)out->cell.state);
+    }
+    return ERR_OK;
+}
+
+/* What the rows were. */
+static enum err_code find_old(struct view_rows *r, struct view_item *items, size_t n,
                               struct err *err)
 {
     sqlite3_stmt *st = r->st[FIND];
-    *out = (struct old_row){0};
-    view_db__bind_id(st, 1, id);
-    enum err_code code = view_db__step(r->db, st, &out->found, err);
-    if (code == ERR_OK && out->found) {
-        int64_t *const values[] = {
-            &out->num,
-            &out->version,
-            &out->queue,
-            &out->errors,
-            &out->usages,
-            &out->depends,
-            &out->cell.state,
-            &out->cell.priority,
-            &out->cell.attempt,
-            &out->cell.failing,
-            &out->moments.at[VIEW_RANK_COMPLETED],
-            &out->moments.at[VIEW_RANK_SCHEDULED],
-            &out->moments.at[VIEW_RANK_EXPIRE],
-            &out->moments.at[VIEW_RANK_STARTED],
-            &out->moments.at[VIEW_RANK_FAILED],
-        };
-        for (int i = 0; i < (int)COUNT_OF(values); i++) {
-            *values[i] = sqlite3_column_int64(st, i);
-        }
-        out->moments.queue = out->queue;
-        out->moments.state = out->cell.state;
-        out->moments.at[VIEW_RANK_CREATED] = id_ms(*id);
-        if (out->queue < 1 || out->queue >= r->next_queue || out->cell.state < 0 ||
-            out->cell.state >= JOB_STATE_COUNT) {
-            code = err_set(err, ERR_CORRUPT, "view: a job of the queue %lld and the state %lld",
-                           (long long)out->queue, (long long)out->cell.state);
+    bool row = false;
+    for (size_t i = 0; i < n; i++) {
+        r->picked[i] = &items[i];
+    }
+    view_fed__show(r->fed, r->picked, n);
+    enum err_code code = view_db__step(r->db, st, &row, err);
+    while (code == ERR_OK && row) {
+        struct view_item *item = &items[sqlite3_column_int64(st, 0)];
+        code = read_old(r, st, &item->old, &item->job.id, err);
+        if (code == ERR_OK) {
+            code = view_db__step(r->db, st, &row, err);
         }
     }
     (void)sqlite3_reset(st);
+    view_fed__show(r->fed, NULL, 0);
     return code;
 }
 
@@ -266,7 +284,7 @@ static enum err_code queue_of(struct view_rows *r, struct str name, struct view_
 }
 
 /* Out of all counters as it was, into them as it is. j: NULL when the job goes. */
-static void count(struct view_rows *r, const struct old_row *old, const struct job *j,
+static void count(struct view_rows *r, const struct view_old *old, const struct job *j,
                   int64_t queue)
 {
     if (old->found) {
@@ -293,55 +311,6 @@ static void count(struct view_rows *r, const struct old_row *old, const struct j
                                   [VIEW_RANK_FAILED] = j->failed_at.ns,
                               }};
     view_ranks__move(&r->ranks, old->found ? &old->moments : NULL, &to);
-}
-
-static void bind_job(sqlite3_stmt *st, const struct job *j, const struct extra *r)
-{
-    int at = 1;
-    view_db__bind_id(st, at, &j->id);
-#define BIND_INT(value)  bind_i64(st, ++at, (value));
-#define BIND_TEXT(value) view_db__bind_or_null(st, ++at, (value));
-#define BIND_ID(value)                                                                             \
-    if (id_is_none(value)) {                                                                       \
-        view_db__bind_or_null(st, ++at, STR_EMPTY);                                                \
-    } else {                                                                                       \
-        view_db__bind_id(st, ++at, &(value));                                                      \
-    }
-#define BIND_STEP(value)                                                                           \
-    if ((value)->has_chain_step) {                                                                 \
-        bind_i64(st, ++at, (value)->chain_step);                                                   \
-    } else {                                                                                       \
-        view_db__bind_or_null(st, ++at, STR_EMPTY);                                                \
-    }
-#define BIND(name, kind, value) BIND_##kind(value)
-    VIEW_COLUMNS(BIND)
-#undef BIND
-#undef BIND_STEP
-#undef BIND_ID
-#undef BIND_TEXT
-#undef BIND_INT
-}
-
-static enum err_code drop_text(struct view_rows *r, int64_t num, struct err *err)
-{
-    /* Words that know it need its text once more to forget it. */
-    enum statement which = num > r->mark.words ? DELETE_TEXT : INSERT_GONE;
-    r->gone_count += which == INSERT_GONE;
-    bind_i64(r->st[which], 1, num);
-    return run(r, which, err);
-}
-
-static enum err_code add_text(struct view_rows *r, const struct job *j, int64_t num,
-                              struct err *err)
-{
-    sqlite3_stmt *st = r->st[INSERT_TEXT];
-    bind_i64(st, 1, num);
-    view_db__bind_id(st, 2, &j->id);
-    bind_i64(st, 3, (int64_t)(j->queue.len + j->payload.len + j->tags.len));
-    view_db__bind_text(st, 4, j->queue);
-    view_db__bind_text(st, 5, j->payload);
-    view_db__bind_text(st, 6, j->tags);
-    return run(r, INSERT_TEXT, err);
 }
 
 /* What hangs on a job */
@@ -424,11 +393,11 @@ static enum err_code write_usage(struct view_rows *r, const struct job *j, struc
 }
 
 /* What a job depends on is the same for ever: it is written with the first row of the job. */
-static enum err_code write_depends(struct view_rows *r, const struct job *j, struct extra *extra,
+static enum err_code write_depends(struct view_rows *r, const struct job *j, int64_t *out_count,
                                    struct err *err)
 {
     size_t n = view_depends__of(j, r->depends);
-    extra->depends = (int64_t)n;
+    *out_count = (int64_t)n;
     for (size_t i = 0; i < n; i++) {
         view_db__bind_id(r->st[INSERT_DEPENDS], 1, &r->depends[i]);
         view_db__bind_id(r->st[INSERT_DEPENDS], 2, &j->id);
@@ -439,126 +408,6 @@ static enum err_code write_depends(struct view_rows *r, const struct job *j, str
     return ERR_OK;
 }
 
-static enum err_code write_row(struct view_rows *r, const struct job *j, enum statement which,
-                               const struct extra *extra, struct err *err)
-{
-    bind_job(r->st[which], j, extra);
-    return run(r, which, err);
-}
-
-static enum err_code write_job(struct view_rows *r, const struct job *j, const struct old_row *old,
-                               const struct view_queue *q, struct err *err)
-{
-    struct extra extra = {.num = old->num, .queue = q->num, .depends = old->depends};
-    if (!old->found || old->queue != q->num) {
-        extra.num = r->next_num++;
-        if ((old->found && drop_text(r, old->num, err) != ERR_OK) ||
-            add_text(r, j, extra.num, err) != ERR_OK) {
-            return err->code;
-        }
-    }
-    if (!old->found && write_depends(r, j, &extra, err) != ERR_OK) {
-        return err->code;
-    }
-    return write_row(r, j, old->found ? UPDATE_JOB : INSERT_JOB, &extra, err);
-}
-
-/* What belongs to a job besides its row, and the counters. */
-static enum err_code write_rest(struct view_rows *r, const struct job *j, const struct old_row *old,
-                                const struct view_queue *q, struct err *err)
-{
-    count(r, old, j, q->num);
-    if (old->errors > 0 && old->queue != q->num && move_errors(r, j, q->num, err) != ERR_OK) {
-        return err->code;
-    }
-    if (j->error_count != old->errors && write_errors(r, j, q->num, err) != ERR_OK) {
-        return err->code;
-    }
-    if (j->usage_count != old->usages && write_usage(r, j, err) != ERR_OK) {
-        return err->code;
-    }
-    r->written++;
-    return ERR_OK;
-}
-
-enum err_code view_rows__put(struct view_rows *r, const struct job *j, struct err *err)
-{
-    struct old_row old = {0};
-    struct view_queue *q = NULL;
-    if (!r->fresh && find_old(r, &j->id, &old, err) != ERR_OK) {
-        return err->code;
-    }
-    if (old.found && old.version == (int64_t)j->version) {
-        return ERR_OK; /* the entry that wrote the document is in the row already */
-    }
-    if (queue_of(r, j->queue, &q, err) != ERR_OK) {
-        return err->code;
-    }
-    CHECK(q != NULL);
-    return write_job(r, j, &old, q, err) == ERR_OK ? write_rest(r, j, &old, q, err) : err->code;
-}
-
-/* Many new ones */
-
-/* Lines per queue through the list: heads and tails by queue, and who is next. */
-static enum err_code line_up(struct view_rows *r, const struct job *jobs, struct view_new *news,
-                             size_t n, struct err *err)
-{
-    struct view_queue *first = NULL;
-    struct view_queue **last = &first;
-    for (size_t i = 0; i < n; i++) {
-        struct view_queue *q = NULL;
-        if (queue_of(r, jobs[i].queue, &q, err) != ERR_OK) {
-            return err->code;
-        }
-        CHECK(q != NULL);
-        news[i].queue = q;
-        news[i].next = SIZE_MAX;
-        if (q->line_count++ == 0) {
-            q->line_first = i;
-            q->line_next = NULL;
-            *last = q;
-            last = &q->line_next;
-        } else {
-            news[q->line_last].next = i;
-        }
-        q->line_last = i;
-    }
-    size_t rank = 0;
-    for (struct view_queue *q = first; q != NULL; q = q->line_next) {
-        for (size_t i = q->line_first; i != SIZE_MAX; i = news[i].next) {
-            news[rank].by_queue = i;
-            news[i].num = r->next_num + (int64_t)rank++;
-        }
-        q->line_count = 0;
-    }
-    CHECK(rank == n);
-    return ERR_OK;
-}
-
-enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs, struct view_new *news,
-                                 size_t n, struct err *err)
-{
-    static const struct old_row none = {0};
-    enum err_code code = line_up(r, jobs, news, n, err);
-    for (size_t i = 0; code == ERR_OK && i < n; i++) {
-        struct extra extra = {.num = news[i].num, .queue = news[i].queue->num};
-        code = write_depends(r, &jobs[i], &extra, err);
-        if (code == ERR_OK) {
-            code = write_row(r, &jobs[i], INSERT_JOB, &extra, err);
-        }
-        if (code == ERR_OK) {
-            code = write_rest(r, &jobs[i], &none, news[i].queue, err);
-        }
-    }
-    for (size_t i = 0; code == ERR_OK && i < n; i++) {
-        size_t at = news[i].by_queue;
-        code = add_text(r, &jobs[at], news[at].num, err);
-    }
-    r->next_num += (int64_t)n;
-    return code;
-}
-
 static enum err_code delete_by_id(struct view_rows *r, enum statement which, const struct id *id,
                                   struct err *err)
 {
@@ -566,23 +415,170 @@ static enum err_code delete_by_id(struct view_rows *r, enum statement which, con
     return run(r, which, err);
 }
 
-enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *err)
+static enum err_code remove_hanging(struct view_rows *r, const struct view_item *item,
+                                    struct err *err)
 {
-    struct old_row old;
-    if (find_old(r, &id, &old, err) != ERR_OK) {
+    const struct {
+        int64_t count;
+        enum statement which;
+    } rows[] = {{item->old.errors, DELETE_ERRORS},
+                {item->old.usages, DELETE_USAGE},
+                {item->old.depends, DELETE_DEPENDS}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].count > 0 && delete_by_id(r, rows[i].which, &item->job.id, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code write_hanging(struct view_rows *r, struct view_item *item, struct err *err)
+{
+    const struct view_old *old = &item->old;
+    const struct job *j = &item->job;
+    int64_t queue = item->extra.queue;
+    item->extra.depends = old->depends;
+    if (!old->found && write_depends(r, j, &item->extra.depends, err) != ERR_OK) {
         return err->code;
     }
-    if (!old.found) {
-        return ERR_OK;
-    }
-    count(r, &old, NULL, 0);
-    if (delete_by_id(r, DELETE_JOB, &id, err) != ERR_OK || drop_text(r, old.num, err) != ERR_OK ||
-        (old.errors > 0 && delete_by_id(r, DELETE_ERRORS, &id, err) != ERR_OK) ||
-        (old.usages > 0 && delete_by_id(r, DELETE_USAGE, &id, err) != ERR_OK) ||
-        (old.depends > 0 && delete_by_id(r, DELETE_DEPENDS, &id, err) != ERR_OK)) {
+    if (old->errors > 0 && old->queue != queue && move_errors(r, j, queue, err) != ERR_OK) {
         return err->code;
     }
-    r->written++;
+    if (j->error_count != old->errors && write_errors(r, j, queue, err) != ERR_OK) {
+        return err->code;
+    }
+    return j->usage_count != old->usages ? write_usage(r, j, err) : ERR_OK;
+}
+
+/* Many jobs */
+
+/* The entry that wrote the document is in the row already, or there is neither. */
+static bool is_same(const struct view_item *item)
+{
+    return item->gone ? !item->old.found
+                      : item->old.found && item->old.version == (int64_t)item->job.version;
+}
+
+static bool has_old_row(const struct view_rows *r, const struct view_item *item)
+{
+    (void)r;
+    return item->old.found && !is_same(item);
+}
+
+static bool has_new_row(const struct view_rows *r, const struct view_item *item)
+{
+    (void)r;
+    return !item->gone && !is_same(item);
+}
+
+static bool has_new_text(const struct view_item *item)
+{
+    return !item->gone && (!item->old.found || item->old.queue != item->extra.queue);
+}
+
+/* Words that know a text need it once more to forget it. */
+static bool drops_text(const struct view_item *item)
+{
+    return item->old.found && (item->gone || has_new_text(item));
+}
+
+static bool drops_known_text(const struct view_rows *r, const struct view_item *item)
+{
+    return drops_text(item) && item->old.num <= r->mark.words;
+}
+
+static bool drops_unknown_text(const struct view_rows *r, const struct view_item *item)
+{
+    return drops_text(item) && item->old.num > r->mark.words;
+}
+
+/* Queues, what hangs on the jobs, and the counters. */
+static enum err_code write_around(struct view_rows *r, struct view_item *items, size_t n,
+                                  struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct view_item *item = &items[i];
+        struct view_queue *q = NULL;
+        if (is_same(item)) {
+            item->extra.queue = item->old.queue;
+            continue;
+        }
+        if (!item->gone && queue_of(r, item->job.queue, &q, err) != ERR_OK) {
+            return err->code;
+        }
+        item->queue = q;
+        item->extra.queue = q == NULL ? 0 : q->num;
+        enum err_code code =
+            item->gone ? remove_hanging(r, item, err) : write_hanging(r, item, err);
+        if (code != ERR_OK) {
+            return code;
+        }
+        count(r, &item->old, item->gone ? NULL : &item->job, item->extra.queue);
+        r->written++;
+    }
+    return ERR_OK;
+}
+
+/* New texts get numbers queue by queue: a search that looks at all texts of a queue then finds many
+ * of them on each page. Picks them in that order, and returns how many there are. */
+static size_t number_texts(struct view_rows *r, struct view_item *items, size_t n)
+{
+    struct view_queue *first = NULL;
+    struct view_queue **last = &first;
+    int64_t begin = r->next_num;
+    for (size_t i = 0; i < n; i++) {
+        struct view_queue *q = items[i].queue;
+        items[i].extra.num = items[i].old.num;
+        if (has_new_text(&items[i]) && q->text_count++ == 0) {
+            q->text_queue = NULL;
+            *last = q;
+            last = &q->text_queue;
+        }
+    }
+    for (struct view_queue *q = first; q != NULL; q = q->text_queue) {
+        q->text_next = r->next_num;
+        r->next_num += q->text_count;
+        q->text_count = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (has_new_text(&items[i])) {
+            items[i].extra.num = items[i].queue->text_next++;
+            r->picked[items[i].extra.num - begin] = &items[i];
+        }
+    }
+    return (size_t)(r->next_num - begin);
+}
+
+enum err_code view_rows__write(struct view_rows *r, struct view_item *items, size_t n,
+                               struct err *err)
+{
+    static const struct {
+        enum statement which;
+        bool (*pick)(const struct view_rows *r, const struct view_item *item);
+    } steps[] = {
+        {DELETE_JOBS, has_old_row},
+        {INSERT_JOBS, has_new_row},
+        {DELETE_TEXTS, drops_unknown_text},
+        {INSERT_GONE, drops_known_text},
+    };
+    CHECK(n <= VIEW_BATCH);
+    if ((!r->fresh && find_old(r, items, n, err) != ERR_OK) ||
+        write_around(r, items, n, err) != ERR_OK ||
+        run_picked(r, INSERT_TEXTS, number_texts(r, items, n), err) != ERR_OK) {
+        return err->code;
+    }
+    for (size_t s = 0; s < COUNT_OF(steps); s++) {
+        size_t picked = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (steps[s].pick(r, &items[i])) {
+                r->picked[picked++] = &items[i];
+            }
+        }
+        if (run_picked(r, steps[s].which, picked, err) != ERR_OK) {
+            return err->code;
+        }
+        r->gone_count += steps[s].which == INSERT_GONE ? (int64_t)picked : 0;
+    }
     return ERR_OK;
 }
 

@@ -22,18 +22,17 @@
 #include "base/check.h"
 #include "log/log.h"
 #include "os/os_clock.h"
-#include "store/store_job.h"
 #include "view/view_writer_int.h"
 
 enum {
-    TAKE_MAX = 1024,
+    TAKE_MAX = VIEW_BATCH,
     RETRY_MS = 1000,
     REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
     SPACE_RETRY_MS = 1000,
-    TURNS_PER_SHRINK = 64, /* while the feed does not get empty */
-    TURNS_PER_LOG_LOOK = 32,
+    TURNS_PER_SHRINK = 16, /* while the feed does not get empty */
+    TURNS_PER_LOG_LOOK = 8,
     DRAIN_MS = 2000,      /* so long it is written on before stopping, and a turn */
-    TURNS_PER_WORDS = 64, /* while the feed does not get empty, the words get a turn now and then */
+    TURNS_PER_WORDS = 16, /* while the feed does not get empty, the words get a turn now and then */
     WORDS_LINGER_MS = 500,
 };
 
@@ -212,20 +211,6 @@ static void look_at_file(struct view_writer *w)
 
 /* Turns */
 
-/* The newest document of the job, or its absence, into the row. */
-static enum err_code write_job(struct view_writer *w, struct id id, struct err *err)
-{
-    struct job j;
-    buf_clear(&w->doc);
-    if (!engine_read_job(w->view->config.engine, id, &w->doc)) {
-        return view_rows__remove(&w->rows, id, err);
-    }
-    if (store_job_decode(id, buf_str(&w->doc), &j, err) != ERR_OK) {
-        check_fatal("a document cannot be read: %s", err->msg);
-    }
-    return view_rows__put(&w->rows, &j, err);
-}
-
 /* Documents are read here and not by the core thread, which has better things to do. They may be
  * newer than what was taken; the rows are then of no one moment, and the mark has no hash, so that
  * a start looks closely. */
@@ -235,9 +220,13 @@ static enum err_code write_jobs(struct view_writer *w, struct err *err)
         return err->code;
     }
     for (uint32_t i = 0; i < w->take.count; i++) {
-        if (write_job(w, w->take.ids[i], err) != ERR_OK) {
+        view_batch__read(w->batch, w->view->config.engine, w->take.ids[i]);
+        if (view_batch__is_full(w->batch) && view_batch__write(w->batch, &w->rows, err) != ERR_OK) {
             return err->code;
         }
+    }
+    if (view_batch__write(w->batch, &w->rows, err) != ERR_OK) {
+        return err->code;
     }
     bool exact = w->take.behind == 0 && engine_feed_newest(w->view->feed) <= w->take.index;
     struct view_mark mark = {.complete = w->take.complete,
@@ -649,7 +638,7 @@ static void writer_main(void *data)
 {
     struct view_writer *w = data;
     (void)pthread_setname_np(pthread_self(), "view");
-    buf_init(&w->doc, SIZE_MAX);
+    w->batch = view_batch__new();
     CHECK(uv_loop_init(&w->loop) == 0);
     mailbox_open(&w->box, &w->loop);
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
@@ -665,7 +654,7 @@ static void writer_main(void *data)
     CHECK(uv_run(&w->loop, UV_RUN_DEFAULT) == 0);
     mailbox_deinit(&w->box);
     CHECK(uv_loop_close(&w->loop) == 0);
-    buf_deinit(&w->doc);
+    view_batch__free(w->batch);
 }
 
 void view_writer__start(struct view *v)

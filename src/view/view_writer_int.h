@@ -35,9 +35,9 @@ struct view_writer {
     uint64_t compare_index; /* …which was here */
 
     struct engine_take take;
-    struct buf doc;       /* of one job, while its row is written */
-    bool taking, holding; /* a take is under way; its jobs are not written yet */
-    bool look;            /* the feed has something */
+    struct view_batch *batch; /* of a turn, while it is written */
+    bool taking, holding;     /* a take is under way; its jobs are not written yet */
+    bool look;                /* the feed has something */
     bool lingering, yielding, resting;
     struct view_pace pace;
     bool stopping;
