@@ -2,8 +2,8 @@
  * Pace: how long the writer rests after a turn.
  *
  * The copy may be late, the jobs may not. While more threads want to run than there are processors,
- * each row that is written is time that a client waits; so the writer then takes only a small part
- * of one, and the more the further it is behind, until it takes all that it can get. It does not
+ * each row that is written is time that a client waits; so the writer then takes a quarter of one,
+ * and the more the further it is behind, until it takes all that it can get. It does not
  * rest when there are processors to spare, nor when no job has changed meanwhile, nor when somebody
  * has asked lately: who looks wants to see.
  */
@@ -12,7 +12,7 @@
 #include "view/view_pace_int.h"
 
 enum {
-    REST_FACTOR = 99, /* one part of a hundred is work */
+    REST_FACTOR = 3, /* one part of four is work */
     REST_MS_MAX = 1000,
     ASKED_MS = 5000, /* lately */
     BEHIND_MAX = 2000000,

@@ -8,7 +8,8 @@
  * A turn takes up to TAKE_MAX ids and writes them in one transaction with the watermark. When the
  * feed is empty the full text catches up, in chunks, between which the feed is looked at again. A
  * change is not written at once but after linger_ms, unless somebody waits for it: a job that is
- * put in, claimed and done within that time costs one row and not three.
+ * put in, claimed and done within that time costs one row and not three. Under load the feed is
+ * never empty, so what is taken is counted: only as many ids as were there linger_ms ago.
  *
  * After a turn it rests for a while if others need the processors more: view_pace.c.
  *
@@ -36,7 +37,16 @@ enum {
     WORDS_LINGER_MS = 500,
 };
 
+#define ALL UINT64_MAX
+
 static void go_on(struct view_writer *w);
+
+/* Whatever the feed has is taken at once. */
+static void look_now(struct view_writer *w)
+{
+    w->look = true;
+    w->due = ALL;
+}
 
 static void on_shrink_timer(uv_timer_t *timer)
 {
@@ -163,7 +173,7 @@ static void rebuild(struct view_writer *w)
     w->build_next = false;
     if (code == ERR_OK) {
         log_info("view rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
-        w->look = true; /* a take says how far the engine is */
+        look_now(w); /* a take says how far the engine is */
         w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
         w->build_next = !w->ready;
@@ -288,7 +298,7 @@ static void compare_turn(struct view_writer *w)
     }
     w->complete = index;
     w->status.low_space = false;
-    w->look = true; /* it has gone on meanwhile */
+    look_now(w); /* it has gone on meanwhile */
     if (!w->compare_next) {
         let_go(w);
     }
@@ -310,12 +320,12 @@ static void words_turn(struct view_writer *w)
 }
 
 /* Words are cheapest in large pieces: they wait until there are many, or some time has passed, or
- * somebody asks for them; and rows come first. */
+ * somebody asks for them; and rows come first, when their time has come. */
 static bool words_are_due(const struct view_writer *w)
 {
-    return w->words_behind && !w->stopping && !w->lingering &&
+    return w->words_behind && !w->stopping &&
            (w->words_due || w->status.text_lag >= VIEW_WORDS_CHUNK) &&
-           (!w->look || w->turns >= TURNS_PER_WORDS);
+           (!w->look || w->lingering || w->turns >= TURNS_PER_WORDS);
 }
 
 /* Space */
@@ -366,6 +376,11 @@ static void taken(struct engine_take *t)
     struct view_writer *w = t->data;
     w->taking = false;
     w->holding = true;
+    if (t->behind == 0) {
+        w->due = 0;
+    } else if (w->due != ALL) {
+        w->due -= t->count < w->due ? t->count : w->due;
+    }
     if (t->replaced) {
         /* Another state as a whole, and another store: nothing of the old one may be used. */
         view_file__close(w);
@@ -378,15 +393,17 @@ static void taken(struct engine_take *t)
 
 static void start_take(struct view_writer *w)
 {
+    uint32_t max = w->due < TAKE_MAX && !w->stopping ? (uint32_t)w->due : TAKE_MAX;
     w->look = false;
     w->taking = true;
-    w->take = (struct engine_take){.max = TAKE_MAX, .done = taken, .data = w};
+    w->take = (struct engine_take){.max = max, .done = taken, .data = w};
     engine_feed_take(w->view->feed, &w->take);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct view_writer *w = timer->data;
+    w->due = w->lingering ? w->ripening : w->due;
     w->lingering = w->yielding = w->resting = false;
     go_on(w);
 }
@@ -394,6 +411,15 @@ static void on_timer(uv_timer_t *timer)
 static void set_timer(struct view_writer *w, uint64_t ms)
 {
     CHECK(uv_timer_start(&w->timer, on_timer, ms, 0) == 0);
+}
+
+/* What is there now is taken later. */
+static void linger(struct view_writer *w)
+{
+    uint64_t waiting = engine_feed_waiting(w->view->feed);
+    w->ripening = waiting > 0 ? waiting : 1; /* what is no id wants a take too */
+    w->lingering = true;
+    set_timer(w, (uint64_t)w->view->config.linger_ms);
 }
 
 static void deliver_step(struct msg *m)
@@ -448,10 +474,11 @@ static bool may_end(struct view_writer *w)
 /* After a turn: may others go first? */
 static void give_way(struct view_writer *w)
 {
-    int64_t ms = w->resting ? 0 : view_pace__rest_ms(&w->pace, w->view->feed);
+    uint64_t ms = w->resting ? 0 : (uint64_t)view_pace__rest_ms(&w->pace, w->view->feed);
+    uint64_t lingers_ms = w->lingering ? uv_timer_get_due_in(&w->timer) : 0;
     if (ms > 0) {
         w->yielding = true;
-        set_timer(w, (uint64_t)ms);
+        set_timer(w, ms > lingers_ms ? ms : lingers_ms);
     }
 }
 
@@ -487,7 +514,11 @@ static bool take_turn(struct view_writer *w)
         return true;
     }
     if (w->ready && w->look && !w->lingering) {
-        start_take(w);
+        if (w->due > 0 || w->stopping) {
+            start_take(w);
+        } else {
+            linger(w);
+        }
     }
     return false;
 }
@@ -509,10 +540,6 @@ static void go_on(struct view_writer *w)
 static void woken(void *data)
 {
     struct view_writer *w = data;
-    if (!w->look && !w->taking && !w->holding && !w->lingering && !w->yielding && !w->resting) {
-        w->lingering = w->view->config.linger_ms > 0;
-        set_timer(w, (uint64_t)w->view->config.linger_ms);
-    }
     w->look = true;
     go_on(w);
 }
@@ -529,7 +556,7 @@ static void deliver_hurry(struct msg *m)
         CHECK(uv_timer_stop(&w->timer) == 0);
     }
     view_pace__asked(&w->pace);
-    w->look = true;
+    look_now(w);
     go_on(w);
 }
 
@@ -568,7 +595,7 @@ static void deliver_space(struct msg *m)
 {
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, space_msg);
     atomic_store(&w->space_out, false);
-    w->look = true; /* something to do, so that the space is looked at */
+    look_now(w); /* something to do, so that the space is looked at */
     if (w->status.low_space && w->resting) {
         w->resting = false;
         CHECK(uv_timer_stop(&w->timer) == 0);
@@ -616,7 +643,7 @@ static void deliver_stop(struct msg *m)
     w->stopping = true;
     w->drain_end.ns = os_clock_mono().ns + DRAIN_MS * NS_PER_MS;
     w->lingering = w->yielding = false;
-    w->look = true;
+    look_now(w);
     go_on(w);
 }
 
@@ -649,7 +676,7 @@ static void writer_main(void *data)
     uv_sem_post(&w->started);
     look_at_file(w);
     shrink_later(w);
-    w->look = true;
+    look_now(w);
     go_on(w);
     CHECK(uv_run(&w->loop, UV_RUN_DEFAULT) == 0);
     mailbox_deinit(&w->box);

@@ -38,6 +38,8 @@ struct view_writer {
     struct view_batch *batch; /* of a turn, while it is written */
     bool taking, holding;     /* a take is under way; its jobs are not written yet */
     bool look;                /* the feed has something */
+    uint64_t due;             /* ids that may be taken now… */
+    uint64_t ripening;        /* …and those that may when it has lingered */
     bool lingering, yielding, resting;
     struct view_pace pace;
     bool stopping;
