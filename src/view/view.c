@@ -99,6 +99,10 @@ static enum err_code open_reader(struct view_reader *r, struct err *err)
     if (view_db__open(r->view->path.z, VIEW_DB_READ, &r->db, err) != ERR_OK) {
         return err->code;
     }
+    if (view_payload__add(r->db, r->view->config.engine, err) != ERR_OK) {
+        view_db__close(TAKE(r->db));
+        return err->code;
+    }
     sqlite3_progress_handler(r->db, STEPS_BETWEEN_LOOKS, is_enough, r);
     return ERR_OK;
 }

@@ -17,8 +17,8 @@ enum { APPLICATION_ID = 0x636f7276 /* "corv" */ };
 
 static const char *const tables[] = {
     "CREATE TABLE mark (one INTEGER PRIMARY KEY, complete INTEGER NOT NULL, hash INTEGER NOT NULL,"
-    " words INTEGER NOT NULL)",
-    "INSERT INTO mark VALUES (1, 0, 0, 0)",
+    " words INTEGER NOT NULL, stale INTEGER NOT NULL)",
+    "INSERT INTO mark VALUES (1, 0, 0, 0, 0)",
     "CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL,"
     " priority INTEGER NOT NULL, attempt INTEGER NOT NULL, failing INTEGER NOT NULL,"
@@ -36,7 +36,7 @@ static const char *const tables[] = {
 #undef COLUMN
         ") WITHOUT ROWID",
     "CREATE TABLE texts (num INTEGER PRIMARY KEY, id BLOB NOT NULL, bytes INTEGER NOT NULL,"
-    " queue TEXT NOT NULL, payload TEXT NOT NULL, tags TEXT NOT NULL)",
+    " queue TEXT NOT NULL, payload TEXT, tags TEXT NOT NULL)",
     "CREATE TABLE gone (num INTEGER PRIMARY KEY)",
     "CREATE TABLE errors (job BLOB NOT NULL, row_num INTEGER NOT NULL, error TEXT NOT NULL,"
     " at INTEGER NOT NULL, mark INTEGER NOT NULL, queue INTEGER NOT NULL,"

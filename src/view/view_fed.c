@@ -115,7 +115,9 @@ static int read_column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int colu
         give_text(ctx, j->queue);
         break;
     case PAYLOAD:
-        give_text(ctx, j->payload);
+        if (j->payload.len < VIEW_PAYLOAD_MAX) {
+            give_text(ctx, j->payload);
+        }
         break;
     case TAGS:
         give_text(ctx, j->tags);

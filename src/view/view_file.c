@@ -21,6 +21,7 @@ enum err_code view_file__open(struct view_writer *w, struct err *err)
     if (os_file_stat(v->path.z, &info, err) == ERR_OK &&
         view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
         view_db__check_version(w->db, err) == ERR_OK &&
+        view_payload__add(w->db, v->config.engine, err) == ERR_OK &&
         view_rows__open(&w->rows, w->db, store, err) == ERR_OK) {
         w->ready = true;
         return ERR_OK;

@@ -109,8 +109,8 @@ enum err_code view_program__select(struct view_reader *r, struct view_program *p
     p->total = 0;
     w.asked = calloc(JQBOX_TEXTS_MAX, sizeof *w.asked);
     CHECK(w.asked != NULL);
-    enum err_code code =
-        view_db__prepare(r->db, "SELECT payload FROM texts WHERE num = ?", &w.payload, err);
+    enum err_code code = view_db__prepare(
+        r->db, "SELECT " VIEW_PAYLOAD " FROM texts t WHERE t.num = ?", &w.payload, err);
     if (code == ERR_OK) {
         code = open_box(r, p->text, err);
     }

@@ -249,7 +249,7 @@ static enum err_code where_payload(struct view_query *q, struct err *err)
 {
     const struct view_filter *f = q->f;
     if (f->payload_contains.len > 0) {
-        buf_printf(&q->where, " AND view_contains(t.payload, ?%d)",
+        buf_printf(&q->where, " AND view_contains(" VIEW_PAYLOAD ", ?%d)",
                    add_text(q, view_functions__lower(q->arena, f->payload_contains)));
         q->texts = q->rest = true;
     }
@@ -262,7 +262,7 @@ static enum err_code where_payload(struct view_query *q, struct err *err)
         if (jq->kind == VIEW_JQ_PROGRAM) {
             q->program = jq->text;
         } else {
-            buf_printf(&q->where, " AND view_jq(t.payload, ?%d)",
+            buf_printf(&q->where, " AND view_jq(" VIEW_PAYLOAD ", ?%d)",
                        add_param(q, (struct view_param){.kind = VIEW_PARAM_JQ, .jq = jq}));
             q->texts = true;
         }

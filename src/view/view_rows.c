@@ -59,7 +59,7 @@ static const char *const statements[STATEMENT_COUNT] = {
     [INSERT_DEPENDS] = "INSERT OR IGNORE INTO depends (on_job, job) VALUES (?, ?)",
     [DELETE_DEPENDS] = "DELETE FROM depends WHERE job = ?",
     [INSERT_QUEUE] = "INSERT INTO queues (num, name) VALUES (?, ?)",
-    [SET_MARK] = "UPDATE mark SET complete = ?, hash = ?, words = ?",
+    [SET_MARK] = "UPDATE mark SET complete = ?, hash = ?, words = ?, stale = ?",
 };
 #undef NAME
 
@@ -129,6 +129,7 @@ static enum err_code load_mark(struct view_rows *r, struct err *err)
     if (view_db__number(r->db, "SELECT complete FROM mark", &complete, err) != ERR_OK ||
         view_db__number(r->db, "SELECT hash FROM mark", &hash, err) != ERR_OK ||
         view_db__number(r->db, "SELECT words FROM mark", &r->mark.words, err) != ERR_OK ||
+        view_db__number(r->db, "SELECT stale FROM mark", &r->stale, err) != ERR_OK ||
         view_db__number(r->db, "SELECT count(*) FROM gone", &r->gone_count, err) != ERR_OK ||
         view_db__number(r->db, "SELECT max(num) FROM texts", &last, err) != ERR_OK) {
         return err->code;
@@ -595,6 +596,7 @@ enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mar
     bind_i64(st, 1, (int64_t)mark->complete);
     bind_i64(st, 2, (int64_t)mark->hash);
     bind_i64(st, 3, mark->words);
+    bind_i64(st, 4, r->stale);
     if (view_cells__save(&r->cells, err) != ERR_OK ||
         (!r->fresh && view_ranks__save(&r->ranks, err) != ERR_OK) ||
         run(r, SET_MARK, err) != ERR_OK || run(r, COMMIT, err) != ERR_OK) {

@@ -7,7 +7,7 @@
 /* Filling: in chunks by one INSERT … SELECT each, which costs two thirds of what single rows do and
  * a fifth of what triggers would. */
 
-enum { CHUNK_BYTES = 8 << 20 };
+enum { CHUNK_BYTES = 8 << 20, STALE_MIN = 4096 };
 
 /* Up to which number the next chunk reaches: so many rows, or so many bytes, and one at least. */
 static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t after, int64_t *out,
@@ -46,13 +46,17 @@ static enum err_code run_range(struct view_rows *r, const char *sql, int64_t aft
     return code;
 }
 
-/* Forget texts whose job is gone. The index can only forget what it is told word by word. */
+/* Forget texts whose job is gone. The index can only forget what it is told word by word. A payload
+ * that is not in the file has gone with its job; the index knows it until it is emptied, and as
+ * there is no text of that number, finds nothing by it. */
 static enum err_code forget(struct view_rows *r, struct err *err)
 {
     static const char *const steps[] = {
         "INSERT INTO words (words, rowid, queue, payload, tags)"
         " SELECT 'delete', t.num, t.queue, t.payload, t.tags FROM gone g JOIN texts t USING (num)"
-        " WHERE g.num > ?1 AND g.num <= ?2",
+        " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NOT NULL",
+        "UPDATE mark SET stale = stale + (SELECT count(*) FROM gone g JOIN texts t USING (num)"
+        " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NULL)",
         "DELETE FROM texts WHERE num IN (SELECT num FROM gone WHERE num > ?1 AND num <= ?2)",
         "DELETE FROM gone WHERE num > ?1 AND num <= ?2",
     };
@@ -72,6 +76,28 @@ static enum err_code forget(struct view_rows *r, struct err *err)
         }
     }
     r->gone_count -= sqlite3_changes(r->db);
+    return view_db__number(r->db, "SELECT stale FROM mark", &r->stale, err);
+}
+
+/* Everything is forgotten, and every text is to be learned. */
+static enum err_code empty(struct view_rows *r, int64_t *out_until, struct err *err)
+{
+    static const char *const steps[] = {
+        "INSERT INTO words (words) VALUES ('delete-all')",
+        "DELETE FROM texts WHERE num IN (SELECT num FROM gone)",
+        "DELETE FROM gone",
+    };
+    int64_t first = 0;
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        if (view_db__exec(r->db, steps[i], err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    if (view_db__number(r->db, "SELECT min(num) FROM texts", &first, err) != ERR_OK) {
+        return err->code;
+    }
+    r->gone_count = r->stale = 0;
+    *out_until = first > 0 ? first - 1 : r->next_num - 1;
     return ERR_OK;
 }
 
@@ -90,8 +116,23 @@ static enum err_code learn(struct view_rows *r, int64_t *out_until, struct err *
     *out_until = until;
     return run_range(r,
                      "INSERT INTO words (rowid, queue, payload, tags)"
-                     " SELECT num, queue, payload, tags FROM texts WHERE num > ?1 AND num <= ?2",
+                     " SELECT t.num, t.queue, " VIEW_PAYLOAD ", t.tags FROM texts t"
+                     " WHERE t.num > ?1 AND t.num <= ?2",
                      after, until, err);
+}
+
+enum err_code view_words__is_stale(struct view_rows *r, bool *out, struct err *err)
+{
+    int64_t jobs = 0;
+    *out = false;
+    if (r->stale < STALE_MIN) {
+        return ERR_OK;
+    }
+    if (view_db__number(r->db, "SELECT sum(n) FROM counts WHERE queue = 0", &jobs, err) != ERR_OK) {
+        return err->code;
+    }
+    *out = r->stale > jobs;
+    return ERR_OK;
 }
 
 uint64_t view_words__lag(const struct view_rows *r)
@@ -104,6 +145,15 @@ enum err_code view_words__advance(struct view_rows *r, struct err *err)
     struct view_mark mark = r->mark;
     if (view_rows__begin(r, err) == ERR_OK && forget(r, err) == ERR_OK &&
         learn(r, &mark.words, err) == ERR_OK) {
+        return view_rows__commit(r, &mark, err);
+    }
+    return err->code;
+}
+
+enum err_code view_words__restart(struct view_rows *r, struct err *err)
+{
+    struct view_mark mark = r->mark;
+    if (view_rows__begin(r, err) == ERR_OK && empty(r, &mark.words, err) == ERR_OK) {
         return view_rows__commit(r, &mark, err);
     }
     return err->code;
@@ -173,7 +223,7 @@ static const char by_words[] = RANKED("");
 static const char by_words_and_state[] = RANKED(" AND j.state = ?5");
 static const char by_part[] =
     "SELECT j.id FROM jobs j NOT INDEXED CROSS JOIN texts t ON t.num = j.num"
-    " WHERE (view_contains(t.payload, ?1) OR view_contains(t.tags, ?1)"
+    " WHERE (view_contains(" VIEW_PAYLOAD ", ?1) OR view_contains(t.tags, ?1)"
     " OR view_contains(t.queue, ?1)) AND" VISIBLE " ORDER BY j.id DESC LIMIT ?4";
 
 static bool is_blank(char c)

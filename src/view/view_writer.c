@@ -307,11 +307,27 @@ static void compare_turn(struct view_writer *w)
     view_file__trim_log(w, w->view->config.log_bytes);
 }
 
+/* Nobody may look until it is said that the words are behind. */
+static enum err_code restart_words(struct view_writer *w, struct err *err)
+{
+    view__shut(w->view);
+    w->words_complete = 0;
+    enum err_code code = view_words__restart(&w->rows, err);
+    publish(w);
+    view__reopen(w->view, true);
+    return code;
+}
+
 static void words_turn(struct view_writer *w)
 {
     struct err err;
+    bool stale = false;
     w->turns = 0;
-    if (view_words__advance(&w->rows, &err) != ERR_OK) {
+    enum err_code code = view_words__is_stale(&w->rows, &stale, &err);
+    if (code == ERR_OK) {
+        code = stale ? restart_words(w, &err) : view_words__advance(&w->rows, &err);
+    }
+    if (code != ERR_OK) {
         start_over(w, &err, "full text");
     } else if (view_words__lag(&w->rows) == 0) {
         w->words_due = false;

@@ -37,7 +37,12 @@ struct world {
 /* Making jobs of all sorts */
 
 static const char *const queues[] = {"mail", "mail.fast", "ns::a", "ns::b", "other::a"};
+#define FILL_128                                                                                   \
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"                             \
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define FILL_1024 FILL_128 FILL_128 FILL_128 FILL_128 FILL_128 FILL_128 FILL_128 FILL_128
 static const char *const payloads[] = {"{\"n\":1,\"word\":\"Hello\"}",
+                                       "{\"n\":1,\"word\":\"Hello\",\"fill\":\"" FILL_1024 "\"}",
                                        "{\"n\":2,\"list\":[\"x\",\"y\"]}",
                                        "{\"n\":-3.5,\"s\":\"100%_sure\"}",
                                        "\"just text\"",

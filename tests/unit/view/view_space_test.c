@@ -9,7 +9,7 @@
 #include "view/view_int.h"
 #include "view_kit.h"
 
-enum { CHUNK = 25, PAYLOAD_BYTES = 8000 };
+enum { CHUNK = 25, PAYLOAD_BYTES = 1000 };
 
 static void put_many(struct view_kit *k, unsigned count, struct str payload)
 {
@@ -131,7 +131,7 @@ static void what_was_deleted_is_given_back(void **state)
     (void)state;
     memset(payload, 'x', sizeof payload);
     payload[0] = payload[PAYLOAD_BYTES + 1] = '"';
-    put_many(k, 2000, str_from(payload, PAYLOAD_BYTES + 2));
+    put_many(k, 20000, str_from(payload, PAYLOAD_BYTES + 2));
     view_kit_check(k);
     view_kit_stop_view(k); /* all of it is in the file, and nothing in the log */
     view_kit_start_view(k);

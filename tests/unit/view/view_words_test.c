@@ -3,11 +3,13 @@
  */
 #include "view/view_words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "lib/expect.h"
 #include "lib/test.h"
+#include "view/view_db_int.h"
 #include "view/view_usage.h"
 #include "view_kit.h"
 
@@ -46,6 +48,18 @@ static void expect_found(struct view_kit *k, const char *ns, const char *query,
         assert_true(found);
     }
     view_kit_forget(k);
+}
+
+/* How many texts the index knows. */
+static int64_t count_known(struct view_kit *k)
+{
+    sqlite3 *db = NULL;
+    struct err err;
+    int64_t n = 0;
+    assert_int_equal(view_db__open(view_kit_path(k).z, VIEW_DB_READ, &db, &err), ERR_OK);
+    assert_int_equal(view_db__number(db, "SELECT count(*) FROM words_docsize", &n, &err), ERR_OK);
+    view_db__close(db);
+    return n;
 }
 
 static void finds_words_wherever_they_stand(void **state)
@@ -127,6 +141,38 @@ static void forgets_what_is_gone_and_follows_what_moves(void **state)
     assert_int_equal(view_kit_rebuild(k), ERR_OK);
     expect_found(k, "", "fox", &a, 1);
     view_kit_check(k);
+}
+
+/* A payload that is not in the file: it is found like any other, but what the index knows of it
+ * cannot be forgotten. When that is most of it, the index begins again. */
+static void large_payloads_are_found_and_forgotten(void **state)
+{
+    enum { JOBS = 4200, KEPT = 10, FILL = 1024 };
+    struct view_kit *k = *state;
+    struct id *ids = calloc(JOBS, sizeof *ids);
+    char payload[FILL + 64];
+    CHECK(ids != NULL);
+    for (int i = 0; i < JOBS; i++) {
+        (void)snprintf(payload, sizeof payload, "{\"text\":\"fox number%d\",\"fill\":\"%0*d\"}", i,
+                       FILL, 0);
+        ids[i] = put(k, "q", payload, "");
+    }
+    expect_found(k, "", "number17", &ids[17], 1);
+    expect_found(k, "", "umber4199", &ids[4199], 1); /* by a part of the text */
+    view_kit_check(k);
+    for (int i = KEPT; i < JOBS; i++) {
+        engine_kit_job(k->engine, COMMAND_JOB_DELETE, ids[i]);
+    }
+    expect_found(k, "", "number17", NULL, 0);
+    expect_found(k, "", "number7", &ids[7], 1);
+    expect_found(k, "", "fox", ids, KEPT);
+    view_kit_check(k);
+    struct id last = put(k, "q", "{\"text\":\"hound\"}", "");
+    expect_found(k, "", "hound", &last, 1);
+    expect_found(k, "", "number7", &ids[7], 1);
+    view_kit_check(k);
+    assert_int_equal(count_known(k), KEPT + 1);
+    free(ids);
 }
 
 static void the_best_match_comes_first(void **state)
@@ -218,5 +264,6 @@ static void sums_that_do_not_fit_are_held_at_the_end(void **state)
 TEST_GROUP(view_words, WITH_KIT(finds_words_wherever_they_stand), WITH_KIT(finds_words_of_states),
            WITH_KIT(falls_back_to_parts_of_texts), WITH_KIT(shows_only_the_callers_namespace),
            WITH_KIT(forgets_what_is_gone_and_follows_what_moves),
-           WITH_KIT(the_best_match_comes_first), WITH_KIT(sums_usage_by_what_is_asked),
+           WITH_KIT(large_payloads_are_found_and_forgotten), WITH_KIT(the_best_match_comes_first),
+           WITH_KIT(sums_usage_by_what_is_asked),
            WITH_KIT(sums_that_do_not_fit_are_held_at_the_end));
