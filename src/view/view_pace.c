@@ -3,7 +3,7 @@
  *
  * The copy may be late, the jobs may not. While more threads want to run than there are processors,
  * each row that is written is time that a client waits; so the writer then takes a quarter of one,
- * and the more the further it is behind, until it takes all that it can get. It does not
+ * half of one when it is late, and the more the further it is behind. It does not
  * rest when there are processors to spare, nor when no job has changed meanwhile, nor when somebody
  * has asked lately: who looks wants to see.
  */
@@ -12,7 +12,9 @@
 #include "view/view_pace_int.h"
 
 enum {
-    REST_FACTOR = 3, /* one part of four is work */
+    REST_FACTOR = 3, /* one part of four is work… */
+    REST_FACTOR_LATE = 1,
+    LATE = 100000, /* …and one of two when so many ids wait: two seconds' worth of a busy server */
     REST_MS_MAX = 1000,
     ASKED_MS = 5000, /* lately */
     BEHIND_MAX = 2000000,
@@ -31,8 +33,12 @@ int64_t view_pace__rule(const struct view_turn *t)
     if (!crowded || t->asked_ms < ASKED_MS || t->behind >= BEHIND_MAX) {
         return 0;
     }
-    int64_t ms = t->ran_ns * REST_FACTOR / NS_PER_MS * (BEHIND_MAX - (int64_t)t->behind);
-    return ms / BEHIND_MAX < REST_MS_MAX ? ms / BEHIND_MAX : REST_MS_MAX;
+    int64_t behind = (int64_t)t->behind;
+    int64_t late = behind < LATE
+                       ? REST_FACTOR * LATE - (REST_FACTOR - REST_FACTOR_LATE) * behind
+                       : REST_FACTOR_LATE * LATE * (BEHIND_MAX - behind) / (BEHIND_MAX - LATE);
+    int64_t ms = t->ran_ns / NS_PER_MS * late / LATE;
+    return ms < REST_MS_MAX ? ms : REST_MS_MAX;
 }
 
 int64_t view_pace__rest_ms(const struct view_pace *p, const struct engine_feed *feed)
