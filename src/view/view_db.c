@@ -1,10 +1,8 @@
 /*
  * The file: how it is opened, what is in it, what its errors mean.
  *
- * WAL, so that questions and writing do not wait for each other. synchronous=NORMAL: the view can
- * be made anew, but after a power cut a file written without any flush may be damaged in a way that
- * nobody notices, and would answer wrongly; NORMAL flushes at checkpoints only, off every path that
- * somebody waits for. A lost tail is found by the watermark.
+ * WAL, so that questions and writing do not wait for each other. synchronous=OFF: the view can be
+ * made anew, and is after a power cut (view_file.c). A lost tail is found by the watermark.
  *
  * jobs has the id as its key (WITHOUT ROWID): ids are in the order of creation, so the default
  * sort, ranges of created_at and prefixes of ids are ranges of the table. Every other index ends
@@ -270,8 +268,8 @@ enum err_code view_db__check_version(sqlite3 *db, struct err *err)
 enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **out, struct err *err)
 {
     static const char *const pragmas[] = {
-        [VIEW_DB_WRITE] = ("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                           "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
+        [VIEW_DB_WRITE] = ("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+                           "PRAGMA wal_autocheckpoint = 8192; PRAGMA journal_size_limit = 67108864;"
                            "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY"),
         /* A sort that is larger than the cache goes to a temporary file. */
         [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",

@@ -1,6 +1,15 @@
 /*
  * The writer's file: opened, judged, exchanged.
+ *
+ * Nothing is flushed while the file is in use: flushes of many megabytes made the writer wait, and
+ * those of the log of jobs with it. When the process ends in whatever way, the system still has
+ * what was written. When the machine does, the file may be damaged in a way that nobody notices,
+ * and must not be used. A second file beside it therefore names the boot of the machine in which it
+ * has been written, and goes when the view is closed and flushed. A file of another boot is made
+ * anew.
  */
+#include <fcntl.h>
+
 #include "base/check.h"
 #include "log/log.h"
 #include "view/view_writer_int.h"
@@ -13,12 +22,74 @@ void view_file__close(struct view_writer *w)
     w->ready = false;
 }
 
+/* The boot of the machine */
+
+enum { BOOT_BYTES = 36 };
+
+static struct os_file_path boot_path(const struct view *v)
+{
+    return os_file_join(v->config.dir, "view.db-boot");
+}
+
+/* Empty where the system does not say. */
+static struct str read_boot(char out[BOOT_BYTES])
+{
+    struct err err;
+    int fd = -1;
+    size_t got = 0;
+    if (os_file_open("/proc/sys/kernel/random/boot_id", O_RDONLY, &fd, &err) == ERR_OK) {
+        if (os_file_read_at(fd, out, BOOT_BYTES, 0, &got, &err) != ERR_OK) {
+            got = 0;
+        }
+        os_file_close(fd);
+    }
+    return str_from(out, got);
+}
+
+/* From now on the file is of this boot, unless it is of another or it is not known of which. */
+static enum err_code claim_boot(const struct view *v, struct err *err)
+{
+    struct os_file_path path = boot_path(v);
+    char bytes[BOOT_BYTES];
+    struct str boot = read_boot(bytes);
+    struct buf before;
+    struct err none;
+    buf_init(&before, SIZE_MAX);
+    enum err_code code = os_file_read(path.z, &before, &none);
+    if (code == ERR_NOT_FOUND) {
+        code = os_file_replace(path.z, boot, err);
+    } else if (code != ERR_OK || boot.len == 0 || !str_eq(buf_str(&before), boot)) {
+        code = err_set(err, ERR_CORRUPT, "view: the machine stopped while the file was in use");
+    }
+    buf_deinit(&before);
+    return code;
+}
+
+void view_file__end(struct view_writer *w)
+{
+    struct view *v = w->view;
+    struct os_file_path log = os_file_join(v->config.dir, "view.db-wal");
+    struct os_file_info info;
+    struct err err;
+    int fd = -1;
+    bool was_ready = w->ready;
+    view_file__close(w);
+    if (!was_ready || os_file_stat(log.z, &info, &err) == ERR_OK ||
+        os_file_open(v->path.z, O_RDONLY, &fd, &err) != ERR_OK) {
+        return; /* somebody else has it open, or it is damaged: the next start will see */
+    }
+    if (os_file_flush(fd, &err) == ERR_OK) {
+        os_file_discard(boot_path(v).z);
+    }
+    os_file_close(fd);
+}
+
 enum err_code view_file__open(struct view_writer *w, struct err *err)
 {
     struct view *v = w->view;
     struct store *store = engine_store(v->config.engine);
     struct os_file_info info;
-    if (os_file_stat(v->path.z, &info, err) == ERR_OK &&
+    if (os_file_stat(v->path.z, &info, err) == ERR_OK && claim_boot(v, err) == ERR_OK &&
         view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
         view_db__check_version(w->db, err) == ERR_OK &&
         view_payload__add(w->db, v->config.engine, err) == ERR_OK &&
@@ -32,7 +103,7 @@ enum err_code view_file__open(struct view_writer *w, struct err *err)
 
 void view_file__remove(const struct os_file_path *path)
 {
-    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal", "-boot"};
     char z[OS_FILE_PATH_MAX + 16];
     for (size_t i = 0; i < COUNT_OF(tails); i++) {
         (void)snprintf(z, sizeof z, "%s%s", path->z, tails[i]);

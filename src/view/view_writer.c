@@ -472,7 +472,7 @@ static void end(struct view_writer *w)
     }
     engine_feed_close(w->view->feed);
     view__shut(w->view); /* its own connection is the last to go, and takes the log along */
-    view_file__close(w);
+    view_file__end(w);
     uv_close((uv_handle_t *)&w->timer, NULL);
     uv_close((uv_handle_t *)&w->words_timer, NULL);
     uv_close((uv_handle_t *)&w->shrink_timer, NULL);

@@ -59,6 +59,7 @@ struct view_writer {
 /* view_file.c */
 
 void view_file__close(struct view_writer *w);
+void view_file__end(struct view_writer *w); /* the same, with nobody looking, and flushed */
 ATTR_NODISCARD enum err_code view_file__open(struct view_writer *w, struct err *err);
 void view_file__remove(const struct os_file_path *path); /* with what SQLite puts beside it */
 /* Put the new file where the old one was, with nobody looking. */

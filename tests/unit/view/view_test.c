@@ -236,6 +236,28 @@ static void says_how_late_it_is_while_it_catches_up(void **state)
     assert_int_equal(view_kit_status(k).lag, 0);
 }
 
+/* Nothing was flushed while it was in use, so what is there after a power cut may be anything. */
+static void is_made_anew_when_the_machine_stopped(void **state)
+{
+    struct view_kit *k = *state;
+    struct os_file_path mark = os_file_join(k->config.dir, "view.db-boot");
+    struct os_file_info info;
+    struct err err;
+    put_many(k, 200);
+    view_kit_check(k);
+    assert_int_equal(os_file_stat(mark.z, &info, &err), ERR_OK); /* in use */
+    view_kit_stop_view(k);
+    assert_int_equal(os_file_stat(mark.z, &info, &err), ERR_NOT_FOUND);
+    assert_int_equal(os_file_replace(mark.z, STR("another boot"), &err), ERR_OK);
+    view_kit_start_view(k);
+    view_kit_check(k);
+    assert_true(view_kit_status(k).rebuilt);
+    view_kit_stop_view(k);
+    view_kit_start_view(k);
+    view_kit_check(k);
+    assert_false(view_kit_status(k).rebuilt);
+}
+
 static void is_made_anew_when_it_is_of_another_history(void **state)
 {
     struct view_kit *k = *state;
@@ -726,6 +748,7 @@ TEST_GROUP(view,
            WITH_KIT(finds_what_changed_while_it_was_closed),
            WITH_KIT(catches_up_from_what_a_crash_left),
            WITH_KIT(says_how_late_it_is_while_it_catches_up),
+           WITH_KIT(is_made_anew_when_the_machine_stopped),
            WITH_KIT(is_made_anew_when_it_is_of_another_history),
            WITH_KIT(is_made_anew_when_the_state_was_exchanged),
            WITH_KIT(a_file_of_no_use_is_made_anew_at_start),
