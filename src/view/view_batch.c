@@ -75,7 +75,7 @@ static void decode(struct job *j, struct str doc)
     }
 }
 
-enum err_code view_batch__write(struct view_batch *b, struct view_rows *r, struct err *err)
+struct view_item *view_batch__take(struct view_batch *b, size_t *out_count)
 {
     size_t from = 0;
     CHECK(!b->docs.overflow);
@@ -85,8 +85,8 @@ enum err_code view_batch__write(struct view_batch *b, struct view_rows *r, struc
         }
         from = b->ends[i];
     }
-    enum err_code code = view_rows__write(r, b->items, b->count, err);
+    *out_count = b->count;
     b->count = 0;
     buf_clear(&b->docs);
-    return code;
+    return b->items;
 }

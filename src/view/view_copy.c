@@ -24,12 +24,14 @@ static enum err_code fill(struct view *v, struct view_rows *r, struct err *err)
     while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
         code = ++n % LOOK_EVERY == 0 ? view_space__go_on(v, err) : ERR_OK;
         if (code == ERR_OK && view_batch__is_full(batch)) {
-            code = view_batch__write(batch, r, err);
+            code = view_rows__write_batch(r, batch, err);
         }
-        view_batch__put(batch, id, doc);
+        if (code == ERR_OK) {
+            view_batch__put(batch, id, doc);
+        }
     }
     if (code == ERR_OK) {
-        code = view_batch__write(batch, r, err);
+        code = view_rows__write_batch(r, batch, err);
     }
     view_batch__free(batch);
     store_walk_free(walk);
@@ -145,7 +147,8 @@ static enum err_code write_batch(struct comparison *c, const struct view_mark *m
                                  struct err *err)
 {
     c->changed += view_batch__count(c->batch);
-    if (view_rows__begin(c->r, err) != ERR_OK || view_batch__write(c->batch, c->r, err) != ERR_OK ||
+    if (view_rows__begin(c->r, err) != ERR_OK ||
+        view_rows__write_batch(c->r, c->batch, err) != ERR_OK ||
         view_rows__commit(c->r, mark, err) != ERR_OK) {
         return err->code;
     }

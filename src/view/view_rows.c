@@ -583,6 +583,13 @@ enum err_code view_rows__write(struct view_rows *r, struct view_item *items, siz
     return ERR_OK;
 }
 
+enum err_code view_rows__write_batch(struct view_rows *r, struct view_batch *b, struct err *err)
+{
+    size_t n = 0;
+    struct view_item *items = view_batch__take(b, &n);
+    return view_rows__write(r, items, n, err);
+}
+
 /* Transactions */
 
 enum err_code view_rows__begin(struct view_rows *r, struct err *err)

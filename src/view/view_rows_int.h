@@ -60,6 +60,7 @@ size_t view_depends__of(const struct job *j, struct id out[VIEW_DEPENDS_MAX]);
 
 /* view_rows.c: writing jobs through one connection */
 
+struct view_batch;
 struct view_fed;
 struct view_item;
 struct view_queue;
@@ -119,6 +120,8 @@ struct view_item {
 ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__write(struct view_rows *r, struct view_item *items,
                                               size_t n, struct err *err);
+ATTR_NODISCARD enum err_code view_rows__write_batch(struct view_rows *r, struct view_batch *b,
+                                                    struct err *err); /* which is empty then */
 ATTR_NODISCARD enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark,
                                                struct err *err);
 void view_rows__rollback(struct view_rows *r);
@@ -139,8 +142,6 @@ ATTR_NODISCARD enum err_code view_payload__add(sqlite3 *db, struct engine *e, st
 
 /* view_batch.c: documents that are written together, each job once */
 
-struct view_batch;
-
 struct view_batch *view_batch__new(void);
 void view_batch__free(struct view_batch *b); /* NULL is fine */
 size_t view_batch__count(const struct view_batch *b);
@@ -149,9 +150,8 @@ void view_batch__put(struct view_batch *b, struct id id, struct str doc);
 void view_batch__remove(struct view_batch *b, struct id id);
 /* The newest document of a job, or its absence. */
 void view_batch__read(struct view_batch *b, struct engine *e, struct id id);
-/* Inside a transaction; the batch is empty afterwards. */
-ATTR_NODISCARD enum err_code view_batch__write(struct view_batch *b, struct view_rows *r,
-                                               struct err *err);
+/* What is in it, until something is added; it is empty afterwards. */
+struct view_item *view_batch__take(struct view_batch *b, size_t *out_count);
 
 /* view_words.c: the full text behind the rows */
 

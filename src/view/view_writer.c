@@ -231,11 +231,12 @@ static enum err_code write_jobs(struct view_writer *w, struct err *err)
     }
     for (uint32_t i = 0; i < w->take.count; i++) {
         view_batch__read(w->batch, w->view->config.engine, w->take.ids[i]);
-        if (view_batch__is_full(w->batch) && view_batch__write(w->batch, &w->rows, err) != ERR_OK) {
+        if (view_batch__is_full(w->batch) &&
+            view_rows__write_batch(&w->rows, w->batch, err) != ERR_OK) {
             return err->code;
         }
     }
-    if (view_batch__write(w->batch, &w->rows, err) != ERR_OK) {
+    if (view_rows__write_batch(&w->rows, w->batch, err) != ERR_OK) {
         return err->code;
     }
     bool exact = w->take.behind == 0 && engine_feed_newest(w->view->feed) <= w->take.index;
