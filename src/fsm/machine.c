@@ -151,6 +151,7 @@ static void load_newest(struct machine *m)
 
 static enum err_code load(struct machine *m, const struct machine_hooks *hooks, struct err *err)
 {
+    m->hooks.slot_ns = hooks->slot_ns; /* jobs that are loaded wait in slots, too */
     spaces__load(m);
     queues__load(m);
     locks__load(m);
