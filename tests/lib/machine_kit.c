@@ -30,7 +30,8 @@ static void changed_hook(void *data, struct id job)
 static void open_machine(struct kit *k)
 {
     struct err err;
-    struct machine_hooks hooks = {.data = k, .ready = ready_hook, .changed = changed_hook};
+    struct machine_hooks hooks = {
+        .data = k, .ready = ready_hook, .changed = changed_hook, .slot_ns = NS_PER_S};
     if (machine_open(tmpdir_path(&k->dir, "state").z, &hooks, &k->machine, &err) != ERR_OK) {
         fail_msg("%s", err.msg);
     }

@@ -116,7 +116,8 @@ static struct run *run_new(uint64_t seed, const struct run_options *options)
     r->trace = options->trace;
     r->dir = tmpdir_new();
     r->model = model_new();
-    r->hooks = (struct machine_hooks){.data = r, .ready = on_ready, .changed = on_changed};
+    r->hooks = (struct machine_hooks){
+        .data = r, .ready = on_ready, .changed = on_changed, .slot_ns = NS_PER_S};
     r->machine = open_machine(r, "first", &r->hooks);
     r->arena = arena_new(ARENA_BYTES);
     r->kept = arena_new(SIZE_MAX / 2);

@@ -1,0 +1,55 @@
+/*
+ * A queue in memory: its lines of waiting jobs, what is counted of them, and its record.
+ */
+#pragma once
+
+#include "core/job.h"
+#include "fsm/state/live_index.h"
+#include "fsm/state/slots.h"
+#include "store/store_record.h"
+
+struct space;
+
+/* The waiting jobs of one priority. Most came into line in the order in which they were made. */
+struct priority_line {
+    uint8_t priority;
+    struct live_line line;
+    uint32_t oldest;  /* first of those that did, LIVE_NONE when there is none */
+    struct id newest; /* while there is: none of them is newer */
+};
+
+struct queue {
+    struct map_node node; /* by name */
+    struct space *space;
+    uint32_t number; /* in machine.queues */
+    struct store_queue rec;
+    uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
+    struct priority_line
+        *priority_lines; /* by priority; a priority_line stays once it was needed */
+    unsigned priority_line_count;
+    struct heap out_of_order; /* pending jobs that stand behind newer ones, or in no line: by id */
+    struct live_line active;  /* jobs that are being worked on; in no order that counts */
+    uint64_t named_count;     /* jobs with names that are not over… */
+    uint64_t named_bytes;     /* …and what they take of its capacity */
+    /* live ones, see struct live_job */
+    uint64_t timed_out_waiting, pending_again, recurring;
+    struct slots slots; /* of jobs with names that wait to be due */
+    int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
+    bool dirty;      /* its record is to be written with this entry */
+    bool gone;       /* deleted: its record is to be removed with this entry */
+    struct queue *dirty_next;
+    struct heap_node oldest; /* in machine.oldest while a job is pending */
+    bool moved;              /* its place there is to be looked up */
+    struct queue *moved_next;
+    char name[];
+};
+
+/* Jobs in line, of all priorities. */
+static inline uint32_t machine__in_line(const struct queue *q)
+{
+    uint32_t count = 0;
+    for (unsigned i = 0; i < q->priority_line_count; i++) {
+        count += q->priority_lines[i].line.count;
+    }
+    return count;
+}
