@@ -353,7 +353,7 @@ bool audit_wait_end(struct audit *a, struct audit_reader *r)
     while (*at != NULL && *at != r) {
         at = &(*at)->next;
     }
-    bool waits = *at == r;
+    bool waits = *at != NULL;
     if (waits) {
         *at = r->next;
     }

@@ -25,7 +25,7 @@ struct audit *audit_new(struct engine *engine, int64_t retention_ms);
 void audit_free(struct audit *a); /* waits for what is under way; NULL is fine */
 
 /* Write an entry down. Only the leader can: elsewhere it is counted as left out. */
-void audit_note(struct audit *a, const struct store_audit *entry, bool refused);
+void audit_note(struct audit *a, const struct store_audit *rec, bool refused);
 
 /* A node that does not lead tells the leader of a refusal. False: not of this one, there were too
  * many. The caller passes on how many were left out before, or gives them back when it could not.

@@ -121,22 +121,29 @@ static void write_cell(struct engine_history *h, enum engine_history_step step,
     }
 }
 
+/* What stands at its place in the file, and is whole. */
+static void read_cell(struct engine_history *h, enum engine_history_step step, uint32_t i,
+                      struct str file)
+{
+    struct engine_history_cell c;
+    uint64_t at = offset_of(step, i);
+    if (at + CELL_BYTES <= file.len && decode(str_from(file.ptr + at, CELL_BYTES), &c) &&
+        c.number % kept[step] == i) {
+        h->cells[step][i] = c;
+    }
+}
+
 static void read_file(struct engine_history *h, const char *path)
 {
     struct buf bytes;
     struct err err;
     buf_init(&bytes, SIZE_MAX);
-    if (os_file_read(path, &bytes, &err) == ERR_OK) {
-        for (unsigned step = 0; step < ENGINE_HISTORY_STEPS; step++) {
-            for (uint32_t i = 0; i < kept[step]; i++) {
-                struct engine_history_cell c;
-                uint64_t at = offset_of(step, i);
-                if (at + CELL_BYTES <= bytes.len &&
-                    decode(str_from(bytes.ptr + at, CELL_BYTES), &c) &&
-                    c.number % kept[step] == i) {
-                    h->cells[step][i] = c;
-                }
-            }
+    if (os_file_read(path, &bytes, &err) != ERR_OK) {
+        buf_clear(&bytes);
+    }
+    for (unsigned step = 0; step < ENGINE_HISTORY_STEPS; step++) {
+        for (uint32_t i = 0; i < kept[step]; i++) {
+            read_cell(h, step, i, buf_str(&bytes));
         }
     }
     buf_deinit(&bytes);

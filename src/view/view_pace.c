@@ -34,10 +34,11 @@ int64_t view_pace__rule(const struct view_turn *t)
         return 0;
     }
     int64_t behind = (int64_t)t->behind;
-    int64_t late = behind < LATE
-                       ? REST_FACTOR * LATE - (REST_FACTOR - REST_FACTOR_LATE) * behind
-                       : REST_FACTOR_LATE * LATE * (BEHIND_MAX - behind) / (BEHIND_MAX - LATE);
-    int64_t ms = t->ran_ns / NS_PER_MS * late / LATE;
+    int64_t full = LATE;
+    int64_t late = behind < full
+                       ? REST_FACTOR * full - (REST_FACTOR - REST_FACTOR_LATE) * behind
+                       : REST_FACTOR_LATE * full * (BEHIND_MAX - behind) / (BEHIND_MAX - full);
+    int64_t ms = t->ran_ns / NS_PER_MS * late / full;
     return ms < REST_MS_MAX ? ms : REST_MS_MAX;
 }
 

@@ -147,7 +147,7 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
     map_init(&r->queues);
     r->st = calloc(STATEMENT_COUNT, sizeof(sqlite3_stmt *));
     r->depends = calloc(VIEW_DEPENDS_MAX, sizeof *r->depends);
-    r->picked = calloc(VIEW_BATCH, sizeof *r->picked);
+    r->picked = calloc(VIEW_BATCH, sizeof(struct view_item *));
     CHECK(r->st != NULL && r->depends != NULL && r->picked != NULL);
     if (view_fed__open(db, &r->fed, err) != ERR_OK) {
         return err->code;

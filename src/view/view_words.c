@@ -51,12 +51,16 @@ static enum err_code run_range(struct view_rows *r, const char *sql, int64_t aft
  * there is no text of that number, finds nothing by it. */
 static enum err_code forget(struct view_rows *r, struct err *err)
 {
-    static const char *const steps[] = {
+    static const char delete_words[] =
         "INSERT INTO words (words, rowid, queue, payload, tags)"
         " SELECT 'delete', t.num, t.queue, t.payload, t.tags FROM gone g JOIN texts t USING (num)"
-        " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NOT NULL",
+        " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NOT NULL";
+    static const char count_stale[] =
         "UPDATE mark SET stale = stale + (SELECT count(*) FROM gone g JOIN texts t USING (num)"
-        " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NULL)",
+        " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NULL)";
+    static const char *const steps[] = {
+        delete_words,
+        count_stale,
         "DELETE FROM texts WHERE num IN (SELECT num FROM gone WHERE num > ?1 AND num <= ?2)",
         "DELETE FROM gone WHERE num > ?1 AND num <= ?2",
     };

@@ -439,6 +439,15 @@ static void linger(struct view_writer *w)
     set_timer(w, (uint64_t)w->view->config.linger_ms);
 }
 
+static void take_or_linger(struct view_writer *w)
+{
+    if (w->due > 0 || w->stopping) {
+        start_take(w);
+    } else {
+        linger(w);
+    }
+}
+
 static void deliver_step(struct msg *m)
 {
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, step_msg);
@@ -531,11 +540,7 @@ static bool take_turn(struct view_writer *w)
         return true;
     }
     if (w->ready && w->look && !w->lingering) {
-        if (w->due > 0 || w->stopping) {
-            start_take(w);
-        } else {
-            linger(w);
-        }
+        take_or_linger(w);
     }
     return false;
 }
