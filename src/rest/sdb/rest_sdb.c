@@ -3,11 +3,6 @@
  */
 #include "rest/sdb/rest_sdb.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "base/check.h"
-#include "base/hash.h"
 #include "base/limits.h"
 #include "fsm/command/push_target.h"
 #include "json/json_scan.h"
@@ -57,17 +52,8 @@ bool rest_sdb_config_bytes(struct str text, uint64_t *out)
 
 /* Looking up */
 
-bool rest_sdb__queue(struct rest_call *c, struct str *out)
-{
-    struct err err;
-    if (rest_names__internal(c, "queue", REST_SDB_QUEUE, out, &err)) {
-        return true;
-    }
-    rest_call__fail_err(c, &err);
-    return false;
-}
-
-bool rest_sdb__find(struct rest_call *c, struct str name, struct buf *doc, struct job *out)
+/* The job of that name, its document in doc; false when there is none. */
+static bool find(struct rest_call *c, struct str name, struct buf *doc, struct job *out)
 {
     struct engine *e = c->rest->config.engine;
     struct str queue;
@@ -96,7 +82,7 @@ static void with_job(struct rest_call *c, void (*fn)(struct rest_call *c, const 
     struct buf doc;
     struct job j;
     buf_init(&doc, LIMIT_DOC_BYTES);
-    if (rest_sdb__find(c, c->param[0], &doc, &j)) {
+    if (find(c, c->param[0], &doc, &j)) {
         fn(c, &j);
     } else {
         rest_sdb_text__fail(c, ERR_NOT_FOUND, STR("Job not found"));
@@ -106,106 +92,13 @@ static void with_job(struct rest_call *c, void (*fn)(struct rest_call *c, const 
 
 /* Creating */
 
-/* What was asked for; the same is asked for when a client repeats itself. Stored, so for ever. */
-static uint64_t definition_of(const struct rest_sdb_new *n)
-{
-    const struct str texts[] = {n->type, n->cron, n->url, n->token, n->payload};
-    const int64_t numbers[] = {n->has_at ? n->at_s : INT64_MIN, n->has_until ? n->until_s : 0};
-    uint64_t hash = 1;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        hash = hash_bytes(hash + texts[i].len, texts[i].ptr, texts[i].len);
-    }
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        hash = hash_bytes(hash, &numbers[i], sizeof numbers[i]);
-    }
-    return hash == 0 ? 1 : hash;
-}
-
-static struct str target_of(struct rest_call *c, const struct rest_sdb_new *n)
-{
-    struct push_target t = {.url = n->url,
-                            .method = STR("POST"),
-                            .auth = n->token.len > 0 ? PUSH_TARGET_BEARER : PUSH_TARGET_OPEN,
-                            .secret = n->token,
-                            .timeout_ms = c->rest->config.sdb.execution_timeout_ms,
-                            .success_below = PUSH_TARGET_SUCCESS_BELOW};
-    struct buf b;
-    rest_call__room(c, &b, LIMIT_PUSH_BYTES);
-    push_target_write(&t, &b);
-    return rest_call__keep(c, &b);
-}
-
-/* Tags are texts. */
-static void add_seconds_tag(struct json_write *w, const char *key, int64_t seconds)
-{
-    char text[24];
-    int len = snprintf(text, sizeof text, "%" PRId64, seconds);
-    rest_document__text(w, key, str_from(text, (size_t)len));
-}
-
-/* As far as there is time. */
-static int64_t to_ns(int64_t seconds)
-{
-    return seconds > REST_SDB_SECONDS_MAX    ? REST_SDB_LATEST
-           : seconds < -REST_SDB_SECONDS_MAX ? -REST_SDB_LATEST
-                                             : seconds * NS_PER_S;
-}
-
-/* Has it something that a job has no member for? */
-static bool is_special(const struct rest_sdb_new *n)
-{
-    return (!n->recurring && n->cron.len > 0) || (n->has_at && n->at_s > REST_SDB_SECONDS_MAX) ||
-           (n->has_until && n->until_s > REST_SDB_SECONDS_MAX);
-}
-
-static struct str tags_of(struct rest_call *c, const struct rest_sdb_new *n)
-{
-    struct buf b;
-    if (!is_special(n)) {
-        return n->recurring ? STR("{\"sched_type\":\"recurrente\"}")
-                            : STR("{\"sched_type\":\"unico\"}");
-    }
-    buf_init(&b, LIMIT_PUSH_BYTES);
-    struct json_write w = json_write_to(&b);
-    json_write_object(&w);
-    rest_document__text(&w, "sched_type", n->type);
-    if (!n->recurring) {
-        rest_document__text(&w, "cron_expression", n->cron);
-    }
-    if (n->has_at && n->at_s > REST_SDB_SECONDS_MAX) {
-        add_seconds_tag(&w, "timestamp", n->at_s);
-    }
-    if (n->has_until && n->until_s > REST_SDB_SECONDS_MAX) {
-        add_seconds_tag(&w, "last_date", n->until_s);
-    }
-    json_write_end(&w);
-    json_write_finish(&w);
-    return rest_call__keep(c, &b);
-}
-
-void rest_sdb__full_text(const struct rest_call *c, bool bytes, uint64_t current, uint64_t size,
-                         char out[static REST_SDB_TEXT_BYTES])
-{
-    const struct rest_sdb_config *sdb = &c->rest->config.sdb;
-    if (bytes) {
-        (void)snprintf(out, REST_SDB_TEXT_BYTES,
-                       "insufficient memory: current=%" PRIu64 " bytes, limit=%" PRIu64
-                       " bytes, requested=%" PRIu64 " bytes",
-                       current, sdb->memory_limit, size);
-    } else {
-        (void)snprintf(out, REST_SDB_TEXT_BYTES,
-                       "maximum jobs reached: current=%" PRIu64 ", limit=%" PRIu64, current,
-                       sdb->job_limit);
-    }
-}
-
 /* 507, with the numbers (scheduler.md 10). */
 static void reply_full(struct rest_call *c, bool bytes, uint64_t current)
 {
     const struct rest_sdb_config *sdb = &c->rest->config.sdb;
     const struct rest_sdb_creation *made = c->data;
     char text[REST_SDB_TEXT_BYTES];
-    rest_sdb__full_text(c, bytes, current, made->size, text);
+    rest_sdb_create__full_text(c, bytes, current, made->size, text);
     struct json_write w = rest_call__json(c);
     json_write_object(&w);
     rest_document__text(&w, "error", str_from_z(text));
@@ -253,37 +146,6 @@ static void created(struct rest_call *c, const struct result *r)
     }
 }
 
-void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
-                       struct rest_sdb_creation *made, struct command *out)
-{
-    const struct rest_sdb_config *sdb = &c->rest->config.sdb;
-    struct rest_sdb_new *n = &made->asked;
-    struct job *j = &made->room.job;
-    j->definition = definition_of(n);
-    n->id = n->id.len > 0 ? n->id : rest_sdb_id__new(c);
-    made->size = rest_sdb_read__size(n);
-    j->name = n->id;
-    j->counted_bytes = (uint32_t)made->size;
-    j->payload = n->payload.len > 0 ? n->payload : STR("null");
-    j->push = target_of(c, n);
-    /* The payload and what the target is made of were checked as they were read. */
-    made->room.payload_is_json = made->room.push_is_target = true;
-    j->tags = tags_of(c, n);
-    j->cron = n->recurring ? n->cron : STR_EMPTY;
-    j->cron_until.ns = !n->has_until ? 0 : n->until_s == 0 ? 1 : to_ns(n->until_s); /* 0: none */
-    j->scheduled_at.ns = n->has_at ? to_ns(n->at_s) : now.ns;
-    j->scheduled_at.ns = j->scheduled_at.ns > 0 ? j->scheduled_at.ns : 1;
-    j->priority = JOB_PRIORITY_NORMAL;
-    j->backoff = sdb->backoff;
-    j->max_retries = (uint32_t)sdb->max_attempts;
-    j->retry_base_ms = sdb->retry_base_ms;
-    j->retry_max_ms = sdb->retry_max_ms;
-    j->queue = queue;
-    command_init(out, COMMAND_NAMED_PUT);
-    out->named_put = (struct command_named_put){
-        .job = &made->room, .bytes_max = sdb->memory_limit, .count_max = sdb->job_limit};
-}
-
 static void handle_create(struct rest_call *c)
 {
     struct wall now = engine_time(c->rest->config.engine);
@@ -296,8 +158,8 @@ static void handle_create(struct rest_call *c)
         rest_sdb_text__fail(c, ERR_VALIDATION, STR("Invalid request body"));
     } else if (!rest_sdb_read__new(c, object, now, &made->asked, &text)) {
         rest_sdb_text__fail(c, ERR_VALIDATION, text);
-    } else if (rest_sdb__queue(c, &queue)) {
-        rest_sdb__command(c, queue, now, made, &command);
+    } else if (rest_sdb_create__queue(c, &queue)) {
+        rest_sdb_create__command(c, queue, now, made, &command);
         c->data = made;
         rest_call__submit(c, &command, 0, created);
     }

@@ -43,7 +43,7 @@ static void refuse_full(struct item *it, bool bytes, uint64_t current)
 {
     char text[REST_SDB_TEXT_BYTES];
     (void)atomic_fetch_add(&it->call->rest->sdb.refused[bytes ? 0 : 1], 1);
-    rest_sdb__full_text(it->call, bytes, current, it->made.size, text);
+    rest_sdb_create__full_text(it->call, bytes, current, it->made.size, text);
     refuse(it, 507, str_from_z(text));
 }
 
@@ -144,7 +144,7 @@ static void send_one(struct rest_call *c, struct str queue, struct wall now, str
         refuse(it, 400, text);
         return;
     }
-    rest_sdb__command(c, queue, now, &it->made, &command);
+    rest_sdb_create__command(c, queue, now, &it->made, &command);
     it->op.client = &c->client;
     it->op.data = it;
     if (front_op_send(&it->op, c->arena, &command, 0, landed, &err) != ERR_OK) {
@@ -197,7 +197,7 @@ void rest_sdb_batch__handle(struct rest_call *c)
         return;
     }
     b->items = REST_ARRAY(c, struct item, b->count);
-    if (!rest_call__has_memory(c) || !rest_sdb__queue(c, &queue)) {
+    if (!rest_call__has_memory(c) || !rest_sdb_create__queue(c, &queue)) {
         return;
     }
     c->data = b;

@@ -63,9 +63,8 @@ void rest_sdb_show__job(struct json_write *w, const struct job *j);
 void rest_sdb_show__state(struct json_write *w, const struct job *j, struct store *store);
 void rest_sdb_show__attempts(struct json_write *w, const struct job *j, struct store *store);
 
-/* rest_sdb.c: the job of that name, its document in doc; false when there is none. */
-ATTR_NODISCARD bool rest_sdb__find(struct rest_call *c, struct str name, struct buf *doc,
-                                   struct job *out);
+/* rest_sdb_create.c */
+
 /* A job to be created, with the room that its command needs. */
 struct rest_sdb_creation {
     struct rest_sdb_new asked;
@@ -74,16 +73,17 @@ struct rest_sdb_creation {
 };
 /* The command that creates what is asked for in the queue; it lives in made and the call's memory.
  */
-void rest_sdb__command(struct rest_call *c, struct str queue, struct wall now,
-                       struct rest_sdb_creation *made, struct command *out);
-/* rest_sdb_show.c: a job that was just created under this id. */
-void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id);
+void rest_sdb_create__command(struct rest_call *c, struct str queue, struct wall now,
+                              struct rest_sdb_creation *made, struct command *out);
 /* What is told of a job for which there is no room: of bytes, or of jobs. */
 enum { REST_SDB_TEXT_BYTES = 256 };
-void rest_sdb__full_text(const struct rest_call *c, bool bytes, uint64_t current, uint64_t size,
-                         char out[static REST_SDB_TEXT_BYTES]);
+void rest_sdb_create__full_text(const struct rest_call *c, bool bytes, uint64_t current,
+                                uint64_t size, char out[static REST_SDB_TEXT_BYTES]);
 /* The internal name of the queue; false when the caller can have none. */
-ATTR_NODISCARD bool rest_sdb__queue(struct rest_call *c, struct str *out);
+ATTR_NODISCARD bool rest_sdb_create__queue(struct rest_call *c, struct str *out);
+
+/* rest_sdb_show.c: a job that was just created under this id. */
+void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id);
 
 /* rest_sdb_numbers.c: numbers of the queue, from the core thread */
 struct rest_sdb_server {

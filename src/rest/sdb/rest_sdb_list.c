@@ -182,7 +182,7 @@ void rest_sdb_list__handle(struct rest_call *c)
         return;
     }
     l->limit = (size_t)in->limit;
-    if (!rest_sdb__queue(c, &queue)) {
+    if (!rest_sdb_create__queue(c, &queue)) {
         return;
     }
     buf_init(&prefix, SIZE_MAX);

@@ -74,7 +74,7 @@ void rest_sdb_numbers__take(struct rest_call *c, bool servers,
     if (servers) {
         t->numbers.servers = rest_call__alloc(c, sizeof(struct rest_sdb_server) * LIMIT_NODES);
     }
-    if (!rest_sdb__queue(c, &t->queue)) {
+    if (!rest_sdb_create__queue(c, &t->queue)) {
         return;
     }
     c->data = t;
