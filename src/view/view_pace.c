@@ -2,19 +2,21 @@
  * Pace: how long the writer rests after a turn.
  *
  * The copy may be late, the jobs may not. While more threads want to run than there are processors,
- * each row that is written is time that a client waits; so the writer then takes a quarter of one,
- * half of one when it is late, and the more the further it is behind. It does not
- * rest when there are processors to spare, nor when no job has changed meanwhile, nor when somebody
- * has asked lately: who looks wants to see.
+ * each row that is written is time that a client waits; so the writer then takes a twentieth of
+ * one, half of one when it is late, and the more the further it is behind. A burst is over before
+ * it costs much; what goes on for long is followed at a distance. It does not rest when there are
+ * processors to spare, nor when no job has changed meanwhile, nor when somebody has asked lately:
+ * who looks wants to see.
  */
 #include "os/os_clock.h"
 #include "os/os_process.h"
 #include "view/view_pace_int.h"
 
 enum {
-    REST_FACTOR = 3, /* one part of four is work… */
-    REST_FACTOR_LATE = 1,
-    LATE = 100000, /* …and one of two when so many ids wait: two seconds' worth of a busy server */
+    SHARE_LEAST = 50, /* of a processor, in thousandths… */
+    SHARE_LATE = 500,
+    SHARE_ALL = 1000,
+    LATE = 100000, /* …when so many ids wait: two seconds' worth of a busy server */
     REST_MS_MAX = 1000,
     ASKED_MS = 5000, /* lately */
     BEHIND_MAX = 2000000,
@@ -27,6 +29,12 @@ void view_pace__begin(struct view_pace *p, const struct engine_feed *feed)
     p->running = os_process_running();
 }
 
+/* Between two points, in a straight line. */
+static int64_t between(int64_t at, int64_t from, int64_t to, int64_t first, int64_t last)
+{
+    return first + (last - first) * (at - from) / (to - from);
+}
+
 int64_t view_pace__rule(const struct view_turn *t)
 {
     bool crowded = t->running > t->cpus && t->changed;
@@ -34,11 +42,9 @@ int64_t view_pace__rule(const struct view_turn *t)
         return 0;
     }
     int64_t behind = (int64_t)t->behind;
-    int64_t full = LATE;
-    int64_t late = behind < full
-                       ? REST_FACTOR * full - (REST_FACTOR - REST_FACTOR_LATE) * behind
-                       : REST_FACTOR_LATE * full * (BEHIND_MAX - behind) / (BEHIND_MAX - full);
-    int64_t ms = t->ran_ns / NS_PER_MS * late / full;
+    int64_t share = behind < LATE ? between(behind, 0, LATE, SHARE_LEAST, SHARE_LATE)
+                                  : between(behind, LATE, BEHIND_MAX, SHARE_LATE, SHARE_ALL);
+    int64_t ms = t->ran_ns / NS_PER_MS * (SHARE_ALL - share) / share;
     return ms < REST_MS_MAX ? ms : REST_MS_MAX;
 }
 
