@@ -4,7 +4,7 @@ SEEDS ?= 3000
 WHOLE_SEEDS ?= 10000
 ROUNDS ?= 100
 # The version before, from which a cluster is upgraded in a test.
-BEFORE ?= 1d52dbf
+BEFORE ?= a80a2bd
 FUZZ_SECONDS ?= 60
 
 PEER_JOBS ?= 10000
