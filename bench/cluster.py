@@ -15,7 +15,6 @@ import argparse
 import contextlib
 import http.client
 import json
-import os
 import pathlib
 import random
 import shutil
@@ -29,7 +28,7 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 from lib.calm import ticks
-from lib.running import ENVIRONMENT, percentile
+from lib.running import ENVIRONMENT, cpu_s, percentile
 
 PARTS = ["rates", "kills", "stops", "standby"]
 ONE = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
@@ -38,7 +37,6 @@ FAIL_S = 30           # of a request
 SNAPSHOT = ("--snapshot-log-bytes", str(32 << 20))  # a new node gets a checkpoint, not the whole log
 AFTER_STOP_S = 1.0    # how long clients go on when a leader has ended
 SECRET = "a secret for the nodes of one bench"
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def until(what, said):
@@ -95,8 +93,7 @@ class Node:
 
     def cpu_s(self):
         """Of the process, until now."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+        return cpu_s(self.process.pid)
 
 
 class Cluster:

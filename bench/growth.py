@@ -11,24 +11,16 @@ schedules   so many schedules of the same minute: from its first second until th
 """
 import argparse
 import json
-import os
 import pathlib
 import socket
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from running import Client, Server  # noqa: E402
+from running import Client, Server, cpu_s  # noqa: E402
 
 UNDER_WAY = 200
 ASKED = 200  # times that something is asked
-
-
-def cpu_s(process):
-    """Of all threads, since the start."""
-    words = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_mb(process):
@@ -75,10 +67,10 @@ def metric(client, name):
 
 def each_us(server, count, what):
     """CPU time of the server for one of these, in microseconds."""
-    began = cpu_s(server.process)
+    began = cpu_s(server.process.pid)
     for _ in range(count):
         what()
-    return (cpu_s(server.process) - began) / count * 1e6
+    return (cpu_s(server.process.pid) - began) / count * 1e6
 
 
 def lifecycle(client, queue):
@@ -86,15 +78,11 @@ def lifecycle(client, queue):
     client.post(f"/api/v1/ack/{job}", {})
 
 
-def restart(server, program):
+def restart(server):
     """On the same folder. How long until it answers."""
-    server.process.terminate()
-    server.process.wait()
+    server.stop()
     began = time.monotonic()
-    server.process = subprocess.Popen(
-        [program, "server", "--bind", "127.0.0.1:0", "--data-dir", server.folder.name, "--rate-limit-enabled=false",
-         "--log-format", "json"], stderr=subprocess.PIPE, text=True)
-    server.port = next(json.loads(line)["port"] for line in server.process.stderr if "corvo server ready" in line)
+    server.start()
     return time.monotonic() - began
 
 
@@ -110,7 +98,7 @@ def measure_waiting(options):
         index = metric(client, "corvo_index_bytes")
         print(f"waiting: fetch and ack {before:.0f} µs of CPU with few jobs, {after:.0f} µs with all")
         print(f"waiting: {index / options.jobs:.1f} bytes of index for each, {resident_mb(server.process)} MB resident")
-        took = restart(server, options.program)
+        took = restart(server)
         client = Client(server)
         lifecycle(client, "many")
         print(f"waiting: started again in {took:.1f} s, {resident_mb(server.process)} MB resident")
@@ -121,10 +109,10 @@ ASKED_EVERY_SECOND = ["/api/v1/queues?limit=50", "/api/v1/metrics", "/api/v1/met
 
 def idle_ms(server):
     """CPU time in a second in which nothing is asked, once what was asked before is done."""
-    last = cpu_s(server.process)
+    last = cpu_s(server.process.pid)
     while True:
         time.sleep(1)
-        now = cpu_s(server.process)
+        now = cpu_s(server.process.pid)
         if now - last < 0.05:
             return (now - last) * 1000
         last = now
@@ -154,13 +142,13 @@ def measure_schedules(options):
             made = metric(client, "corvo_throughput_enqueued_total")
             if time.time() < next_minute:
                 break
-        began = cpu_s(server.process)
+        began = cpu_s(server.process.pid)
         while metric(client, "corvo_throughput_enqueued_total") < made + options.schedules:
             if time.time() > next_minute + 50:
                 sys.exit(f"only {metric(client, 'corvo_throughput_enqueued_total') - made:.0f} jobs were made")
             time.sleep(0.01)
         print(f"schedules: {options.schedules} of one minute: all jobs made {time.time() - next_minute:.2f} s after its "
-              f"start, {cpu_s(server.process) - began:.2f} s of CPU")
+              f"start, {cpu_s(server.process.pid) - began:.2f} s of CPU")
 
 
 PARTS = {"waiting": measure_waiting, "queues": measure_queues, "schedules": measure_schedules}

@@ -11,7 +11,6 @@ job, of the view's writer, of the rest of the server, and of the load generator.
 """
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -19,19 +18,13 @@ import threading
 import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
-from lib.running import Client, Server, percentile
+from lib.running import Client, Server, cpu_s, percentile
 
 STREAMS, BATCH, SAMPLE_S, SEARCH_S, WAITING = 64, 64, 0.5, 0.2, 4096
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def cpu_s(stat):
-    fields = stat.read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
 
 
 def writer_cpu_s(pid):
-    return sum(cpu_s(task / "stat") for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
+    return sum(cpu_s(pid, task.name) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
                if (task / "comm").read_text().strip() == "view")
 
 
@@ -74,7 +67,7 @@ def main():
         begin, over, took = threading.Event(), threading.Event(), []
         searcher = threading.Thread(target=search, args=(server, begin, over, took))
         searcher.start()
-        writer, whole = writer_cpu_s(pid), cpu_s(pathlib.Path(f"/proc/{pid}/stat"))
+        writer, whole = writer_cpu_s(pid), cpu_s(pid)
         load = subprocess.Popen(
             [args.program, "bench", "--server", f"http://127.0.0.1:{server.port}", "--duration", f"{args.seconds}s",
              "--jobs", str(WAITING), "--concurrency", str(STREAMS), "--payload-bytes", str(args.payload), *work,
@@ -86,7 +79,7 @@ def main():
                 begin.set()
             halves[late].append(metrics(client))
             time.sleep(SAMPLE_S)
-        writer, whole = writer_cpu_s(pid) - writer, cpu_s(pathlib.Path(f"/proc/{pid}/stat")) - whole
+        writer, whole = writer_cpu_s(pid) - writer, cpu_s(pid) - whole
         over.set()
         begin.set()
         searcher.join()

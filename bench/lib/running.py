@@ -59,14 +59,23 @@ def running(folder, port, *command, stop=signal.SIGTERM, **options):
                 process.kill()
 
 
+def cpu_s(pid, thread=None):
+    """CPU time of a process, or of one of its threads, since its start."""
+    stat = pathlib.Path(f"/proc/{pid}/stat" if thread is None else f"/proc/{pid}/task/{thread}/stat")
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     def __init__(self, program, *before, flags=()):
         """before: the words of a program that runs it, a profiler for example."""
         self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
-        self.process = subprocess.Popen(
-            [*before, program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
-             "--rate-limit-enabled=false", "--log-format", "json", *flags],
-            env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+        self.command = [*before, program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
+                        "--rate-limit-enabled=false", "--log-format", "json", *flags]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             record = json.loads(line)
             if record["msg"] == "corvo server ready":
@@ -75,12 +84,15 @@ class Server:
         else:
             sys.exit("the server did not start")
 
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
+        self.stop()
         self.folder.cleanup()
 
 

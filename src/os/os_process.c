@@ -83,16 +83,25 @@ void os_process_usage(struct os_process_usage *out)
     }
 }
 
+enum { PROC_LINE = 128 };
+
+/* The beginning of a file of /proc; empty when it cannot be had. */
+static void read_line(const char *path, char line[static PROC_LINE])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? 0 : read(fd, line, PROC_LINE - 1);
+    line[len > 0 ? len : 0] = '\0';
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
 /* "0.41 0.30 0.22 3/187 4711": three averages, then running/all. */
 uint64_t os_process_running(void)
 {
-    char line[128] = "";
-    int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
-    }
-    const char *at = read(fd, line, sizeof line - 1) > 0 ? strchr(line, '/') : NULL;
-    (void)close(fd);
+    char line[PROC_LINE];
+    read_line("/proc/loadavg", line);
+    const char *at = strchr(line, '/');
     while (at != NULL && at > line && at[-1] != ' ') {
         at--;
     }
@@ -102,14 +111,10 @@ uint64_t os_process_running(void)
 /* "5368710 133642 6144 …": pages of address space, pages in memory, and others. */
 uint64_t os_process_resident(void)
 {
-    char line[128] = "";
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
-    }
-    const char *at = read(fd, line, sizeof line - 1) > 0 ? strchr(line, ' ') : NULL;
+    char line[PROC_LINE];
+    read_line("/proc/self/statm", line);
+    const char *at = strchr(line, ' ');
     long page_bytes = sysconf(_SC_PAGESIZE);
-    (void)close(fd);
     return at == NULL || page_bytes <= 0 ? 0 : strtoull(at, NULL, 10) * (uint64_t)page_bytes;
 }
 
