@@ -178,6 +178,20 @@ static void forget_leader(struct raft *r)
     }
 }
 
+/* A candidate whose log is older than ours does not get our vote. When there is no leader, we would
+ * win instead: stand at the next tick, and do not wait until the timer ends. */
+static void stand_instead(struct raft *r, const struct raft_request_vote *v)
+{
+    raft_index last = guard_log__last_index(r);
+    raft_term term = guard_log__term_at(r, last);
+    bool is_older =
+        v->last_log_term < term || (v->last_log_term == term && v->last_log_index < last);
+    if (is_older && r->state == RAFT_FOLLOWER && r->follower_state.current_leader.id == 0) {
+        r->election_timer_start =
+            r->io->time(r->io) - r->follower_state.randomized_election_timeout;
+    }
+}
+
 /* Whether a vote counts is decided by the candidate's membership, which may be newer than ours: a
  * leader that crashed while it promoted us needs our vote to lead again. Raft refuses as long as it
  * takes itself for a stand-by, so for this one message it does not. */
@@ -193,6 +207,7 @@ static void deliver_request_vote(struct guard *g, struct raft_message *m)
     self->role = RAFT_VOTER;
     g->recv_cb(g->io, m); /* does not touch the membership */
     self->role = role;
+    stand_instead(g->raft, &m->request_vote);
 }
 
 void guard_recv__deliver(struct guard *g, struct raft_message *m)

@@ -115,6 +115,26 @@ struct peers *node_members_peers(struct node *n)
     return n->peers;
 }
 
+/* --- a leader that is gone --- */
+
+/* A process that dies closes its connections, and everybody sees it at once. Raft would still wait
+ * for at least an election timeout. All of it but two heartbeats is taken as over: a leader that
+ * lives has said something by then, which starts the wait anew. What is left is as random as ever,
+ * so that two followers do not stand in step. */
+void node_members_lost(struct node *n, uint64_t id)
+{
+    struct raft *r = &n->raft;
+    unsigned kept = 2 * r->heartbeat_timeout;
+    if (n->closing || r->state != RAFT_FOLLOWER || r->follower_state.current_leader.id != id ||
+        kept >= r->election_timeout) {
+        return;
+    }
+    raft_time start = r->io->time(r->io) - (r->election_timeout - kept);
+    if (start < r->election_timer_start) {
+        r->election_timer_start = start;
+    }
+}
+
 /* --- a leader that nobody hears --- */
 
 /* Was the voter heard within an election timeout? */

@@ -44,5 +44,9 @@ ATTR_NODISCARD enum err_code node_members_assign(struct node *n, uint64_t id,
                                                  enum node_member_role role, struct err *err);
 ATTR_NODISCARD enum err_code node_members_remove(struct node *n, uint64_t id, struct err *err);
 
+/* The connection to a member broke. If it led, and is not heard again within two heartbeats, this
+ * node waits for it no longer than chance wants. */
+void node_members_lost(struct node *n, uint64_t id);
+
 /* The other members; NULL when the node was opened without. */
 struct peers *node_members_peers(struct node *n);

@@ -126,6 +126,12 @@ static void refused(void *data, uint64_t id, enum raftnet_shake_refusal why, con
     }
 }
 
+static void lost(void *data, uint64_t id)
+{
+    struct peers *p = data;
+    p->hooks.lost(p->hooks.data, id);
+}
+
 /* --- what cannot be read --- */
 
 /* Said once for each reason: the sender tries again and again. */
@@ -597,7 +603,8 @@ enum err_code peers_open(uv_loop_t *loop, const struct peers_config *config, con
                                                  .met = met,
                                                  .received = received,
                                                  .stream = stream,
-                                                 .refused = refused}};
+                                                 .refused = refused,
+                                                 .lost = lost}};
     if (raftnet_open(&net, &p->net, err) != ERR_OK) {
         free(p);
         return err->code;

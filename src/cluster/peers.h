@@ -36,6 +36,8 @@ struct peers_hooks {
     bool (*is_removed)(void *data, uint64_t id);
     /* What a member says of itself when it connects. */
     void (*met)(void *data, const struct raftnet_shake_node *node);
+    /* The connection to a member broke: its process may be gone. */
+    void (*lost)(void *data, uint64_t id);
     /* Others say that we were taken out. */
     void (*removed)(void *data, const char *by);
     /* The hash of a member's state at an index. */

@@ -269,6 +269,14 @@ static void keep(struct engine *e)
 
 static void note_leader(struct engine *e);
 
+static void lost_hook(void *data, uint64_t id)
+{
+    struct engine *e = data;
+    if (e->node != NULL) {
+        node_members_lost(e->node, id);
+    }
+}
+
 static void removed_hook(void *data, const char *by)
 {
     struct engine *e = data;
@@ -547,6 +555,7 @@ enum err_code engine_cluster__identify(struct engine *e, struct err *err)
                                                .address = address_hook,
                                                .is_removed = is_removed_hook,
                                                .met = met_hook,
+                                               .lost = lost_hook,
                                                .removed = removed_hook,
                                                .hashed = hashed_hook,
                                                .committed = committed_hook,

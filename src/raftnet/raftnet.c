@@ -50,9 +50,23 @@ static void tell_over(struct raftnet *net)
     }
 }
 
+static void tell_lost(struct raftnet *net)
+{
+    net->any_lost = false;
+    for (struct raftnet_peer *p = net->peers; p != NULL; p = p->next) {
+        if (p->lost) {
+            p->lost = false;
+            net->hooks.lost(net->hooks.data, p->id);
+        }
+    }
+}
+
 static void prepare_cb(uv_prepare_t *prepare)
 {
     struct raftnet *net = prepare->data;
+    if (net->any_lost) {
+        tell_lost(net);
+    }
     while (net->over != NULL) {
         tell_over(net);
     }

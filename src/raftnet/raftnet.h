@@ -59,6 +59,9 @@ struct raftnet_hooks {
 
     /* A node that we dialled does not want us. Told once, until it does or says something else. */
     void (*refused)(void *data, uint64_t id, enum raftnet_shake_refusal why, const char *text);
+
+    /* The other end closed a connection that we had dialed: its process may be gone. */
+    void (*lost)(void *data, uint64_t id);
 };
 
 struct raftnet_config {

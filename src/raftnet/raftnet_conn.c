@@ -81,6 +81,9 @@ static void end(struct raftnet_conn *c, const char *reason)
         (void)snprintf(text, sizeof text, "TLS: %s", c->link.tls_error);
         reason = text;
     }
+    if (c->up && c->peer != NULL) {
+        raftnet_peer__lost(c->peer);
+    }
     raftnet_conn__close(c, reason);
 }
 
@@ -299,8 +302,8 @@ static void poll_cb(uv_poll_t *poll, int status, int events)
 {
     struct raftnet_conn *c = poll->data;
     struct err err;
-    if (status < 0) {
-        raftnet_conn__close(c, uv_strerror(status));
+    if (status < 0) { /* reset: libuv says it so, whatever it was */
+        end(c, c->up ? "the connection broke" : uv_strerror(status));
         return;
     }
     if (c->connecting) {

@@ -33,6 +33,7 @@ struct raftnet_peer {
     uint64_t id;
     struct raftnet_conn *conn; /* NULL: none at the moment */
     bool resolving;
+    bool lost; /* to be told */
     uv_getaddrinfo_t resolve;
     struct raftnet_send *first, **last; /* wait for the connection */
     struct mono retry_at;
@@ -59,6 +60,7 @@ struct raftnet {
     unsigned incoming;
     struct raftnet_peer *peers;
     struct raftnet_send *over, **over_last;
+    bool any_lost; /* among the peers */
 
     bool closing;
     unsigned handles; /* to be closed, and lookups under way */
@@ -84,6 +86,8 @@ void raftnet_conn__send(struct raftnet_conn *c, struct raftnet_send *s);
 
 /* --- raftnet_peer.c --- */
 
+/* The other end has closed the connection: told in the next turn. */
+void raftnet_peer__lost(struct raftnet_peer *p);
 /* A connection that was dialled for it is up, or is gone. */
 void raftnet_peer__up(struct raftnet_peer *p);
 void raftnet_peer__down(struct raftnet_peer *p, const struct raftnet_conn *c, const char *why);

@@ -63,6 +63,12 @@ void raftnet_peer__down(struct raftnet_peer *p, const struct raftnet_conn *c, co
     wait_a_while(p, why);
 }
 
+void raftnet_peer__lost(struct raftnet_peer *p)
+{
+    p->lost = true;
+    p->net->any_lost = true;
+}
+
 void raftnet_peer__refused(struct raftnet_peer *p, enum raftnet_shake_refusal why, const char *text)
 {
     struct raftnet *net = p->net;

@@ -95,6 +95,12 @@ static bool is_removed_hook(void *data, uint64_t id)
     return false;
 }
 
+static void lost(void *data, uint64_t id)
+{
+    (void)data;
+    (void)id;
+}
+
 static void removed_hook(void *data, const char *by)
 {
     (void)data;
@@ -157,7 +163,8 @@ static int setup(void **state)
                                                     .met = met,
                                                     .received = received,
                                                     .stream = stream,
-                                                    .refused = refused}};
+                                                    .refused = refused,
+                                                    .lost = lost}};
     const struct peers_config taker = {
         .bind = "127.0.0.1:0",
         .secret = STR("the same secret here"),
@@ -166,6 +173,7 @@ static int setup(void **state)
                   .address = address_hook,
                   .is_removed = is_removed_hook,
                   .met = met,
+                  .lost = lost,
                   .removed = removed_hook,
                   .hashed = hashed_hook,
                   .committed = committed_hook,

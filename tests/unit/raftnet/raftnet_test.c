@@ -14,7 +14,7 @@ enum { FRAMES = 200, BYTES = 100000 };
 struct end {
     struct raftnet *net;
     char address[32];
-    unsigned received, met, refused, written, lost;
+    unsigned received, met, refused, written, lost, peers_lost;
     size_t received_bytes;
     enum raftnet_shake_refusal why;
     bool admits;
@@ -68,6 +68,13 @@ static void refused(void *data, uint64_t id, enum raftnet_shake_refusal why, con
     e->why = why;
 }
 
+static void lost(void *data, uint64_t id)
+{
+    struct end *e = data;
+    assert_int_equal(id, 2);
+    e->peers_lost++;
+}
+
 static void open_end(struct end *e, uv_loop_t *loop, uint64_t id, const char *secret)
 {
     struct err err;
@@ -80,7 +87,8 @@ static void open_end(struct end *e, uv_loop_t *loop, uint64_t id, const char *se
                   .met = met,
                   .received = received,
                   .stream = stream,
-                  .refused = refused},
+                  .refused = refused,
+                  .lost = lost},
     };
     *e = (struct end){.admits = true};
     assert_int_equal(raftnet_open(&config, &e->net, &err), ERR_OK);
@@ -230,6 +238,35 @@ static void nobody__listens_there(void **state)
     close_both(&loop, &a, &b);
 }
 
+/* Whoever has dialed a node hears that it is gone; the other side, and a node that is closed, do
+ * not. */
+static void loss__is_told_to_who_has_dialed(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "");
+    open_end(&b, &loop, 2, "");
+    assert_true(send_number(&a, &b, 0));
+    while (b.received == 0 || a.written == 0) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(a.peers_lost, 0);
+    raftnet_close(b.net, closed, &b);
+    while (a.peers_lost == 0) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    raftnet_close(a.net, closed, &a);
+    assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    assert_true(a.closed && b.closed);
+    assert_int_equal(a.peers_lost, 1);
+    assert_int_equal(b.peers_lost, 0);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 TEST_GROUP(raftnet, cmocka_unit_test(frames__arrive_in_order),
            cmocka_unit_test(stranger__hears_nothing), cmocka_unit_test(close__ends_what_waits),
-           cmocka_unit_test(nobody__listens_there));
+           cmocka_unit_test(nobody__listens_there),
+           cmocka_unit_test(loss__is_told_to_who_has_dialed));
