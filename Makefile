@@ -36,7 +36,7 @@ deps-test:
 deps-bench:
 	@tools/install_deps.sh build measure --optional ui
 
-# The release is built for what its own server was seen to do (docs/decisions/0011).
+# The release uses profile-guided optimization (docs/decisions/0011).
 release = @tools/profile.py && echo "release: building" && cmake --preset release >/dev/null && \
     cmake --build --preset release
 
