@@ -1,15 +1,15 @@
 /*
- * Disk_io: what Raft needs from the disk, as a struct raft_io.
+ * Disk_io: storage for Raft, as a struct raft_io.
  *
- * Puts the wal, the ballot and the snapshots together: opens them, checks that they fit to each
- * other, and then serves Raft's calls on the loop. Sending messages is somebody else's: a transport
- * may be plugged in; without one every peer is out of reach, which is right for a group of one.
+ * Combines the log (wal), the ballot and the snapshots: opens them, checks that they match, and
+ * serves Raft's calls on the loop. It does not send messages: a transport can be added for that.
+ * Without one, no peer is reachable, which is right for a group of one.
  *
  * In <dir>: lock, ballot, log/ (wal.h), snapshots/ (snapshots.h).
  *
- * Life: disk_io_open reads everything and can fail; what must be written before Raft starts is
- * written then. disk_io_attach fills in the struct raft_io. From raft_start on there is a log
- * thread, and a disk that fails stops the process. Raft's close ends it, and disk_io_free frees it.
+ * Life cycle: disk_io_open reads everything and can fail; it also writes what must be on disk
+ * before Raft starts. disk_io_attach fills in the struct raft_io. After raft_start, a disk error
+ * stops the process. Raft's close ends it, and disk_io_free frees it.
  */
 #pragma once
 

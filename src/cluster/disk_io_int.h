@@ -1,6 +1,6 @@
 /*
- * Disk_io_int: what the files of disk_io share. disk_io.c reads the folder and writes what must be
- * there before Raft starts; disk_serve.c serves Raft, and disk_snapshot.c its snapshots.
+ * Disk_io_int: shared by the files of disk_io. disk_io.c reads the directory and writes what must
+ * be there before Raft starts; disk_serve.c serves Raft, disk_snapshot.c its snapshots.
  */
 #pragma once
 

@@ -1,21 +1,20 @@
 /*
- * Guard: what makes libraft 0.15.0 safe, seen from outside of it.
+ * Guard: makes libraft 0.15.0 safe from outside.
  *
- * That version, which is the one Debian 12 has, can lose acknowledged entries and let replicas
- * diverge; docs/decisions/0001 says why we use it all the same. Everything it hears and everything
- * it does passes through its struct raft_io, and its state is public, so the defects can be closed
- * from there: the guard puts itself between raft and the real raft_io, corrects what comes in,
- * holds back or corrects what goes out, and submits the one entry per term that the algorithm
- * needs.
+ * This version, the one in Debian 12, can lose acknowledged entries and let replicas diverge;
+ * docs/decisions/0001 explains why we use it anyway. All its input and output passes through its
+ * struct raft_io, and its state is public, so the defects can be fixed there. The guard sits
+ * between raft and the real raft_io. It corrects what raft receives, delays or corrects what raft
+ * sends, and submits the one entry per term that the algorithm needs.
  *
  *   loop --> tick, message, completion --> guard --> raft --> send, append, … --> guard --> raft_io
  *
- * Each rule below names the defect that it closes. tests/sim/guard_sim.c shows every defect with
- * its rule off and its absence with the rule on; tests/sim/cluster_sim.c looks for new ones.
+ * Each rule below names the defect that it fixes. tests/sim/guard_sim.c shows each defect with its
+ * rule off, and that it is gone with the rule on; tests/sim/cluster_sim.c looks for new defects.
  *
- * What the guard asks of the raft_io under it: appends complete in the order they were submitted;
- * truncate takes effect between the appends before and after it; no callback runs inside the call
- * that it answers; close calls back when everything that was under way has ended.
+ * Requirements on the raft_io below the guard: appends complete in the order in which they were
+ * submitted; truncate takes effect between the appends before and after it; no callback runs inside
+ * the call that it answers; close calls back when all operations in progress have ended.
  *
  * Everything here runs on raft's thread. The guard never logs and never blocks.
  */

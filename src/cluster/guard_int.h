@@ -1,11 +1,11 @@
 /*
- * Guard_int: what the files of the guard share.
+ * Guard_int: shared by the files of the guard.
  *
  *   guard.c        installing and closing, the role, the first entry of a term, the hooks
- *   guard_recv.c   what raft hears
+ *   guard_recv.c   what raft receives
  *   guard_store.c  what raft stores: entries, snapshots
  *   guard_send.c   what raft sends
- *   guard_log.c    questions about the log that raft has in memory
+ *   guard_log.c    queries about the log that raft has in memory
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Identity: who this node is, in its data folder.
+ * Identity: the identity of this node, stored in its data directory.
  *
- * A random number, made once, and the number of the cluster it belongs to. The name that
- * people use is a setting and may change; the number cannot: Raft counts votes and copies by it. A
- * node that lost its folder gets another number, so it can never be taken for the member it was.
+ * It consists of a random number, created once, and the number of the node's cluster. The name of a
+ * node is a setting and can change. The number cannot, because Raft counts votes and copies by it.
+ * A node that lost its directory gets another number, so it is never mistaken for its former self.
  *
  *   corvo identity 1
  *   node 5f3a… (16 hex digits)

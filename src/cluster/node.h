@@ -1,16 +1,16 @@
 /*
  * Node: one member of a Raft group, with its log on disk.
  *
- * Puts entries through Raft and hands committed ones to a state machine that it knows only as a
- * table of functions. Everything here runs on one libuv loop, writing the log too (wal.h); only
- * checkpoints are made on libuv's pool.
+ * Passes entries through Raft and hands committed ones to a state machine, which it knows only as a
+ * table of functions. Everything runs on one libuv loop, including writes to the log (wal.h); only
+ * checkpoints are made in libuv's thread pool.
  *
  *   node_propose --> raft_apply --> next turn: write + flush --> commit --> fsm.apply --> done
  *
- * Promises: done with ERR_OK means that the entry is on the disks of a majority and applied here.
- * Entries are applied in log order, each exactly once in the life of the state, whatever happens to
- * the process in between: the state machine keeps the applied index with its state, and entries at
- * or below it are not handed over again.
+ * Guarantees: done with ERR_OK means that the entry is on the disks of a majority and applied here.
+ * Entries are applied in log order, each exactly once, even if the process crashes: the state
+ * machine stores the applied index with its state, and entries up to that index are not handed over
+ * again.
  */
 #pragma once
 

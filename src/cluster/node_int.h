@@ -1,6 +1,6 @@
 /*
- * Node_int: what the files of the node share. node.c is its life and the way of a proposal;
- * node_state.c is the state machine as Raft sees it: applying, snapshots, restoring.
+ * Node_int: shared by the files of the node. node.c has start, stop and proposals; node_state.c is
+ * the state machine as Raft sees it: applying, snapshots, restoring.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Node_members: who is in the group, and changes of that. A part of node.h.
+ * Node_members: the members of the group, and changing them. A part of node.h.
  *
- * Raft changes one thing at a time. Whoever wants several looks again when the one before is over:
- * node_members_may_change says so.
+ * Raft makes one change at a time. To make several, wait until node_members_may_change returns true
+ * after each.
  */
 #pragma once
 

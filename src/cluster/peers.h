@@ -1,13 +1,13 @@
 /*
- * Peers: the other members, for Raft and for what goes beside it.
+ * Peers: the other members, for Raft and for other messages between nodes.
  *
- * A transport under libraft (disk_io.h) over raftnet. Messages are checked when they come (wire.h),
- * and a snapshot is only handed to Raft when its files are here: they are fetched from the sender
- * on a connection and a thread of their own (ship.h), while Raft waits.
+ * A transport for libraft (disk_io.h) over raftnet. Messages are validated when they arrive
+ * (wire.h). A snapshot is passed to Raft only after its files have been fetched from the sender,
+ * over a separate connection and on a separate thread (ship.h); Raft waits meanwhile.
  *
- * What the state machine cannot read is not handed to Raft either, because what Raft has stored
- * must be applied: entries end before the first such, and a snapshot is left alone. A member that
- * runs an older version stays behind then, and says why.
+ * Raft does not receive anything that the state machine cannot read, because everything that Raft
+ * stores must be applied. Entries are cut off before the first unreadable one, and an unreadable
+ * snapshot is ignored. A member with an older version then falls behind and reports the reason.
  *
  * Everything belongs to the thread of the loop.
  */

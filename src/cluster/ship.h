@@ -1,19 +1,19 @@
 /*
- * Ship: checkpoints on their way from one member to another.
+ * Ship: transfers checkpoints from one member to another.
  *
- * A stream (raftnet.h) of its own for each: who needs a checkpoint asks for its files one by one,
- * each from where it has got to, so what was cut off goes on where it stopped, also after a
- * restart. Each file is compared with size and checksum of the manifest before the next is asked
- * for. What is complete is flushed and moved into the folder of snapshots; its manifest is stored
- * by Raft.
+ * Each transfer uses its own stream (raftnet.h). The receiver requests the files one by one, each
+ * from the offset it has reached, so an interrupted transfer continues where it stopped, even after
+ * a restart. Each file is compared with the size and checksum in the manifest before the next one
+ * is requested. A complete checkpoint is flushed and moved into the directory of snapshots; Raft
+ * stores its manifest.
  *
- * Who sends holds on to the files by hard links, so that a newer snapshot may take their place
- * meanwhile; and sends no more per second than it was told, so that clients do not notice.
+ * The sender keeps the files with hard links, so that a newer snapshot can replace the old one
+ * during the transfer. It limits its rate, so that clients are not affected.
  *
  *   <dir>/inbound/<id>/     a checkpoint that is being fetched
  *   <dir>/outbound/<id>.N/  links to one that is being sent
  *
- * Both sides run on threads that may wait.
+ * Both sides run on threads that may block.
  */
 #pragma once
 

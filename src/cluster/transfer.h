@@ -1,19 +1,19 @@
 /*
- * Transfer: hand leadership over to another voter, before a leader stops or is removed.
+ * Transfer: hands leadership over to another voter, before a leader stops or is removed.
  *
- *            transfer_start        the target has everything       raft says that it is over
+ *            transfer_start        the target has everything       raft reports the end
  *   IDLE -------------------> DRAINING -------------------> ASKED -------------------> IDLE
  *                               ^                             |
  *                               +------- still leading -------+
  *
- * It is given up when the target does not catch up within an election timeout, after
- * TRANSFER_TRIES_MAX tries, or when somebody else leads.
+ * The transfer is abandoned if the target does not catch up within an election timeout, after
+ * TRANSFER_TRIES_MAX attempts, or if another member leads.
  *
- * libraft's own transfer asks the target as soon as everything has been sent to it, and the target
- * ignores a request that names entries it does not have; then nothing happens, and nobody is told.
- * It also keeps a pointer to its request beyond the callback. So: one request that lives as long as
- * raft; while a transfer is on, nothing is submitted; the target is asked when it has confirmed the
- * last entry; and afterwards one looks who leads.
+ * libraft's own transfer asks the target as soon as everything has been sent to it. The target
+ * ignores a request that names entries it does not have; then nothing happens, and nobody is
+ * notified. libraft also keeps a pointer to its request after the callback. Therefore one request
+ * exists as long as raft does; nothing is submitted during a transfer; the target is asked after it
+ * has confirmed the last entry; and afterwards the current leader is checked.
  *
  * Everything runs on raft's thread. The owner calls transfer_step after each event that reached
  * raft (guard_hooks.delivered).

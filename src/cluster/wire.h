@@ -1,13 +1,12 @@
 /*
- * Wire: Raft's messages as bytes, for the other members. Pure.
+ * Wire: encodes and decodes Raft messages for the other members. Pure.
  *
- * What a peer sends goes into libraft, which trusts it, and from there into the log, which must
- * not be given what it cannot hold. So decoding is where everything is looked at: sizes, numbers
- * that would overflow, terms that cannot be, kinds of entries, lists of members, manifests. What
- * passes is a message that a member in its right mind could have sent. Who sent it is not in the
- * bytes: the connection knows.
+ * libraft trusts the messages it receives, and writes their entries to the log. Decoding therefore
+ * validates everything: sizes, numbers that would overflow, impossible terms, entry kinds, member
+ * lists, manifests. A message that passes is one that a correct member could have sent. The sender
+ * is not part of the bytes: the connection knows it.
  *
- * The bytes are described in docs/formats/peers.md.
+ * docs/formats/peers.md describes the bytes.
  */
 #pragma once
 

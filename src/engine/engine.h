@@ -1,19 +1,19 @@
 /*
- * Engine: the state machine behind its log, for everybody else in the process.
+ * Engine: the state machine and its log, for the rest of the process.
  *
- * One core thread owns Raft, the machine and all timers. Whoever wants something changed builds a
- * command, submits it from any thread and hears the result by message; many commands that arrive
- * together share one log entry and one flush. Reads of documents go to the store directly, from any
- * thread, and see everything that was answered before. Due times (promotion, leases, schedules,
- * retention) are the engine's own business.
+ * One core thread owns Raft, the machine and all timers. To change something, build a command and
+ * submit it from any thread; the result arrives as a message. Commands that arrive together share
+ * one log entry and one flush. Any thread can read documents directly from the store; such a read
+ * sees everything that was answered before it. The engine itself handles due times (promotion,
+ * leases, schedules, retention).
  *
  *   submit --> [pending] --> one entry --> log + flush --> machine --> done, on the caller's loop
  *   claim that finds nothing --> [parked] --> a job comes into line --> [pending]
  *
- * Promises: done comes exactly once. ERR_OK in err means that the command is durable and applied,
- * and result has the machine's answer, which may be a refusal. Any error in err other than
- * ERR_UNKNOWN_OUTCOME means that it certainly did not happen. What is too much for an entry goes in
- * steps; a command that was cut off between them ends with ERR_UNKNOWN_OUTCOME too.
+ * Guarantees: done is called exactly once. ERR_OK in err means that the command is durable and
+ * applied; result then has the machine's answer, which can be a refusal. Any error in err other
+ * than ERR_UNKNOWN_OUTCOME means that the command had no effect. A command that is too large for
+ * one entry runs in steps; if it is interrupted between them, it ends with ERR_UNKNOWN_OUTCOME too.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 /*
- * Engine_ask: what the other nodes of a cluster make necessary. A part of engine.h.
+ * Engine_ask: operations that must survive a change of leader. A part of engine.h.
  *
- * An operation has a name, so that the next leader can be asked what became of it; a node that has
- * told a client of an entry serves no read that is older; and a leader can prove that it still is
- * one.
+ * An operation has a name, so that the next leader can look up its result. A node that has reported
+ * an entry to a client serves no older reads. A leader can prove that it still leads.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
  * Engine_cluster: the other nodes. A part of engine.h.
  *
- * The state has a record of every member (store_node.h). Whoever leads makes Raft's list agree with
- * them, one change at a time: a new member is added, is given a checkpoint and the log, and votes
- * once it has caught up; one that is to leave is taken out. So a join or a leave is a command like
- * any other, and goes on under the next leader.
+ * The state has a record of every member (store_node.h). The leader makes Raft's configuration
+ * match these records, one change at a time. A new member is added, receives a checkpoint and the
+ * log, and votes once it has caught up. A leaving member is removed. A join or a leave is therefore
+ * a command like any other, and continues under the next leader.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Engine_cluster_int: what the engine knows of the other nodes, and its files share. A part of
- * engine_int.h.
+ * Engine_cluster_int: the engine's information about the other nodes, shared by its files. A part
+ * of engine_int.h.
  */
 #pragma once
 

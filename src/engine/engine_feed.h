@@ -1,11 +1,12 @@
 /*
- * Engine_feed: changes, for whoever keeps a copy of the documents.
+ * Engine_feed: changed jobs, for components that keep a copy of the documents.
  *
- * A feed is a set of ids whose documents changed, in the order of the log. The subscriber takes a
- * number of them and reads the newest documents itself, off the core thread; however often a job
- * changed, it is in the set once.
- * Nothing is ever dropped: a set that has become too large is given up as a whole, and the take
- * that finds it so says that everything is to be compared.
+ * A feed is a set of ids of changed documents, in log order. The subscriber takes some of them and
+ * reads the newest documents itself, off the core thread. A job is in the set once, however often
+ * it changed.
+ *
+ * Nothing is dropped silently. If the set becomes too large, it is discarded as a whole, and the
+ * next take reports that all documents must be compared.
  */
 #pragma once
 

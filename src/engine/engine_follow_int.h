@@ -1,5 +1,5 @@
 /*
- * Engine_follow: claims that go into the entry of what they wait for.
+ * Engine_follow: claims that are put into the same entry as the command that they wait for.
  */
 #pragma once
 

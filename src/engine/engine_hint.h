@@ -1,5 +1,5 @@
 /*
- * Engine_hint: when a client that was refused because of overload should come back (rpc.md 9).
+ * Engine_hint: when a client that was refused because of overload should try again (rpc.md 9).
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Engine_history: how this node did: how long writes and flushes took and how far it was behind, by
- * the minute and by the hour. A part of engine.h.
+ * Engine_history: write latency, flush time and lag of this node, per minute and per hour. A part
+ * of engine.h.
  *
- * Every node keeps its own, in memory and in one file of a fixed size (docs/formats/documents.md),
- * so that it can be read after a restart. The file is not flushed and nothing depends on it: what
- * cannot be read in it is left out, and what cannot be written is lost.
+ * Each node keeps its own history, in memory and in one file of a fixed size
+ * (docs/formats/documents.md), so that it survives a restart. The file is not flushed, and nothing
+ * depends on it. Cells that cannot be read are left out; cells that cannot be written are lost.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * What the files of the engine share. Everything in struct engine belongs to the core thread,
- * except where it says otherwise.
+ * Engine_int: shared by the files of the engine. Everything in struct engine belongs to the core
+ * thread, unless noted otherwise.
  */
 #pragma once
 

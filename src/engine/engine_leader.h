@@ -1,8 +1,8 @@
 /*
- * Engine_leader: who leads, for whoever sends requests there. A part of engine.h.
+ * Engine_leader: the current leader, for components that send requests to it. A part of engine.h.
  *
- * Word of a change comes by a notifier (engine_notifier_open): told is called when another node
- * leads, when none does, and when what is known of the leader has changed.
+ * A notifier (engine_notifier_open) reports changes: its told function is called when another node
+ * becomes leader, when there is no leader, and when information about the leader changes.
  */
 #pragma once
 

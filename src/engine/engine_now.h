@@ -1,24 +1,24 @@
 /*
  * Engine_now: the time that a leader puts into entries and compares due times with.
  *
- * It is the system's clock as long as that can be believed, and never goes back, because the
- * state's time does not.
+ * It follows the system clock as long as that is plausible. It never goes back, because the time of
+ * the state does not.
  *
- * - A clock that leaps ahead by more than max_jump of what the monotonic clock says is not
- * believed: time goes on by the monotonic clock. It is believed once it has claimed the same for
- * max_jump, or when an operator says so. Otherwise a minute with a wrong clock would purge, expire
- * and start what is due in years, and nothing brings that back.
- * - At a start there is no monotonic clock to compare with, and a machine may have been off for
- *   days: then a month more than the state has is believed.
- * - When the clock is set back, or the state comes from a time that the clock has not reached, time
- *   goes on at half the pace until the clock has caught up. If it stood still instead, leases would
- *   not end and retries not come. When more than a day is missing that would last too long: time
- *   goes on at the usual pace then, as far ahead as it is.
+ * - If the clock jumps ahead of the monotonic clock by more than max_jump, the jump is ignored and
+ *   time follows the monotonic clock. The jump is accepted after the clock has kept it for
+ *   max_jump, or when an operator confirms it. Otherwise a clock that is wrong for a minute would
+ *   purge, expire and start jobs that are due in years, and that cannot be undone.
+ * - At start there is no monotonic clock to compare with, and the machine may have been off for
+ *   days. The clock is then accepted if it is at most a month ahead of the state.
+ * - If the clock is set back, or the state has a time that the clock has not reached, time runs at
+ *   half speed until the clock has caught up. If it stopped instead, leases would not end and
+ *   retries would not start. If more than a day is missing, this would take too long, and time runs
+ *   at normal speed from where it is.
  *
- * Whatever was believed beyond max_jump, nothing is to be purged for as long after it
+ * After a jump beyond max_jump is accepted, nothing may be purged for the same length of time
  * (engine_now_is_settled).
  *
- * A value without a lock; for the core thread.
+ * A plain value without a lock, for the core thread.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Engine_push: word of jobs that the server itself delivers, for whoever does that on a thread of
- * its own (push/).
+ * Engine_push: notifications about jobs that the server delivers itself, for the thread that does
+ * so (push/).
  *
- * However many jobs come into line, it hears once, and looks (machine_each_push_line). Of each
- * delivery that is not wanted any more, because the job was cancelled, held or removed, or taken
- * for lost, it hears by its id.
+ * However many jobs become pending, there is one notification; the receiver then reads them
+ * (machine_each_push_line). A delivery that must be aborted, because its job was cancelled, held,
+ * removed or counted as lost, is reported by its id.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /*
- * Engine_reads: which versions of an entry the other nodes read. A part of engine.h.
+ * Engine_reads: which entry versions the other nodes can read. A part of engine.h.
  *
- * Every node tells the others the newest version of a log entry that it can read (command_entry.h),
- * again and again, because they may have been started anew. Whoever leads stamps no newer one than
- * all members read: a follower does not take what it cannot read (peers.h), and with a majority of
- * such followers nothing would be committed. So in an upgrade node by node the new version is used
- * once the last one runs it.
+ * Every node repeatedly tells the others the newest version of a log entry that it can read
+ * (command_entry.h); it repeats this because they may have been restarted. The leader writes no
+ * version that a member cannot read. A follower does not accept such an entry (peers.h), and with a
+ * majority of such followers nothing would be committed. In a rolling upgrade, a new version is
+ * therefore used once the last node supports it.
  *
  * Pure.
  */

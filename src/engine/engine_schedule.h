@@ -1,6 +1,7 @@
 /*
- * Engine_schedule: when a schedule is due next, for whoever makes one and for the timers that
- * fires it. The rules are core's (cron.h, zone.h); time zones are files of the node.
+ * Engine_schedule: computes when a schedule is due next, for the code that creates a schedule and
+ * for the timer that fires it. The rules are in core (cron.h, zone.h); time zones are files of the
+ * node.
  */
 #pragma once
 

@@ -1,15 +1,16 @@
 /*
- * Engine_space: what is accepted while the disk, or the memory for the log, runs out.
+ * Engine_space: what is accepted when disk space, or the memory for the log, runs low.
  *
- * Three levels. While there is room, everything. When it is low, nothing that adds jobs or records;
- * what goes on with existing jobs (claims, acks, heartbeats) and what removes them is accepted.
- * When the disk is full, only what removes. Below half of the minimum a reserve file is given up,
- * which makes room for the latter two; it is made again when there is room.
+ * There are three levels. With enough space, everything is accepted. When space is low, commands
+ * that add jobs or records are refused; claims, acks, heartbeats and commands that remove jobs are
+ * accepted. When the disk is full, only commands that remove data are accepted. Below half of the
+ * minimum, a reserve file is deleted to make room for the last two groups. It is created again when
+ * there is space.
  *
- * What is in RocksDB's memory has to be written to the disk yet, so it counts as taken.
+ * Data in RocksDB's memory has yet to be written to disk, so it counts as used.
  *
- * This header is the pure part: numbers in, a level out. engine_space.c looks and acts, on the core
- * thread.
+ * This header is the pure part: numbers in, a level out. engine_space.c measures and acts, on the
+ * core thread.
  */
 #pragma once
 

@@ -1,15 +1,15 @@
 /*
- * Engine_taken: word of jobs that were taken from the worker that had them, for whoever tells
- * workers on a thread of its own (binary/).
+ * Engine_taken: notifications about jobs taken from their workers, for the thread that informs the
+ * workers (binary/).
  *
- * A job is taken when it is cancelled, held or deleted while it is active, when its lease ends or
- * its time for an iteration does: whatever ends its run without its worker having asked. What the
- * worker itself does (ack, fail) is not told, nor is what becomes of jobs that nobody has. Whether
- * the event log is on does not matter.
+ * A job is taken when its run ends without a request from its worker: when it is cancelled, held or
+ * deleted while active, or when its lease or the time-out of its iteration ends. Acks and fails of
+ * the worker are not reported, and neither are changes of jobs without a worker. This does not
+ * depend on the event log.
  *
- * Told after the answers to the commands of the same entry, so that whoever hears that a job was
- * taken has heard before that it was claimed. It may have been claimed again in that entry: the
- * lease token says which run is over.
+ * A job is reported after the answers to the commands of the same entry, so a receiver has learned
+ * of the claim before it learns that the job was taken. The job may have been claimed again in that
+ * entry: the lease token tells which run ended.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * What the core thread does for engine_taken.h.
+ * Engine_taken_int: the core thread's part of engine_taken.h.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
- * Engine_times: how long something took, counted into buckets (config-and-metrics.md 11.4).
+ * Engine_times: durations, counted in buckets (config-and-metrics.md 11.4).
  *
- * A value without a lock: the core thread counts, and whoever wants to look asks it for a copy.
+ * A plain value without a lock. The core thread counts; to read it, ask the core thread for a copy.
  */
 #pragma once
 

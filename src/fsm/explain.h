@@ -1,12 +1,11 @@
 /*
- * Explain: what stands between a job and a worker.
+ * Explain: why a job is not running.
  *
- * A short look at the machine's memory, between two entries: which limits of the queue hold, who
- * uses them up, how many jobs are ahead, which workers ask for the queue. Everything that is copied
- * out is bounded, and so is the walk along a line: past EXPLAIN_STEPS_MAX the answer is "at least".
+ * Reads the machine's memory between two entries: which limits of the queue are reached and by
+ * which jobs, how many jobs are ahead, and which workers fetch from the queue. The output is
+ * bounded, and so is the walk along a line: beyond EXPLAIN_STEPS_MAX the answer is "at least".
  *
- * On the machine's thread. Texts are copied into the caller's arena and shortened to nothing when
- * it is full.
+ * On the machine's thread. Texts are copied into the caller's arena; if it is full, they are empty.
  */
 #pragma once
 

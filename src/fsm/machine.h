@@ -1,14 +1,14 @@
 /*
  * Machine: the state machine. Log entries go in, the state of all jobs changes, results come out.
  *
- * Deterministic: what an entry does depends on the entry and on the state, and on nothing else: no
- * clock, no random number, no configuration of the node, no order of a hash table. Two machines
- * that have applied the same log have written the same bytes; their state hashes say so.
+ * It is deterministic. The effect of an entry depends only on the entry and the state: no clock, no
+ * random numbers, no node configuration, no hash table order. Two machines that have applied the
+ * same log have written the same bytes and have the same state hash.
  *
- * Documents are on disk (store/); what is needed to decide quickly is in memory: lines of waiting
+ * Documents are on disk (store/). What is needed for quick decisions is in memory: lines of waiting
  * jobs, due times, locks, counters. Memory is rebuilt from disk when a machine is opened.
  *
- * Belongs to one thread, except where a function says otherwise.
+ * Belongs to one thread, unless a function says otherwise.
  */
 #pragma once
 

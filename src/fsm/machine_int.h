@@ -1,6 +1,6 @@
 /*
- * The memory of the state machine. Everything here is rebuilt from the store when a machine is
- * opened, except what belongs to the entry that is being applied.
+ * Machine_int: the memory of the state machine. All of it is rebuilt from the store when a machine
+ * is opened, except what belongs to the current entry.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Machine_known: can this program read it? A part of machine.h.
+ * Machine_known: whether this program can read an entry or a state. A part of machine.h.
  *
- * What the machine is given to apply, or to go on from, it must understand: it stops the process
- * otherwise. Other members may run a newer version. So what they send is looked at here before it
- * is taken, and refused with a sentence that says what is the matter. Any thread.
+ * The machine stops the process if it has to apply an entry, or to continue from a state, that it
+ * cannot read. Other members may run a newer version. Their entries and states are therefore
+ * checked here before they are accepted; the error message gives the reason. Any thread.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Machine_nodes: the members of the cluster, as the state has them. A part of machine.h; the texts
- * live until the next apply.
+ * Machine_nodes: the members of the cluster, as recorded in the state. A part of machine.h. The
+ * texts are valid until the next apply.
  */
 #pragma once
 

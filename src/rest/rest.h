@@ -1,11 +1,11 @@
 /*
- * Rest: the HTTP/JSON contract (http-api.md) over the engine.
+ * Rest: the HTTP/JSON API (http-api.md) on top of the engine.
  *
- * Every route is a row of a table: method, pattern, who may, what comes in, who handles it, one
- * line for people. What the row says is done before the handler runs: matching, authentication,
- * rate limit, reading and decoding the body; a handler turns a decoded request into a command or a
- * read, and a result into JSON. Runs on the network threads of the HTTP server; a rest belongs to
- * none of them and is not changed while it serves.
+ * Every route is a row of a table: method, pattern, allowed roles, input, handler, and a one-line
+ * description. Before the handler runs, the server matches the row, authenticates the caller,
+ * checks the rate limit, and reads and decodes the body. A handler turns a decoded request into a
+ * command or a read, and the result into JSON. It runs on the network threads of the HTTP server. A
+ * struct rest belongs to none of them and does not change while the server runs.
  */
 #pragma once
 

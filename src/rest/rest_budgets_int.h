@@ -1,5 +1,5 @@
 /*
- * Api_budgets_int: budgets as they are stored and shown, for the lists and for backups.
+ * Rest_budgets: budgets as stored and as shown, for lists and backups.
  */
 #pragma once
 

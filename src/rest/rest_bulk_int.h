@@ -1,5 +1,6 @@
 /*
- * What the files of the bulk operations share (http-api.md 11): a request on its way, and its ends.
+ * Rest_bulk: shared by the files for bulk operations (http-api.md 11): a request in progress, and
+ * the ways in which it ends.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * A call, which is one request on its way through, and the dialect that it belongs to.
+ * Rest_call: a call, which is one request in progress, and the dialect that it belongs to.
  */
 #pragma once
 

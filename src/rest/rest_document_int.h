@@ -1,5 +1,5 @@
 /*
- * Documents as JSON: a job as clients see it, and members that are left out when they are empty.
+ * Rest_document: jobs as clients see them, in JSON; empty members are omitted.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Requests that another node has to do, or that need to know what other nodes do.
+ * Rest_forward: requests that another node must handle, or that need information from other nodes.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * A range of time in steps, as the routes of history are asked for one.
+ * Rest_history: a time range divided into steps, as requested from the history routes.
  */
 #pragma once
 

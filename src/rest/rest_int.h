@@ -1,10 +1,10 @@
 /*
- * What the files of the dialect share: what a call may do, and how it ends.
+ * Rest_int: the functions of a call, shared by all handlers: what a call can do, and how it ends.
  *
- * A call is one request on its way through. It lives in the request's arena and ends with exactly
- * one of rest_call__reply, rest_call__fail and rest_call__stream_…; after that nothing of it may be
- * touched. While a command is under way the client may go: the call then ends by itself when the
- * command is back, and the handler's function for results is not called.
+ * A call is one request in progress. It is in the request's arena and ends with exactly one of
+ * rest_call__reply, rest_call__fail and rest_call__stream_…; do not touch it afterwards. If the
+ * client disconnects while a command is in progress, the call ends by itself when the command
+ * returns, and the handler's result function is not called.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * What the rate limiter is told (http-api.md 1.7).
+ * Rest_limiter: settings of the rate limiter (http-api.md 1.7).
  */
 #pragma once
 

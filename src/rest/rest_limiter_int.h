@@ -1,6 +1,6 @@
 /*
- * The rate limiter: a bucket of tokens per client and kind of request (http-api.md 1.7), and one
- * per address for credentials that are wrong. Any thread.
+ * Rest_limiter_int: the rate limiter, with a token bucket per client and kind of request
+ * (http-api.md 1.7), and one per address for wrong credentials. Any thread.
  */
 #pragma once
 

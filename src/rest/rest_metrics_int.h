@@ -1,5 +1,5 @@
 /*
- * How requests are counted, by route and by how they ended (http-api.md 20.5). Any thread.
+ * Rest_metrics: counts requests by route and status (http-api.md 20.5). Any thread.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Api_names: words, namespaces and ids, for the caller of a call.
+ * Rest_names: names, namespaces and ids, for the caller of a call.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Api_numbers: the numbers of the node at one moment, for status and metrics.
+ * Rest_numbers: the numbers of the node at one moment, for status and metrics.
  *
- * Taken on the core thread between two entries and copied into the call's memory, so that
- * everything in it fits together and writing it down holds nobody up.
+ * They are read on the core thread between two entries and copied into the call's memory. They are
+ * therefore consistent, and writing them does not block the core thread.
  */
 #pragma once
 

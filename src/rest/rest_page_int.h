@@ -1,9 +1,10 @@
 /*
- * Pages of a list (http-api.md 26): limit, cursor and prefix, the same for every list.
+ * Rest_page: pages of a list (http-api.md 26): limit, cursor and prefix, the same for every list.
  *
- * A row has a sort key: bytes whose order is that of the list. A page is the first rows behind the
- * cursor; of a list in no order only as many are kept as a page has. The cursor is the key of the
- * last row, so that rows which come or go meanwhile neither repeat others nor hide them.
+ * Each row has a sort key: bytes in the order of the list. A page contains the first rows after the
+ * cursor; if the rows are not sorted, only one page of them is kept in memory. The cursor is the
+ * key of the last row, so rows that are added or removed meanwhile neither repeat other rows nor
+ * hide them.
  */
 #pragma once
 

@@ -1,14 +1,14 @@
 /*
- * Query parameters: decoded by the same kind of table as a body.
+ * Rest_query: query parameters, decoded with the same kind of table as a body.
  *
- * A route that takes some has a row in its resource's `queries`, which names the table. The
- * parameters are put into a JSON object as the rows want them, and that is decoded: so limits,
- * defaults and the description in openapi.json are those of bodies. A value that is empty is as
- * good as none; of a name that repeats the first counts; unknown names are passed over.
+ * A route with parameters has a row in its resource's `queries`, which names the table. The
+ * parameters are converted to a JSON object with the types of the rows, and that object is decoded.
+ * Limits, defaults and the description in openapi.json therefore work as for bodies. An empty value
+ * counts as absent. If a name is repeated, the first one is used. Unknown names are ignored.
  *
- * Kinds in a table for a query: text, integers, booleans ("0" and "false" are false, everything
- * else is true), words, durations, times, and arrays of texts. Integers with JSON_LAX that are no
- * number or out of range count as absent.
+ * A table for a query can contain: text, integers, booleans ("0" and "false" are false, everything
+ * else is true), words, durations, times, and arrays of texts. With JSON_LAX, an integer that is
+ * not a number or out of range counts as absent.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * What the files of the queues share: the routes that remove jobs have a file of their own.
+ * Rest_queues: shared by the files for queues; the routes that remove jobs have their own file.
  */
 #pragma once
 

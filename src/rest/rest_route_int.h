@@ -2,8 +2,7 @@
  * Routes: one row for each, in one table per resource, and the router that finds the row of a
  * request.
  *
- * A row is all that is known about a route: handling, authorisation, metrics and the description
- * of the API are made from it.
+ * Handling, authorisation, metrics and the description of the API all use the same row.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * A search as clients say it: the members of its JSON body, and the filter that they become. For
- * every endpoint that takes a filter.
+ * Rest_search: a search as clients send it: the members of its JSON body, and the resulting filter.
+ * For every endpoint with a filter.
  */
 #pragma once
 

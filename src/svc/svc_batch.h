@@ -1,5 +1,5 @@
 /*
- * Svc_batch: groups of jobs whose end is told once (http-api.md 6.7, 7.4).
+ * Svc_batch: groups of jobs with one callback when all of them have ended (http-api.md 6.7, 7.4).
  */
 #pragma once
 

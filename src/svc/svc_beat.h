@@ -1,5 +1,5 @@
 /*
- * Svc_beat: heartbeats, by which workers keep their leases and hear which jobs to stop
+ * Svc_beat: heartbeats, with which workers extend their leases and learn which jobs to stop
  * (http-api.md 8.6).
  */
 #pragma once

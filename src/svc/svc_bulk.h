@@ -1,19 +1,19 @@
 /*
- * Svc_bulk: bulk operations that go on in the background (http-api.md 11).
+ * Svc_bulk: bulk operations that run in the background (http-api.md 11).
  *
- * What is to be done and how far it is stands in the replicated state (fsm/apply/apply_bulk.c).
- * Here is the thread that moves it on while this node leads: it takes the operations in turn, finds
- * the next chunk of ids, submits it as one command and waits for the answer before it goes on. One
- * chunk is under way at a time, and behind it a pause as long as it took, so that other traffic has
- * at least half of the time; after a crash or a change of leader it goes on where the state says.
- * The engine tells it when there is a new operation, and when this node has begun to lead.
+ * The replicated state (fsm/apply/apply_bulk.c) records each operation and its progress. This is
+ * the thread that advances them while this node leads. It takes the operations in turn, finds the
+ * next chunk of ids, submits it as one command and waits for the result. One chunk is in progress
+ * at a time, followed by a pause of the same length, so that other traffic gets at least half of
+ * the time. After a crash or a change of leader, it continues from the recorded progress. The
+ * engine notifies it of new operations and when this node becomes leader.
  *
- *   state --look--> next operation --(list | find | queue)--> step --> state; news to who watches
+ *   state --look--> next operation --(list | find | queue)--> step --> state; progress to watchers
  *
- * An operation that cannot go on is tried again later and later, while the others have their turns.
- * When that has not helped, it fails, and its record says why.
+ * An operation that cannot continue is retried with growing delays, while the others take their
+ * turns. If it still cannot continue, it fails, and its record has the reason.
  *
- * Which jobs a filter means is not known here: the finder is given from outside.
+ * This module does not evaluate filters: the caller provides a finder.
  */
 #pragma once
 

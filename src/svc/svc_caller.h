@@ -1,17 +1,17 @@
 /*
- * Svc_caller: for whom something is done, and out of which memory.
+ * Svc_caller: who requests an operation, and the memory to use for it.
  *
- * The files of svc are what the server can do, whatever language it is asked in. A dialect decodes
- * its bytes into the plain structs of these headers; svc applies defaults, checks, namespaces and
- * limits and makes a command; the dialect submits it and has its result turned into an answer
- * struct, which it writes. Texts are views of what the dialect holds until its answer is given, raw
- * JSON included: nothing is copied that need not be.
+ * The svc module implements the operations of the server, independent of the protocol. A dialect
+ * decodes its bytes into the plain structs of these headers. svc applies defaults, checks,
+ * namespaces and limits, and builds a command. The dialect submits it, has the result converted to
+ * an answer struct, and writes that. Texts, including raw JSON, are views of memory that the
+ * dialect keeps until it has answered; they are copied only if necessary.
  *
  *     bytes --dialect--> struct svc_… --svc_…--> struct command --engine--> struct result
  *     bytes <--dialect-- answer struct <--svc_…_answer--------------------------'
  *
- * Whatever can be refused returns its code and fills a struct err, whose text begins with the field
- * that is meant. Running out of the caller's memory is such a refusal.
+ * A function that can refuse returns an error code and fills a struct err, whose text starts with
+ * the field. Running out of the caller's memory is such a refusal.
  */
 #pragma once
 

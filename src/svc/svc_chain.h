@@ -1,9 +1,9 @@
 /*
  * Svc_chain: chains as clients write them, and as they are stored (http-api.md 6.8, 6.9).
  *
- * What is stored is chain_config, a JSON object that travels with every job of a chain. The names
- * of queues in it are internal ones, so that steps stay in their namespace; callers are shown the
- * names that they wrote.
+ * The stored form is chain_config, a JSON object that is part of every job of a chain. It contains
+ * internal queue names, so that steps stay in their namespace. Callers see the names that they
+ * wrote.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
  * Svc_enqueue: new jobs (http-api.md 6, 7.1, 7.2).
  *
- * One job:   svc_enqueue_one, with room for the template.
- * A list:    svc_enqueue_list, then svc_enqueue_put for each in its order, and svc_enqueue_as_batch
- *            if they are to be one.
- * Then, if the caller may repeat it without knowing whether it was heard, svc_enqueue_once.
+ * One job:   svc_enqueue_one, with memory for the template.
+ * A list:    svc_enqueue_list, then svc_enqueue_put for each job in order, and svc_enqueue_as_batch
+ *            if they form a batch.
+ * Then svc_enqueue_once, if the caller may repeat the request without knowing whether it succeeded.
  */
 #pragma once
 

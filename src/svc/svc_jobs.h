@@ -1,5 +1,5 @@
 /*
- * Svc_jobs: what people do to one job (http-api.md 9). Many at a time are svc_bulk.
+ * Svc_jobs: operators' actions on one job (http-api.md 9). For many jobs, see svc_bulk.
  */
 #pragma once
 

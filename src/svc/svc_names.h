@@ -1,8 +1,9 @@
 /*
- * Svc_names: queues of a namespace, and jobs that its callers may see (http-api.md 2.5, 3.4).
+ * Svc_names: the queues of a namespace, and the jobs that its callers can see (http-api.md 2.5,
+ * 3.4).
  *
- * In the default namespace a queue's internal name is its name, and everything is visible. In any
- * other it is "<namespace>::<name>", and only what begins so is visible.
+ * In the default namespace, the internal name of a queue is its name, and everything is visible. In
+ * any other namespace, it is "<namespace>::<name>", and only queues with this prefix are visible.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Svc_push: where the server itself delivers a job, as clients write it (scheduler.md 21.1).
+ * Svc_push: push targets as clients write them (scheduler.md 21.1).
  */
 #pragma once
 

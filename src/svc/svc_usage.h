@@ -1,5 +1,5 @@
 /*
- * Svc_usage: what a worker says that a job has used (http-api.md 6.11).
+ * Svc_usage: usage reports of workers (http-api.md 6.11).
  */
 #pragma once
 

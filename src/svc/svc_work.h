@@ -1,5 +1,5 @@
 /*
- * Svc_work: what workers do: fetch, ack and fail jobs (http-api.md 8). Heartbeats are svc_beat.
+ * Svc_work: fetch, ack and fail (http-api.md 8). For heartbeats, see svc_beat.
  */
 #pragma once
 

@@ -1,17 +1,17 @@
 /*
- * View: a copy of all jobs in SQLite, for questions that the engine's indexes do not answer.
+ * View: a copy of all jobs in SQLite, for searches that the engine's indexes cannot answer.
  *
- * One writer thread is subscribed to the engine's feed and writes what changed, in log order, many
- * jobs in one transaction together with the watermark: the log index up to which the copy is
- * complete. A job that changed ten times since the last turn is written once. Nothing is ever
- * dropped; the view can only be late, and says how late. A few reader threads answer questions,
- * each with a connection of its own.
+ * One writer thread subscribes to the engine's feed and writes changed jobs in log order. It writes
+ * many jobs in one transaction, together with the watermark: the log index up to which the copy is
+ * complete. A job that changed ten times since the last turn is written once. Nothing is dropped;
+ * the view can only be late, and reports by how much. A few reader threads answer queries, each
+ * with its own connection.
  *
  *   engine --feed--> [writer thread] --> view.db (WAL) <-- [reader threads] <-- view_ask
  *
- * The view is not the truth. A file that is missing, damaged or of another version is made anew
- * from the engine's documents, at start or by view_rebuild, and questions meanwhile are answered
- * late.
+ * The documents are authoritative, not the view. A file that is missing, damaged or of another
+ * version is rebuilt from the documents, at start or by view_rebuild. Until that is complete, query
+ * results are reported as late.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /*
- * View_cells: how many jobs there are of each sort.
+ * View_cells: the number of jobs in each cell.
  *
- * A cell is a queue, a state, a priority, a number of attempts, and whether there were errors.
- * There are few of them that have any job, and their numbers (the table counts) say at once how
- * many jobs a search finds that asks for nothing else. The indexes jobs_line and jobs_state begin
- * with these columns, so the jobs of a cell are in the order of ids there, and a search is a merge
- * of its cells. Queue 0 stands for all queues together.
+ * A cell is a combination of queue, state, priority, number of attempts, and whether there were
+ * errors. Few cells contain jobs. Their counters (the table counts) give the total of a search that
+ * has no other conditions. The indexes jobs_line and jobs_state start with these columns, so the
+ * jobs of a cell are in id order there, and a search merges its cells. Queue 0 stands for all
+ * queues together.
  *
- * The numbers are the writer's, inside its transactions.
+ * The writer updates the counters inside its transactions.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * View_check: is the view what it should be? Every column, text, error, usage report and counter is
- * compared with the documents. For tests, and for whoever doubts.
+ * View_check: compares every column, text, error, usage report and counter of the view with the
+ * documents. For tests and for diagnosis.
  */
 #pragma once
 

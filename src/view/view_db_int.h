@@ -1,5 +1,6 @@
 /*
- * The file of the view, and what SQL in it may call: for the files of the module.
+ * View_db: the file of the view, and the functions that its SQL can call. For the files of the
+ * module.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * View_errors: failures grouped by what they mean.
+ * View_errors: failures grouped by pattern.
  *
- * Two errors are the same when they differ in numbers, ids, addresses and paths only. What is left
- * of the first line of the text is its pattern; the fingerprint is a hash of that.
+ * Two errors belong together if they differ only in numbers, ids, addresses and paths. The rest of
+ * the first line of the text is the pattern; its hash is the fingerprint.
  */
 #pragma once
 

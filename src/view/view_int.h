@@ -1,16 +1,16 @@
 /*
- * What the files of the view share.
+ * View_int: shared by the files of the view.
  *
- * view.db has a small row per job (jobs), what is searched for words and parts of words apart from
- * it (texts, errors), usage reports, counters (counts, ranks), and one row that says up to where
- * all of that is complete (mark). The schema and why each index exists are in view_db.c.
+ * view.db has a small row per job (jobs), separate tables with searchable texts (texts, errors),
+ * usage reports, counters (counts, ranks), and one row with the watermarks (mark). view_db.c has
+ * the schema and the reason for each index.
  *
  * A payload of 1 KiB or more is not in texts but read from the store (view_payload.c).
  *
- * A job's texts never change except when it moves to another queue. It then gets new texts under a
- * new number, so that a number stands for the same words for ever: the full text (words) is filled
- * behind the rows, in order of numbers, up to a watermark of its own, and numbers whose job is gone
- * wait in a table until the words have forgotten them too.
+ * The texts of a job change only when it moves to another queue. It then gets new texts under a new
+ * number, so a number always stands for the same words. The full text index (words) is filled after
+ * the rows, in the order of the numbers, up to its own watermark. Numbers of deleted jobs wait in a
+ * table until they are removed from the index too.
  */
 #pragma once
 

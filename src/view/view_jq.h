@@ -1,13 +1,13 @@
 /*
  * View_jq: the small language of `payload_jq` (http-api.md 10.4).
  *
- * An expression is one path into the payload and one question about the value there. It is parsed
- * once into a struct and then asked of many payloads; nothing of it becomes part of an SQL text.
- * Values are compared as the contract says: numbers with numbers, text by bytes, booleans with
- * booleans; a value of another type answers "no" unless the question is "!=".
+ * An expression is one path into the payload and one condition on the value there. It is parsed
+ * once into a struct and then evaluated on many payloads; it never becomes part of an SQL text.
+ * Values are compared as the contract defines: numbers with numbers, text by bytes, booleans with
+ * booleans. A value of another type does not match, unless the operator is "!=".
  *
- * What is not of this language may be a program of the whole jq language, which is asked in another
- * way (view_program.c).
+ * An expression outside this language can be a program in the complete jq language, which is
+ * evaluated differently (view_program.c).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Pace: the writer gives way to those who have clients. view_pace.c says when.
+ * View_pace: slows the writer down in favor of client requests. view_pace.c has the rules.
  */
 #pragma once
 

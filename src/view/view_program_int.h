@@ -1,5 +1,5 @@
 /*
- * View_program: payload_jq in the whole jq language, asked of the rows of a statement.
+ * View_program: payload_jq in the complete jq language, evaluated on the rows of a statement.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * View_query: a filter as the pieces of statements, shared by the files that answer questions.
+ * View_query: a filter as parts of SQL statements, shared by the files that answer queries.
  *
- * view_query.c reads a filter: which cells it wants (view_cells_int.h), which ids, which spans of
- * moments, and conditions that are none of these. view_plan.c makes statements of it that an index
- * can walk. view_total.c says how many there are, view_pass.c finds a page and the total in one
- * look at everything, and view_search.c has what is asked.
+ * view_query.c translates a filter into cells (view_cells_int.h), ids, time ranges, and remaining
+ * conditions. view_plan.c turns these into statements that can use an index. view_total.c counts
+ * matches, view_pass.c computes a page and the total in one scan, and view_search.c has the public
+ * functions.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
- * View_ranks: how many jobs of a state there are before a moment, without counting them. The idea
- * is in view_ranks.c. Ranks are the writer's, inside its transactions; the questions are the
- * readers'.
+ * View_ranks: the number of jobs of a state before a given time, without counting them.
+ * view_ranks.c explains the idea. The writer updates ranks inside its transactions; readers query
+ * them.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /*
- * Jobs as rows of view.db: its columns, and how jobs are written. For the files of the module.
+ * View_rows: jobs as rows of view.db: the columns, and how jobs are written. For the files of the
+ * module.
  */
 #pragma once
 

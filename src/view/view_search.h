@@ -1,9 +1,9 @@
 /*
- * View_search: finding jobs by what they are (http-api.md 10).
+ * View_search: searches for jobs (http-api.md 10).
  *
- * A filter is a struct, every member of which may be unset; all that are set must hold. It becomes
- * one SQL statement with bound parameters: no text of a caller is ever part of the statement.
- * Answers are ids; whoever wants documents reads them from the engine.
+ * A filter is a struct whose members can be unset; all members that are set must match. It becomes
+ * one SQL statement with bound parameters: text from a caller never becomes part of the statement.
+ * The results are ids; read the documents from the engine.
  */
 #pragma once
 

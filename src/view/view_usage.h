@@ -1,8 +1,8 @@
 /*
- * View_usage: sums over what workers reported of the models they used (http-api.md 17.1, 17.2).
+ * View_usage: sums of the usage reports of workers (http-api.md 17.1, 17.2).
  *
- * A report belongs to its job: it is there as long as the job is, goes with it, and counts for the
- * queue that the job is in now.
+ * A report belongs to its job. It is removed with the job, and counts for the queue that the job is
+ * in now.
  */
 #pragma once
 

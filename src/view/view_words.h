@@ -1,10 +1,10 @@
 /*
- * View_words: finding jobs by words (http-api.md 10.6).
+ * View_words: full-text search (http-api.md 10.6).
  *
- * The query is FTS5's own language: words, "phrases", prefixes*, AND, OR, NOT. It looks at payload,
- * tags and queue; the word of a state, which changes far more often than texts do, is not in the
- * index and is looked up instead. The best matches come first, among the newest ten thousand. When
- * the words find nothing, or the query is not in that language, it is a part of a text.
+ * The query uses FTS5's syntax: words, "phrases", prefixes*, AND, OR, NOT. It searches payload,
+ * tags and queue. Names of states are not in the index, because states change far more often than
+ * texts; they are looked up instead. The best matches among the newest ten thousand come first. If
+ * the words match nothing, or the query is not valid FTS5, it is used as a substring.
  */
 #pragma once
 

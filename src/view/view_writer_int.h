@@ -1,5 +1,5 @@
 /*
- * The writer, shared by the files that are its thread: view_writer.c (what happens next) and
+ * View_writer: shared by the files of the writer thread: view_writer.c (what to do next) and
  * view_file.c (the file).
  */
 #pragma once

@@ -1,5 +1,5 @@
 /*
- * Records of who may do what, and budgets, for the files that apply commands. A part of
+ * Apply_access: access records and budgets, for the files that apply commands. A part of
  * apply_int.h.
  */
 #pragma once

@@ -1,9 +1,9 @@
 /*
- * What applying a command is made of: the functions through which everything is looked up and
- * changed.
+ * Apply_int: the functions for applying commands. All reads and changes of the state go through
+ * them.
  *
- * To apply a command: look first, refuse or decide; then change. A command that is refused has
- * changed nothing, so the functions that change cannot fail.
+ * A command first reads and then refuses or decides; only then does it change the state. A refused
+ * command has changed nothing, so the functions that change the state cannot fail.
  */
 #pragma once
 

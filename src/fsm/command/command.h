@@ -1,13 +1,12 @@
 /*
- * Command: what can be asked of the state machine, as structs and as bytes
- * (docs/formats/commands.md).
+ * Command: the requests to the state machine, as structs and as bytes (docs/formats/commands.md).
  *
- * Every write of the server is one of these. Whoever asks builds a struct command and encodes it;
- * the leader puts many of them into one log entry and stamps the time; every node decodes and
- * applies them. Numbers and layouts are for ever: a new meaning is a new number or version, an old
- * one keeps its decoder and a file in tests/golden/.
+ * Every write of the server is a command. The caller builds a struct command and encodes it. The
+ * leader puts many commands into one log entry and adds the time. Every node decodes and applies
+ * them. Numbers and layouts never change: a new meaning gets a new number or version, and the old
+ * one keeps its decoder and its file in tests/golden/.
  *
- * Texts are views; arrays of a decoded command live in the arena it was decoded with.
+ * Texts are views; arrays of a decoded command are in the arena that it was decoded with.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Command_access: the commands that change who may do what (http-api.md 3, 17.3, 18, 19), and the
- * one that writes down who did. A part of command.h.
+ * Command_access: the commands that change access records (http-api.md 3, 17.3, 18, 19), and the
+ * one that writes the audit log. A part of command.h.
  */
 #pragma once
 

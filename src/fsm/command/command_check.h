@@ -1,12 +1,12 @@
 /*
- * Command_check: is a command one that may go into the log?
+ * Command_check: validates a command before it enters the log.
  *
- * Everything that can be judged without the state is judged here, before the command is replicated:
- * sizes, names, JSON, UTF-8, numbers. The message names the field. What passes cannot make the
- * machine fail; whether it changes anything is the machine's answer.
+ * Everything that can be checked without the state is checked here, before the command is
+ * replicated: sizes, names, JSON, UTF-8, numbers. The error message names the field. A command that
+ * passes cannot make the machine fail; the machine decides whether it has an effect.
  *
- * A payload whose maker says that it is JSON (payload_is_json) is not read once more: on the way of
- * one enqueue that would be the most expensive check of all. The same goes for a push target
+ * If the caller states that a payload is valid JSON (payload_is_json), it is not scanned again;
+ * that would be the most expensive check of an enqueue. The same is true for a push target
  * (push_is_target).
  */
 #pragma once

@@ -1,5 +1,5 @@
 /*
- * Command_entry: many commands as one entry of the log (docs/formats/commands.md). A part of
+ * Command_entry: a log entry, which contains many commands (docs/formats/commands.md). A part of
  * command.h.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /*
- * Command_jobs: what operators do to jobs, as commands: to one job, to a chunk of them, or as an
- * operation that goes on in the background (http-api.md 9, 11).
+ * Command_jobs: operators' actions on jobs, as commands: on one job, on a chunk of jobs, or as a
+ * bulk operation in the background (http-api.md 9, 11).
  */
 #pragma once
 

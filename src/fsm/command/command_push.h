@@ -1,6 +1,6 @@
 /*
- * Command_push: jobs that the server itself delivers, and jobs with names that their makers gave
- * them (scheduler.md 21.4). A part of command.h.
+ * Command_push: jobs that the server delivers itself, and jobs with names chosen by clients
+ * (scheduler.md 21.4). A part of command.h.
  */
 #pragma once
 

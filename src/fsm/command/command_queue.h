@@ -1,6 +1,6 @@
 /*
- * Command_queue: what operators do to a queue, as commands (http-api.md 12): pause, limits, clear
- * and delete, the latter two at once or as an operation that goes on in the background.
+ * Command_queue: operators' actions on a queue, as commands (http-api.md 12): pause, limits, clear
+ * and delete. Clear and delete happen immediately or as a bulk operation in the background.
  */
 #pragma once
 

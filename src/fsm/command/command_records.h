@@ -1,6 +1,6 @@
 /*
- * Command_records: the commands that change records which clients make: schedules and webhooks. A
- * part of command.h.
+ * Command_records: the commands that change schedules and webhooks, which are records created by
+ * clients. A part of command.h.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /*
- * Command_restore: a piece of a backup on its way into the state (http-api.md 20.4).
+ * Command_restore: restores a part of a backup (http-api.md 20.4).
  *
- * Things keep their ids, states, counters and times. What exists already is left as it is, so the
- * same piece may come twice. A job goes before its rows.
+ * Restored items keep their ids, states, counters and times. Existing items are not changed, so the
+ * same part can be restored twice. A job comes before its rows.
  *
- * An id may lie in the future: where it was made the clock was wrong, or the clock here is behind.
- * Items of old logs were passed over then; those with any_id are kept.
+ * The time in an id can be in the future, because the clock was wrong where the id was created or
+ * the clock here is behind. Such items are skipped, unless any_id is set; old logs do not set it.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Command_return: jobs that were claimed for a worker which had gone before it could hear of them.
- * A part of command.h.
+ * Command_return: returns jobs that were claimed for a worker that disconnected before it received
+ * them. A part of command.h.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Command_take: what the decoders of commands share.
+ * Command_take: shared by the decoders of commands.
  */
 #pragma once
 

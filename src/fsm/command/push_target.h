@@ -1,13 +1,13 @@
 /*
- * Push_target: where the server delivers a job by itself (scheduler.md 6, 21).
+ * Push_target: the URL to which the server delivers a job (scheduler.md 6, 21).
  *
- * A job carries its target as one JSON object, made by svc from what a client sent:
+ * A job carries its target as one JSON object, which svc creates from the client's request:
  *
  *   {"url", "method"?, "headers"?: {…}, "timeout_ms"?, "auth"?: {"type", "token" | "username",
  *    "password"}, "success_below"?, "body"?, "keep_answer"?}
  *
- * so that chains and schedules hand it on as text. It has secrets: push_target_show is the only way
- * in which it goes to a client.
+ * Chains and schedules pass it on as text. It contains secrets: only the output of push_target_show
+ * may be sent to a client.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Result: what a command came to.
+ * Result: the result of a command.
  *
- * The machine makes one per command while it applies an entry; it lives until the next entry. To go
- * to another thread it is encoded, and decoded there. These bytes are an answer, never stored, and
- * may change with any version. What is kept of a named command (operations.c) is stored, and begins
- * with the same numbers.
+ * The machine creates one for each command while it applies an entry; it is valid until the next
+ * entry. To reach another thread, it is encoded and decoded there. These bytes are never stored and
+ * may change in any version. The stored results of named commands (operations.c) start with the
+ * same numbers.
  */
 #pragma once
 

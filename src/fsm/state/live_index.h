@@ -1,9 +1,9 @@
 /*
- * Live_index: what the machine keeps in memory about each job that is not over.
+ * Live_index: the in-memory record of each job that has not ended.
  *
- * A small record per job, found by id, linked into its queue's line and into the heaps of due
- * times. Everything here is rebuilt from the live documents at start; nothing here is written.
- * Records never move, and are numbered, so that links are 32 bits wide.
+ * Records are small, found by id, and linked into their queue's line and into the heaps of due
+ * times. They are rebuilt from the live documents at start and never written. Records never move,
+ * and are numbered, so that a link takes 32 bits.
  */
 #pragma once
 

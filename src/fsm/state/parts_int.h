@@ -1,5 +1,5 @@
 /*
- * What hangs on jobs: locks, kept replies, chains, dependencies and workers, for whoever applies
+ * Parts_int: locks, stored replies, chains, dependencies and workers, for the files that apply
  * commands. A part of apply_int.h.
  */
 #pragma once

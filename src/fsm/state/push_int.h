@@ -1,6 +1,6 @@
 /*
- * Push: jobs that the server itself delivers, and jobs with names, for whoever applies commands. A
- * part of apply_int.h.
+ * Push_int: jobs that the server delivers itself, and named jobs, for the files that apply
+ * commands. A part of apply_int.h.
  */
 #pragma once
 

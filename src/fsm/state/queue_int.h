@@ -1,5 +1,5 @@
 /*
- * A queue in memory: its lines of waiting jobs, what is counted of them, and its record.
+ * Queue_int: a queue in memory: its lines of waiting jobs, its counters and its record.
  */
 #pragma once
 

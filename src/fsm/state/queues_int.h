@@ -1,5 +1,6 @@
 /*
- * Queues: their lines and limits, for whoever applies commands. A part of apply_int.h.
+ * Queues_int: queues with their lines and limits, for the files that apply commands. A part of
+ * apply_int.h.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Slots: in how many lengths of time jobs wait to be due (scheduler.md 9).
+ * Slots: counts the time slots in which jobs wait to become due (scheduler.md 9).
  *
- * Jobs are ordered by their due times and kept in no slots; these are counted, because the metrics
- * tell of them. In memory only; nothing is ever decided by it. All zeros is a good beginning.
+ * Jobs are ordered by due time, not stored in slots. The slots are counted only for the metrics. In
+ * memory only; no decision depends on them. A zeroed struct is valid.
  */
 #pragma once
 

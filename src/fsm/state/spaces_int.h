@@ -1,5 +1,5 @@
 /*
- * Spaces: what each namespace holds of what it may hold. A part of apply_int.h.
+ * Spaces: the usage of each namespace, compared with its quota. A part of apply_int.h.
  */
 #pragma once
 

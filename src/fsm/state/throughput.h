@@ -1,9 +1,9 @@
 /*
- * Throughput: how much happened, by the minute and since the start.
+ * Throughput: how many jobs were processed, per minute and since the start.
  *
- * Counted from what is applied, at the time of the entry, so that nodes which applied the same
- * entries say the same. It is in memory only: a machine that was opened begins with zeros and
- * counts what it applies itself. Nothing is ever decided by it.
+ * Counts applied commands at the time of the entry, so that nodes that have applied the same
+ * entries report the same numbers. In memory only: a newly opened machine starts with zeros and
+ * counts what it applies. No decision depends on it.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Records of who may do what, for the handlers that change and list them.
+ * Rest_access: access records, for the handlers that change and list them.
  */
 #pragma once
 

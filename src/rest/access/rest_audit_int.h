@@ -1,9 +1,10 @@
 /*
- * Which calls get into the audit log, and the list of it (http-api.md 18.3).
+ * Rest_audit: which calls get into the audit log, and its list (http-api.md 18.3).
  *
- * What was done by the leader for another node is noted by the leader alone. A node that refuses
- * one itself tells the leader, which writes it down. Requests for which there is no route count as
- * refused. A reader of the log waits for what was noted before it.
+ * A request that the leader handles for another node is recorded by the leader only. A node that
+ * refuses a request itself reports that to the leader, which records it. A request without a
+ * matching route counts as refused. A reader of the log waits for everything recorded before its
+ * request.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Who calls, and what they may: the way from a request to a caller of auth/.
+ * Rest_auth: identifies the caller of a request and checks what the caller may do (auth/).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Sessions of browsers, for whoever begins one.
+ * Rest_sessions: browser sessions, for the handlers that start one.
  */
 #pragma once
 

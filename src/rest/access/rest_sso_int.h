@@ -1,5 +1,5 @@
 /*
- * Callers that signed in elsewhere: tokens of a provider, and headers of a proxy.
+ * Rest_sso: callers authenticated elsewhere, by a provider's token or by the headers of a proxy.
  */
 #pragma once
 

@@ -1,9 +1,8 @@
 /*
- * What backup and restore share (http-api.md 20.4): a job with everything that hangs on it, as
- * JSON.
+ * Rest_backup: shared by backup and restore (http-api.md 20.4): a job with all its rows, as JSON.
  *
- * A job is written as its document, plus `iterations` and `usage`, plus `restore`: what the
- * document does not say and a restored job must have.
+ * A job is written as its document, plus `iterations` and `usage`, plus `restore`: data that a
+ * restored job needs but its document does not show.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Api_backup_push: what a backup holds of a job that the server delivers, beyond what every reader
- * of the job sees; and how it comes back.
+ * Rest_backup_push: the part of a backup that is specific to jobs that the server delivers, and how
+ * it is restored.
  *
- * Credentials are only in a backup that was asked for with include_secrets. From one without them
- * such a job comes back held, because it cannot be delivered as it was meant.
+ * A backup contains credentials only if include_secrets was requested. A job restored without its
+ * credentials is held, because it cannot be delivered as intended.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * The spool of a restore: the backup that a client sends, in a file of the data folder, checked
- * while it arrives and read back element by element.
+ * Rest_restore: the spool of a restore. The uploaded backup is stored in a file in the data
+ * directory, checked while it arrives, and read back element by element.
  *
- * The file has no name any more once it is open, so nothing is left of it, however the process
- * ends. Memory is bounded by one element. Every function waits for the disk: they are called on a
- * thread of the pool, one at a time.
+ * The file is unlinked as soon as it is open, so nothing remains of it however the process ends.
+ * Memory is bounded by one element. Every function waits for the disk: call them on a thread of the
+ * pool, one at a time.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * What the routes of keys, roles, namespaces, sessions, the audit log and the organisation answer.
- * A part of rest_answer_table.c.
+ * Responses of the routes for keys, roles, namespaces, sessions, the audit log and the
+ * organisation. A part of rest_answer_table.c.
  */
 #pragma once
 

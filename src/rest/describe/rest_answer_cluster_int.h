@@ -1,5 +1,5 @@
 /*
- * What the routes of the cluster answer. A part of rest_answer_table.c.
+ * Responses of the cluster routes. A part of rest_answer_table.c.
  */
 #pragma once
 

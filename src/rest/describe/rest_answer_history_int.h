@@ -1,5 +1,5 @@
 /*
- * Members of the documents about what happened: a part of rest_answer_table.c.
+ * Members of the history documents. A part of rest_answer_table.c.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /*
- * Answers: the documents that come out of the routes, as JSON Schema, each under a name.
+ * Answers: the documents that routes return, as named JSON Schemas.
  *
- * A route's row says in short what it answers: "{job_id, status}", "job" or "[queue]". The tables
- * of rest_answer_table.c say the rest: which document that is, its members, and their types. What
- * the handlers write is checked against them by every black-box test of the API.
+ * A route's row names its answer in short form: "{job_id, status}", "job" or "[queue]". The tables
+ * of rest_answer_table.c define the rest: the document, its members and their types. Every
+ * black-box test of the API checks the handlers' output against them.
  *
  * A type is "string", "integer", "number", "boolean", "time", "any", or the name of another
- * document; [T] is an array of T, {T} an object whose members are all T, and T? may be null. A
- * member whose name ends with '?' is left out when there is nothing to say.
+ * document. [T] is an array of T, {T} an object whose members are all T, and T? can be null. A
+ * member whose name ends with '?' is omitted when it is empty.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Members of the documents of the Scheduled-DB API (scheduler.md): a part of rest_answer_table.c.
+ * Members of the documents of the Scheduled-DB API (scheduler.md). A part of rest_answer_table.c.
  *
  * Times are seconds since 1970.
  */

@@ -1,5 +1,5 @@
 /*
- * Schemas: the tables of requests as JSON Schema, those of bodies each under a name.
+ * Schemas: the tables of requests as JSON Schema. Schemas of bodies have names.
  */
 #pragma once
 

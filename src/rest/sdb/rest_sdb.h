@@ -1,10 +1,9 @@
 /*
- * Api_sdb: the Scheduled-DB face (scheduler.md): jobs that the server delivers, under names that
- * their makers gave them, in the words of that API.
+ * Rest_sdb: the Scheduled-DB API (scheduler.md): jobs that the server delivers, with names chosen
+ * by clients.
  *
- * A thin layer: a job of it is a job of the reserved queue with a target
- * (fsm/command/push_target.h) and a name; everything else about it is as of any other job. Times
- * are seconds here.
+ * A thin layer: each of its jobs is a job of the reserved queue with a target
+ * (fsm/command/push_target.h) and a name, and is otherwise a normal job. Times are in seconds.
  */
 #pragma once
 

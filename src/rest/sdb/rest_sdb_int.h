@@ -1,5 +1,5 @@
 /*
- * What the files of the Scheduled-DB face share.
+ * Rest_sdb_int: shared by the files of the Scheduled-DB API.
  */
 #pragma once
 

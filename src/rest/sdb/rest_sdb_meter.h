@@ -1,5 +1,5 @@
 /*
- * Api_sdb_meter: what the Scheduled-DB face counts of its requests (scheduler.md 12). Any thread.
+ * Rest_sdb_meter: request counters of the Scheduled-DB API (scheduler.md 12). Any thread.
  */
 #pragma once
 
