@@ -1,10 +1,10 @@
 /*
- * Audit: who changed what, and who was refused (http-api.md 18.3), whichever way they came.
+ * Audit: writes the audit log: changes and refused requests, from all protocols (http-api.md 18.3).
  *
- * Entries are gathered and written by commands of their own, one at a time, after the answers they
- * are about; no change waits for them. What waits is bounded, and so is how many refusals are
- * written in a second: those that are left out are counted in the next entry. The same way notes
- * which keys were used.
+ * Entries are collected and written with separate commands, one at a time, after the responses they
+ * describe; no change waits for them. The number of waiting entries and the number of refusals
+ * written per second are limited. Omitted refusals are counted in the next entry. The last use of
+ * keys is recorded in the same way.
  *
  * Any thread may call this.
  */

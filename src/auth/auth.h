@@ -1,8 +1,9 @@
 /*
- * Auth: may this caller do that (http-api.md 3, rpc.md 8.1)?
+ * Auth: decides whether a caller may do something (http-api.md 3, rpc.md 8.1).
  *
- * One decision for every dialect: a rule, which says who may, and a caller, whose roles the table
- * of records knows (auth_table.h). Pure: no clock, no network, no request.
+ * All dialects use the same decision. It combines a rule, which lists the allowed roles, with a
+ * caller, whose roles are in the access table (auth_table.h). Pure: no clock, no network, no
+ * request.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Auth_jwk: the public keys of an identity provider, as its JSON says them (RFC 7517, 8037).
+ * Auth_jwk: the public keys of an identity provider, from its JSON (RFC 7517, 8037).
  *
- * Kept are keys that one of the three algorithms can use: RSA of 2048 to 8192 bits for RS256, P-256
- * for ES256, Ed25519 for EdDSA. A key knows its algorithm by what it is, so a token cannot have it
- * used for another one. All other keys of a set are passed over.
+ * Only keys for one of three algorithms are kept: RSA of 2048 to 8192 bits for RS256, P-256 for
+ * ES256, Ed25519 for EdDSA. The type of a key determines its algorithm, so a token cannot make it
+ * be used with another one. All other keys of a set are ignored.
  */
 #pragma once
 

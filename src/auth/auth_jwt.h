@@ -1,9 +1,9 @@
 /*
  * Auth_jwt: a signed token of an identity provider (RFC 7519, OpenID Connect Core 3.1.3.7).
  *
- * Parsed first, so that it is known which key it wants; then its signature and its claims are
- * checked. Of its header only the algorithm and the id of the key count: keys and addresses of keys
- * that a token brings along are not looked at. Pure: the time is passed in.
+ * A token is parsed first to find out which key it needs; then its signature and its claims are
+ * checked. Only the algorithm and the key id of its header are used. Keys and key URLs inside a
+ * token are ignored. Pure: the time is passed in.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Auth_sso: who somebody is that signed in elsewhere (http-api.md 3.3).
+ * Auth_sso: the identity of a user who signed in with an identity provider (http-api.md 3.3).
  *
- * From the claims of a token whose signature was checked, or from the headers of a proxy that is
- * trusted, to a name, a namespace and roles. Pure.
+ * Derives a name, a namespace and roles from the claims of a token whose signature was checked, or
+ * from the headers of a trusted proxy. Pure.
  */
 #pragma once
 

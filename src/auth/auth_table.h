@@ -1,10 +1,10 @@
 /*
- * Auth_table: the records of who may do what, in memory, for every thread.
+ * Auth_table: the access records in memory, readable from every thread.
  *
- * The core thread puts every change in, before the command that made it is answered; whoever asks
- * after that sees it. A lock for many readers guards it, held for one look-up. Of a key its hash
- * and numbers are kept, 64 bytes; its texts (namespace, role, scope, custom roles) are shared by
- * all keys that have the same, and go with the last of them. An answer has copies.
+ * The core thread adds every change before it answers the command, so later reads see it. A
+ * read-write lock guards the table and is held for one lookup. A key takes 64 bytes: its hash and
+ * numbers. Its texts (namespace, role, scope, custom roles) are shared by all keys with the same
+ * texts and freed with the last of them. Answers contain copies.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Auth_texts: each text once, by number, for as long as somebody has it.
+ * Auth_texts: stores each distinct text once, under a number, as long as it is in use.
  *
- * A hundred thousand keys share a handful of roles, namespaces and scopes; a number of 4 bytes
- * stands for one of them. Number 0 is the empty text. Not thread-safe: the table's lock guards it.
+ * A hundred thousand keys share a few roles, namespaces and scopes; a key refers to them with
+ * numbers of 4 bytes. Number 0 is the empty text. Not thread-safe: the table's lock guards it.
  */
 #pragma once
 

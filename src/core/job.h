@@ -1,10 +1,10 @@
 /*
- * Job: the document that everything else is about, decoded.
+ * Job: a decoded job document.
  *
- * Text members are views of the bytes they were decoded from, or of a command: a struct job owns
- * nothing and is passed around by pointer while an operation is applied. What is stored and what
- * clients see are both made from it. Times are 0 and texts are empty when not set, except payload
- * and result, where an explicit JSON null is the text "null".
+ * Text members are views of the bytes they were decoded from, or of a command. A struct job owns
+ * nothing and is passed by pointer while an operation is applied. The stored form and the form that
+ * clients see are both made from it. Times are 0 and texts are empty if not set, except payload and
+ * result, where an explicit JSON null is the text "null".
  */
 #pragma once
 

@@ -1,16 +1,16 @@
 /*
- * Job_move: which operation may meet which state (http-api.md 5.2).
+ * Job_move: which operations are allowed in which state of a job (http-api.md 5.2).
  *
- * The table says where an operation leads from a state, or that it is refused there. What else
- * changes with the move is the business of whoever applies it; where an operation has several
- * outcomes (an ack may complete, continue or hold) the table has a row for each.
+ * The table contains the next state for each operation and state, or that the operation is refused.
+ * The code that applies the operation makes the other changes. An operation with several outcomes
+ * (an ack can complete, continue or hold a job) has a row for each.
  *
  *   scheduled --due--> pending --claim--> active --ack--> completed
  *                         ^                  |--fail--> retrying --due--> pending
  *                         |                  |--exhaust--> dead
  *                         +--lease ran out---+
  *
- * The table in job_move.c is the truth; the picture shows the usual way.
+ * The picture shows the common transitions; the table in job_move.c is complete.
  */
 #pragma once
 

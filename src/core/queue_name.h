@@ -1,9 +1,9 @@
 /*
- * Queue_name: what a queue is called inside the server and by callers of a namespace (http-api.md
- * 2.5, 3.4).
+ * Queue_name: internal names of queues, and their names in a namespace (http-api.md 2.5, 3.4).
  *
- * In the default namespace, written as the empty text, a queue's internal name is its name, and
- * everything is visible. In any other it is "<namespace>::<name>", and only what begins so is.
+ * In the default namespace, written as the empty text, the internal name of a queue is its name,
+ * and everything is visible. In any other namespace it is "<namespace>::<name>", and only queues
+ * with this prefix are visible.
  */
 #pragma once
 

@@ -1,9 +1,10 @@
 /*
- * Queue_scope: which queues a key may touch (http-api.md 3.5).
+ * Queue_scope: the queues that a key may use (http-api.md 3.5).
  *
- * A scope is patterns with commas between, over the visible name of a queue; an empty one is all
- * queues. '*' stands for any run of characters, '?' for one; a pattern without either means the
- * name itself and whatever is below it at a dot; one that ends in a dot is a prefix.
+ * A scope is a comma-separated list of patterns for the visible name of a queue; an empty scope
+ * allows all queues. '*' matches any sequence of characters, '?' matches one character. A pattern
+ * without either matches the name itself and all names below it, separated by a dot. A pattern that
+ * ends with a dot is a prefix.
  */
 #pragma once
 

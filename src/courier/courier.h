@@ -1,17 +1,17 @@
 /*
- * Courier: whose call may go out now.
+ * Courier: decides which outgoing call may start next.
  *
- * Calls to other machines share a limited number of places. A host that hangs would take them all,
- * each for as long as a call may last, so there are two lanes:
+ * Calls to other machines share a limited number of slots. A host that hangs would take all of
+ * them, each for the duration of a time-out. There are therefore two lanes:
  *
- *   fast   calls to hosts that answer
- *   slow   calls to hosts of which that is not known, and all that have lasted long
+ *   fast   calls to hosts that respond
+ *   slow   calls to other hosts, and calls that have taken a long time
  *
- * and a host that is new, or whose last call ended because its time was over, gets few places until
- * it answers. A line (one customer of a host, with calls of its own to make) that finds no place
- * waits, first come, first served, and is told when there may be one.
+ * A host that is new, or whose last call timed out, gets few slots until it responds. A line (one
+ * user of a host, with its own calls to make) that finds no slot waits, first come, first served,
+ * and is notified when there may be one.
  *
- * Nothing here sends, sleeps or looks at a clock: times are given. One thread.
+ * Nothing here sends, sleeps or reads a clock: times are passed in. One thread.
  */
 #pragma once
 

@@ -1,14 +1,14 @@
 /*
- * Front_forward: a request that only the leader can do, on a node that does not lead.
+ * Front_forward: a request that only the leader can handle, received by another node.
  *
- * It goes to the leader as it came, over connections that are kept (relay/), and the answer comes
- * back the same way. While leadership moves, the request waits here and is asked again of whoever
- * leads then, under the same name, so that it happens once (docs/failover.md). When this node
- * itself comes to lead, its owner gets it back.
+ * It is sent to the leader unchanged, over persistent connections (relay/), and the response
+ * returns the same way. While leadership moves, the request waits here. It is then sent to the new
+ * leader under the same name, so that it takes effect once (docs/failover.md). If this node becomes
+ * the leader, the owner gets the request back.
  *
  *   start --> [COLLECTING] --> [WAITING] --leader--> [SENT] --answer--> [RELAYING] --> over
  *                                  ^                   |
- *                                  +----- lost --------+      patience: the owner says so
+ *                                  +----- lost --------+      time limit: set by the owner
  *
  * Belongs to the thread of its request.
  */

@@ -1,8 +1,8 @@
 /*
- * Front_gate: the way of one network thread to the other nodes; connections that are kept (relay/).
+ * Front_gate: connects one network thread to the other nodes, over persistent connections (relay/).
  *
- * Requests go through it by front_forward; what this node itself has to say goes by
- * front_gate_tell. Belongs to its thread.
+ * front_forward sends clients' requests through it; front_gate_tell sends this node's own messages.
+ * Belongs to its thread.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Front_gate_int: what the gate and the requests that pass it share.
+ * Front_gate_int: shared by the gate and the requests that use it.
  */
 #pragma once
 

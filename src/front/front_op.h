@@ -1,10 +1,10 @@
 /*
  * Front_op: one command of a client, to the engine and back; the same for every dialect.
  *
- * A dialect turns a request into a command and a result into its own words. What is between is
- * here: where the command's bytes and its result are kept, by which outbox it goes, how long a
- * claim waits for a client that may have gone, and that what was claimed for one that has gone goes
- * back. Belongs to the thread of the client's request.
+ * A dialect turns a request into a command, and a result into a response. Everything in between is
+ * here: the memory for the command and its result, the outbox, how long a claim waits for a client
+ * that may have disconnected, and returning jobs that were claimed for a client that did. Belongs
+ * to the thread of the client's request.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Front_peer: how a node that forwards a request proves that it is one of the cluster.
+ * Front_peer: proves that a forwarding node belongs to the cluster.
  *
- * What it knows of the client and of the operation is believed only then. It stands in one header,
- * with a code over it, the method and the target that only who has the cluster's key can make.
+ * Only then are the client and the operation that it reports trusted. They are in one header,
+ * authenticated together with the method and the target by a code that requires the cluster's key.
  */
 #pragma once
 

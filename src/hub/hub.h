@@ -1,15 +1,16 @@
 /*
  * Hub: the readers of the event log on one network thread.
  *
- * Each network thread has one. It is told once per turn that the log has grown, however much, and
- * then gives every reader what is new: pages of the log and their frames are made once for all of
- * them (event_pages.h). A reader is a position; nothing is queued for it beyond what its connection
- * takes. One that does not take it stays where it is and goes on when there is room; one that takes
- * nothing while the log grows by LIMIT_STREAM_BEHIND, or whose next event is no longer kept, is cut
- * off: it comes back with its position, and nobody else waits for it.
+ * Each network thread has one. It is notified once per turn that the log has grown, and then gives
+ * every reader the new events. Pages of the log and their frames are created once for all readers
+ * (event_pages.h). A reader is a position: nothing is queued for it beyond what its connection
+ * accepts. A reader whose connection is full stays at its position and continues when there is
+ * room. It is disconnected if it accepts nothing while the log grows by LIMIT_STREAM_BEHIND, or if
+ * its next event has been removed. It can then reconnect with its position, and no other reader
+ * waits for it.
  *
- * A reader that is far behind gets a slice per turn, and all readers together a bounded number of
- * events, so that neither one nor many hold up the requests of the thread.
+ * A reader that is far behind gets a slice per turn, and all readers together get a limited number
+ * of events, so that they do not delay the requests of the thread.
  */
 #pragma once
 

@@ -1,18 +1,17 @@
 /*
  * Kv: ordered keys and values on disk, in named families. The only module that knows RocksDB.
  *
- * There is no write-ahead log here: the Raft log is that log. What a commit wrote survives a crash
- * of the process only once it has been flushed, and a flush is atomic over all families: after a
- * restart the store is at the state of some commit, never between two. Closing flushes; so does a
- * checkpoint. Whoever writes keeps the position in the log inside the same commits.
+ * There is no write-ahead log here: the Raft log serves as one. A commit survives a crash of the
+ * process only after a flush, and a flush is atomic over all families. After a restart the store
+ * therefore has the state of some commit, never between two. Closing and checkpoints flush. The
+ * writer stores its log position in the same commits.
  *
- * The newest commits stay together in memory for a moment (kv_window.h), because most of what they
- * write is soon written over, and reach RocksDB as one. Nobody sees a difference: a get looks there
- * first, a walk merges a copy of them; who takes a view or a checkpoint has them written before.
+ * The newest commits stay in memory for a short time (kv_window.h), because most of their writes
+ * are soon overwritten, and are passed to RocksDB together. Readers see no difference: a get reads
+ * the window first, and a walk merges a copy of it. A view or a checkpoint writes it out first.
  *
- * Writing belongs to one thread. Reading is allowed from any thread, while the store is open; a
- * reader that needs several keys to fit together uses a kv_view. Failures carry ERR_IO,
- * ERR_NO_SPACE or ERR_CORRUPT.
+ * One thread writes. Any thread can read while the store is open; to read several keys
+ * consistently, use a kv_view. Errors are ERR_IO, ERR_NO_SPACE or ERR_CORRUPT.
  */
 #pragma once
 

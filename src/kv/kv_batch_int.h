@@ -1,6 +1,6 @@
 /*
- * Kv_batch_int: what a batch is for those who commit it. It knows nothing of RocksDB, so that a
- * store in memory has the same batches (tests/sim/whole_sim/kv_disk.c).
+ * Kv_batch_int: a batch, for the code that commits it. It knows nothing of RocksDB, so that a store
+ * in memory can use the same batches (tests/sim/whole_sim/kv_disk.c).
  */
 #pragma once
 

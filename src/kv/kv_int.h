@@ -1,5 +1,5 @@
 /*
- * Kv_int: what the files of this module share.
+ * Kv_int: shared by the files of this module.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Kv_record: one write as bytes, the way a batch collects it and the window keeps it.
+ * Kv_record: one write as bytes, as stored in a batch and in the window.
  *
  * u8 kind · u8 family · u16 bytes of the key · u32 bytes of the value · key · value, little-endian.
- * These bytes are what the state hash rolls over (docs/formats/documents.md). They never reach a
- * disk, so whoever reads them wrote them.
+ * The state hash is computed from these bytes (docs/formats/documents.md). They are never written
+ * to disk, so a reader can trust them.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 /*
  * Kv_window: the newest commits, in memory, with only the last write of each key.
  *
- * Most of what a job server writes is soon written over: a job is put, claimed and finished within
- * moments. In the window such writes meet: of a document that came and went, nothing is left to
- * write. Whoever owns the window asks it first, and empties it into the store as a whole, so that
- * the store is always at the state of one commit.
+ * Most writes of a job server are soon overwritten: a job is stored, claimed and finished within
+ * moments. The window combines such writes; a document that was created and removed is not written
+ * at all. The owner reads the window first and writes it to the store as a whole, so that the store
+ * always has the state of one commit.
  *
- * Not for several threads at once.
+ * Not thread-safe.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /*
- * Mailbox: the only way from one thread to another.
+ * Mailbox: the only way to send something from one thread to another.
  *
- * Every loop thread has one. Any thread may post; only the owner delivers, on its own loop, in the
- * order of posting per sender. A message is a struct that embeds struct msg; posting hands it over:
- * from then on the sender does not touch it until it comes back as a reply. Many posts between two
- * turns of the loop make one wake-up.
+ * Every loop thread has one. Any thread may post. Only the owner delivers, on its own loop, in the
+ * order of posting per sender. A message is a struct that embeds struct msg. Posting transfers
+ * ownership: the sender does not touch the message until it returns as a reply. All posts between
+ * two turns of the loop cause one wake-up.
  *
- * The wake-up is an eventfd of our own and not a uv_async_t: libuv makes the receiver of that spin
- * while the sender is still inside its system call, which took a fifth of the machine's time.
+ * The wake-up is our own eventfd and not a uv_async_t: with that, libuv makes the receiver spin
+ * while the sender is inside its system call, which took a fifth of the machine's time.
  */
 #pragma once
 

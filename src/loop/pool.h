@@ -1,9 +1,8 @@
 /*
- * Pool: libuv's worker threads, which every loop of the process shares.
+ * Pool: libuv's worker threads, which all loops of the process share.
  *
- * libuv starts them with the first job of any loop, and a thread begins with the name of the one
- * that starts it: whoever looks at the process would take them for that thread. So they are started
- * here, under a name of their own.
+ * libuv starts them with the first job of any loop, and they inherit the name of the thread that
+ * starts them. They are therefore started here, under their own name.
  */
 #pragma once
 

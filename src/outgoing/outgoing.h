@@ -1,12 +1,12 @@
 /*
  * Outgoing: HTTP requests that the server itself makes, on a libuv loop.
  *
- * The home of libcurl. Nothing here waits: a request is started and its end is told from the loop.
- * Connections are kept and used again; names are resolved beside the loop. A request ends with an
- * answer or an error, within its time, and holds bounded memory whatever the other side sends. A
- * redirect is an answer, and is only followed by who asks for it; proxies that the environment
- * names are not used; an address that the guard refuses is not connected to, on whatever way it
- * comes.
+ * The only module that uses libcurl. Nothing here blocks: a request is started, and its end is
+ * reported from the loop. Connections are reused; names are resolved outside the loop. A request
+ * ends with a response or an error within its time limit, and its memory is bounded whatever the
+ * other side sends. A redirect counts as a response, unless the caller asks to follow it. Proxies
+ * from the environment are not used. The server never connects to an address that the guard
+ * refuses, not even after a redirect.
  *
  * Belongs to the thread of its loop.
  */

@@ -1,15 +1,15 @@
 /*
- * Snapshots: the folder with checkpoints and the manifests that make them count.
+ * Snapshots: the directory with checkpoints and their manifests.
  *
  *   <id>/            a checkpoint: files of the state machine
  *   <id>.manifest    its manifest (manifest.h), written when the checkpoint is complete and on disk
  *   <id>.damaged     empty: a file of the checkpoint was found to be damaged later
  *
- * An id begins with the index in twenty digits, so that names sort by age; the rest is random, so
- * that no two nodes ever use the same one. The two newest manifests are kept. A checkpoint without
- * a manifest is what a crash left of one that was never finished.
+ * An id starts with the index in twenty digits, so that names sort by age. The rest is random, so
+ * that two nodes never use the same id. The two newest manifests are kept. A checkpoint without a
+ * manifest was interrupted by a crash and is incomplete.
  *
- * Everything here blocks and may be called from any thread, by one at a time.
+ * All functions block. Any thread may call them, one at a time.
  */
 #pragma once
 

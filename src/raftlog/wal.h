@@ -1,22 +1,22 @@
 /*
  * Wal: the log on disk.
  *
- * What a turn of the loop submits is written with one call and flushed once, at the beginning of
- * the next turn; then all of it is given back. So the batch grows by itself with the time a flush
- * takes, and nobody waits for a timer.
+ * All operations submitted in one turn of the loop are written with one call and flushed once, at
+ * the start of the next turn; then all of them are done. Batches therefore grow with the duration
+ * of a flush, without a timer.
  *
  *   loop:  wal_submit(op) ... wal_submit(op) --> pwritev --> fdatasync --> op->done(op) ...
  *
- * The loop waits for the disk: whoever is behind it waits for the disk too. A thread for the log
- * would add up to four switches of threads to every entry (docs/decisions/0010).
+ * The loop waits for the disk, and so does everything else on the loop. A separate thread for the
+ * log would add up to four thread switches to every entry (docs/decisions/0010).
  *
- * Segments (segment.h) are written with zeros when they are made and used again when the entries in
- * them are not needed any more, so a flush moves data only. The next segment is made ready on
- * libuv's pool while the current one fills; operations wait for it only if it is late.
+ * Segments (segment.h) are filled with zeros when they are created, and reused when their entries
+ * are no longer needed, so a flush writes data only. The next segment is prepared in libuv's thread
+ * pool while the current one fills up; operations wait for it only if it is late.
  *
- * Promises: an operation that is done is on disk (when durable), and so are all before it. A write
- * or a flush that fails stops the process: afterwards nobody could say what is on the disk. Having
- * no space is the one failure that is waited out, since it happens before anything is promised.
+ * Guarantees: an operation that is done is on disk (if durable), and so are all earlier ones. A
+ * failed write or flush stops the process, because the contents of the disk are then unknown. Only
+ * "no space" is waited out, because it occurs before anything is acknowledged.
  */
 #pragma once
 

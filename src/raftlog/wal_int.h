@@ -1,12 +1,12 @@
 /*
- * Wal_int: what the files of the wal share.
+ * Wal_int: shared by the files of the wal.
  *
- * wal.c is the queue, when it is written and who hears of it; wal_write.c puts operations into
- * segments; wal_recover.c reads the folder when it is opened; wal_files.c makes, reuses and removes
- * segment files, on libuv's pool; wal_key.c knows the key.
+ * wal.c has the queue, decides when to write, and reports the results; wal_write.c writes
+ * operations into segments; wal_recover.c reads the directory when it is opened; wal_files.c
+ * creates, reuses and removes segment files in libuv's thread pool; wal_key.c handles the key.
  *
- * Files in the folder: key; log-<generation> for a segment that is in use or ready for it, and
- * spare-<generation> for one that waits to be used again; generations are 16 hexadecimal digits.
+ * Files in the directory: key; log-<generation> for a segment that is in use or ready, and
+ * spare-<generation> for one that can be reused. Generations are 16 hexadecimal digits.
  */
 #pragma once
 

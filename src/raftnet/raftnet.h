@@ -1,17 +1,18 @@
 /*
  * Raftnet: frames between the nodes of a cluster, over TCP.
  *
- * Each node listens on one port and dials every node that it has something to say to. A connection
- * carries frames one way only, from who dialled it; so a node that cannot be reached does not keep
- * us from hearing it. Before the first frame both sides prove who they are (raftnet_shake.h).
- * Connections that break are dialled again, later each time, when there is something to send.
+ * Each node listens on one port and connects to every node that it sends to. A connection carries
+ * frames in one direction only, from the node that opened it. A node can therefore receive from a
+ * node that it cannot reach. Before the first frame, both sides prove their identity
+ * (raftnet_shake.h). A broken connection is reopened when there is something to send, with growing
+ * delays.
  *
- * What is sent is either written to the socket or lost, and the sender is told which. Nothing is
- * kept for a node that is away, and what waits for a slow one is bounded by who sends (the guard
- * counts the bytes of each peer).
+ * A frame is either written to the socket or lost, and the sender is told which. Nothing is kept
+ * for an unreachable node. The sender limits the frames that wait for a slow node (the guard counts
+ * the bytes of each peer).
  *
- * A dialler may ask for a stream instead: then the connection leaves the loop and belongs to
- * whoever takes it.
+ * A node can open a stream instead: the connection then leaves the loop and belongs to the thread
+ * that uses it.
  *
  * Everything belongs to the thread of the loop. No callback runs inside a call.
  */

@@ -1,5 +1,5 @@
 /*
- * Raftnet_drop: hang up on a node that may not talk to us any more. A part of raftnet.h.
+ * Raftnet_drop: disconnects a node that is no longer allowed to connect. A part of raftnet.h.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Raftnet_frame: what goes over a connection between two nodes, as bytes. Pure.
+ * Raftnet_frame: encodes and decodes frames between nodes. Pure.
  *
  *   u32 magic · u8 version · u8 kind · u16 group · u32 bytes of the body · u32 crc · u64 cluster
  *
- * little-endian, and then the body. The crc is that of the head with zeros in its place, and of the
- * body (crc32c). The group is there for several Raft groups over one connection.
+ * All numbers are little-endian; the body follows. The crc (crc32c) covers the header, with zeros
+ * in place of the crc, and the body. The group allows several Raft groups over one connection.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
- * Raftnet_int: what the files of raftnet share. raftnet.c is its life, the port and what comes in;
- * raftnet_conn.c one connection; raftnet_peer.c the nodes that are dialled; raftnet_stream.c the
- * connections of threads that wait.
+ * Raftnet_int: shared by the files of raftnet. raftnet.c has start and stop, the port and incoming
+ * connections; raftnet_conn.c one connection; raftnet_peer.c outgoing connections; raftnet_stream.c
+ * connections of threads that block.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Raftnet_link: a socket to another node, with TLS when that is configured.
+ * Raftnet_link: a socket to another node, with TLS if configured.
  *
- * Reads and writes the way the descriptor is set: at first without blocking, for a loop that polls
- * it; for a thread of its own raftnet_link_block makes it wait, within a time.
+ * Reads and writes follow the mode of the descriptor: at first non-blocking, for a loop that polls
+ * it. For a separate thread, raftnet_link_block makes them wait, with a time limit.
  */
 #pragma once
 

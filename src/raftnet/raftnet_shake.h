@@ -1,16 +1,17 @@
 /*
- * Raftnet_shake: how two nodes find out whether they belong together. Pure, but for random numbers.
+ * Raftnet_shake: the handshake, in which two nodes check that they belong to the same cluster.
+ * Pure, except for random numbers.
  *
- *   dials                                     is dialled
- *   HELLO  who, for whom, what for, nonce -->
+ *   opens the connection                      accepts it
+ *   HELLO  who, to whom, purpose, nonce  -->
  *                                         <-- CHALLENGE  who, nonce, proof
- *   PROOF                                 -->
- *                                         <-- ACCEPT, or REFUSE and why
+ *   PROOF                                -->
+ *                                         <-- ACCEPT, or REFUSE and the reason
  *
- * A proof is an HMAC-SHA256 with the cluster's secret over both nonces and everything that was said
- * before, with a word for the side, so that neither can be played back or sent back. Without a
- * secret the proofs are there and prove nothing: such a port is for loopback, or TLS stands before
- * it. Who is dialled says nothing but numbers before the other side has proved itself.
+ * A proof is an HMAC-SHA256 with the cluster's secret over both nonces and everything sent before,
+ * with a word for the side, so that a proof can be neither replayed nor reflected. Without a
+ * secret, proofs are sent but prove nothing: such a port must be on loopback or use TLS. The
+ * accepting node reveals only numbers before the other side has proved its identity.
  */
 #pragma once
 

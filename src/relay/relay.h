@@ -1,15 +1,15 @@
 /*
- * Relay: requests to other nodes over HTTP/2 connections that are kept; of one network thread.
+ * Relay: requests to other nodes over persistent HTTP/2 connections of one network thread.
  *
- * One connection to a node carries many requests; there is a second one only when the first has
- * enough of them. Nothing here knows what is asked: a stream is what goes there and what has come
- * back so far. Bodies of both ways move in pieces, and a side that does not take them makes the
- * other wait.
+ * One connection to a node carries many requests; a second one is opened only when the first has
+ * enough. The relay does not interpret requests: a stream is the request and the part of the
+ * response that has arrived. Bodies are transferred in pieces in both directions, with
+ * back-pressure.
  *
  *   relay_send --> head, body --> [moved: status and headers] --> [moved: body …] --> ended
  *                                        any time before the end: failed
  *
- * After ended or failed the relay has forgotten the stream.
+ * After ended or failed, the relay no longer uses the stream.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * The relay from the inside: its connections.
+ * Relay_int: the connections of the relay.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /*
  * Store: the state on disk, as the state machine sees it.
  *
- * The families of the key-value store, one write batch per log entry, and the machine's own record
- * (where in the log it is). An entry is applied like this: any number of puts and deletes, then one
- * store_commit. Reads during an entry see what the entry has written, for jobs through the document
+ * It has the families of the key-value store, one write batch per log entry, and the machine's own
+ * record (its position in the log). Applying an entry means any number of puts and deletes, then
+ * one store_commit. Reads during an entry see the entry's writes: for jobs through the document
  * cache (store_docs.h), for everything else through the machine's memory.
  *
- * A read or write that fails stops the process: a replica that goes on without it would diverge.
- * Belongs to the thread that applies; store_read_job is for any thread.
+ * A failed read or write stops the process, because a replica that continued without it would
+ * diverge. Belongs to the thread that applies entries; store_read_job is for any thread.
  */
 #pragma once
 

@@ -1,11 +1,10 @@
 /*
- * Store_access: the records of who may do what as bytes: API keys, roles, namespaces, sessions, the
+ * Store_access: the access records as bytes: API keys, roles, namespaces, sessions, the
  * organisation, budgets; and the entries of the audit log (docs/formats/documents.md).
  *
- * All but audit entries are of STORE_KIND_ACCESS; their key is the kind, one byte, and a name. The
- * machine puts the times in front of what a record says, its body. Secrets are not among what is
- * stored, but for the one that an identity provider wants to see: a record is named by the SHA-256
- * of its secret.
+ * All except audit entries are of STORE_KIND_ACCESS; their key is the kind, one byte, and a name.
+ * The machine adds the times in front of the record's body. Secrets are not stored, except the
+ * client secret for an identity provider: a record is named by the SHA-256 of its secret.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Store_body: the part of a large job that does not change, stored apart from its head.
+ * Store_body: the part of a large job that does not change, stored separately from its head.
  *
- * A row of the job (docs/formats/documents.md), written and removed in the same batch as the head
- * that knows it. So a head has its body in every committed state, and a body a head; the document
- * is the two, one behind the other. Where a body is missing or another's, the process stops.
+ * It is a row of the job (docs/formats/documents.md), written and removed in the same batch as its
+ * head. Every committed state therefore has both or neither; together they are a document. If a
+ * body is missing or belongs to another head, the process stops.
  */
 #pragma once
 

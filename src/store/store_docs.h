@@ -1,18 +1,18 @@
 /*
- * Store_docs: the documents of jobs, written through, with the newest ones kept in memory.
+ * Store_docs: the documents of jobs, written through, with the newest ones in memory.
  *
- * Gives read-your-writes inside an entry: what was put or removed is seen at once, before the batch
- * is committed. Live documents stay cached afterwards, up to a number of bytes, because a job that
- * was just put in is usually fetched and finished soon: most of them are never read from disk. When
- * there is no room, new ones are not kept: they are behind the others in line. What is read takes
- * the place of what came first and was not asked for.
+ * Reads inside an entry see its own writes before the batch is committed. Live documents stay in
+ * the cache afterwards, up to a number of bytes, because a new job is usually fetched and finished
+ * soon; most of them are never read from disk. If the cache is full, new documents are not added,
+ * because their jobs are last in line. A document that is read replaces the oldest one that was not
+ * read.
  *
- * Bytes that were handed out stay where they are until the entry is committed, even when the
- * document is replaced or removed meanwhile: a struct job made from them may go on being used.
+ * Returned bytes stay valid until the entry is committed, even if the document is replaced or
+ * removed: a struct job made from them can still be used.
  *
- * The only place that writes documents. Those of large jobs are written in two parts, where the
- * entry allows it (struct store, bodies): a body, which is written when it is another than before,
- * and a head. One that was written whole before is written in two at its next change.
+ * Only this unit writes documents. Those of large jobs are written in two parts, if the entry
+ * allows it (struct store, bodies): a body, which is written only if it has changed, and a head. A
+ * document that was stored in one part is split at its next change.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Store_event: the event log: what happened, in order, with numbers that only grow.
+ * Store_event: the event log: what happened, in order, with increasing numbers.
  *
- * All events of one log entry are one block under the number of its first event: an event costs a
- * few bytes, not a key of its own. The oldest blocks go when there are too many events or they are
- * too old; numbers are never used again.
+ * All events of one log entry form one block under the number of the first event, so an event costs
+ * a few bytes instead of a key. The oldest blocks are removed when there are too many events or
+ * they are too old. Numbers are never reused.
  */
 #pragma once
 

@@ -1,14 +1,14 @@
 /*
- * Store_history: what happened, by the minute and by the hour, per queue and in all
+ * Store_history: counters per minute and per hour, for each queue and for all queues
  * (docs/formats/documents.md).
  *
- * A cell is one bucket of time of one name: counters, the depth of the line at its end, and how
- * long jobs waited and ran, as histograms. Cells add up exactly, so that hours are sums of minutes
- * and any step is a sum of either.
+ * A cell is one time bucket of one name: counters, the number of pending jobs at its end, and
+ * histograms of waiting and running times. Cells can be added exactly, so hours are sums of
+ * minutes, and any step is a sum of either.
  *
- * The name is a queue's internal one, "" for all queues, or "<namespace>::" for those of one
- * namespace. The minute that a name was last active in is its open cell and not in the two series
- * yet; reading puts it where it belongs.
+ * The name is a queue's internal name, "" for all queues, or "<namespace>::" for the queues of a
+ * namespace. The minute in which a name was last active is its open cell and not yet in the two
+ * series; reading adds it.
  */
 #pragma once
 

@@ -1,14 +1,13 @@
 /*
  * Store_job: a job as bytes (docs/formats/documents.md).
  *
- * A fixed head with what the memory indexes need, so that most questions read no more than that;
- * then the optional members that are set, each in the order of one table. Version and layout
- * are for ever: a new member is a new bit, a new meaning a new version.
+ * A fixed head has what the in-memory indexes need, so most reads need only the head. The optional
+ * members that are set follow, in the order of one table. Version and layout never change: a new
+ * member gets a new bit, a new meaning a new version.
  *
- * The document of a large job is stored in two parts, so that a change of its state does not write
- * its payload again: a head, and a body that only whoever changes the payload writes
- * (store_body.h). The two, one behind the other, are a document too: whoever is given one need not
- * know.
+ * The document of a large job is stored in two parts, so that a state change does not write the
+ * payload again: a head, and a body that is written only when the payload changes (store_body.h).
+ * The head followed by the body is a document too, so other code need not distinguish them.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
  * Store_node: the record of a member of the cluster.
  *
- * Raft's own list of members has a number and an address for each. What people and clients need is
- * here, replicated like everything else: the name, where its API is, which version it runs, and
- * what is wanted of it. Whoever leads makes Raft's list agree with these records.
+ * Raft's own configuration has a number and an address for each member. This replicated record adds
+ * the name, the URL of the API, the version, and the desired state. The leader makes Raft's
+ * configuration match these records.
  */
 #pragma once
 

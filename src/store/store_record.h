@@ -2,8 +2,8 @@
  * Store_record: the small records of the machine as bytes: queues, unique locks, batches,
  * schedules, workers, webhooks, bulk operations and approval policies (docs/formats/documents.md).
  *
- * The state machine keeps them in memory and writes a record whole when it has changed. Decoding
- * gives views of the bytes; false means that they are not a record that we know.
+ * The state machine keeps them in memory and writes a complete record after a change. Decoding
+ * returns views of the bytes; false means that they are not a known record.
  */
 #pragma once
 

@@ -1,8 +1,10 @@
 /*
- * Store_rows: what hangs on a job besides its document: errors, iterations and usage reports.
+ * Store_rows: errors, iterations, delivery attempts and usage reports of a job, stored outside its
+ * document.
  *
- * Each row has a number that is unique on the server and only grows, and a place under its job
- * (counted in the document), so that all rows of a job stand together in the store and go with it.
+ * Each row has a number that is unique on the server and only increases, and a position under its
+ * job (counted in the document). All rows of a job are next to each other in the store and are
+ * removed with it.
  */
 #pragma once
 

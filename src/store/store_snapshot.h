@@ -1,11 +1,11 @@
 /*
- * Store_snapshot: the committed state at one moment, for whoever reads all of it while entries go
- * on being applied.
+ * Store_snapshot: the committed state at one moment, for reading all of it while further entries
+ * are applied.
  *
- * Every entry is one atomic write, so a moment of the store is the state behind some entry: all
- * documents, rows and records in it fit together. Belongs to one thread, which may be any; the
- * store must stay open. What is handed out lives until the next call. A store that cannot be read
- * stops the process.
+ * Every entry is one atomic write, so the store at any moment has the state after some entry: all
+ * its documents, rows and records are consistent. Belongs to one thread, which can be any; the
+ * store must stay open. Returned data is valid until the next call. If the store cannot be read,
+ * the process stops.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Store_walk: every committed document as it was at one moment, in the order of ids.
+ * Store_walk: all committed documents as of one moment, in id order.
  *
- * Live and finished jobs are two families of keys; the walk merges them, so that a copy kept
- * elsewhere can be compared with it in one pass. Any thread, while entries are applied; the store
- * must stay open.
+ * Live and finished jobs are in two families; the walk merges them, so that a copy kept elsewhere
+ * can be compared with it in one pass. Any thread, while entries are applied; the store must stay
+ * open.
  */
 #pragma once
 

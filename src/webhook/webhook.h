@@ -1,20 +1,19 @@
 /*
- * Webhook: events on their way to the URLs that asked for them (http-api.md 16.2).
+ * Webhook: delivers events to registered URLs (http-api.md 16.2).
  *
- * One thread with a loop of its own delivers, and only while this node leads. Each webhook reads
- * the event log from its position, picks what it wants and posts it, some at a time, but never two
- * events of one job at once, so that a receiver sees each job's events in order. How far it has
- * come is reported to the state machine about once a second: whoever leads next goes on from there.
- * What was under way then is sent again, so delivery is at least once.
+ * One thread with its own loop delivers, only while this node leads. Each webhook reads the event
+ * log from its position, selects the events it wants and posts them, several at a time. Two events
+ * of the same job are never sent at once, so that a receiver sees the events of a job in order. The
+ * position is reported to the state machine about once a second, and the next leader continues from
+ * there. Requests that were in progress are then sent again, so delivery is at least once.
  *
  *   event log --> [line of deliveries] --> outgoing request --> settled --> position --> mark
  *                        ^                      | failed
  *                        +------ pause k² ------+
  *
- * Promises: a receiver that is slow or gone costs its own webhook time and a bounded amount of
- * memory, and nobody else anything: a host that hangs gets few of the requests that may be under
- * way (courier.h). One that falls behind what the log keeps skips to the oldest event; that is
- * counted and logged.
+ * Guarantees: a slow or unavailable receiver delays only its own webhook and uses a bounded amount
+ * of memory. A host that hangs gets few of the concurrent requests (courier.h). A webhook that
+ * falls behind what the log keeps skips to the oldest event; that is counted and logged.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Webhook_body: what a delivery says, and how it is signed.
+ * Webhook_body: the body of a delivery, and its signature.
  */
 #pragma once
 

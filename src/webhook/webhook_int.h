@@ -1,5 +1,6 @@
 /*
- * What the files of the sender share. Everything belongs to its thread, except the counters.
+ * Webhook_int: shared by the files of the sender. Everything belongs to its thread, except the
+ * counters.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Webhook_url: where a webhook may be told to go, as far as its address alone says.
+ * Webhook_url: checks the URL of a webhook, as far as possible without a lookup.
  */
 #pragma once
 
