@@ -9,7 +9,6 @@
 #include "base/fault.h"
 #include "base/hash.h"
 #include "cluster/node_int.h"
-#include "cluster/node_members.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
@@ -719,48 +718,6 @@ static void transfer__does_not_keep_a_node_from_closing(void **state)
     assert_false(h.over);
 }
 
-/* --- a leader that is gone --- */
-
-/* A follower whose leader's connection broke has two heartbeats and chance left to wait for. */
-static void lost__shortens_the_wait_for_the_leader_only(void **state)
-{
-    enum { LEADER = 7, OTHER = 8, NOW = 100000 };
-    static const struct {
-        const char *name;
-        int raft_state;
-        raft_id lost;
-        unsigned election_ms, heartbeat_ms;
-        raft_time heard, want;
-    } rows[] = {
-        {"the leader", RAFT_FOLLOWER, LEADER, 1000, 100, NOW - 30, NOW - 800},
-        {"the leader, long silent", RAFT_FOLLOWER, LEADER, 1000, 100, NOW - 900, NOW - 900},
-        {"another", RAFT_FOLLOWER, OTHER, 1000, 100, NOW - 30, NOW - 30},
-        {"heartbeats are too rare", RAFT_FOLLOWER, LEADER, 1000, 500, NOW - 30, NOW - 30},
-        {"we lead", RAFT_LEADER, LEADER, 1000, 100, NOW - 30, NOW - 30},
-        {"we stand ourselves", RAFT_CANDIDATE, LEADER, 1000, 100, NOW - 30, NOW - 30},
-    };
-    struct rig *r = *state;
-    open_node(r);
-    struct raft *raft = &r->node->raft;
-    const struct raft before = *raft;
-    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-        ROW(rows[i].name);
-        raft_time now = raft->io->time(raft->io);
-        raft->state = (unsigned short)rows[i].raft_state;
-        raft->election_timeout = rows[i].election_ms;
-        raft->heartbeat_timeout = rows[i].heartbeat_ms;
-        raft->election_timer_start = now - (NOW - rows[i].heard);
-        if (raft->state == RAFT_FOLLOWER) {
-            raft->follower_state.current_leader.id = LEADER;
-        }
-        node_members_lost(r->node, rows[i].lost);
-        raft_time start = raft->election_timer_start;
-        raft_time passed = raft->io->time(raft->io) - now;
-        *raft = before;
-        assert_in_range(start, now - (NOW - rows[i].want), now - (NOW - rows[i].want) + passed);
-    }
-}
-
 /* --- when Raft must not go on --- */
 
 static struct rig *cut_rig;
@@ -809,5 +766,4 @@ TEST_GROUP(node, TEST(node__applies_what_is_proposed_in_order),
            TEST(open__refuses_settings_that_cannot_work), TEST(transfer__needs_another_voter),
            TEST(transfer__refuses_proposals_until_it_is_given_up),
            TEST(transfer__does_not_keep_a_node_from_closing),
-           TEST(lost__shortens_the_wait_for_the_leader_only),
            TEST(fatal__lets_what_is_under_way_reach_the_disk));
