@@ -4,7 +4,7 @@
 Time on a shared machine says little; instructions of fixed work say the same tomorrow. One client
 sends one request after another on one connection, so that every request is an entry of its own; those
 that are called busy are sent 32 at a time, as by many clients, and share their entries. Only
-the threads that a request passes are counted, those with a loop but for the view's writer: what
+the threads that a request passes are counted, those with a loop and the view's readers: what
 others do follows a clock.
 
     instructions.py PROGRAM              count, and compare with instructions.json beside this file
@@ -12,7 +12,9 @@ others do follows a clock.
     instructions.py PROGRAM OTHER        count both, and compare them
 
 An operation that costs more than 3 % more than what it is compared with is a failure: whoever made
-it dearer for a reason writes the file in the same commit, and says why.
+it dearer for a reason writes the file in the same commit, and says why. Beside other load a request
+takes up to 2 % more, because threads that sleep have to be woken; so what seems to be dearer is
+counted again, and the lowest of three counts.
 """
 import argparse
 import json
@@ -27,9 +29,12 @@ from running import Client, Server  # noqa: E402
 
 KEPT = pathlib.Path(__file__).resolve().with_name("instructions.json")
 TOLERANCE = 0.03
+ROUNDS = 3
 OPERATIONS = 400
+SEARCHES = 50
 BATCHES = 20
 BATCH = 100
+STREAMED = 2000
 BUSY = 3200
 UNDER_WAY = 32
 PAYLOAD = {"to": "someone@example.org", "template": "welcome", "text": "x" * 40}
@@ -38,8 +43,8 @@ PAYLOAD = {"to": "someone@example.org", "template": "welcome", "text": "x" * 40}
 class Work:
     """The operations, in an order in which each finds what it needs."""
 
-    def __init__(self, client):
-        self.client = client
+    def __init__(self, program, client):
+        self.program, self.client = program, client
         self.jobs = []
         self.busy = None
 
@@ -100,6 +105,17 @@ class Work:
             "queues": ["bulk"], "worker_id": "w1", "count": BATCH, "timeout": 1})["jobs"]
         self.jobs = [job["job_id"] for job in found]
 
+    def search(self):
+        self.client.post("/api/v1/jobs/search", {"queue": "mail", "state": ["pending"], "limit": 20})
+
+    def lifecycle_stream(self):
+        """Ten jobs a frame: the acks of the last ones, and the fetch of the next."""
+        connection = self.client.connection
+        subprocess.run([self.program, "bench", "--server", f"http://{connection.host}:{connection.port}",
+                        "--protocol", "stream", "--jobs", str(STREAMED), "--concurrency", "1", "--threads", "1",
+                        *(word for what in ("enqueue", "fetch", "ack") for word in (f"--{what}-batch-size", "10"))],
+                       check=True, stdout=subprocess.DEVNULL)
+
     def lifecycle_batch(self):
         self.enqueue_batch()
         self.fetch_batch()
@@ -107,9 +123,9 @@ class Work:
 
 
 # name: the method, how often, and how many jobs it does each time
-PLAN = [("enqueue", OPERATIONS, 1), ("fetch", OPERATIONS, 1), ("heartbeat", OPERATIONS, 1),
+PLAN = [("enqueue", OPERATIONS, 1), ("search", SEARCHES, 1), ("fetch", OPERATIONS, 1), ("heartbeat", OPERATIONS, 1),
         ("get_job", OPERATIONS, 1), ("ack", OPERATIONS, 1),
-        ("lifecycle_batch", BATCHES, BATCH)]
+        ("lifecycle_batch", BATCHES, BATCH), ("lifecycle_stream", 1, STREAMED)]
 # jobs for later with many requests under way, by either way to make them (scheduler.md 2.3)
 BUSY_PLAN = [("enqueue_busy", BUSY // UNDER_WAY, UNDER_WAY), ("create_busy", BUSY // UNDER_WAY, UNDER_WAY)]
 
@@ -135,7 +151,7 @@ class Counted(Server):
         for path in pathlib.Path(self.counts.name).iterdir():
             text = path.read_text()
             lines = [line for line in text.splitlines() if line.startswith(("totals:", "summary:"))]
-            if lines and "uv_run" in text and "writer_main" not in text:
+            if lines and ("uv_run" in text or "reader_main" in text) and "writer_main" not in text:
                 total += int(lines[0].split()[1])
             path.unlink()
         return total
@@ -149,7 +165,7 @@ def measure(program, plan, prepare=lambda work: None):
     """A server of its own: what an operation costs depends on what is in the store already."""
     costs = {}
     with Counted(program) as server:
-        work = Work(Client(server))
+        work = Work(program, Client(server))
         prepare(work)
         for _ in range(OPERATIONS // 4):
             work.enqueue()  # what happens once has happened
@@ -169,15 +185,25 @@ def count(program):
             **measure(program, BUSY_PLAN, Work.become_busy)}
 
 
-def compare(costs, before):
-    dearer = []
+def is_dearer(name, cost, before):
+    return cost > before.get(name, cost) * (1 + TOLERANCE)
+
+
+def count_until_cheap(program, before):
+    """The lowest counts of up to three rounds, until nothing seems to be dearer than before."""
+    costs = count(program)
+    for _ in range(ROUNDS - 1):
+        if not any(is_dearer(name, cost, before) for name, cost in costs.items()):
+            break
+        costs = {name: min(cost, costs[name]) for name, cost in count(program).items()}
+    return costs
+
+
+def show(costs, before):
+    print(f"{'instructions':<16} {'before':>9} {'now':>9}   ratio")
     for name, cost in costs.items():
-        share = cost / before[name] if name in before else 1
-        if share > 1 + TOLERANCE:
-            dearer.append(name)
-        print(f"{name:<16} {before.get(name, 0):>9} {cost:>9}   {share:5.3f}"
-              f"{'   dearer' if name in dearer else ''}")
-    return dearer
+        print(f"{name:<16} {before.get(name, 0):>9} {cost:>9}   {cost / before.get(name, cost):5.3f}"
+              f"{'   dearer' if is_dearer(name, cost, before) else ''}")
 
 
 def main():
@@ -186,14 +212,16 @@ def main():
     parser.add_argument("other", nargs="?", help="a program to compare with, instead of the file")
     parser.add_argument("--write", action="store_true", help="write the file")
     args = parser.parse_args()
-    costs = count(args.program)
     if args.write:
+        rounds = [count(args.program) for _ in range(ROUNDS)]
+        costs = {name: min(costs[name] for costs in rounds) for name in rounds[0]}
         KEPT.write_text(json.dumps(costs, indent=2) + "\n")
         print(KEPT.read_text(), end="")
         return 0
     before = count(args.other) if args.other else json.loads(KEPT.read_text())
-    print(f"{'instructions':<16} {'before':>9} {'now':>9}   ratio")
-    return 1 if compare(costs, before) else 0
+    costs = count_until_cheap(args.program, before)
+    show(costs, before)
+    return 1 if any(is_dearer(name, cost, before) for name, cost in costs.items()) else 0
 
 
 sys.exit(main())

@@ -54,6 +54,8 @@ STEPS = [
     ("release tests", ctest("release", "-L", "integration|sim")),
     ("tsan build", build("tsan", *(f"{name}_test" for name in THREADED))),
     ("tsan tests", ctest("tsan", "-R", f"unit/({'|'.join(THREADED)})$")),
+    ("count build", build("count", "corvo")),
+    ("instructions", [["python3", "-B", "bench/instructions.py", "build/count/corvo"]]),
     ("clang-tidy", [["tools/tidy.sh"]]),
     ("cppcheck", [["tools/cppcheck.sh"]]),
 ]

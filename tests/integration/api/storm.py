@@ -30,8 +30,8 @@ MEMORY_LIMIT = 128 << 20
 RESIDENT_MAX = 2 << 30  # AddressSanitizer's shadow and quarantine included
 BODY_LIMIT = 16 << 20
 WITNESSES = 200
-# One in ten is enough: a fetch waits when there is nothing, a backup reads everything, and metrics are long.
-RARE = ("/api/v1/fetch", "/api/v1/admin/backup", "/metrics")
+# One in ten is enough: a fetch waits when there is nothing, and the others read everything.
+RARE = ("/api/v1/fetch", "/api/v1/admin/backup", "/api/v1/audit-logs", "/jobs?", "/metrics")
 VALUES = [None, True, 0, -1, 1.5, 1e308, 2**63, -(2**63), "", "x", "\0", "\ud800", "\u00e9" * 50,
           [], {}, [[]] * 20, {"a": {"b": {"c": []}}}, [""] * 1000, "2099-01-01T00:00:00Z", "1h"]
 
