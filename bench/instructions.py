@@ -35,7 +35,7 @@ SEARCHES = 50
 BATCHES = 20
 BATCH = 100
 STREAMED = 2000
-BUSY = 3200
+BUSY = 12800
 UNDER_WAY = 32
 PAYLOAD = {"to": "someone@example.org", "template": "welcome", "text": "x" * 40}
 
