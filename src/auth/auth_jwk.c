@@ -200,7 +200,7 @@ enum err_code auth_jwks_parse(struct str text, struct auth_jwks **out, struct er
         return err->code;
     }
     if (!json_scan_member(text, STR("keys"), &keys) || keys.type != JSON_TYPE_ARRAY) {
-        return err_set(err, ERR_PARSE, "a set of keys has an array named keys");
+        return err_set(err, ERR_PARSE, "the key set must have an array named keys");
     }
     struct auth_jwks *set = calloc(1, sizeof *set);
     CHECK(set != NULL);

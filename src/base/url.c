@@ -110,7 +110,7 @@ bool url_parse(struct str text, struct url *out, const char **out_why)
         return false;
     }
     if (!read_port(rest, out)) {
-        *out_why = "must have nothing but a port from 1 to 65535 behind its host";
+        *out_why = "has an invalid port: expected 1 to 65535";
         return false;
     }
     return true;

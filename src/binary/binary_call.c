@@ -260,7 +260,7 @@ static void take_fails(struct call *call)
     call->on_result = failed;
     if (binary_message_fails(&call->who, call->payload, &in, &err) == ERR_OK &&
         in.count > LIMIT_ACK_BATCH) {
-        (void)err_set(&err, ERR_VALIDATION, "at most %d jobs in a frame", LIMIT_ACK_BATCH);
+        (void)err_set(&err, ERR_VALIDATION, "a frame can have at most %d jobs", LIMIT_ACK_BATCH);
     }
     if (err.code != ERR_OK) {
         fail(call, &err);
@@ -312,7 +312,7 @@ static void take_bulk(struct call *call)
     call->on_result = changed;
     if (binary_message_bulk(&call->who, call->payload, &in, &err) == ERR_OK &&
         in.count > LIMIT_ACK_BATCH) {
-        (void)err_set(&err, ERR_VALIDATION, "at most %d jobs in a frame", LIMIT_ACK_BATCH);
+        (void)err_set(&err, ERR_VALIDATION, "a frame can have at most %d jobs", LIMIT_ACK_BATCH);
     }
     if (err.code != ERR_OK) {
         fail(call, &err);
@@ -364,5 +364,5 @@ void binary_call__take(struct binary_conn *c, const struct binary_message_head *
         submit(call);
         return;
     }
-    binary_conn__error(c, head->number, STR("unknown type of frame"));
+    binary_conn__error(c, head->number, STR("unknown frame type"));
 }

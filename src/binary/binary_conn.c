@@ -221,7 +221,8 @@ static void take_frame(struct binary_conn *c, const struct binary_message_head *
         size_t begin = binary_message_begin(&c->out, BINARY_PING | BINARY_ANSWER, head->number);
         binary_message_finish(&c->out, begin);
     } else if (!binary_auth__may(c, head->type)) {
-        binary_conn__error(c, head->number, STR("the role of this credential may not do this"));
+        binary_conn__error(c, head->number,
+                           STR("the role of this credential does not allow this operation"));
         binary_auth__refused(c, head->type);
     } else if (head->type == BINARY_SUBSCRIBE) {
         binary_claim__subscribe(c, head->number, payload);

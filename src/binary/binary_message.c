@@ -51,7 +51,7 @@ void binary_message_text(struct buf *out, struct str text)
 
 static enum err_code broken(struct err *err)
 {
-    return err_set(err, ERR_PARSE, "the frame's payload is not what its type has");
+    return err_set(err, ERR_PARSE, "the frame's payload does not match its type");
 }
 
 /* A text that is not UTF-8 makes the payload bad. */

@@ -127,13 +127,13 @@ static enum err_code check_log(const struct disk_io *d, bool durable, struct err
     }
     if (!has_snapshot) {
         return err_set(err, ERR_CORRUPT,
-                       "the log in '%s' is missing, and there is no snapshot: bring its files back",
+                       "the log in '%s' is missing, and there is no snapshot: restore its files",
                        d->log_dir.z);
     }
     if (durable) {
         return err_set(err, ERR_CORRUPT,
-                       "the log in '%s' is missing: bring its files back; a start without "
-                       "durability accepts the loss of what followed entry %" PRIu64,
+                       "the log in '%s' is missing: restore its files, or start with "
+                       "--durable=false to accept the loss of everything after entry %" PRIu64,
                        d->log_dir.z, snapshot_index(d));
     }
     log_warn("log missing", LOG_Z("folder", d->log_dir.z),
@@ -145,7 +145,7 @@ static enum err_code check_ballot(const struct disk_io *d, struct err *err)
 {
     if (d->ballot.term < last_term(d)) {
         return err_set(err, ERR_CORRUPT,
-                       "'%s' says term %" PRIu64 ", but the log has entries of term %" PRIu64,
+                       "'%s' has term %" PRIu64 ", but the log has entries of term %" PRIu64,
                        d->ballot_path.z, d->ballot.term, last_term(d));
     }
     return ERR_OK;

@@ -46,9 +46,9 @@ static void cut_members(struct guard *g, raft_index index)
 {
     int rv = g->below.truncate(g->io, index);
     if (rv == 0) {
-        guard__stop(g, GUARD_MEMBERS, "a membership was cut off the log");
+        guard__stop(g, GUARD_MEMBERS, "a membership change was truncated from the log");
     } else {
-        guard__stop(g, GUARD_STORED, "the log could not be cut");
+        guard__stop(g, GUARD_STORED, "the log could not be truncated");
     }
 }
 

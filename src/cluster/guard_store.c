@@ -117,7 +117,7 @@ int guard_store__truncate(struct raft_io *io, raft_index index)
     }
     int rv = g->below.truncate(io, index);
     if (rv != 0) {
-        guard__stop(g, GUARD_STORED, "the log could not be cut");
+        guard__stop(g, GUARD_STORED, "the log could not be truncated");
     }
     return rv;
 }
@@ -158,7 +158,7 @@ static void put_cb(struct raft_io_snapshot_put *below, int status)
         bool installed = p->installs && status == 0;
         put_end(p, status);
         if (installed && g->raft->last_stored == 0) {
-            guard__stop(g, GUARD_STORED, "the state machine could not take a snapshot over");
+            guard__stop(g, GUARD_STORED, "the state machine could not load a snapshot");
         }
     }
     guard__event_over(g);

@@ -251,14 +251,15 @@ static enum err_code check_config(const struct node_config *c, struct err *err)
     }
     if (c->segment_bytes < WAL_SEGMENT_BYTES_MIN || c->segment_bytes > WAL_SEGMENT_BYTES_MAX ||
         c->segment_bytes % 8 != 0) {
-        return err_set(err, ERR_VALIDATION, "a log segment has %d to %d bytes, and a multiple of 8",
+        return err_set(err, ERR_VALIDATION,
+                       "the size of a log segment must be %d to %d bytes and a multiple of 8",
                        WAL_SEGMENT_BYTES_MIN, WAL_SEGMENT_BYTES_MAX);
     }
     if (c->snapshot_log_bytes == 0 || c->heartbeat_ms == 0 || c->election_ms <= c->heartbeat_ms ||
         c->election_ms > INT_MAX / 2) {
         return err_set(err, ERR_VALIDATION,
-                       "heartbeat, election time and the log's size between snapshots are not 0, "
-                       "and the election time is the longer one");
+                       "heartbeat, election timeout and log size between snapshots must not be 0, "
+                       "and the election timeout must be longer than the heartbeat");
     }
     return ERR_OK;
 }
@@ -296,8 +297,8 @@ static enum err_code check_state(struct node *n, bool bootstraps, struct err *er
         return err_set(err, ERR_CORRUPT,
                        "the state has entry %" PRIu64 ", but the log ends with entry %" PRIu64 "%s",
                        applied, last,
-                       alone ? "; a start without durability accepts the loss of what followed"
-                             : "; remove this node's data and let it join again");
+                       alone ? "; start with --durable=false to accept the loss of later entries"
+                             : "; remove this node's data and let it rejoin");
     }
     log_warn("log behind state", LOG_U64("log_index", last), LOG_U64("applied_index", applied));
     return ERR_OK;

@@ -259,7 +259,7 @@ static enum err_code take_piece(struct fetching *g, int fd, uint64_t size, uint6
     struct str bytes = str_from_offset(f.body, 1);
     *out_more = f.body.ptr[0] == PIECE_BYTES;
     if (f.body.ptr[0] == PIECE_GONE) {
-        return err_set(err, ERR_NOT_FOUND, "the sender does not have the checkpoint any more");
+        return err_set(err, ERR_NOT_FOUND, "the sender no longer has the checkpoint");
     }
     if (bytes.len > size - *offset) {
         return err_set(err, ERR_CORRUPT, "a file is longer than in the manifest");

@@ -152,7 +152,7 @@ enum err_code timestamp_parse_kept(struct str text, struct wall *out, struct err
         return err->code;
     }
     return late ? err_set(err, ERR_VALIDATION,
-                          "'" STR_FMT "' is too late: times end with 2262-04-11T23:47:16Z",
+                          "'" STR_FMT "' is too late: the latest time is 2262-04-11T23:47:16Z",
                           STR_ARG(text))
                 : ERR_OK;
 }

@@ -111,7 +111,7 @@ static enum err_code request(struct kubernetes *k, const char *method, const cha
     if (!ran || call.err.code != ERR_OK) {
         code = err_set(err, ERR_IO, "API server: %s", call.err.msg);
     } else if (call.status != 200) {
-        code = err_set(err, ERR_IO, "API server: %s %s answers %d", method, path, call.status);
+        code = err_set(err, ERR_IO, "API server: %s %s returned %d", method, path, call.status);
     } else {
         buf_add_str(answer, buf_str(&call.answer));
     }

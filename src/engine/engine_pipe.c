@@ -191,7 +191,7 @@ static void fail(struct engine *e, struct engine_op *op, const struct err *why)
 {
     op->err = *why;
     if (op->begun) {
-        (void)err_set(&op->err, ERR_UNKNOWN_OUTCOME, "cut off between two steps: %s", why->msg);
+        (void)err_set(&op->err, ERR_UNKNOWN_OUTCOME, "interrupted between two steps: %s", why->msg);
     }
     engine_pipe__finish(e, op);
 }

@@ -318,7 +318,7 @@ static void http1_expire(struct http_conn *c, uint64_t now_ms)
     if (h->partial) {
         if (waited_ms > limits->header_timeout_ms) {
             h->partial = false;
-            fail(h, (struct http_problem){408, "the request head comes too slowly"});
+            fail(h, (struct http_problem){408, "the request head arrived too slowly"});
         }
     } else if (h->first == NULL) {
         /* Idle; or it has yet to send its first request, or a body that nobody wants. */

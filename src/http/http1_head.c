@@ -24,7 +24,7 @@ static bool on_content_length(struct head_facts *f, struct str value)
 {
     /* Digits only: str_to_i64 alone would take a sign. */
     if (f->has_length) {
-        return refuse(f->problem, 400, "content-length is given twice");
+        return refuse(f->problem, 400, "duplicate content-length header");
     }
     if (value.len == 0 || value.ptr[0] == '-' || !str_to_i64(value, &f->head->content_length)) {
         return refuse(f->problem, 400, "content-length is not a number");
@@ -36,10 +36,10 @@ static bool on_content_length(struct head_facts *f, struct str value)
 static bool on_transfer_encoding(struct head_facts *f, struct str value)
 {
     if (f->has_coding) {
-        return refuse(f->problem, 400, "transfer-encoding is given twice");
+        return refuse(f->problem, 400, "duplicate transfer-encoding header");
     }
     if (!str_eq_nocase(value, STR("chunked"))) {
-        return refuse(f->problem, 501, "only the transfer coding chunked is known");
+        return refuse(f->problem, 501, "the only supported transfer coding is chunked");
     }
     f->has_coding = true;
     return true;
@@ -67,11 +67,11 @@ static bool is_host_byte(char c)
 static bool on_host(struct head_facts *f, struct str value)
 {
     if (f->has_host) {
-        return refuse(f->problem, 400, "host is given twice");
+        return refuse(f->problem, 400, "duplicate host header");
     }
     for (size_t i = 0; i < value.len; i++) {
         if (!is_host_byte(value.ptr[i])) {
-            return refuse(f->problem, 400, "host is not a host");
+            return refuse(f->problem, 400, "host is not a valid host");
         }
     }
     f->has_host = true;
@@ -90,7 +90,7 @@ static bool on_connection(struct head_facts *f, struct str value)
 static bool on_expect(struct head_facts *f, struct str value)
 {
     if (!str_eq_nocase(value, STR("100-continue"))) {
-        return refuse(f->problem, 417, "only the expectation 100-continue is known");
+        return refuse(f->problem, 417, "the only supported expectation is 100-continue");
     }
     f->head->expect_continue = true;
     return true;
@@ -210,7 +210,7 @@ static bool conclude(struct head_facts *f)
         return refuse(f->problem, 400, "host is missing");
     }
     if (f->has_coding && f->has_length) {
-        return refuse(f->problem, 400, "both content-length and transfer-encoding are given");
+        return refuse(f->problem, 400, "content-length and transfer-encoding cannot both be set");
     }
     if (f->has_coding && head->protocol == HTTP_1_0) {
         return refuse(f->problem, 400, "HTTP/1.0 has no transfer-encoding");

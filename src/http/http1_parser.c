@@ -189,7 +189,7 @@ static bool find_line(struct http1_parser *p, struct str in, size_t max, struct 
     const char *lf = memchr(in.ptr, '\n', in.len < max ? in.len : max);
     if (lf == NULL) {
         if (in.len >= max) {
-            *event = fail(p, 400, "a line of the body's framing is too long");
+            *event = fail(p, 400, "a chunk header or trailer line is too long");
         }
         return false;
     }
@@ -226,7 +226,7 @@ static enum http1_event next_chunk_data(struct http1_parser *p, struct str in, s
 static enum http1_event next_chunk_end(struct http1_parser *p, struct str in, size_t *used)
 {
     if ((in.len >= 1 && in.ptr[0] != '\r') || (in.len >= 2 && in.ptr[1] != '\n')) {
-        return fail(p, 400, "a chunk does not end where it says");
+        return fail(p, 400, "a chunk does not match its size");
     }
     if (in.len >= 2) {
         *used = 2;

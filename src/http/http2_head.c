@@ -88,7 +88,7 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
     } else if (str_eq(name, STR(":authority"))) {
         add_header(x, STR("host"), copy);
     } else if (str_eq(name, STR("expect")) && !str_eq_nocase(value, STR("100-continue"))) {
-        head_problem(x, 417, "only the expectation 100-continue is known");
+        head_problem(x, 417, "the only supported expectation is 100-continue");
     } else if (name.ptr[0] != ':') {
         x->h2.expect |= str_eq(name, STR("expect"));
         x->h2.cookies += str_eq(name, STR("cookie"));

@@ -139,7 +139,7 @@ void http_exchange__start(struct http_exchange *x)
 {
     struct http_loop *loop = x->loop;
     if (loop->exchange_count > loop->limits->loop_requests) {
-        x->ops->refuse(x, (struct http_problem){503, "too many requests are under way"});
+        x->ops->refuse(x, (struct http_problem){503, "too many requests in progress"});
         return;
     }
     CHECK(!x->started);
@@ -287,7 +287,7 @@ void http_exchange__body(struct http_exchange *x, struct str bytes)
     switch (x->body_mode) {
     case HTTP_MODE_UNDECIDED:
         if (!body_keep(x, bytes)) {
-            x->ops->refuse(x, (struct http_problem){503, "too many request bodies are held"});
+            x->ops->refuse(x, (struct http_problem){503, "too many request bodies in memory"});
         }
         return;
     case HTTP_MODE_COLLECT:
@@ -361,7 +361,7 @@ void http_exchange__step(struct http_exchange *x)
         return;
     }
     if (x->too_slow && !x->body_told && http_exchange__is_attached(x)) {
-        x->ops->refuse(x, (struct http_problem){408, "the request body comes too slowly"});
+        x->ops->refuse(x, (struct http_problem){408, "the request body arrived too slowly"});
         return;
     }
     if (x->body_mode == HTTP_MODE_COLLECT) {

@@ -19,7 +19,7 @@ ATTR_COLD static const char *fail(struct json_scan *s, const char *at, const cha
 {
     if (s->problem == NULL) {
         s->at = at;
-        s->problem = at == s->end ? "the text ends too early" : problem;
+        s->problem = at == s->end ? "unexpected end of the text" : problem;
     }
     return NULL;
 }
@@ -369,7 +369,7 @@ bool json_scan_done(struct json_scan *s)
     }
     s->at = pass_space(s, s->at);
     if (s->at < s->end || s->depth > 0) {
-        return fail(s, s->at, "text behind the value") != NULL;
+        return fail(s, s->at, "text after the value") != NULL;
     }
     return true;
 }

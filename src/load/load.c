@@ -146,7 +146,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     size_t producers = phase == LOAD_PROCESS ? 0 : plan->producers;
     size_t streams = phase == LOAD_ENQUEUE ? 0 : (size_t)plan->workers * plan->streams;
     if (producers + streams == 0 || producers + streams > LOAD_CLIENTS_MAX) {
-        return err_set(err, ERR_VALIDATION, "there can be 1 to %d requests under way, not %zu",
+        return err_set(err, ERR_VALIDATION, "expected 1 to %d concurrent requests, got %zu",
                        LOAD_CLIENTS_MAX, producers + streams);
     }
     CHECK(plan->fetch_batch >= 1 && plan->fetch_batch <= LOAD_BATCH_MAX);

@@ -467,7 +467,8 @@ static void fetched(struct load_client *client, int64_t now_ns)
 {
     struct load_run *run = client->thread->run;
     if (client->answer.len > 0 && !take_answer(client)) {
-        load__refuse(client->thread, STR("an answer to a fetch has no ids that bench understands"));
+        load__refuse(client->thread,
+                     STR("the response to a fetch has no job ids that bench can read"));
         return;
     }
     if (run->plan->work_ns > 0 && client->held_count > 0) {
@@ -578,7 +579,7 @@ static bool refused(struct load_client *client, int64_t now_ns)
     }
     if (client->status == 0 || client->status >= 500) {
         char text[64];
-        (void)snprintf(text, sizeof text, "the server answered with status %d", client->status);
+        (void)snprintf(text, sizeof text, "the server returned status %d", client->status);
         load__remark(t, client->status == 0 ? "a connection was lost" : text);
         client->again = true;
         wait_until(client, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
@@ -602,7 +603,7 @@ void load_client__answered(struct load_client *client, int64_t now_ns)
 {
     client->state = CLIENT_READY;
     if (client->answer.overflow) {
-        load__refuse(client->thread, STR("an answer is too long"));
+        load__refuse(client->thread, STR("a response is too long"));
         return;
     }
     if (protocol_of(client) == LOAD_STREAM) {

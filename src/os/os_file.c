@@ -468,7 +468,7 @@ enum err_code os_file_make_dirs(const char *path, struct err *err)
     size_t len = strlen(path);
     if (len == 0 || len >= sizeof part) {
         return err_set(err, ERR_VALIDATION,
-                       "the path of a folder has %zu bytes, 1 to %d are allowed", len,
+                       "the path of a directory has %zu bytes; 1 to %d are allowed", len,
                        OS_FILE_PATH_MAX - 1);
     }
     memcpy(part, path, len + 1);
@@ -492,7 +492,7 @@ enum err_code os_file_make_dirs(const char *path, struct err *err)
     if (os_file_stat(path, &info, err) != ERR_OK) {
         return err->code;
     }
-    return info.is_dir ? ERR_OK : err_set(err, ERR_IO, "'%s' is not a folder", path);
+    return info.is_dir ? ERR_OK : err_set(err, ERR_IO, "'%s' is not a directory", path);
 }
 
 enum err_code os_file_rename(const char *from, const char *to, struct err *err)
@@ -531,7 +531,7 @@ enum err_code os_file_lock(const char *path, int *out_fd, struct err *err)
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK
-                   ? err_set(err, ERR_CONFLICT, "'%s' is held by another process", path)
+                   ? err_set(err, ERR_CONFLICT, "'%s' is locked by another process", path)
                    : fail(err, "lock", path);
     }
     *out_fd = fd;

@@ -119,7 +119,7 @@ enum err_code manifest_decode(struct str bytes, struct arena *arena, struct mani
     }
     uint32_t version = unpack_u32(&u);
     if (version != MANIFEST_VERSION) {
-        return err_set(err, ERR_CORRUPT, "the manifest has format %u, this program knows %d",
+        return err_set(err, ERR_CORRUPT, "the manifest has format %u; this program supports %d",
                        version, MANIFEST_VERSION);
     }
     struct manifest m = {0};

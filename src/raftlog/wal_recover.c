@@ -109,7 +109,7 @@ static enum err_code apply_record(struct recovery *r, const struct segment_recor
                                   size_t at, struct err *err)
 {
     if (r->end_next != 0) {
-        return damaged(err, r->file->generation, at, "a record behind the seal");
+        return damaged(err, r->file->generation, at, "a record after the seal");
     }
     switch (record->type) {
     case SEGMENT_COMMAND:
@@ -122,7 +122,7 @@ static enum err_code apply_record(struct recovery *r, const struct segment_recor
         return ERR_OK;
     case SEGMENT_TRUNCATE:
         if (record->index > next_index(r)) {
-            return damaged(err, r->file->generation, at, "a truncation behind the end");
+            return damaged(err, r->file->generation, at, "a truncation after the end");
         }
         cut_from(r, record->index);
         return ERR_OK;
@@ -189,7 +189,7 @@ static enum err_code join(struct recovery *r, struct err *err)
     if (!is_next && find_idle(r, r->end_next) == NULL) {
         struct wal_name missing = wal_files__name(WAL_FILES_LOG, r->end_next);
         return err_set(err, ERR_CORRUPT,
-                       "log segment '%s' is missing between '%s' and '%s': bring the file back",
+                       "log segment '%s' is missing between '%s' and '%s': restore the file",
                        missing.z, before.z, name.z);
     }
     if (r->idle.count > 0) {
@@ -251,7 +251,7 @@ static enum err_code set_aside(struct recovery *r, struct wal_file *file, struct
     size_t offset = 0;
     while (segment_find(&r->scan, &offset, &record)) {
         if (record.flushed > 0) {
-            return damaged(err, file->generation, 0, "no valid header in front of valid records");
+            return damaged(err, file->generation, 0, "no valid header before valid records");
         }
     }
     return ERR_OK;
@@ -339,12 +339,12 @@ static enum err_code check_next(const struct recovery *r, struct err *err)
         return ERR_OK;
     }
     struct wal_name name = wal_files__name(WAL_FILES_LOG, r->end_next);
-    const char *what = next == NULL ? "missing" : "cut";
+    const char *what = next == NULL ? "missing" : "truncated";
     uint64_t last = next_index(r) - 1 > r->covered_index ? next_index(r) - 1 : r->covered_index;
     if (r->w->durable) {
         return err_set(err, ERR_CORRUPT,
-                       "log segment '%s' is %s: bring the file back to '%s'; a start without "
-                       "durability accepts the loss of what followed entry %" PRIu64,
+                       "log segment '%s' is %s: restore it to '%s', or start with "
+                       "--durable=false to accept the loss of everything after entry %" PRIu64,
                        name.z, what, r->w->dir.z, last);
     }
     log_warn("log segment missing", LOG_Z("file", name.z), LOG_Z("folder", r->w->dir.z),

@@ -142,11 +142,11 @@ void wal_write__upkeep_end(struct wal *w)
         w->make_refused = false;
     } else if (may_pass(&w->upkeep.err)) {
         if (!w->make_refused) {
-            log_warn("log segment not made", LOG_Z("error", w->upkeep.err.msg));
+            log_warn("log segment not created", LOG_Z("error", w->upkeep.err.msg));
         }
         w->make_refused = true;
     } else {
-        check_fatal("make a log segment: %s", w->upkeep.err.msg);
+        check_fatal("create a log segment: %s", w->upkeep.err.msg);
     }
 }
 
@@ -164,7 +164,7 @@ static bool fit_ready(struct wal *w, uint64_t bytes)
     enum err_code code = wal_files__grow(w->ready, w->ready_fd, size, &err);
     w->make_refused = code == ERR_NO_SPACE;
     if (code != ERR_OK && !w->make_refused) {
-        check_fatal("make a log segment larger: %s", err.msg);
+        check_fatal("extend a log segment: %s", err.msg);
     }
     return !w->make_refused;
 }

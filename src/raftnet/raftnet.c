@@ -98,7 +98,7 @@ static void look_cb(uv_timer_t *timer)
         if (!c->up && now > c->deadline.ns) {
             raftnet_conn__close(c, "no answer");
         } else if (c->first != NULL && now - c->moved.ns > RAFTNET_STALL_MS * NS_PER_MS) {
-            raftnet_conn__close(c, "it does not read what is sent");
+            raftnet_conn__close(c, "it does not read its connection");
         }
     }
 }

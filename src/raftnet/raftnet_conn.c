@@ -227,7 +227,7 @@ static void deliver(struct raftnet_conn *c, const struct raftnet_frame *f)
         return;
     }
     if (c->peer != NULL || f->cluster != net->self.cluster) {
-        raftnet_conn__close(c, "frames that do not belong here");
+        raftnet_conn__close(c, "unexpected frames");
         return;
     }
     struct raftnet_peer *from = raftnet__peer(net, c->shake.other.id);
@@ -251,9 +251,10 @@ static bool parse(struct raftnet_conn *c)
         }
         if (got != RAFTNET_FRAME_WHOLE) {
             log_warn("peer dropped", LOG_STR("node_id", c->shake.other.name),
-                     LOG_Z("reason", got == RAFTNET_FRAME_FOREIGN ? "it does not speak our protocol"
-                                     : got == RAFTNET_FRAME_LONG  ? "a frame is too long"
-                                                                  : "a checksum is wrong"));
+                     LOG_Z("reason", got == RAFTNET_FRAME_FOREIGN
+                                         ? "it does not use Corvo's peer protocol"
+                                     : got == RAFTNET_FRAME_LONG ? "a frame is too long"
+                                                                 : "a checksum is wrong"));
             raftnet_conn__close(c, "a damaged frame");
             break;
         }

@@ -273,7 +273,7 @@ enum err_code raftnet_link_read_all(struct raftnet_link *l, void *out, size_t le
         if (n <= 0) {
             return err_set(err, ERR_IO,
                            n == RAFTNET_LINK_AGAIN ? "the other node is too slow"
-                                                   : "the other node has hung up");
+                                                   : "the other node closed the connection");
         }
         at += (size_t)n;
     }
@@ -287,7 +287,7 @@ enum err_code raftnet_link_write_all(struct raftnet_link *l, struct str bytes, s
         if (n <= 0) {
             return err_set(err, ERR_IO,
                            n == RAFTNET_LINK_AGAIN ? "the other node is too slow"
-                                                   : "the other node has hung up");
+                                                   : "the other node closed the connection");
         }
         at += (size_t)n;
     }

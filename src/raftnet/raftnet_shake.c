@@ -125,7 +125,7 @@ static enum raftnet_shake_state fail(struct raftnet_shake *s, enum raftnet_shake
 
 static enum raftnet_shake_state fail_odd(struct raftnet_shake *s, struct err *err)
 {
-    (void)err_set(err, ERR_CORRUPT, "it says something that does not belong here");
+    (void)err_set(err, ERR_CORRUPT, "it sent an unexpected message");
     return fail(s, RAFTNET_SHAKE_OTHER);
 }
 

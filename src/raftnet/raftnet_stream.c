@@ -88,7 +88,7 @@ static enum err_code shake(const struct raftnet_stream_target *t, struct raftnet
             return err->code;
         }
     }
-    return err_set(err, ERR_CORRUPT, "the handshake does not end");
+    return err_set(err, ERR_CORRUPT, "the handshake did not complete in time");
 }
 
 enum err_code raftnet_stream_dial(const struct raftnet_stream_target *target,

@@ -22,7 +22,7 @@ SSL_CTX *relay_tls__context(const char *ca_file)
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     (void)SSL_CTX_set_default_verify_paths(context);
     if (ca_file != NULL && SSL_CTX_load_verify_locations(context, ca_file, NULL) != 1) {
-        log_error("authority of peers not read", LOG_Z("file", ca_file));
+        log_error("CA bundle of peers not read", LOG_Z("file", ca_file));
     }
     return context;
 }

@@ -319,7 +319,7 @@ static void body_collected(struct http_request *req, enum http_body_result resul
         return;
     }
     if (result == HTTP_BODY_NO_ROOM) {
-        (void)err_set(&err, ERR_OVERLOADED, "too many request bodies are under way");
+        (void)err_set(&err, ERR_OVERLOADED, "too many request bodies in memory");
         rpc_answer__fail_err(c, &err, 1000);
         return;
     }

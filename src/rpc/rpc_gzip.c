@@ -86,7 +86,7 @@ enum err_code rpc_gzip_inflate(struct rpc_gzip *g, struct str bytes, size_t limi
     if (whole.overflow) {
         (void)err_set_default(err, buf_error(&whole));
     } else if (!fine) {
-        (void)err_set(err, ERR_PARSE, "the message is not in the format gzip");
+        (void)err_set(err, ERR_PARSE, "the message is not valid gzip data");
     } else {
         *out = arena_str(arena, buf_str(&whole));
         if (out->len == whole.len) {

@@ -177,7 +177,7 @@ static void take_question(struct talk *t, struct str bytes, bool compressed, str
     if (read_question(t, bytes, compressed, arena, &question, &err) == ERR_OK) {
         answer(t, &question);
     } else {
-        end(t, RPC_INVALID_ARGUMENT, STR("the question cannot be read"));
+        end(t, RPC_INVALID_ARGUMENT, STR("the request cannot be decoded"));
     }
 }
 
@@ -274,7 +274,7 @@ static void open_talk(struct rpc_call *c)
         return;
     }
     if (c->format->codec != RPC_PROTO) { /* descriptors are bytes */
-        rpc_answer__fail(c, RPC_UNIMPLEMENTED, STR("reflection needs the codec proto"), 0);
+        rpc_answer__fail(c, RPC_UNIMPLEMENTED, STR("reflection requires the proto codec"), 0);
         return;
     }
     *t = (struct talk){

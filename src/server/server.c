@@ -309,8 +309,8 @@ static enum err_code set_cluster(struct server *s, struct engine_config *config,
     }
     if (left && s->discover == NULL) {
         return err_set(err, ERR_JOIN,
-                       "this node left its cluster when it was stopped: give join or discover, or "
-                       "remove the folder \"left\" from its data folder to begin a new cluster");
+                       "this node left its cluster when it was stopped: set join or discover, or "
+                       "remove \"left\" from its data directory to start a new cluster");
     }
     config->node.bootstrap &= !left;
     if (s->discover != NULL && open_lobby(s, left, err) != ERR_OK) {

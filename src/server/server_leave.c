@@ -37,7 +37,7 @@ static const char *why_not(const struct settings *s, const struct engine_cluster
     return s->join.len == 0 && s->discover.len == 0
                ? "it could not join again: neither join nor discover is set"
            : !server_members_majority_without(members, members->node_id)
-               ? "the others are not a majority of those that would be left"
+               ? "the other live voters are not a majority of the remaining ones"
                : NULL;
 }
 
@@ -136,7 +136,7 @@ enum err_code server_leave_resume(const char *data_dir, bool *out_left, struct e
         return ERR_OK;
     }
     if (!exists(aside.z, "identity") && server_leave_put_aside(data_dir, err) != ERR_OK) {
-        return err_wrap(err, "put aside what the node had when it left the cluster");
+        return err_wrap(err, "move the data aside after leaving the cluster");
     }
     *out_left = !engine_cluster_has_begun(data_dir);
     return ERR_OK;

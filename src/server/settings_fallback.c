@@ -75,7 +75,7 @@ static const struct {
     const char *quiet;
     const char *why;
 } absent[] = {
-    {"SPLIT_BRAIN_EXIT", "false", "a minority refuses writes and goes on running"},
+    {"SPLIT_BRAIN_EXIT", "false", "a minority refuses writes and keeps running"},
     {"OTEL_EXPORTER_OTLP_ENDPOINT", "disabled", "metrics are read at /metrics"},
 };
 

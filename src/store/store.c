@@ -47,7 +47,7 @@ enum err_code store_check_meta(struct str value, struct store_meta *m, struct er
     m->state_hash = unpack_u64(&u);
     struct str cursor = unpack_bytes(&u, ID_BYTES);
     if (!unpack_done(&u)) {
-        return err_set(err, ERR_CORRUPT, "the machine's record is cut short");
+        return err_set(err, ERR_CORRUPT, "the machine's record is truncated");
     }
     memcpy(m->purge_cursor.b, cursor.ptr, ID_BYTES);
     return ERR_OK;

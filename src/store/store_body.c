@@ -22,7 +22,7 @@ void store_body_missing(struct id id)
 {
     char text[ID_TEXT_MAX];
     size_t len = id_format(id, ID_JOB, text);
-    check_fatal("the body of %.*s is missing or is another's", (int)len, text);
+    check_fatal("the body of %.*s is missing or belongs to another version", (int)len, text);
 }
 
 bool store_body_read(struct kv *kv, const struct kv_view *view, struct id id,

@@ -390,7 +390,7 @@ static enum err_code decode(struct unpack *u, struct job *j, enum part part, str
         }
     }
     if (part == PART_HEAD ? u->bad : !unpack_done(u)) {
-        return err_set(err, ERR_CORRUPT, "a job document is cut short or too long");
+        return err_set(err, ERR_CORRUPT, "a job document is truncated or too long");
     }
     return ERR_OK;
 }

@@ -392,7 +392,7 @@ static void give_up(struct svc_bulk *b, const char *error)
 {
     struct str text = str_from_z(error);
     struct command c = {.type = COMMAND_BULK_END, .bulk_end = {.id = b->task.id}};
-    log_warn("bulk operation given up", LOG_Z("error", error));
+    log_warn("bulk operation abandoned", LOG_Z("error", error));
     /* A message may have been cut inside a character. */
     c.bulk_end.error = str_is_utf8(text) ? text : STR("the operation failed");
     submit(b, &c);

@@ -157,7 +157,7 @@ enum err_code view_file__use(struct view_writer *w, uint64_t index, uint64_t has
         return ERR_OK;
     }
     if (mark->complete > index || (mark->complete == index && mark->hash != 0)) {
-        return err_set(err, ERR_CORRUPT, "view: the file is of another history");
+        return err_set(err, ERR_CORRUPT, "view: the file belongs to another history");
     }
     return plan_comparison(w, index, err);
 }

@@ -48,7 +48,7 @@ static enum err_code keep(struct view_usage *u, const struct view_usage_sum *sum
 {
     struct str key = arena_str(a, sum->key);
     if (key.len != sum->key.len) {
-        return err_set(err, ERR_TOO_LARGE, "there are more groups than an answer can hold");
+        return err_set(err, ERR_TOO_LARGE, "there are too many groups for one response");
     }
     u->groups[u->group_count] = *sum;
     u->groups[u->group_count++].key = key;

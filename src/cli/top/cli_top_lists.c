@@ -197,7 +197,7 @@ void cli_top_lists_queues(struct cli_top_grid *g, struct cli_top_area a,
     if (m->shown_count == 0) {
         (void)cli_top_grid_put(g, cli_top_grid_row(a, 1, MARGIN), CLI_TOP_FAINT,
                                !m->any              ? STR("no answer yet")
-                               : m->now.queue_count ? STR("no queue with that in its name")
+                               : m->now.queue_count ? STR("no queue name contains this text")
                                                     : STR("no queues"));
     }
     for (int row = 1; row < a.height && first + (size_t)row <= m->shown_count; row++) {

@@ -512,7 +512,8 @@ static void take_signal(struct worker *w)
     }
     w->signals++;
     if (w->signals == 1) {
-        cli_note(w->cli, "Stopping after %zu running jobs. Press Ctrl-C again to stop them now.\n",
+        cli_note(w->cli,
+                 "Waiting for %zu running jobs to finish. Press Ctrl-C again to stop them now.\n",
                  w->busy);
         begin_drain(w);
     } else {

@@ -150,7 +150,7 @@ void apply_bulk_put(struct machine *m, const struct command *command, struct res
 {
     const struct command_bulk_put *c = &command->bulk_put;
     if (!has_room(m)) {
-        entry__refuse(m, r, ERR_BULK, "too many bulk operations are under way or remembered");
+        entry__refuse(m, r, ERR_BULK, "too many bulk operations are in progress or stored");
         return;
     }
     forget_old(m);
@@ -215,7 +215,7 @@ void apply_bulk_queue(struct machine *m, const struct command *command, struct r
     const struct command_bulk_queue *c = &command->bulk_queue;
     bool deleting = c->action == COMMAND_QUEUE_DELETE;
     if (!has_room(m)) {
-        entry__refuse(m, r, ERR_BULK, "too many bulk operations are under way or remembered");
+        entry__refuse(m, r, ERR_BULK, "too many bulk operations are in progress or stored");
         return;
     }
     forget_old(m);

@@ -79,7 +79,8 @@ static bool is_taken(struct machine *m, const struct store_node *rec, struct res
         }
         bool same = str_eq(other->name, rec->name) || str_eq(other->address, rec->address);
         if (same && other->state == STORE_NODE_LEAVING) {
-            entry__refuse(m, r, ERR_UNHEALTHY, "member \"" STR_FMT "\" is still leaving: ask later",
+            entry__refuse(m, r, ERR_UNHEALTHY,
+                          "member \"" STR_FMT "\" is still leaving: try again later",
                           STR_ARG(other->name));
             return true;
         }
@@ -134,7 +135,7 @@ void apply_node_state(struct machine *m, const struct command *command, struct r
 {
     struct node_record *known = machine_nodes__find(m, command->node_state.id);
     if (known == NULL) {
-        entry__refuse(m, r, ERR_NOT_FOUND, "there is no such node");
+        entry__refuse(m, r, ERR_NOT_FOUND, "no such node");
         return;
     }
     if (command->node_state.state > known->rec.state) {

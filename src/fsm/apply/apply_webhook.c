@@ -87,7 +87,7 @@ void apply_webhook_put(struct machine *m, const struct command *command, struct 
         return;
     }
     if (h == NULL && c->keep_secret) {
-        entry__refuse(m, r, ERR_WEBHOOK, "secret: there is none to keep");
+        entry__refuse(m, r, ERR_WEBHOOK, "secret: the webhook has no secret to keep");
         return;
     }
     if (h == NULL && m->webhooks.count >= LIMIT_WEBHOOKS) {

@@ -572,7 +572,7 @@ static enum err_code check_policy_put(const struct command *c, const struct comm
         return err->code;
     }
     if (p->ns.len > 0 && p->all_namespaces) {
-        return bad(&top, "all_namespaces", "is for policies of the default namespace", err);
+        return bad(&top, "all_namespaces", "requires a policy of the default namespace", err);
     }
     if (p->queue.len == 0) {
         return ERR_OK;

@@ -54,7 +54,7 @@ enum err_code command_node__check_put(const struct command *c, const struct comm
     (void)limits;
     if (!is_plain(n->name) || n->name.len > STORE_NODE_NAME_BYTES_MAX) {
         return err_set(err, ERR_VALIDATION,
-                       "node_id has 1 to %d visible ASCII characters, and no slash",
+                       "node_id must have 1 to %d visible ASCII characters and no slash",
                        STORE_NODE_NAME_BYTES_MAX);
     }
     if (n->address.len == 0 || n->address.len > STORE_NODE_ADDRESS_BYTES_MAX ||
@@ -70,5 +70,5 @@ enum err_code command_node__check_put(const struct command *c, const struct comm
         return err_set(err, ERR_VALIDATION, "version must have at most %d bytes",
                        STORE_NODE_VERSION_BYTES_MAX);
     }
-    return n->id == 0 ? err_set(err, ERR_VALIDATION, "raft_id is not 0") : ERR_OK;
+    return n->id == 0 ? err_set(err, ERR_VALIDATION, "raft_id must not be 0") : ERR_OK;
 }

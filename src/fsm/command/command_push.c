@@ -190,7 +190,7 @@ enum err_code command_push__check_finish(const struct command *c,
         if (!str_is_utf8(it->error) || it->error.len > LIMIT_ERROR_BYTES ||
             it->result.len > LIMIT_RESULT_BYTES ||
             (it->result.len > 0 && json_scan_check(it->result, err) != ERR_OK)) {
-            return err_set(err, ERR_VALIDATION, "the end of a delivery is not valid");
+            return err_set(err, ERR_VALIDATION, "the result of a delivery is not valid");
         }
     }
     return ERR_OK;
@@ -209,7 +209,7 @@ enum err_code command_push__check_put(const struct command *c, const struct comm
     if (j->queue.len == 0 || j->queue.len > LIMIT_INTERNAL_NAME_BYTES ||
         memchr(j->queue.ptr, '\0', j->queue.len) != NULL || j->push.len == 0 ||
         j->cron.len > LIMIT_CRON_BYTES || j->counted_bytes == 0) {
-        return err_set(err, ERR_VALIDATION, "the job with a name is not valid");
+        return err_set(err, ERR_VALIDATION, "the named job is not valid");
     }
     DCHECK(!new->payload_is_json || json_scan_check(j->payload, err) == ERR_OK);
     if (j->payload.len > LIMIT_OP_BYTES ||

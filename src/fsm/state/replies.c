@@ -73,7 +73,7 @@ static struct wall begin(struct unpack *u, uint64_t *out_hash)
     struct wall expires_at = {.ns = unpack_i64(u)};
     *out_hash = version == REPLY_WITH_HASH ? unpack_u64(u) : 0;
     if (version < REPLY_WITHOUT_HASH || version > REPLY_WITH_HASH || u->bad) {
-        check_fatal("the record of a kept reply cannot be read");
+        check_fatal("the record of a stored reply cannot be read");
     }
     return expires_at;
 }

@@ -600,7 +600,7 @@ static const struct rest_answer_member backup[] = {
     {"webhooks",          "[any]",    "Webhooks, with their secrets."},
     {"jobs",              "[any]",    "Jobs with their errors, iterations and usage."},
     {"batches",           "[any]",    "Batches of these jobs."},
-    {"budgets",           "[any]",    "Budgets, without what was spent."},
+    {"budgets",           "[any]",    "Budgets, without amounts spent."},
     {"approval_policies", "[any]",    "Approval policies."},
     {"meta",              "{any}",    "Format, number of jobs, checksum."},
 };
@@ -611,7 +611,7 @@ static const struct rest_answer_member restored[] = {
     {"namespace",     "string",  "Namespace that was restored into."},
     {"skipped_jobs?", "integer", "Jobs that already existed."},
     {"failed_jobs?",  "integer", "Jobs that could not be restored."},
-    {"warnings?",     "[string]", "What was wrong with the backup and did not prevent the restore."},
+    {"warnings?",     "[string]", "Problems of the backup that did not prevent the restore."},
 };
 
 #define MEMBERS(list) .members = (list), .count = COUNT_OF(list)

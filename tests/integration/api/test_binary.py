@@ -287,9 +287,9 @@ class BadInput(BinaryTest):
         return answer[2].decode()
 
     def test_mistakes_are_named(self):
-        self.assertIn("unknown type", self.refused(0x33, b""))
-        self.assertIn("payload is not what", self.refused(ENQUEUE, b"\1"))
-        self.assertIn("payload is not what", self.refused(ENQUEUE, struct.pack("<H", 60000)))
+        self.assertIn("unknown frame type", self.refused(0x33, b""))
+        self.assertIn("payload does not match its type", self.refused(ENQUEUE, b"\1"))
+        self.assertIn("payload does not match its type", self.refused(ENQUEUE, struct.pack("<H", 60000)))
         self.assertIn("backoff: expected 0 to 3", self.refused(ENQUEUE, enqueue(job("q", backoff=9))))
         self.assertIn("payload", self.refused(ENQUEUE, enqueue(job("q", payload="{"))))
         self.assertIn("at least one queue", self.refused(SUBSCRIBE, struct.pack("<HI", 1, 1) + text("w") + b"\0"))

@@ -342,7 +342,7 @@ class DamagedFiles(unittest.TestCase):
         server.kill()
         newest = self.newest_segment()
         newest.rename(self.folder / "away")
-        self.assertIn(f"log segment '{newest.name}' is missing: bring the file back",
+        self.assertIn(f"log segment '{newest.name}' is missing: restore it to",
                       self.refusal())
         (self.folder / "away").rename(newest)
         self.check_all_there()

@@ -82,7 +82,7 @@ class Records(WebhookTest):
                 ({"url": "http://"}, "WEBHOOK_ERROR", "url must name a host"),
                 ({"url": "http://:80/"}, "WEBHOOK_ERROR", "url must name a host"),
                 ({"url": "http://[::1/"}, "WEBHOOK_ERROR", "url must name a host"),
-                ({"url": "http://a:70000/"}, "WEBHOOK_ERROR", "url must have"),
+                ({"url": "http://a:70000/"}, "WEBHOOK_ERROR", "url has an invalid port"),
                 ({"url": "http://a/", "events": [""]}, "WEBHOOK_ERROR", "events"),
                 ({"url": "http://a/", "events": ["a\nb"]}, "WEBHOOK_ERROR", "events"),
                 ({"url": "http://a/", "events": ["dead", "died"]}, "WEBHOOK_ERROR",

@@ -439,7 +439,7 @@ class BenchOddServer(InFolder, FakeTest):
         self.assertEqual(len(self.fake.asked("POST /enqueue")), 2)
 
     def test_an_answer_that_cannot_be_used_ends_the_run(self):
-        self.failed(self.bench(POST__fetch={"job_id": "../x y"}), "no ids that bench understands")
+        self.failed(self.bench(POST__fetch={"job_id": "../x y"}), "no job ids that bench can read")
 
     def test_a_refusal_ends_the_run_and_is_shown(self):
         self.failed(self.bench(POST__enqueue=(403, {"error": "not yours", "code": "FORBIDDEN"})), "Error: not yours\n")

@@ -206,7 +206,7 @@ class Keys(LiveTest):
             screen.keys("/")
             screen.expect("Queues with: _")
             screen.type(names["south"].upper() + "x")
-            screen.expect("no queue with that in its name")
+            screen.expect("no queue name contains this text")
             screen.keys("BSpace", "Enter")
             screen.expect(f">{names['south']}", without=[names["north"]])
             screen.keys("Escape")

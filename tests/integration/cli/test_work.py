@@ -179,7 +179,7 @@ class Work:
         with self.start(f"touch {ready}; while [ ! -e {go} ]; do sleep 0.01; done") as worker:
             wait_until(ready.exists)
             worker.signal(signal.SIGTERM)
-            self.assertIn("Stopping after 1 running jobs", worker.error_line())
+            self.assertIn("Waiting for 1 running jobs to finish", worker.error_line())
             go.touch()
             self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.api.state(first), "completed")

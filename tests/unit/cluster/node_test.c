@@ -733,7 +733,8 @@ static void cut_under_way(void)
     for (unsigned i = 0; i < CUT_ENTRIES; i++) {
         start_proposal(r, &under_way[i], 4096);
     }
-    r->node->guard.hooks.fatal(r->node, GUARD_MEMBERS, "a membership was cut off the log");
+    r->node->guard.hooks.fatal(r->node, GUARD_MEMBERS,
+                               "a membership change was truncated from the log");
     (void)uv_run(&r->loop, UV_RUN_DEFAULT);
 }
 

@@ -234,15 +234,13 @@ static void count__is_bounded_and_old_ones_are_forgotten(void **state)
     for (unsigned i = 1; i < LIMIT_BULK_OPEN; i++) {
         (void)put(k, &c);
     }
-    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are under way or remembered",
-                ID_NONE);
+    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are in progress or stored", ID_NONE);
     struct command end = {.type = COMMAND_BULK_END, .bulk_end = {.id = first, .cancelled = true}};
     (void)kit_apply(k, &end);
     kit_pass_ms(k, LIMIT_BULK_KEPT_MS);
     (void)put(k, &c);
     assert_int_equal(bulk(k, first).status, STORE_BULK_CANCELLED); /* an hour is not over */
-    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are under way or remembered",
-                ID_NONE);
+    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are in progress or stored", ID_NONE);
     assert_true(machine_next_bulk(k->machine, ID_NONE, &next));
     (void)kit_apply(k, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
     kit_pass_ms(k, 1);

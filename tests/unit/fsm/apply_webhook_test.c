@@ -121,7 +121,7 @@ static void put__keeps_a_secret_that_is_there(void **state)
     struct store_webhook h = some();
     struct command c = put_command(STR("secretive"), &h);
     c.webhook_put.keep_secret = true;
-    kit_refuses(k, &c, ERR_WEBHOOK, "secret: there is none to keep", ID_NONE);
+    kit_refuses(k, &c, ERR_WEBHOOK, "secret: the webhook has no secret to keep", ID_NONE);
     (void)put(k, STR("secretive"), &h);
     c.webhook_put.webhook.secret = STR("***");
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);

@@ -109,7 +109,7 @@ static void state__of_a_newer_version_is_told(void **state)
     static const char job[ID_BYTES] = {1};
     state_with(k, STORE_META, STR("A"), STR("\x09 and more"), "the unknown version 9");
     state_with(k, STORE_META, STR("qname"), STR("\x09 and more"), "of a queue");
-    state_with(k, STORE_META, STR("rname"), STR("\x09 and more"), "of a kept reply");
+    state_with(k, STORE_META, STR("rname"), STR("\x09 and more"), "of a stored reply");
     state_with(k, STORE_META, STR("Zname"), STR("\x01"), "the unknown kind 90");
     state_with(k, STORE_LIVE, str_from(job, sizeof job), STR("\x09 and more"), "version");
 }

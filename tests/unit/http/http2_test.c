@@ -291,7 +291,7 @@ static void http2__continues_only_when_the_handler_wants_the_body(void **state)
 
     s = h2_client_request_expecting(&w.c, "/echo", "magic");
     expect_answer(&w, s, 417,
-                  STR("{\"error\":\"only the expectation 100-continue is known\","
+                  STR("{\"error\":\"the only supported expectation is 100-continue\","
                       "\"code\":\"VALIDATION_ERROR\"}\n"));
     close_world(&w);
 }
@@ -401,7 +401,7 @@ static void http2__refuses_a_body_that_there_is_no_room_for(void **state)
     /* Before the handler has said what it wants, the server itself must refuse. */
     size_t late = h2_client_request(&w.c, "POST", "/late/x", STR("more than ten"), false);
     expect_answer(&w, late, 503,
-                  STR("{\"error\":\"too many request bodies are held\","
+                  STR("{\"error\":\"too many request bodies in memory\","
                       "\"code\":\"UNHEALTHY\"}\n"));
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     expect_answer(&w, h2_client_request(&w.c, "POST", "/echo", STR("ten"), false), 200, STR("ten"));

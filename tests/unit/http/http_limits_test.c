@@ -42,9 +42,9 @@ static void http_limits__are_answered_with_their_status(void **state)
         {"another version", "GET / HTTP/3.0\r\n" H "\r\n", 505,
          "{\"error\":\"the HTTP version is not supported\",\"code\":\"UNSUPPORTED\"}\n"},
         {"another coding", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip\r\n\r\n", 501,
-         "{\"error\":\"only the transfer coding chunked is known\",\"code\":\"UNSUPPORTED\"}\n"},
+         "{\"error\":\"the only supported transfer coding is chunked\",\"code\":\"UNSUPPORTED\"}\n"},
         {"another expectation", "POST / HTTP/1.1\r\n" H "Expect: magic\r\n\r\n", 417,
-         "{\"error\":\"only the expectation 100-continue is known\",\"code\":\"VALIDATION_ERROR\"}\n"},
+         "{\"error\":\"the only supported expectation is 100-continue\",\"code\":\"VALIDATION_ERROR\"}\n"},
         {"a bad chunk", "POST /echo HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400,
          "{\"error\":\"a chunk size is not well-formed\",\"code\":\"VALIDATION_ERROR\"}\n"},
         {"long extensions", "POST /echo HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1;aaaaaaaaaaaaaaaa\r\n", 400,
@@ -144,7 +144,7 @@ static void http_limits__answer_408_to_a_head_that_comes_too_slowly(void **state
     http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\nGET /he");
     http_world_expect(&w, 200, "hello");
     expect_refusal(&w.c, 408,
-                   "{\"error\":\"the request head comes too slowly\","
+                   "{\"error\":\"the request head arrived too slowly\","
                    "\"code\":\"REQUEST_TIMEOUT\"}\n");
     http_world_close(&w);
 }
@@ -158,7 +158,7 @@ static void http_limits__answer_408_to_a_body_that_comes_too_slowly(void **state
     http_world_open(&w, &limits);
     http_world_say(&w, "POST /echo HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nhel");
     expect_refusal(&w.c, 408,
-                   "{\"error\":\"the request body comes too slowly\","
+                   "{\"error\":\"the request body arrived too slowly\","
                    "\"code\":\"REQUEST_TIMEOUT\"}\n");
     http_world_close(&w);
 }
@@ -286,7 +286,7 @@ static void http_limits__refuse_requests_past_their_number(void **state)
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     net_client_send(&other, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
     expect_refusal(&other, 503,
-                   "{\"error\":\"too many requests are under way\",\"code\":\"UNHEALTHY\"}\n");
+                   "{\"error\":\"too many requests in progress\",\"code\":\"UNHEALTHY\"}\n");
     net_client_close(&other);
     net_client_close(&w.c);
     http_fixture_wait(&w.f, FIXTURE_GONE, 2);

@@ -184,7 +184,7 @@ static void open__refuses_a_record_that_it_does_not_know(void **state)
         const char *message;
     } rows[] = {
         {{"\x02", 1}, "the machine's record has the unknown version 2"},
-        {{"\x01", 1}, "the machine's record is cut short"},
+        {{"\x01", 1}, "the machine's record is truncated"},
         {{"", 0}, "the machine's record has the unknown version 0"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -4570,7 +4570,7 @@ export interface components {
             approval_policies: unknown[];
             /** @description Batches of these jobs. */
             batches: unknown[];
-            /** @description Budgets, without what was spent. */
+            /** @description Budgets, without amounts spent. */
             budgets: unknown[];
             /**
              * Format: date-time
@@ -7591,7 +7591,7 @@ export interface components {
             skipped_jobs?: number;
             /** @description ok */
             status: string;
-            /** @description What was wrong with the backup and did not prevent the restore. */
+            /** @description Problems of the backup that did not prevent the restore. */
             warnings?: string[];
         };
         Role: {
