@@ -3,11 +3,16 @@
 //   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER [NAME OF A PICTURE …]
 import { join } from "node:path";
 
+import { makeClock } from "./clock.mjs";
+import { beatDay, liveDay } from "./day.mjs";
 import { openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
 import { beat, seed } from "./seed.mjs";
 
 const [folder, ...wanted] = process.argv.slice(2);
-const server = await Server.start("--rate-limit-enabled=false");
+const clock = await makeClock();
+clock.set(-24 * 3600);
+const server = await Server.startWith(clock.env, "--rate-limit-enabled=false");
+await liveDay(server, clock);
 const ids = await seed(server);
 await server.post("/budgets", { scope: "global", daily_usd: 2, on_exceed: "alert_only" });
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
@@ -29,10 +34,13 @@ async function work(page) {
 /** The timeline of a job is there when the event log was read; it ends with this. */
 const told = (text) => (page) => visible(page.locator(".timeline").getByText(text));
 
+/** The small charts of the queues, which are read after the table. */
+const charts = (page) => page.locator(".spark polyline[points*=',']").first().waitFor({ state: "attached" });
+
 const dialog = (page) => page.getByRole("dialog");
 const PAGES = {
   dashboard: ["/ui/", work],
-  queues: ["/ui/queues"],
+  queues: ["/ui/queues", charts],
   queue: ["/ui/queues/emails.send"],
   search: ["/ui/queues/emails.send?state=dead,pending&tag=tenant%3Dacme&payload_jq=.amount+%3E+100"],
   bulk: [
@@ -102,6 +110,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
         continue;
       }
       await beat(server, ids);
+      await beatDay(server);
       await page.goto(path);
       await settled(page);
       await prepare?.(page);
@@ -114,3 +123,4 @@ for (const [size, viewport] of Object.entries(SIZES)) {
 }
 await browser.close();
 await server.close();
+await clock.remove();

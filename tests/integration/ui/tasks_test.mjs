@@ -60,6 +60,19 @@ describe("what people come for", () => {
     await eventually("cancelled", async () => (await f.server.job(id)).state === "cancelled");
   }));
 
+  it("see that no job would fail again: nothing to cancel", counted(2, async (page, click) => {
+    const id = await f.server.enqueue("task.helped", { max_retries: 2, retry_backoff: "none" });
+    await f.server.fetch("task.helped");
+    await f.server.post(`/fail/${id}`, { error: "lock of table 7 was held" });
+    await f.server.fetch("task.helped", { timeout: 20 });
+    await f.server.post(`/ack/${id}`);
+    await click(link(page, "Errors"));
+    const group = page.getByTestId("error-group").filter({ hasText: "lock of table" });
+    await click(button(group, "Cancel these"));
+    await visible(dialog(page).getByText("No job with this error is waiting for another attempt."));
+    assert.equal(await button(dialog(page), "Cancel 0 jobs").isDisabled(), true);
+  }));
+
   it("read the backtrace of an error: two clicks", counted(2, async (page, click) => {
     await click(link(page, "Errors"));
     const group = page.getByTestId("error-group").filter({ hasText: "out of memory" });

@@ -114,17 +114,19 @@ interface ConfirmProps {
   action: string;
   /** Must be typed before the button works: for what takes many jobs with it. */
   typed?: string;
+  /** False while there is nothing to do. */
+  ready?: boolean;
   /** What does it. */
   run: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;
 }
 
-export function ConfirmDialog({ title, text, action, typed, run, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, text, action, typed, ready = true, run, onConfirm, onClose }: ConfirmProps) {
   const [name, setName] = useState("");
-  const ready = typed === undefined || name === typed;
+  const confirmed = typed === undefined || name === typed;
   return (
-    <FormDialog title={title} submit={action} ready={ready} busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
+    <FormDialog title={title} submit={action} ready={ready && confirmed} busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
       <p className="break">{text}</p>
       {typed !== undefined && (
         <Field label={`Type ${typed} to confirm`}>
@@ -133,7 +135,7 @@ export function ConfirmDialog({ title, text, action, typed, run, onConfirm, onCl
           )}
         </Field>
       )}
-      <p className="muted">This cannot be undone.</p>
+      {ready && <p className="muted">This cannot be undone.</p>}
       <FormError error={run.error} />
     </FormDialog>
   );

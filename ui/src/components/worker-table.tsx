@@ -46,7 +46,7 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
     {
       id: "hostname",
       header: "Hostname",
-      className: "name",
+      className: "name minor",
       sort: (w) => w.hostname ?? "",
       cell: (w) => <span title={w.hostname ?? ""}>{w.hostname ?? "-"}</span>,
     },
@@ -63,6 +63,7 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
           {
             id: "version",
             header: "Version",
+            className: "minor",
             sort: (w: Worker) => w.version ?? "",
             cell: (w: Worker) => w.version ?? "-",
           },

@@ -26,10 +26,14 @@ const STATES: Record<Asked["action"], NonNullable<SearchRequest["state"]>> = {
   delete: ["dead"],
   cancel: ["pending", "retrying"],
 };
-const WORDS: Record<Asked["action"], [button: string, text: string]> = {
-  retry: ["Retry", "Puts every dead job with this error back into its queue"],
-  cancel: ["Cancel", "Cancels every job with this error that waits for its next attempt"],
-  delete: ["Delete", "Deletes every dead job with this error. This cannot be undone"],
+const WORDS: Record<Asked["action"], [button: string, text: string, none: string]> = {
+  retry: ["Retry", "Returns every dead job with this error to its queue", "No dead job has this error any more."],
+  cancel: [
+    "Cancel",
+    "Cancels every job with this error that is waiting for its next attempt",
+    "No job with this error is waiting for another attempt.",
+  ],
+  delete: ["Delete", "Deletes every dead job with this error", "No dead job has this error any more."],
 };
 
 const jobsPath = (group: ErrorGroup, queue: string): string =>
@@ -121,7 +125,7 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
 export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string; onClose: () => void }) {
   const bulk = useBulk();
   const { group, action } = asked;
-  const [word, text] = WORDS[action];
+  const [word, text, none] = WORDS[action];
   const filter = { error_fingerprint: group.fingerprint, state: STATES[action], ...(queue === "" ? {} : { queue }) };
   const found = useSearch({ ...filter, limit: 1 });
   const count = found.data?.total ?? (action === "cancel" ? 0 : group.dead);
@@ -129,8 +133,9 @@ export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string
   return (
     <ConfirmDialog
       title={`${word} jobs`}
-      text={`${text}: ${jobCount(count)} with "${group.message}".`}
+      text={found.data?.total === 0 ? none : `${text}: ${jobCount(count)} with "${group.message}".`}
       action={`${word} ${jobCount(count)}`}
+      ready={count > 0}
       run={bulk}
       onConfirm={send}
       onClose={onClose}
