@@ -17,9 +17,9 @@ const QUEUES = {
 const WORKERS = [
   { worker_id: "worker-a1", hostname: "pod-1", queues: ["notifications.push"] },
   { worker_id: "worker-b2", hostname: "pod-2", queues: ["emails.send"], until: 0 },
+  { worker_id: "worker-e5", hostname: "pod-5", queues: ["images.resize"], until: GONE, share: 0.5 },
   { worker_id: "worker-c3", hostname: "pod-3", queues: ["images.resize", "search.index"] },
   { worker_id: "worker-d4", hostname: "pod-4", queues: ["billing.invoice", "reports.generate", "search.index"] },
-  { worker_id: "worker-e5", hostname: "pod-5", queues: ["images.resize"], until: GONE },
 ];
 /** Share of the jobs, whether a second attempt helps, and since when it happens. */
 const ERRORS = {
@@ -70,6 +70,7 @@ export async function liveDay(server, clock) {
   for (let ago = 24 * HOUR; ago > 30; ago -= ago > HOUR ? 600 : 60) {
     steps.push([ago, ago > HOUR ? 10 : 1]);
   }
+  const waiting = Object.fromEntries(Object.keys(QUEUES).map((queue) => [queue, 0]));
   let n = 0;
   let deployed = false;
   for (const [ago, minutes] of steps) {
@@ -90,10 +91,15 @@ export async function liveDay(server, clock) {
       await server.post("/markers", { text: "deployed 2.4.0" });
     }
     clock.set(-ago + 1 + (n % 4));
+    jobs.forEach(({ queue }) => (waiting[queue] += 1));
     const claimed = [];
-    for (const { until = 0, ...worker } of WORKERS) {
-      if (ago > until) {
-        const found = await server.post("/fetch/batch", { ...worker, count: 200, timeout: 1, version: version(ago) });
+    for (const { until = 0, share = 1, ...worker } of WORKERS) {
+      // Who would find nothing does not ask, and wait.
+      const there = worker.queues.reduce((sum, queue) => sum + waiting[queue], 0);
+      if (ago > until && there > 0) {
+        const count = share === 1 ? 500 : Math.ceil(there * share);
+        const found = await server.post("/fetch/batch", { ...worker, count, timeout: 1, version: version(ago) });
+        found.jobs.filter(({ attempt }) => attempt === 1).forEach(({ queue }) => (waiting[queue] -= 1));
         claimed.push(...found.jobs);
       }
     }
