@@ -176,8 +176,9 @@ export function History({ queue, range, onZoom }: HistoryProps) {
 
 /** The completed jobs of an hour, as small as a cell of a table. */
 export function Sparkline({ queue }: { queue: string }) {
-  const minutes = useCompleted(queue).data ?? [];
-  const values = minutes.reduce<number[]>((sums, completed, i) => {
+  // Whole minutes and whole steps: a step that is not over yet would look like a fall.
+  const whole = (useCompleted(queue).data ?? []).slice(0, -1);
+  const values = whole.slice(whole.length % 5).reduce<number[]>((sums, completed, i) => {
     sums[Math.floor(i / 5)] = (sums[Math.floor(i / 5)] ?? 0) + completed;
     return sums;
   }, []);
