@@ -72,6 +72,7 @@ struct load_plan {
     unsigned enqueue_batch, fetch_batch, ack_batch;
     bool separate_fetch; /* single requests over HTTP: otherwise an ack fetches the next job */
     size_t payload_bytes;
+    uint64_t rate;       /* jobs that are enqueued in a second, at most; 0: no limit */
     int64_t work_ns;     /* a job takes so long */
     int64_t duration_ns; /* of LOAD_COMBINED: enqueue until then; 0: until there were `jobs` */
 };

@@ -202,16 +202,17 @@ static enum load_protocol protocol_of(const struct load_client *client)
     return client->thread->run->plan->protocol;
 }
 
-/* How many jobs the producer puts in now; 0: there are no more. */
-static uint64_t take_jobs(struct load_run *run, int64_t now_ns)
+/* The jobs that the producer puts in next, none when there are no more, and when it may. */
+static void take_jobs(struct load_client *client)
 {
+    struct load_run *run = client->thread->run;
     const struct load_plan *plan = run->plan;
-    if (plan->duration_ns > 0) {
-        return now_ns - run->start_ns < plan->duration_ns ? plan->enqueue_batch : 0;
-    }
     uint64_t from = atomic_fetch_add(&run->taken, plan->enqueue_batch);
-    uint64_t left = from < plan->jobs ? plan->jobs - from : 0;
-    return left < plan->enqueue_batch ? left : plan->enqueue_batch;
+    uint64_t end = plan->duration_ns > 0 ? UINT64_MAX : plan->jobs;
+    uint64_t left = from < end ? end - from : 0;
+    client->jobs = left < plan->enqueue_batch ? left : plan->enqueue_batch;
+    client->due_ns =
+        run->start_ns + (plan->rate == 0 ? 0 : (int64_t)(from * NS_PER_S / plan->rate));
 }
 
 static void add_job(struct buf *b, const struct load_text *text, const char *time)
@@ -262,15 +263,22 @@ static void step_producer(struct load_client *client, int64_t now_ns)
 {
     struct load_run *run = client->thread->run;
     const struct load_plan *plan = run->plan;
+    const int64_t end_ns = plan->duration_ns > 0 ? run->start_ns + plan->duration_ns : INT64_MAX;
     /* In this order: what is settled was enqueued before. */
     uint64_t settled = atomic_load(&run->acked) + atomic_load(&run->dropped);
-    if (plan->duration_ns > 0 && now_ns - run->start_ns < plan->duration_ns &&
+    if (plan->duration_ns > 0 && now_ns < end_ns &&
         atomic_load(&run->enqueued) - settled >= plan->jobs) {
         wait_until(client, now_ns + POLL_MS * NS_PER_MS);
         return;
     }
-    client->jobs = take_jobs(run, now_ns);
     if (client->jobs == 0) {
+        take_jobs(client);
+    }
+    if (client->jobs > 0 && now_ns < client->due_ns && now_ns < end_ns) {
+        wait_until(client, client->due_ns < end_ns ? client->due_ns : end_ns);
+        return;
+    }
+    if (client->jobs == 0 || now_ns >= end_ns) {
         client->state = CLIENT_DONE;
         client->thread->clients_left--;
         (void)atomic_fetch_sub(&run->producers_left, 1);
@@ -555,6 +563,7 @@ static void enqueued(struct load_client *client, int64_t now_ns)
         load_histogram_add(&t->server, client->server_ns, client->jobs);
     }
     (void)atomic_fetch_add(&t->run->enqueued, client->jobs);
+    client->jobs = 0;
 }
 
 static void pause_client(struct load_client *client, int64_t now_ns)

@@ -79,7 +79,8 @@ struct load_client {
     int64_t began_ns;  /* of a producer's request, of a worker's fetch: its first try */
     unsigned pause_ms; /* of the last refusal */
     bool again;        /* the request stands and is to be sent as it is */
-    uint64_t jobs;     /* producer: in the request */
+    uint64_t jobs;     /* producer: in the request, or in the next one… */
+    int64_t due_ns;    /* …which is not sent before */
 
     /* worker: jobs that were fetched; those before `next` are settled */
     struct load_job *held;

@@ -8,7 +8,7 @@
 #include "cli/bench/cli_bench.h"
 #include "os/os_file.h"
 
-enum { REPEATS_MAX = 1000 };
+enum { REPEATS_MAX = 1000, RATE_MAX = 1000000000 };
 
 static const struct preset {
     const char *name;
@@ -68,6 +68,7 @@ static int read_sizes(struct cli *cli, struct cli_bench_plan *plan)
         {"threads", cli_int(cli, "threads"), 0, 256},
         {"repeats", cli_int(cli, "repeats"), 1, REPEATS_MAX},
         {"payload-bytes", cli_int(cli, "payload-bytes"), LOAD_PAYLOAD_MIN, LIMIT_PAYLOAD_BYTES},
+        {"rate", cli_int(cli, "rate"), 0, RATE_MAX},
         {"work-duration", work_ms, 0, (int64_t)60 * 1000},
         {"duration", cli_int(cli, "duration"), 0, (int64_t)LOAD_WINDOWS_MAX * 1000},
     };
@@ -83,6 +84,7 @@ static int read_sizes(struct cli *cli, struct cli_bench_plan *plan)
     load->worker_queues = p != NULL && !cli_given(cli, "worker-queues")
                               ? p->worker_queues
                               : cli_bool(cli, "worker-queues");
+    load->rate = (uint64_t)cli_int(cli, "rate");
     load->work_ns = work_ms * NS_PER_MS;
     load->threads = (unsigned)cli_int(cli, "threads");
     load->payload_bytes = (size_t)cli_int(cli, "payload-bytes");
@@ -248,7 +250,7 @@ struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *pla
         CLI_SET_TEXT("protocol", str_from_z(protocol_names[p->protocol])),
         CLI_SET_BOOL("http2", p->http2), CLI_SET_INT("enqueue_batch", p->enqueue_batch),
         CLI_SET_INT("fetch_batch", p->fetch_batch), CLI_SET_INT("ack_batch", p->ack_batch),
-        CLI_SET_BOOL("separate_fetch", p->separate_fetch),
+        CLI_SET_BOOL("separate_fetch", p->separate_fetch), CLI_SET_INT("rate", (int64_t)p->rate),
         CLI_SET_TEXT("work_duration",
                      cli_format(cli, "%lldms", (long long)(p->work_ns / NS_PER_MS))),
         CLI_SET_BOOL("combined", plan->combined),

@@ -90,6 +90,16 @@ class Bench(InFolder, LiveTest):
         self.check_completed(200)
         self.assertGreater(flushes[1], flushes[0] + 50)
 
+    def test_producers_keep_to_a_rate(self):
+        for flags in ((), ("--combined",)):
+            with self.subTest(flags):
+                self.bench("--rate", "1000", "--enqueue-batch-size", "10", *flags)
+                report = self.saved()
+                self.assertEqual(report["config"]["rate"], 1000)
+                # The last of 20 requests is due after 190 ms.
+                self.assertLess(report["combined" if flags else "enqueue"]["ops_per_sec"], 200 / 0.189)
+        self.check_completed(400)
+
     def test_the_report_says_what_was_done_and_where(self):
         text = self.bench("--payload-bytes", "500", "--threads", "2")
         report = self.saved()
@@ -107,7 +117,7 @@ class Bench(InFolder, LiveTest):
         self.assertEqual(report["config"], {
             "jobs": 200, "concurrency": 4, "workers": 1, "worker_queues": False, "protocol": "http",
             "http2": False, "enqueue_batch": 64, "fetch_batch": 64, "ack_batch": 64,
-            "separate_fetch": False, "work_duration": "0ms", "combined": False, "payload_bytes": 500})
+            "separate_fetch": False, "rate": 0, "work_duration": "0ms", "combined": False, "payload_bytes": 500})
 
     def test_the_payload_has_the_size_that_was_asked_for(self):
         # Nobody fetches while the queue is paused: the run is ended in the middle.
