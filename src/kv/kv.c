@@ -19,6 +19,7 @@ enum {
     KV_CACHE_BYTES = 64 << 20,
     KV_WINDOW_BYTES = 512 << 10,
     KV_WINDOW_KEYS = 1024,     /* written in a millisecond or two */
+    KV_SKIPPED_MAX = 256,      /* deleted keys in a row, in a walk that need not go on */
     KV_LARGE_BYTES = 8 << 20,  /* a commit that gains nothing from waiting in the window */
     KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: those that lie together are read together */
     KV_BLOOM_BITS = 10,
@@ -61,6 +62,8 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     kv->cache = rocksdb_cache_create_lru(cache);
     kv->write = rocksdb_writeoptions_create();
     kv->read = rocksdb_readoptions_create();
+    kv->read_near = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_max_skippable_internal_keys(kv->read_near, KV_SKIPPED_MAX);
 
     rocksdb_options_set_create_if_missing(kv->options, 1);
     rocksdb_options_set_create_missing_column_families(kv->options, 1);
@@ -313,6 +316,7 @@ void kv_close(struct kv *kv)
         rocksdb_close(kv->db);
     }
     rocksdb_readoptions_destroy(kv->read);
+    rocksdb_readoptions_destroy(kv->read_near);
     rocksdb_writeoptions_destroy(kv->write);
     rocksdb_block_based_options_destroy(kv->table);
     rocksdb_options_destroy(kv->options);
@@ -518,6 +522,25 @@ static uint64_t get_near_recent(struct kv *kv, unsigned family, const struct str
     return left;
 }
 
+/* The others; the iterator is at the first of them, or at what comes behind it. */
+static void get_near_stored(struct kv_iter *it, const struct str *keys, size_t count, uint64_t left,
+                            const struct kv_visitor *visitor)
+{
+    struct str last = keys[__builtin_ctzll(left)];
+    for (size_t i = 0; i < count; i++) {
+        if ((left & UINT64_C(1) << i) == 0) {
+            continue;
+        }
+        /* There is nothing from the last key to where the iterator is. */
+        bool passed = str_cmp(last, keys[i]) < 0 &&
+                      (!kv_iter_valid(it) || str_cmp(kv_iter_key(it), keys[i]) > 0);
+        if (!passed && kv_iter__walk_to(it, keys[i])) {
+            visitor->value(visitor->data, i, kv_iter_value(it));
+        }
+        last = keys[i];
+    }
+}
+
 /* NOLINTNEXTLINE(readability-function-size): what, how many, and whom to tell */
 enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys, size_t count,
                           const struct kv_visitor *visitor, struct err *err)
@@ -527,15 +550,24 @@ enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys
     if (left == 0) {
         return ERR_OK;
     }
-    struct kv_iter *it = kv_iter__new_stored(kv, NULL, family, keys[__builtin_ctzll(left)]);
-    for (size_t i = 0; i < count; i++) {
-        if ((left & UINT64_C(1) << i) != 0 && kv_iter__walk_to(it, keys[i])) {
-            visitor->value(visitor->data, i, kv_iter_value(it));
-        }
-    }
+    struct kv_iter *it = kv_iter__new_stored(kv, kv->read, family, keys[__builtin_ctzll(left)]);
+    get_near_stored(it, keys, count, left, visitor);
     enum err_code code = kv_iter_error(it, err);
     kv_iter_free(it);
     return code;
+}
+
+void kv_get_some(struct kv *kv, unsigned family, const struct str *keys, size_t count,
+                 const struct kv_visitor *visitor)
+{
+    CHECK(count <= KV_NEAR_MAX);
+    uint64_t left = get_near_recent(kv, family, keys, count, visitor);
+    if (left != 0) {
+        struct kv_iter *it =
+            kv_iter__new_stored(kv, kv->read_near, family, keys[__builtin_ctzll(left)]);
+        get_near_stored(it, keys, count, left, visitor);
+        kv_iter_free(it);
+    }
 }
 
 enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err)

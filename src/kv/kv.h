@@ -107,6 +107,11 @@ ATTR_NODISCARD enum err_code kv_get_near(struct kv *kv, unsigned family, const s
                                          size_t count, const struct kv_visitor *visitor,
                                          struct err *err);
 
+/* The same for who asks one by one for what is left out: keys that are not there, and keys that
+ * cannot be read or are behind many that were deleted. From any thread. */
+void kv_get_some(struct kv *kv, unsigned family, const struct str *keys, size_t count,
+                 const struct kv_visitor *visitor);
+
 /* Walk a family in key order, from the first key at or after `from`. */
 struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
                             struct str from);

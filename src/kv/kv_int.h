@@ -23,6 +23,7 @@ struct kv {
     rocksdb_cache_t *cache;
     rocksdb_writeoptions_t *write;
     rocksdb_readoptions_t *read;
+    rocksdb_readoptions_t *read_near; /* gives up among many deleted keys */
     rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
     const char *names[KV_FAMILIES_MAX]; /* the caller's, which outlive the store */
     size_t family_count;
@@ -60,8 +61,8 @@ static inline const rocksdb_readoptions_t *kv__read_options(const struct kv *kv,
 }
 
 /* A walk over what RocksDB has, without the window. */
-struct kv_iter *kv_iter__new_stored(struct kv *kv, const struct kv_view *view, unsigned family,
-                                    struct str from);
+struct kv_iter *kv_iter__new_stored(struct kv *kv, const rocksdb_readoptions_t *read,
+                                    unsigned family, struct str from);
 
-/* To the key, which is usually not far ahead; false when it is nowhere. */
+/* To the first key at or after the key, which is usually not far ahead; is it the key? */
 bool kv_iter__walk_to(struct kv_iter *it, struct str key);

@@ -30,14 +30,14 @@ struct kv_iter {
     bool from_recent; /* where we are: there, or in RocksDB */
 };
 
-struct kv_iter *kv_iter__new_stored(struct kv *kv, const struct kv_view *view, unsigned family,
-                                    struct str from)
+struct kv_iter *kv_iter__new_stored(struct kv *kv, const rocksdb_readoptions_t *read,
+                                    unsigned family, struct str from)
 {
     struct kv_iter *it = calloc(1, sizeof *it);
     CHECK(it != NULL);
     it->kv = kv_hold(kv);
     buf_init(&it->bytes, SIZE_MAX);
-    it->it = rocksdb_create_iterator_cf(kv->db, kv__read_options(kv, view), kv__family(kv, family));
+    it->it = rocksdb_create_iterator_cf(kv->db, read, kv__family(kv, family));
     rocksdb_iter_seek(it->it, from.len == 0 ? "" : from.ptr, from.len);
     return it;
 }
@@ -82,7 +82,7 @@ static struct kv_iter *new_locked(struct kv *kv, unsigned family)
     if (kv_window_has_range(&kv->window, family)) {
         kv__flush_window_locked(kv);
     }
-    struct kv_iter *it = kv_iter__new_stored(kv, NULL, family, STR_EMPTY);
+    struct kv_iter *it = kv_iter__new_stored(kv, kv->read, family, STR_EMPTY);
     kv_window_each_of(&kv->window, family, copy_record, it);
     return it;
 }
@@ -150,7 +150,7 @@ struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned 
                             struct str from)
 {
     if (view != NULL) {
-        return kv_iter__new_stored(kv, view, family, from);
+        return kv_iter__new_stored(kv, kv__read_options(kv, view), family, from);
     }
     (void)pthread_mutex_lock(&kv->lock);
     struct kv_iter *it = new_locked(kv, family);

@@ -542,6 +542,31 @@ void store_docs_committed(struct store_docs *d)
     }
 }
 
+/* A head is not a document. */
+static void visit_whole(void *data, size_t i, struct str bytes)
+{
+    const struct kv_visitor *visitor = data;
+    struct store_job_body body;
+    if (!store_job_find_body(bytes, &body)) {
+        visitor->value(visitor->data, i, bytes);
+    }
+}
+
+void store_docs_read_some(struct store *s, const struct id *ids, size_t count,
+                          const struct kv_visitor *visitor)
+{
+    struct str keys[STORE_DOCS_FETCH_MAX];
+    struct kv_visitor to = *visitor;
+    struct kv_visitor whole = {.value = visit_whole, .data = &to};
+    CHECK(count <= STORE_DOCS_FETCH_MAX);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = key_of(&ids[i]);
+    }
+    struct kv *kv = store_hold(s);
+    kv_get_some(kv, STORE_DONE, keys, count, &whole);
+    kv_close(kv);
+}
+
 /* A head and its body are read one behind the other, and never the body of an earlier moment. When
  * it is not the one of the head, an entry has come between, and the head is another now. */
 bool store_docs_read(struct store *s, struct id id, struct buf *out)

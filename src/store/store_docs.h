@@ -67,5 +67,11 @@ uint64_t store_docs_read_bytes(const struct store_docs *d);
 /* The entry is on its way to disk: forget what was kept for it and shrink to the limit. */
 void store_docs_committed(struct store_docs *d);
 
+/* From any thread: the committed documents of those jobs for which that is cheap, as they have
+ * ended one after the other and are small; of STORE_DOCS_FETCH_MAX at most. For the others ask
+ * store_docs_read. */
+void store_docs_read_some(struct store *s, const struct id *ids, size_t count,
+                          const struct kv_visitor *visitor);
+
 /* From any thread: append the committed document of a job to out; false when there is none. */
 ATTR_NODISCARD bool store_docs_read(struct store *s, struct id id, struct buf *out);

@@ -472,6 +472,14 @@ enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys
     return ERR_OK;
 }
 
+void kv_get_some(struct kv *kv, unsigned family, const struct str *keys, size_t count,
+                 const struct kv_visitor *visitor)
+{
+    struct err err;
+    enum err_code code = kv_get_near(kv, family, keys, count, visitor, &err);
+    CHECK(code == ERR_OK);
+}
+
 struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
                             struct str from)
 {

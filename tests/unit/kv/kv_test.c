@@ -382,6 +382,53 @@ static void hinted__family_deletes_ranges(void **state)
     free(value);
 }
 
+static void take_one(void *data, size_t i, struct str value)
+{
+    unsigned *seen = data;
+    expect_str(value, STR("v"));
+    *seen |= 1U << i;
+}
+
+/* Which of four keys are given: two in a row, one that is not there, and one behind it. */
+static unsigned get_four(struct fixture *f)
+{
+    static const char *const wanted[] = {"00000000", "00000001", "00001000", "00002000"};
+    struct str keys[COUNT_OF(wanted)];
+    unsigned seen = 0;
+    struct kv_visitor visitor = {.value = take_one, .data = &seen};
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        keys[i] = str_from_z(wanted[i]);
+    }
+    kv_get_some(f->kv, RED, keys, COUNT_OF(wanted), &visitor);
+    return seen;
+}
+
+static void get_some__does_not_search_among_the_deleted(void **state)
+{
+    struct fixture *f = *state;
+    char key[16];
+    put(f, RED, "00000000", "v");
+    put(f, RED, "00000001", "v");
+    put(f, RED, "00002000", "v");
+    commit(f);
+    assert_int_equal(get_four(f), 0xb); /* from the window */
+    kv_view_free(kv_view_new(f->kv));   /* which writes the window */
+    assert_int_equal(get_four(f), 0xb);
+    for (unsigned i = 1000; i < 2000; i++) {
+        (void)snprintf(key, sizeof key, "%08u", i);
+        put(f, RED, key, "gone");
+    }
+    commit(f);
+    kv_view_free(kv_view_new(f->kv));
+    for (unsigned i = 1000; i < 2000; i++) {
+        (void)snprintf(key, sizeof key, "%08u", i);
+        kv_delete(f->batch, RED, str_from_z(key));
+    }
+    commit(f);
+    kv_view_free(kv_view_new(f->kv));
+    assert_int_equal(get_four(f), 0x3);
+}
+
 static void close__keeps_everything(void **state)
 {
     struct fixture *f = *state;
@@ -675,7 +722,8 @@ TEST_GROUP(kv, KV_TEST(shrink__needs_room_for_what_is_left),
            KV_TEST(view__does_not_see_later_commits),
            KV_TEST(walks_of_several_families__are_of_one_moment),
            KV_TEST(hinted__family_holds_the_same_as_another),
-           KV_TEST(hinted__family_deletes_ranges), KV_TEST(close__keeps_everything),
+           KV_TEST(hinted__family_deletes_ranges),
+           KV_TEST(get_some__does_not_search_among_the_deleted), KV_TEST(close__keeps_everything),
            KV_TEST(checkpoint__is_a_store_of_its_own),
            KV_TEST(checkpoint__into_a_folder_that_exists_fails),
            KV_TEST(open__refuses_what_is_no_store), KV_TEST(open__says_that_the_store_is_damaged),
