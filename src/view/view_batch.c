@@ -4,14 +4,20 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "store/store_docs.h"
 #include "store/store_job.h"
 #include "view/view_int.h"
 
 enum { BATCH_BYTES = 8 << 20 };
 
+/* Where in docs a document is. */
+struct span {
+    size_t from, len;
+};
+
 struct view_batch {
     struct buf docs;
-    size_t ends[VIEW_BATCH]; /* of the documents */
+    struct span spans[VIEW_BATCH];
     struct view_item items[VIEW_BATCH];
     size_t count;
 };
@@ -42,28 +48,55 @@ size_t view_batch__count(const struct view_batch *b)
     return b->count;
 }
 
-/* Its document, if it is not gone, is at the end of docs. */
-static void add(struct view_batch *b, struct id id, bool gone)
+static void add(struct view_batch *b, struct id id, bool gone, struct span span)
 {
     CHECK(b->count < VIEW_BATCH);
     b->items[b->count] = (struct view_item){.gone = gone, .job.id = id};
-    b->ends[b->count++] = b->docs.len;
+    b->spans[b->count++] = span;
 }
 
 void view_batch__put(struct view_batch *b, struct id id, struct str doc)
 {
+    struct span span = {b->docs.len, doc.len};
     buf_add_str(&b->docs, doc);
-    add(b, id, false);
+    add(b, id, false, span);
 }
 
 void view_batch__remove(struct view_batch *b, struct id id)
 {
-    add(b, id, true);
+    add(b, id, true, (struct span){0});
 }
 
-void view_batch__read(struct view_batch *b, struct engine *e, struct id id)
+struct reading {
+    struct view_batch *batch;
+    struct span spans[STORE_DOCS_FETCH_MAX]; /* of those that were read; no document is empty */
+};
+
+static void take_doc(void *data, size_t i, struct str doc)
 {
-    add(b, id, !engine_read_job(e, id, &b->docs));
+    struct reading *r = data;
+    r->spans[i] = (struct span){r->batch->docs.len, doc.len};
+    buf_add_str(&r->batch->docs, doc);
+}
+
+size_t view_batch__read(struct view_batch *b, struct engine *e, const struct id *ids, size_t count)
+{
+    struct reading r = {.batch = b};
+    struct kv_visitor visitor = {.value = take_doc, .data = &r};
+    count = count < STORE_DOCS_FETCH_MAX ? count : STORE_DOCS_FETCH_MAX;
+    store_docs_read_some(engine_store(e), ids, count, &visitor);
+    size_t n = 0;
+    for (; n < count && !view_batch__is_full(b); n++) {
+        size_t from = b->docs.len;
+        if (r.spans[n].len > 0) {
+            add(b, ids[n], false, r.spans[n]);
+        } else if (engine_read_job(e, ids[n], &b->docs)) {
+            add(b, ids[n], false, (struct span){from, b->docs.len - from});
+        } else {
+            view_batch__remove(b, ids[n]);
+        }
+    }
+    return n;
 }
 
 /* A document that cannot be decoded stops the process, as everywhere. */
@@ -77,13 +110,11 @@ static void decode(struct job *j, struct str doc)
 
 struct view_item *view_batch__take(struct view_batch *b, size_t *out_count)
 {
-    size_t from = 0;
     CHECK(!b->docs.overflow);
     for (size_t i = 0; i < b->count; i++) {
         if (!b->items[i].gone) {
-            decode(&b->items[i].job, str_from(b->docs.ptr + from, b->ends[i] - from));
+            decode(&b->items[i].job, str_from(b->docs.ptr + b->spans[i].from, b->spans[i].len));
         }
-        from = b->ends[i];
     }
     *out_count = b->count;
     b->count = 0;

@@ -229,8 +229,8 @@ static enum err_code write_jobs(struct view_writer *w, struct err *err)
     if (view_rows__begin(&w->rows, err) != ERR_OK) {
         return err->code;
     }
-    for (uint32_t i = 0; i < w->take.count; i++) {
-        view_batch__read(w->batch, w->view->config.engine, w->take.ids[i]);
+    for (size_t i = 0; i < w->take.count;) {
+        i += view_batch__read(w->batch, w->view->config.engine, w->take.ids + i, w->take.count - i);
         if (view_batch__is_full(w->batch) &&
             view_rows__write_batch(&w->rows, w->batch, err) != ERR_OK) {
             return err->code;
