@@ -96,18 +96,6 @@ static void read_line(const char *path, char line[static PROC_LINE])
     }
 }
 
-/* "0.41 0.30 0.22 3/187 4711": three averages, then running/all. */
-uint64_t os_process_running(void)
-{
-    char line[PROC_LINE];
-    read_line("/proc/loadavg", line);
-    const char *at = strchr(line, '/');
-    while (at != NULL && at > line && at[-1] != ' ') {
-        at--;
-    }
-    return at == NULL ? 0 : strtoull(at, NULL, 10);
-}
-
 /* "5368710 133642 6144 …": pages of address space, pages in memory, and others. */
 uint64_t os_process_resident(void)
 {

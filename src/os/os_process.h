@@ -21,10 +21,6 @@ struct os_process_usage {
 /* What cannot be found out is 0. */
 void os_process_usage(struct os_process_usage *out);
 
-/* Threads of the whole machine that run or wait for a processor, at this moment and with the
- * caller; 0 where the system does not say. Some microseconds. */
-uint64_t os_process_running(void);
-
 /* Bytes of memory that the process has at this moment; 0 where the system does not say. Some
  * microseconds. */
 uint64_t os_process_resident(void);

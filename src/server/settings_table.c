@@ -135,7 +135,7 @@ const struct settings_table_row settings_table__rows[] = {
     {"health-ok-word",         KIND_TEXT,     AT(health_ok_word),         0, 0,       NULL, "healthy",        "scheduler: status word that /health reports when healthy"},
     {"auth-token",             KIND_TEXT,     AT(auth_token),             0, 0,       NULL, "",               "scheduler: token for /join; by default the server's credentials"},
     {"webhook-bearer-token",   KIND_TEXT,     AT(webhook_bearer_token),   0, 0,       NULL, "",               "scheduler: bearer token sent with calls of jobs that have no credentials"},
-    {"sqlite-mirror-async",    KIND_BOOL,     AT(sqlite_mirror_async),    0, 0,       NULL, "true",           "collect changes for a quarter of a second before updating the search index"},
+    {"sqlite-mirror-async",    KIND_BOOL,     AT(sqlite_mirror_async),    0, 0,       NULL, "true",           "collect changes for a tenth of a second before updating the search index"},
     {"view-readers",           KIND_NUMBER,   AT(view_readers),           1, 64,      NULL, "4",              "number of search threads; at most half of them run text searches and a quarter jq filters"},
     {"view-wait",              KIND_DURATION, AT(view_wait_ms),           0, 1e9,     NULL, "2s",             "how long a search waits for the search index to catch up; then it returns older results"},
     {"view-timeout",           KIND_DURATION, AT(view_timeout_ms),        1, 1e9,     NULL, "5s",             "timeout of a search"},

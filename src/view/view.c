@@ -22,7 +22,7 @@ struct view_config view_config_default(void)
                                 .wait_ms = 2000,
                                 .ask_ms = 5000,
                                 .log_bytes = 256 << 20,
-                                .linger_ms = 250,
+                                .linger_ms = 100,
                                 .shrink_ms = 10000,
                                 .scan_max = 120000};
 }

@@ -1,15 +1,16 @@
 /*
  * Pace: how long the writer rests after a turn.
  *
- * The copy may be late, the jobs may not. While more threads want to run than there are processors,
- * each row that is written is time that a client waits; so the writer then takes a twentieth of
- * one, half of one when it is late, and the more the further it is behind. A burst is over before
- * it costs much; what goes on for long is followed at a distance. It does not rest when there are
- * processors to spare, nor when no job has changed meanwhile, nor when somebody has asked lately:
- * who looks wants to see.
+ * The copy may be late, the jobs may not. While the processors are busy, each row that is written
+ * is time that a client waits; so the writer then takes a twentieth of one, half of one when it is
+ * late, and the more the further it is behind. A burst is over before it costs much; what goes on
+ * for long is followed at a distance. It does not rest when there are processors to spare, nor when
+ * no job has changed meanwhile, nor when somebody has asked lately: who looks wants to see.
+ *
+ * The processors are busy when the writer itself has to wait for one, or for the disk: when its
+ * last turns took much longer than they ran.
  */
 #include "os/os_clock.h"
-#include "os/os_process.h"
 #include "view/view_pace_int.h"
 
 enum {
@@ -20,13 +21,16 @@ enum {
     REST_MS_MAX = 1000,
     ASKED_MS = 5000, /* lately */
     BEHIND_MAX = 2000000,
+    WAITED_PART = 4, /* of the time of the turns, spent waiting: the processors are busy */
+    TURNS = 4,       /* whose times count, about */
+    HASTE = 4,       /* times as often are changes looked for while somebody asks */
 };
 
 void view_pace__begin(struct view_pace *p, const struct engine_feed *feed)
 {
     p->newest = engine_feed_newest(feed);
-    p->ran_ns = os_clock_thread_ns();
-    p->running = os_process_running();
+    p->began_ns = os_clock_mono().ns;
+    p->began_ran_ns = os_clock_thread_ns();
 }
 
 /* Between two points, in a straight line. */
@@ -37,7 +41,7 @@ static int64_t between(int64_t at, int64_t from, int64_t to, int64_t first, int6
 
 int64_t view_pace__rule(const struct view_turn *t)
 {
-    bool crowded = t->running > t->cpus && t->changed;
+    bool crowded = (t->took_ns - t->took_ran_ns) * WAITED_PART > t->took_ns && t->changed;
     if (!crowded || t->asked_ms < ASKED_MS || t->behind >= BEHIND_MAX) {
         return 0;
     }
@@ -48,18 +52,32 @@ int64_t view_pace__rule(const struct view_turn *t)
     return ms < REST_MS_MAX ? ms : REST_MS_MAX;
 }
 
-int64_t view_pace__rest_ms(const struct view_pace *p, const struct engine_feed *feed)
+static int64_t asked_ms(const struct view_pace *p)
 {
-    struct view_turn turn = {.ran_ns = os_clock_thread_ns() - p->ran_ns,
-                             .running = (p->running + os_process_running()) / 2,
-                             .cpus = os_process_cpus(),
+    return (os_clock_mono().ns - p->asked_ns) / NS_PER_MS;
+}
+
+int64_t view_pace__rest_ms(struct view_pace *p, const struct engine_feed *feed)
+{
+    int64_t ran_ns = os_clock_thread_ns() - p->began_ran_ns;
+    int64_t took_ns = os_clock_mono().ns - p->began_ns;
+    p->took_ns += took_ns - p->took_ns / TURNS;
+    p->took_ran_ns += ran_ns - p->took_ran_ns / TURNS;
+    struct view_turn turn = {.ran_ns = ran_ns,
+                             .took_ns = p->took_ns,
+                             .took_ran_ns = p->took_ran_ns,
                              .changed = engine_feed_newest(feed) != p->newest,
                              .behind = engine_feed_waiting(feed),
-                             .asked_ms = (os_clock_mono().ns - p->asked_ns) / NS_PER_MS};
+                             .asked_ms = asked_ms(p)};
     return view_pace__rule(&turn);
 }
 
 void view_pace__asked(struct view_pace *p)
 {
     p->asked_ns = os_clock_mono().ns;
+}
+
+int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms)
+{
+    return asked_ms(p) < ASKED_MS ? linger_ms / HASTE : linger_ms;
 }

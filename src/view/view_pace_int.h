@@ -9,25 +9,26 @@
 #include "engine/engine_feed.h"
 
 struct view_pace {
-    int64_t ran_ns;   /* by the thread, when the turn began */
-    uint64_t running; /* threads, then */
-    uint64_t newest;  /* entry that changed a job, then */
-    int64_t asked_ns; /* when somebody last waited for the copy */
+    int64_t began_ns, began_ran_ns; /* the turn: the time, and what the thread had run by then */
+    uint64_t newest;                /* entry that changed a job, then */
+    int64_t took_ns, took_ran_ns;   /* the last turns: how long they took, and ran */
+    int64_t asked_ns;               /* when somebody last waited for the copy */
 };
 
 /* What a turn was like. */
 struct view_turn {
     int64_t ran_ns;
-    uint64_t running; /* threads that ran or waited for a processor, in the middle */
-    uint64_t cpus;
-    bool changed;     /* some job, meanwhile */
-    uint64_t behind;  /* ids that wait to be written */
-    int64_t asked_ms; /* since somebody last waited for the copy */
+    int64_t took_ns, took_ran_ns; /* as above */
+    bool changed;                 /* some job, meanwhile */
+    uint64_t behind;              /* ids that wait to be written */
+    int64_t asked_ms;             /* since somebody last waited for the copy */
 };
 
 /* A turn begins, on the thread that takes it. */
 void view_pace__begin(struct view_pace *p, const struct engine_feed *feed);
 void view_pace__asked(struct view_pace *p);
 /* How long to rest after the turn; 0: not at all. */
-int64_t view_pace__rest_ms(const struct view_pace *p, const struct engine_feed *feed);
+int64_t view_pace__rest_ms(struct view_pace *p, const struct engine_feed *feed);
 int64_t view_pace__rule(const struct view_turn *t); /* the rule alone */
+/* How long changes are collected, when that is linger_ms while nobody asks. */
+int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms);

@@ -436,7 +436,7 @@ static void linger(struct view_writer *w)
     uint64_t waiting = engine_feed_waiting(w->view->feed);
     w->ripening = waiting > 0 ? waiting : 1; /* what is no id wants a take too */
     w->lingering = true;
-    set_timer(w, (uint64_t)w->view->config.linger_ms);
+    set_timer(w, (uint64_t)view_pace__linger_ms(&w->pace, w->view->config.linger_ms));
 }
 
 static void take_or_linger(struct view_writer *w)
@@ -541,6 +541,7 @@ static bool take_turn(struct view_writer *w)
     }
     if (w->ready && w->look && !w->lingering) {
         take_or_linger(w);
+        return words_are_due(w); /* they have the time in which it lingers */
     }
     return false;
 }

@@ -2,7 +2,10 @@
  * When the writer gives way, and for how long.
  */
 #include "lib/test.h"
+#include "os/os_clock.h"
 #include "view/view_pace_int.h"
+
+#define MS NS_PER_MS
 
 static void view_pace__gives_way_where_it_should(void **state)
 {
@@ -11,17 +14,18 @@ static void view_pace__gives_way_where_it_should(void **state)
         struct view_turn turn;
         int64_t rest_ms;
     } rows[] = {
-        {"processors to spare", {8 * NS_PER_MS, 2, 2, true, 1000, 60000}, 0},
-        {"a crowd", {8 * NS_PER_MS, 3, 2, true, 1000, 60000}, 140},
-        {"a crowd, and no jobs", {8 * NS_PER_MS, 3, 2, false, 1000, 60000}, 0},
-        {"a crowd, and somebody asked", {8 * NS_PER_MS, 3, 2, true, 1000, 4999}, 0},
-        {"half-way to late", {8 * NS_PER_MS, 9, 2, true, 50000, 60000}, 21},
-        {"late", {8 * NS_PER_MS, 9, 2, true, 100000, 60000}, 8},
-        {"half-way to the end of patience", {8 * NS_PER_MS, 9, 2, true, 1050000, 60000}, 2},
-        {"too far behind", {8 * NS_PER_MS, 9, 2, true, 2000000, 60000}, 0},
-        {"further behind than that", {8 * NS_PER_MS, 9, 2, true, 9000000, 60000}, 0},
-        {"a turn that took long", {NS_PER_S, 9, 2, true, 0, 60000}, 1000},
-        {"the system does not say", {8 * NS_PER_MS, 0, 2, true, 1000, 60000}, 0},
+        {"processors to spare", {8 * MS, 40 * MS, 31 * MS, true, 1000, 60000}, 0},
+        {"a crowd", {8 * MS, 40 * MS, 29 * MS, true, 1000, 60000}, 140},
+        {"a crowd, and no jobs", {8 * MS, 40 * MS, 29 * MS, false, 1000, 60000}, 0},
+        {"a crowd, and somebody asked", {8 * MS, 40 * MS, 29 * MS, true, 1000, 4999}, 0},
+        {"half-way to late", {8 * MS, 40 * MS, 9 * MS, true, 50000, 60000}, 21},
+        {"late", {8 * MS, 40 * MS, 9 * MS, true, 100000, 60000}, 8},
+        {"half-way to the end of patience", {8 * MS, 40 * MS, 9 * MS, true, 1050000, 60000}, 2},
+        {"too far behind", {8 * MS, 40 * MS, 9 * MS, true, 2000000, 60000}, 0},
+        {"further behind than that", {8 * MS, 40 * MS, 9 * MS, true, 9000000, 60000}, 0},
+        {"a turn that took long", {1000 * MS, 2000 * MS, 1000 * MS, true, 0, 60000}, 1000},
+        {"no time has passed", {0, 0, 0, true, 1000, 60000}, 0},
+        {"clocks that differ a little", {8 * MS, 40 * MS, 41 * MS, true, 1000, 60000}, 0},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -30,4 +34,16 @@ static void view_pace__gives_way_where_it_should(void **state)
     }
 }
 
-TEST_GROUP(view_pace, cmocka_unit_test(view_pace__gives_way_where_it_should));
+static void view_pace__looks_more_often_while_somebody_asks(void **state)
+{
+    struct view_pace p = {.asked_ns = os_clock_mono().ns - 3600 * NS_PER_S};
+    (void)state;
+    assert_int_equal(view_pace__linger_ms(&p, 100), 100);
+    assert_int_equal(view_pace__linger_ms(&p, 0), 0);
+    p.asked_ns = os_clock_mono().ns + 3600 * NS_PER_S; /* the test may take its time */
+    assert_int_equal(view_pace__linger_ms(&p, 100), 25);
+    assert_int_equal(view_pace__linger_ms(&p, 0), 0);
+}
+
+TEST_GROUP(view_pace, cmocka_unit_test(view_pace__gives_way_where_it_should),
+           cmocka_unit_test(view_pace__looks_more_often_while_somebody_asks));
