@@ -72,9 +72,13 @@ struct reading {
     struct span spans[STORE_DOCS_FETCH_MAX]; /* of those that were read; no document is empty */
 };
 
+/* What is left out is read later, one by one. */
 static void take_doc(void *data, size_t i, struct str doc)
 {
     struct reading *r = data;
+    if (r->batch->docs.len >= BATCH_BYTES) {
+        return;
+    }
     r->spans[i] = (struct span){r->batch->docs.len, doc.len};
     buf_add_str(&r->batch->docs, doc);
 }
@@ -86,8 +90,11 @@ size_t view_batch__read(struct view_batch *b, struct engine *e, const struct id 
     count = count < STORE_DOCS_FETCH_MAX ? count : STORE_DOCS_FETCH_MAX;
     store_docs_read_some(engine_store(e), ids, count, &visitor);
     size_t n = 0;
-    for (; n < count && !view_batch__is_full(b); n++) {
+    for (; n < count && b->count < VIEW_BATCH; n++) {
         size_t from = b->docs.len;
+        if (n > 0 && r.spans[n].len == 0 && from >= BATCH_BYTES) {
+            break;
+        }
         if (r.spans[n].len > 0) {
             add(b, ids[n], false, r.spans[n]);
         } else if (engine_read_job(e, ids[n], &b->docs)) {

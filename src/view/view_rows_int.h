@@ -149,7 +149,7 @@ size_t view_batch__count(const struct view_batch *b);
 bool view_batch__is_full(const struct view_batch *b); /* write it before more is added */
 void view_batch__put(struct view_batch *b, struct id id, struct str doc);
 void view_batch__remove(struct view_batch *b, struct id id);
-/* The newest documents of jobs, or their absence: of some at least, unless it is full. Returns of
+/* The newest documents of jobs, or their absence: of one at least, when it is not full. Returns of
  * how many. */
 size_t view_batch__read(struct view_batch *b, struct engine *e, const struct id *ids, size_t count);
 /* What is in it, until something is added; it is empty afterwards. */

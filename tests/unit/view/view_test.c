@@ -133,6 +133,28 @@ static void usage_goes_with_its_job(void **state)
     view_kit_check(k);
 }
 
+/* Documents of more bytes than are held at once, between some that are elsewhere. */
+static void large_documents_go_in_several_batches(void **state)
+{
+    enum { LARGE = 24 };
+    struct view_kit *k = *state;
+    char *text = malloc(LIMIT_RESULT_BYTES);
+    assert_non_null(text);
+    memset(text, '1', LIMIT_RESULT_BYTES);
+    for (unsigned i = 0; i < LARGE; i++) {
+        struct command_ack_item item = {
+            .id = put(k, "q"), .has_result = true, .result = str_from(text, LIMIT_RESULT_BYTES)};
+        struct command ack = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
+        (void)put(k, "another");
+        (void)engine_kit_claim(k->engine, "q");
+        (void)engine_kit_do(k->engine, &ack);
+    }
+    free(text);
+    assert_int_equal(count_state(k, JOB_COMPLETED), LARGE);
+    assert_int_equal(count_state(k, JOB_PENDING), LARGE);
+    view_kit_check(k);
+}
+
 /* Starts */
 
 static void continues_after_a_clean_stop(void **state)
@@ -742,6 +764,8 @@ static void is_equal_to_its_source_after_anything(void **state)
 TEST_GROUP(view,
            cmocka_unit_test_setup_teardown(compares_everything_when_too_much_has_changed,
                                            setup_patient, teardown),
+           cmocka_unit_test_setup_teardown(large_documents_go_in_several_batches, setup_patient,
+                                           teardown),
            WITH_KIT(shows_what_was_answered_before_the_question),
            WITH_KIT(follows_every_change_of_a_job), WITH_KIT(usage_goes_with_its_job),
            WITH_KIT(continues_after_a_clean_stop), WITH_KIT(continues_with_the_engine_started_anew),
