@@ -408,7 +408,7 @@ class TestKubernetes(Settled):
 
     def test_another_token_another_authority_or_the_wrong_place(self):
         self.account("stolen", self.authority.ca)
-        self.refused("answers 401", *self.line())
+        self.refused("returned 401", *self.line())
         self.assertEqual(set(self.api.refused), {"Bearer stolen"})
         other = Authority(self.folder, "other")
         asked = len(self.api.refused)
@@ -416,7 +416,7 @@ class TestKubernetes(Settled):
         self.refused("API server", *self.line())
         self.assertEqual((len(self.api.refused), self.api.paths), (asked, []))  # the token was not even sent
         self.account("pod-token-1", self.authority.ca)
-        self.refused("answers 404", *self.line("--kubernetes-namespace", "other"))
+        self.refused("returned 404", *self.line("--kubernetes-namespace", "other"))
         self.refused("https", *self.line("--kubernetes-api", "http://127.0.0.1:1"))
         self.refused("KUBERNETES_SERVICE_HOST", "--discover", "kubernetes", "--kubernetes-service-name", "corvo")
 
