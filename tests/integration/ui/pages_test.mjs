@@ -23,7 +23,7 @@ describe("pages", () => {
     ["/ui/held", "Held Jobs", ["amount over the limit", "large payments", "Approve", "Reject", "View"]],
     ["/ui/events", "Live Events Tail", ["queue.paused", "connected"]],
     ["/ui/cost", "AI Cost Dashboard", ["$0.6300", "77%", "model-a", "Cost per job", "By tag", "No budgets set"]],
-    ["/ui/workers", "Workers", ["Active Workers (2)", "worker-a1", "pod-2", "Healthy"]],
+    ["/ui/workers", "Workers", ["Active Workers (2)", "worker-a1", "worker-b2", "Healthy"]],
     ["/ui/cluster", "Cluster Status", ["leader", "node-1", "Write pipeline", "p99", "Waiting to be written to the Raft log"]],
     [
       "/ui/approval-policies",
