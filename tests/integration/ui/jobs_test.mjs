@@ -77,9 +77,10 @@ describe("jobs", () => {
       await visit(page, "/ui/queues/act.twice");
       await visible(page.getByText("Jobs (1 total)"));
       await page.locator("tbody tr").first().locator("td.wide").click();
+      await page.waitForURL("**/ui/jobs/**");
       await button(page, "Delete").click();
       await dialog(page).getByRole("button", { name: "Delete job" }).dblclick();
-      await page.waitForURL("**/ui/queues/act.twice");
+      await page.waitForURL("**/ui/queues/act.twice*");
       assert.deepEqual(await page.locator(".toast").allInnerTexts(), ["Job deleted"]);
     }));
 
