@@ -92,6 +92,7 @@ static void free_binary(struct binary *b)
     CHECK(uv_loop_close(&b->loop) == 0);
     mailbox_deinit(&b->mailbox);
     binary_held__free(b);
+    arena_pool_deinit(&b->call_arenas);
     arena_free(b->answer);
     arena_free(b->scratch);
     free(b);

@@ -109,7 +109,7 @@ static void end(struct call *call)
     for (size_t i = 0; i < call->begun; i++) {
         engine_op_deinit(&call->parts[i].op);
     }
-    arena_free(call->arena); /* the call is in it */
+    arena_pool_give(&c->binary->call_arenas, call->arena); /* the call is in it */
     c->calls--;
     binary_conn__settle(c);
 }
@@ -349,7 +349,8 @@ void binary_call__take(struct binary_conn *c, const struct binary_message_head *
         if (kinds[i].type != head->type) {
             continue;
         }
-        struct arena *arena = arena_new_budget(CALL_BYTES_MAX, c->binary->config.budget);
+        struct arena *arena =
+            arena_pool_take(&c->binary->call_arenas, CALL_BYTES_MAX, c->binary->config.budget);
         struct call *call = arena_need(arena, sizeof *call, _Alignof(max_align_t));
         *call = (struct call){.conn = c, .arena = arena, .head = *head};
         call->err.code = ERR_OK;

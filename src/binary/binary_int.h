@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "auth/auth.h"
+#include "base/arena_pool.h"
 #include "base/map.h"
 #include "binary/binary.h"
 #include "binary/binary_message.h"
@@ -41,6 +42,7 @@ struct binary {
     struct map held;            /* jobs that were pushed and not heard of again, by id */
     struct binary_held *held_free;
     struct engine_taken *taken;
+    struct arena_pool call_arenas;
     struct arena *scratch; /* of one look-up */
     struct arena *answer;  /* of the engine's answer to one claim */
 };

@@ -47,9 +47,7 @@ void rpc_free(struct rpc *r)
         for (size_t i = 0; i < RPC_LOOPS_MAX; i++) {
             struct rpc_loop *loop = &r->loops[i];
             rpc_gzip_free(loop->gzip);
-            while (loop->arena_count > 0) {
-                arena_free(loop->arenas[--loop->arena_count]);
-            }
+            arena_pool_deinit(&loop->arenas);
         }
         free(r);
     }

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/arena_pool.h"
 #include "front/front_op.h"
 #include "fsm/command/result.h"
 #include "proto/proto.h"
@@ -49,16 +50,13 @@ extern const struct rpc_service rpc_service__all[]; /* one without a path ends t
 
 struct rpc_slot;
 
-enum { RPC_LOOP_ARENAS = 64 };
-
 /* What belongs to one network thread: its frames under way, and those that wait for a slot. */
 struct rpc_loop {
     uint32_t frames;
     struct rpc_slot *first, *last;
-    struct arena *arenas[RPC_LOOP_ARENAS]; /* of frames that are done, for the next */
-    size_t arena_count;
-    bool granting;         /* the line is moving */
-    struct rpc_gzip *gzip; /* NULL until it is needed */
+    struct arena_pool arenas; /* of frames */
+    bool granting;            /* the line is moving */
+    struct rpc_gzip *gzip;    /* NULL until it is needed */
 };
 
 enum { RPC_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */

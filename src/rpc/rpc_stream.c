@@ -49,31 +49,12 @@ static void step(struct rpc_stream *s);
 
 /* The frame at hand */
 
-static struct arena *take_arena(struct rpc_stream *s)
-{
-    struct rpc_loop *loop = s->slot.loop;
-    return loop->arena_count > 0
-               ? loop->arenas[--loop->arena_count]
-               : arena_new_budget(2 * s->rpc->config.message_bytes_max, s->rpc->config.budget);
-}
-
-static void give_arena(struct rpc_stream *s, struct arena *arena)
-{
-    struct rpc_loop *loop = s->slot.loop;
-    if (loop->arena_count < RPC_LOOP_ARENAS) {
-        arena_reset(arena);
-        loop->arenas[loop->arena_count++] = arena;
-    } else {
-        arena_free(arena);
-    }
-}
-
 static void free_work(struct rpc_stream *s)
 {
     if (s->work != NULL) {
         struct arena *arena = s->work->who.arena;
         rpc_frame__deinit(s->work);
-        give_arena(s, arena); /* the work is in it */
+        arena_pool_give(&s->slot.loop->arenas, arena); /* the work is in it */
         s->work = NULL;
     }
 }
@@ -83,7 +64,8 @@ static enum err_code make_work(struct rpc_stream *s, struct str message, bool co
                                struct err *err)
 {
     struct rpc_call *c = s->call;
-    struct arena *arena = take_arena(s);
+    struct arena *arena = arena_pool_take(
+        &s->slot.loop->arenas, 2 * s->rpc->config.message_bytes_max, s->rpc->config.budget);
     struct rpc_frame_work *w = arena_need(arena, sizeof *w, _Alignof(max_align_t));
     *w = (struct rpc_frame_work){.rpc = s->rpc,
                                  .client = &c->client,
