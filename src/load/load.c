@@ -72,23 +72,45 @@ static void *thread_main(void *data)
     return NULL;
 }
 
-/* Give each connection its clients. */
-static void make_conns(struct load_thread *t, bool http2)
+/* Jobs are pushed to a connection of the binary protocol, for one worker: it is not shared with
+ * another one. */
+static bool may_share(const struct load_thread *t, const struct load_client *a,
+                      const struct load_client *b)
 {
-    size_t each = http2 ? LOAD_CONN_CLIENTS : 1;
-    t->conn_count = (t->client_count + each - 1) / each;
-    t->conns = calloc(t->conn_count, sizeof *t->conns);
-    CHECK(t->conns != NULL);
-    for (size_t i = 0; i < t->conn_count; i++) {
+    return t->wire != &load_binary_wire ||
+           (a->is_producer == b->is_producer && (a->is_producer || a->worker == b->worker));
+}
+
+static struct load_conn *conn_for(struct load_thread *t, const struct load_client *client,
+                                  size_t each)
+{
+    for (size_t i = 0; i < t->conn_count && each > 1; i++) {
         struct load_conn *c = &t->conns[i];
-        *c = (struct load_conn){.fd = -1, .thread = t};
-        buf_init(&c->in, LOAD_ANSWER_BYTES);
-        buf_init(&c->out, SIZE_MAX / 2);
-        c->clients = calloc(each, sizeof(struct load_client *));
-        CHECK(c->clients != NULL);
+        if (c->client_count < each && may_share(t, c->clients[0], client)) {
+            return c;
+        }
     }
+    struct load_conn *c = &t->conns[t->conn_count++];
+    *c = (struct load_conn){.fd = -1, .thread = t};
+    buf_init(&c->in, LOAD_ANSWER_BYTES);
+    buf_init(&c->out, SIZE_MAX / 2);
+    buf_init(&c->pushed, LOAD_ANSWER_BYTES);
+    buf_init(&c->acks, SIZE_MAX / 2);
+    c->clients = calloc(each, sizeof(struct load_client *));
+    CHECK(c->clients != NULL);
+    return c;
+}
+
+/* Give each client its connection; as many clients to one as to another. */
+static void make_conns(struct load_thread *t)
+{
+    size_t most = t->wire == &load_http1_wire ? 1 : LOAD_CONN_CLIENTS;
+    size_t count = (t->client_count + most - 1) / most;
+    size_t each = (t->client_count + count - 1) / count;
+    t->conns = calloc(t->client_count, sizeof *t->conns);
+    CHECK(t->conns != NULL);
     for (size_t i = 0; i < t->client_count; i++) {
-        struct load_conn *c = &t->conns[i % t->conn_count];
+        struct load_conn *c = conn_for(t, &t->clients[i], each);
         c->clients[c->client_count++] = &t->clients[i];
         t->clients[i].conn = c;
     }
@@ -111,7 +133,7 @@ static void make_thread(struct load_run *run, unsigned number, size_t producers,
         size_t worker = is_producer ? client : (client - producers) % run->plan->workers;
         load_client__init(&t->clients[i], t, is_producer, (unsigned)worker);
     }
-    make_conns(t, http2);
+    make_conns(t);
 }
 
 static void free_thread(struct load_thread *t)
@@ -119,6 +141,8 @@ static void free_thread(struct load_thread *t)
     for (size_t i = 0; i < t->conn_count; i++) {
         buf_deinit(&t->conns[i].in);
         buf_deinit(&t->conns[i].out);
+        buf_deinit(&t->conns[i].pushed);
+        buf_deinit(&t->conns[i].acks);
         free(t->conns[i].clients);
     }
     for (size_t i = 0; i < t->client_count; i++) {

@@ -1,10 +1,11 @@
 /*
  * The binary worker protocol (rpc.md, appendix A): frames to bytes and back, by hand.
  *
- * A connection has one client. A producer's request is one frame. A worker's has the acks of what
- * it held and, when it has room for more jobs than it was promised, credits for them; its answer is
- * that of the acks or, when there were none, the next jobs. Jobs are pushed whenever there are
- * some: what comes before the client asks stays in c->in.
+ * Clients share a connection, as the jobs of one worker would. A producer's request is one frame. A
+ * worker's is acks of what it held and credits for as many jobs: what the clients of a connection
+ * have to say in one turn of the loop goes together, in one frame of acks and one of credits. Jobs
+ * are pushed to the connection: whichever of its clients waits for some takes them, and until then
+ * they stay in c->pushed. A client that sent acks waits for their answer first.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,10 +94,6 @@ void load_binary__put_acks(struct load_client *client)
 {
     struct buf *b = &client->body;
     buf_clear(b);
-    if (client->in_ack == 0) {
-        return;
-    }
-    pack_u16(b, (uint16_t)client->in_ack);
     for (size_t i = 0; i < client->in_ack; i++) {
         const struct load_job *job = &client->held[client->next + i];
         put_text(b, str_from(job->id, job->id_len));
@@ -119,62 +116,100 @@ static const char *token_of(const struct load_plan *plan)
     return NULL;
 }
 
+static void forget_all(struct load_conn *c)
+{
+    buf_clear(&c->in);
+    buf_clear(&c->pushed);
+    buf_clear(&c->acks);
+    c->pushed_at = c->pushed_count = c->ack_count = c->credits = 0;
+}
+
 static void wire_open(struct load_conn *c)
 {
-    struct load_client *client = c->clients[0];
     const char *token = token_of(c->thread->run->plan);
-    buf_clear(&c->in);
-    client->promised = 0;
-    client->ack_number = 0;
+    forget_all(c);
+    c->number = 0;
+    for (size_t i = 0; i < c->client_count; i++) {
+        c->clients[i]->promised = 0;
+        c->clients[i]->number = 0;
+    }
     if (token != NULL) {
         struct buf b;
         buf_init(&b, UINT8_MAX + 1);
         put_text(&b, str_from_z(token));
-        put_frame(&c->out, AUTH, ++client->number, buf_str(&b));
+        put_frame(&c->out, AUTH, ++c->number, buf_str(&b));
         buf_deinit(&b);
     }
 }
 
 static void wire_close(struct load_conn *c)
 {
-    buf_clear(&c->in);
+    forget_all(c);
 }
 
-/* Credits for what it can hold and was not promised yet. */
-static void put_credits(struct load_conn *c, struct load_client *client)
+static void put_acks(struct load_conn *c)
 {
-    const struct load_run *run = c->thread->run;
-    const struct load_text *text = &run->texts[client->worker];
-    size_t credits = run->plan->fetch_batch - client->promised;
-    struct buf b;
-    if (credits == 0) {
-        return;
+    if (c->ack_count > 0) {
+        pack_u8(&c->out, ACK);
+        pack_u32(&c->out, c->number);
+        pack_u32(&c->out, (uint32_t)(sizeof(uint16_t) + c->acks.len));
+        pack_u16(&c->out, (uint16_t)c->ack_count);
+        buf_add_str(&c->out, buf_str(&c->acks));
+        CHECK(!c->out.overflow);
+        buf_clear(&c->acks);
+        c->ack_count = 0;
     }
-    buf_init(&b, (size_t)LOAD_TEXT_BYTES * 4);
-    pack_u16(&b, (uint16_t)credits);
-    buf_add(&b, text->fetch, text->fetch_len);
-    put_frame(&c->out, SUBSCRIBE, ++client->number, buf_str(&b));
-    buf_deinit(&b);
-    client->promised += credits;
+}
+
+static void add_acks(struct load_conn *c, struct load_client *client)
+{
+    if (c->ack_count + client->in_ack > LOAD_BATCH_MAX) {
+        put_acks(c);
+    }
+    c->number += c->ack_count == 0 ? 1 : 0;
+    c->ack_count += client->in_ack;
+    buf_add_str(&c->acks, buf_str(&client->body));
+    client->number = c->number;
+    client->acked = 0;
 }
 
 static void wire_request(struct load_conn *c, struct load_client *client)
 {
     if (client->is_producer) {
-        put_frame(&c->out, ENQUEUE, ++client->number, buf_str(&client->body));
+        client->number = ++c->number;
+        put_frame(&c->out, ENQUEUE, client->number, buf_str(&client->body));
         return;
     }
-    client->ack_number = 0;
-    client->pushed = 0;
+    client->number = 0;
     if (client->body.len > 0) {
-        client->ack_number = ++client->number;
-        client->acked = 0;
-        put_frame(&c->out, ACK, client->ack_number, buf_str(&client->body));
-    } else if (c->in.len > 0) {
-        /* What it waits for may be there: the answer has it looked at. */
-        put_frame(&c->out, PING, ++client->number, STR_EMPTY);
+        add_acks(c, client);
+    } else if (c->pushed_count > 0) {
+        c->looks = true; /* what it waits for is there */
     }
-    put_credits(c, client);
+    /* Credits for what it can hold and was not promised yet. */
+    c->credits += c->thread->run->plan->fetch_batch - client->promised;
+    client->promised = c->thread->run->plan->fetch_batch;
+}
+
+/* What the turn of the loop has brought together. */
+static void wire_finish(struct load_conn *c)
+{
+    put_acks(c);
+    if (c->looks) { /* the answer has it looked at */
+        c->looks = false;
+        put_frame(&c->out, PING, ++c->number, STR_EMPTY);
+    }
+    while (c->credits > 0) {
+        const struct load_text *text = &c->thread->run->texts[c->clients[0]->worker];
+        uint16_t credits = (uint16_t)(c->credits < UINT16_MAX ? c->credits : UINT16_MAX);
+        struct buf b;
+        buf_init(&b, (size_t)LOAD_TEXT_BYTES * 4);
+        pack_u16(&b, credits);
+        buf_add(&b, text->fetch, text->fetch_len);
+        put_frame(&c->out, SUBSCRIBE, ++c->number, buf_str(&b));
+        buf_deinit(&b);
+        c->credits -= credits;
+    }
 }
 
 static int status_of(uint8_t code)
@@ -185,92 +220,173 @@ static int status_of(uint8_t code)
                                       : 400;
 }
 
-/* A frame that refuses something in words. An answer with a code follows, unless it was credits
- * that were refused, or the whole frame. */
-static void take_fault(struct load_client *client, uint32_t number, struct str text)
+static void answer(struct load_client *client, int status, struct str text)
+{
+    buf_clear(&client->answer);
+    buf_add_str(&client->answer, text);
+    client->status = status;
+}
+
+/* A frame was refused: requests, or credits, which the server has forgotten then. After requests an
+ * answer with a code follows. */
+static void refuse(struct load_conn *c, uint32_t number, int status, struct str text)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < c->client_count; i++) {
+        if (number != 0 && c->clients[i]->number == number) {
+            answer(c->clients[i], status, text);
+            asked++;
+        }
+    }
+    for (size_t i = 0; i < c->client_count && asked == 0; i++) {
+        struct load_client *client = c->clients[i];
+        client->promised = 0;
+        if (client->state == CLIENT_SENT && client->number == 0) {
+            answer(client, status, text);
+        }
+    }
+}
+
+static int status_of_fault(struct str text)
 {
     bool later = memmem(text.ptr, text.len, "overload", 8) != NULL ||
                  memmem(text.ptr, text.len, "unavailable", 11) != NULL;
-    if (!client->is_producer && number != client->ack_number) {
-        client->promised = 0;
-    }
-    buf_clear(&client->answer);
-    buf_add_str(&client->answer, text);
-    client->status = later ? 503 : 400;
+    return later ? 503 : 400;
 }
 
-/* The end of an ack: what follows sends it no more. */
-static void take_acked(struct load_client *client, struct str payload)
+static void enqueued(struct load_conn *c, uint32_t number, int status)
 {
-    struct unpack u = unpack_from(payload);
-    uint16_t affected = unpack_u16(&u);
-    client->status = status_of(unpack_u8(&u));
-    client->ack_number = 0;
-    if (client->status == 200) {
-        client->acked = affected;
-        buf_clear(&client->body);
+    for (size_t i = 0; i < c->client_count; i++) {
+        if (c->clients[i]->number == number) { /* else to one that was given up */
+            c->clients[i]->status = status;
+        }
     }
 }
 
-static bool take_frame(struct load_client *client, uint8_t type, uint32_t number,
-                       struct str payload)
+/* The end of a frame of acks. If some were not confirmed, it does not say whose. */
+static void acked(struct load_conn *c, uint32_t number, size_t affected, int status)
+{
+    for (size_t i = 0; i < c->client_count; i++) {
+        struct load_client *client = c->clients[i];
+        if (client->number != number) {
+            continue;
+        }
+        client->number = 0;
+        client->status = status;
+        if (status == 200) {
+            client->acked = affected < client->in_ack ? affected : client->in_ack;
+            affected -= client->acked;
+            buf_clear(&client->body); /* it is sent no more */
+        }
+    }
+}
+
+static bool take_frame(struct load_conn *c, uint8_t type, uint32_t number, struct str payload)
 {
     struct unpack u = unpack_from(payload);
     switch (type) {
     case ENQUEUE | ANSWER:
-        if (number == client->number) { /* else to one that was given up */
-            (void)unpack_u16(&u);
-            client->status = status_of(unpack_u8(&u));
-        }
+        (void)unpack_u16(&u);
+        enqueued(c, number, status_of(unpack_u8(&u)));
         return payload.len == 3;
-    case ACK | ANSWER:
-        if (number == client->ack_number) {
-            take_acked(client, payload);
-        }
+    case ACK | ANSWER: {
+        uint16_t affected = unpack_u16(&u);
+        acked(c, number, affected, status_of(unpack_u8(&u)));
         return payload.len == 3;
-    case JOBS: {
-        uint16_t count = unpack_u16(&u);
-        buf_add_str(&client->answer, payload);
-        client->pushed += count;
-        client->promised -= count < client->promised ? count : client->promised;
-        return !u.bad;
     }
+    case JOBS:
+        c->pushed_count += unpack_u16(&u);
+        buf_add_str(&c->pushed, unpack_bytes(&u, unpack_left(&u)));
+        return !u.bad;
     case AUTH | ANSWER:
         if (unpack_u8(&u) != 0) {
-            client->status = 401;
-            buf_clear(&client->answer);
-            buf_add_str(&client->answer, STR("the server refused the credential"));
+            for (size_t i = 0; i < c->client_count; i++) {
+                answer(c->clients[i], 401, STR("the server refused the credential"));
+            }
         }
         return true;
     case NOT_LEADER:
-        client->promised = 0;
-        client->status = 503;
+        refuse(c, number, 503, STR_EMPTY);
         return true;
     case FAULT:
-        take_fault(client, number, payload);
+        refuse(c, number, status_of_fault(payload), payload);
         return true;
     default:
         return true; /* pings, cancellations */
     }
 }
 
-/* Is what the client waits for there? */
-static bool is_answered(struct load_client *client)
+static struct str take_text(struct unpack *u)
 {
-    if (client->status == 0 && !client->is_producer && client->ack_number == 0 &&
-        client->pushed > 0) {
-        client->status = 200;
+    return unpack_bytes(u, unpack_u8(u));
+}
+
+struct pushed_job {
+    struct str id, payload;
+};
+
+static struct pushed_job take_job(struct unpack *u)
+{
+    struct pushed_job job = {.id = take_text(u)};
+    (void)take_text(u); /* queue */
+    (void)unpack_u32(u);
+    (void)take_text(u); /* checkpoint */
+    (void)take_text(u); /* tags */
+    job.payload = unpack_bytes(u, unpack_u32(u));
+    (void)unpack_u64(u); /* token */
+    return job;
+}
+
+/* Give the client what was pushed, as much as it can hold. False when it cannot be read. */
+static bool take_pushed(struct load_conn *c, struct load_client *client)
+{
+    size_t most = c->thread->run->plan->fetch_batch;
+    size_t count = c->pushed_count < most ? c->pushed_count : most;
+    struct str rest = str_from_offset(buf_str(&c->pushed), c->pushed_at);
+    struct unpack u = unpack_from(rest);
+    for (size_t i = 0; i < count && !u.bad; i++) {
+        (void)take_job(&u);
     }
-    return client->status != 0;
+    size_t len = rest.len - unpack_left(&u);
+    buf_add(&client->answer, rest.ptr, len);
+    client->promised -= count < client->promised ? count : client->promised;
+    c->pushed_at += len;
+    c->pushed_count -= count;
+    if (c->pushed_count == 0) {
+        buf_clear(&c->pushed);
+        c->pushed_at = 0;
+    }
+    return !u.bad;
+}
+
+/* Clients that have what they wait for. */
+static bool find_answered(struct load_conn *c)
+{
+    bool good = true;
+    for (size_t i = c->client_count; i-- > 0 && good;) {
+        struct load_client *client = c->clients[i];
+        if (client->state != CLIENT_SENT) {
+            continue;
+        }
+        bool may_take = client->number == 0 && (client->status == 0 || client->status == 200);
+        if (may_take && c->pushed_count > 0) {
+            good = take_pushed(c, client);
+            client->status = 200;
+        }
+        if (client->status != 0) {
+            client->next_answered = c->answered;
+            c->answered = client;
+        }
+    }
+    return good;
 }
 
 static bool wire_input(struct load_conn *c, struct str bytes)
 {
-    struct load_client *client = c->clients[0];
     size_t at = 0;
     bool good = true;
     buf_add_str(&c->in, bytes);
-    while (good && client->state == CLIENT_SENT && c->in.len - at >= HEAD_BYTES) {
+    while (good && c->in.len - at >= HEAD_BYTES) {
         struct unpack u = unpack_from(str_from(c->in.ptr + at, HEAD_BYTES));
         uint8_t type = unpack_u8(&u);
         uint32_t number = unpack_u32(&u);
@@ -279,54 +395,39 @@ static bool wire_input(struct load_conn *c, struct str bytes)
         if (!good || c->in.len - at - HEAD_BYTES < len) {
             break;
         }
-        good = take_frame(client, type, number, str_from(c->in.ptr + at + HEAD_BYTES, len));
+        good = take_frame(c, type, number, str_from(c->in.ptr + at + HEAD_BYTES, len));
         at += HEAD_BYTES + len;
     }
     if (at > 0) {
         memmove(c->in.ptr, c->in.ptr + at, c->in.len - at);
         c->in.len -= at;
     }
-    if (good && client->state == CLIENT_SENT && is_answered(client)) {
-        client->next_answered = NULL;
-        c->answered = client;
-    }
-    return good && !c->in.overflow;
+    return good && find_answered(c) && !c->in.overflow && !c->pushed.overflow;
 }
 
-const struct load_wire load_binary_wire = {
-    .open = wire_open, .close = wire_close, .request = wire_request, .input = wire_input};
+const struct load_wire load_binary_wire = {.open = wire_open,
+                                           .close = wire_close,
+                                           .request = wire_request,
+                                           .finish = wire_finish,
+                                           .input = wire_input};
 
 /* Reading */
-
-static struct str take_text(struct unpack *u)
-{
-    return unpack_bytes(u, unpack_u8(u));
-}
 
 bool load_binary__take_jobs(struct load_client *client)
 {
     struct unpack u = unpack_from(buf_str(&client->answer));
     while (!u.bad && unpack_left(&u) > 0) {
-        uint16_t count = unpack_u16(&u);
-        for (; count > 0 && !u.bad; count--) {
-            struct str id = take_text(&u);
-            (void)take_text(&u); /* queue */
-            (void)unpack_u32(&u);
-            (void)take_text(&u); /* checkpoint */
-            (void)take_text(&u); /* tags */
-            struct str payload = unpack_bytes(&u, unpack_u32(&u));
-            (void)unpack_u64(&u); /* token */
-            if (u.bad || id.len == 0 || id.len > LOAD_ID_BYTES ||
-                client->held_count == client->thread->run->plan->fetch_batch) {
-                return false;
-            }
-            struct load_job *job = &client->held[client->held_count++];
-            *job = (struct load_job){.id_len = id.len, .enqueued_ns = client->began_ns};
-            memcpy(job->id, id.ptr, id.len);
-            if (payload.len > 0) {
-                job->enqueued_ns = load_client__enqueued_at(payload.ptr, payload.ptr + payload.len,
-                                                            client->began_ns);
-            }
+        struct pushed_job in = take_job(&u);
+        if (u.bad || in.id.len == 0 || in.id.len > LOAD_ID_BYTES ||
+            client->held_count == client->thread->run->plan->fetch_batch) {
+            return false;
+        }
+        struct load_job *job = &client->held[client->held_count++];
+        *job = (struct load_job){.id_len = in.id.len, .enqueued_ns = client->began_ns};
+        memcpy(job->id, in.id.ptr, in.id.len);
+        if (in.payload.len > 0) {
+            job->enqueued_ns = load_client__enqueued_at(
+                in.payload.ptr, in.payload.ptr + in.payload.len, client->began_ns);
         }
     }
     return !u.bad;

@@ -21,7 +21,7 @@
 enum {
     LOAD_ID_BYTES = 64,           /* longest id of a job */
     LOAD_ANSWER_BYTES = 64 << 20, /* 512 jobs of the largest size are more; then the run fails */
-    LOAD_CONN_CLIENTS = 64,       /* on one HTTP/2 connection */
+    LOAD_CONN_CLIENTS = 64,       /* on one connection of HTTP/2 or of the binary protocol */
     LOAD_MISSES_MAX = 3,
 };
 
@@ -98,14 +98,13 @@ struct load_client {
     int32_t stream_id; /* LOAD_STREAM: the client's own; 0: none */
     int64_t sent_ns;   /* of the frame under way, or of the ack that fetches as well */
     /* LOAD_BINARY */
-    uint32_t number, ack_number; /* of the last frame; of the ack that is not answered, or 0 */
-    size_t promised;             /* jobs that it has credits for and that have not come */
-    size_t pushed;               /* jobs that came since it asked */
-    size_t acked;                /* by the last ack */
+    uint32_t number; /* of the frame whose answer it waits for; 0: it waits for jobs only */
+    size_t promised; /* credits that it gave and has not got a job for */
+    size_t acked;    /* by the last ack */
     struct load_client *next_answered;
 };
 
-/* One connection: one client of HTTP/1.1 and of the binary protocol, many of HTTP/2. */
+/* One connection: one client of HTTP/1.1, many of HTTP/2 and of the binary protocol. */
 struct load_conn {
     int fd; /* -1: none */
     bool connected, wants_out;
@@ -115,16 +114,25 @@ struct load_conn {
     struct buf in;  /* HTTP/1.1, binary: what came and is not taken */
     struct buf out; /* bytes for the socket */
     size_t out_sent;
-    void *session;                /* HTTP/2 */
-    struct load_client *answered; /* clients whose answer is whole */
+    void *session; /* HTTP/2 */
+    /* LOAD_BINARY */
+    uint32_t number;                /* of the newest frame, or of the acks that are gathered */
+    struct buf pushed;              /* jobs that no client has taken yet… */
+    size_t pushed_at, pushed_count; /* …of which those before pushed_at are gone */
+    struct buf acks;                /* for the next frame of acks, which is the newest */
+    size_t ack_count, credits;      /* to be sent at the end of the turn */
+    bool looks;                     /* a client waits for what has been pushed already */
+    struct load_client *answered;   /* clients whose answer is whole */
 };
 
 struct load_wire {
     void (*open)(struct load_conn *c);
     void (*close)(struct load_conn *c);
 
-    /* Put the client's request into c->out. */
+    /* Put the client's request into c->out, or gather it for finish. */
     void (*request)(struct load_conn *c, struct load_client *client);
+    /* Put what was gathered into c->out, before it is sent; NULL: nothing is. */
+    void (*finish)(struct load_conn *c);
 
     /* Bytes came. Clients whose answer is whole go to c->answered. False: this is no HTTP. */
     bool (*input)(struct load_conn *c, struct str bytes);

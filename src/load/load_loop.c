@@ -74,6 +74,9 @@ static void lose_conn(struct load_conn *c)
 /* Send what the connection has to say; false when it is lost. */
 static bool flush(struct load_conn *c)
 {
+    if (c->thread->wire->finish != NULL) {
+        c->thread->wire->finish(c);
+    }
     while (c->connected && c->out_sent < c->out.len) {
         ssize_t n = send(c->fd, c->out.ptr + c->out_sent, c->out.len - c->out_sent, MSG_NOSIGNAL);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {

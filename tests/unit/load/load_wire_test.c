@@ -13,8 +13,8 @@ struct kit {
     struct load_plan plan;
     struct load_run run;
     struct load_thread thread;
-    struct load_client client;
-    struct load_client *clients[1];
+    struct load_client client[2]; /* the second one only where a test gives it a connection */
+    struct load_client *clients[2];
     struct load_conn conn;
 };
 
@@ -27,14 +27,18 @@ static struct kit *kit_new(const struct load_wire *wire)
     k->run.plan = &k->plan;
     k->thread.run = &k->run;
     k->thread.wire = wire;
-    load_client__init(&k->client, &k->thread, true, 0);
-    k->clients[0] = &k->client;
-    k->client.conn = &k->conn;
+    k->thread.clients = k->client;
+    k->thread.client_count = 1;
+    load_client__init(&k->client[0], &k->thread, true, 0);
+    k->clients[0] = &k->client[0];
+    k->client[0].conn = &k->conn;
     k->conn.thread = &k->thread;
     k->conn.clients = k->clients;
     k->conn.client_count = 1;
     buf_init(&k->conn.in, 1 << 20);
     buf_init(&k->conn.out, 1 << 20);
+    buf_init(&k->conn.pushed, 1 << 20);
+    buf_init(&k->conn.acks, 1 << 20);
     wire->open(&k->conn);
     return k;
 }
@@ -42,24 +46,26 @@ static struct kit *kit_new(const struct load_wire *wire)
 static void kit_free(struct kit *k)
 {
     k->thread.wire->close(&k->conn);
-    load_client__deinit(&k->client);
+    load_client__deinit(&k->client[0]);
     buf_deinit(&k->conn.in);
     buf_deinit(&k->conn.out);
+    buf_deinit(&k->conn.pushed);
+    buf_deinit(&k->conn.acks);
     free(k);
 }
 
 static void kit_ask(struct kit *k, const char *path, const char *body)
 {
-    (void)snprintf(k->client.path, sizeof k->client.path, "%s", path);
-    buf_clear(&k->client.body);
-    buf_add_str(&k->client.body, str_from_z(body));
-    buf_clear(&k->client.answer);
-    k->client.body_sent = 0;
-    k->client.status = 0;
-    k->client.server_ns = -1;
-    k->client.state = CLIENT_SENT;
+    (void)snprintf(k->client[0].path, sizeof k->client[0].path, "%s", path);
+    buf_clear(&k->client[0].body);
+    buf_add_str(&k->client[0].body, str_from_z(body));
+    buf_clear(&k->client[0].answer);
+    k->client[0].body_sent = 0;
+    k->client[0].status = 0;
+    k->client[0].server_ns = -1;
+    k->client[0].state = CLIENT_SENT;
     k->conn.answered = NULL;
-    k->thread.wire->request(&k->conn, &k->client);
+    k->thread.wire->request(&k->conn, &k->client[0]);
 }
 
 static void http1__a_request_is_one_post(void **state)
@@ -84,10 +90,10 @@ static void http1__an_answer_may_come_in_any_pieces(void **state)
         assert_true(load_http1_wire.input(&k->conn, str_from(text, cut)));
         assert_null(k->conn.answered);
         assert_true(load_http1_wire.input(&k->conn, str_from(text + cut, sizeof text - 1 - cut)));
-        assert_ptr_equal(k->conn.answered, &k->client);
-        assert_int_equal(k->client.status, 201);
-        assert_int_equal(k->client.server_ns, 1250000);
-        expect_str(buf_str(&k->client.answer), STR("hello"));
+        assert_ptr_equal(k->conn.answered, &k->client[0]);
+        assert_int_equal(k->client[0].status, 201);
+        assert_int_equal(k->client[0].server_ns, 1250000);
+        expect_str(buf_str(&k->client[0].answer), STR("hello"));
         kit_free(k);
     }
 }
@@ -210,10 +216,10 @@ static void http2__requests_follow_one_another_on_a_connection(void **state)
         buf_clear(&p.body);
         kit_ask(k, "/api/v1/enqueue", body);
         peer_exchange(&p, k);
-        assert_ptr_equal(k->conn.answered, &k->client);
-        assert_int_equal(k->client.status, 200);
-        assert_int_equal(k->client.server_ns, 3000);
-        expect_str(buf_str(&k->client.answer), str_from_z(body));
+        assert_ptr_equal(k->conn.answered, &k->client[0]);
+        assert_int_equal(k->client[0].status, 200);
+        assert_int_equal(k->client[0].server_ns, 3000);
+        expect_str(buf_str(&k->client[0].answer), str_from_z(body));
     }
     nghttp2_session_del(p.session);
     buf_deinit(&p.body);
@@ -242,8 +248,8 @@ static void binary__a_producer_sends_its_credential_and_then_frames(void **state
         assert_null(k->conn.answered);
         assert_true(load_binary_wire.input(&k->conn, str_from(answer + i, 1)));
     }
-    assert_ptr_equal(k->conn.answered, &k->client);
-    assert_int_equal(k->client.status, 200);
+    assert_ptr_equal(k->conn.answered, &k->client[0]);
+    assert_int_equal(k->client[0].status, 200);
     kit_free(k);
 }
 
@@ -262,9 +268,113 @@ static void binary__refusals_are_told_by_their_code(void **state)
         struct kit *k = kit_new(&load_binary_wire);
         kit_ask(k, "", "body");
         assert_true(load_binary_wire.input(&k->conn, rows[i].bytes));
-        assert_int_equal(k->client.status, rows[i].status);
+        assert_int_equal(k->client[0].status, rows[i].status);
         kit_free(k);
     }
+}
+
+/* A pushed job: id, queue, attempt, checkpoint, tags, payload, token. */
+#define PUSHED(id) "\1" id "\1q\1\0\0\0\0\0\2\0\0\0{}\1\0\0\0\0\0\0\0"
+
+static void start_worker(struct kit *k, size_t i, const char *acks, size_t count)
+{
+    struct load_client *client = &k->client[i];
+    buf_clear(&client->body);
+    buf_add_str(&client->body, str_from_z(acks));
+    client->in_ack = count;
+    buf_clear(&client->answer);
+    client->held_count = 0;
+    client->status = 0;
+    client->state = CLIENT_SENT;
+    load_binary_wire.request(&k->conn, client);
+}
+
+/* What the turn has sent. */
+static void expect_sent(struct kit *k, const char *bytes, size_t len)
+{
+    load_binary_wire.finish(&k->conn);
+    assert_int_equal(k->conn.out.len, len);
+    assert_memory_equal(k->conn.out.ptr, bytes, len);
+    buf_clear(&k->conn.out);
+    k->conn.answered = NULL;
+}
+
+static size_t take(struct kit *k, size_t i)
+{
+    assert_true(load_binary__take_jobs(&k->client[i]));
+    k->client[i].state = CLIENT_READY;
+    k->conn.answered = NULL;
+    return k->client[i].held_count;
+}
+
+static void input(struct kit *k, const char *bytes, size_t len)
+{
+    assert_true(load_binary_wire.input(&k->conn, str_from(bytes, len)));
+}
+
+static void binary__workers_on_a_connection_share_what_is_pushed(void **state)
+{
+    static const char jobs[] = "\x82\1\0\0\0\112\0\0\0\3\0" PUSHED("a") PUSHED("b") PUSHED("c");
+    static const char job[] = "\x82\1\0\0\0\32\0\0\0\1\0" PUSHED("d");
+    static const char frames[] = "\3\2\0\0\0\5\0\0\0\3\0ABC\2\3\0\0\0\6\0\0\0\3\0what";
+    static const char acked[] = "\x83\2\0\0\0\3\0\0\0\3\0\0";
+    char what[] = "what";
+    struct load_text text = {.fetch = what, .fetch_len = 4};
+    (void)state;
+    struct kit *k = kit_new(&load_binary_wire);
+    k->plan.fetch_batch = 2;
+    k->plan.header_count = 0;
+    k->run.texts = &text;
+    load_client__deinit(&k->client[0]);
+    for (unsigned i = 0; i < 2; i++) {
+        load_client__init(&k->client[i], &k->thread, false, 0);
+        k->clients[i] = &k->client[i];
+        k->client[i].conn = &k->conn;
+    }
+    k->thread.client_count = k->conn.client_count = 2;
+    buf_clear(&k->conn.out);
+    load_binary_wire.open(&k->conn);
+
+    /* Each gives credits for two jobs, both in one frame. Three come: two and one. */
+    start_worker(k, 0, "", 0);
+    start_worker(k, 1, "", 0);
+    expect_sent(k, "\2\1\0\0\0\6\0\0\0\4\0what", 15);
+    input(k, jobs, sizeof jobs - 1);
+    assert_ptr_equal(k->conn.answered, &k->client[0]);
+    assert_ptr_equal(k->client[0].next_answered, &k->client[1]);
+    assert_int_equal(take(k, 0) + take(k, 1), 3);
+
+    /* Their acks are one frame, and their credits are one. A job that comes before the answer
+     * waits: it is for whoever is free first. */
+    start_worker(k, 0, "A", 1);
+    start_worker(k, 1, "BC", 2);
+    expect_sent(k, frames, sizeof frames - 1);
+    input(k, job, sizeof job - 1);
+    assert_null(k->conn.answered);
+    input(k, acked, sizeof acked - 1);
+    assert_ptr_equal(k->conn.answered, &k->client[0]);
+    assert_int_equal(k->client[0].acked, 1);
+    assert_int_equal(k->client[1].acked, 2);
+    assert_int_equal(take(k, 0) + take(k, 1), 1);
+
+    /* A client that comes when jobs are there has them looked at. */
+    input(k, job, sizeof job - 1);
+    assert_null(k->conn.answered);
+    start_worker(k, 0, "", 0);
+    expect_sent(k, "\4\4\0\0\0\0\0\0\0", 9);
+    input(k, "\x84\4\0\0\0\0\0\0\0", 9);
+    assert_ptr_equal(k->conn.answered, &k->client[0]);
+    assert_int_equal(take(k, 0), 1);
+
+    /* Credits that are refused are nobody's any more. */
+    start_worker(k, 1, "", 0);
+    load_binary_wire.finish(&k->conn);
+    input(k, "\xff\3\0\0\0\12\0\0\0overloaded", 9 + 10);
+    assert_ptr_equal(k->conn.answered, &k->client[1]);
+    assert_int_equal(k->client[1].status, 503);
+    assert_int_equal(k->client[0].promised + k->client[1].promised, 0);
+    load_client__deinit(&k->client[1]);
+    kit_free(k);
 }
 
 static void binary__what_is_no_frame_breaks_the_connection(void **state)
@@ -279,6 +389,7 @@ static void binary__what_is_no_frame_breaks_the_connection(void **state)
 
 TEST_GROUP(load_wire, cmocka_unit_test(binary__a_producer_sends_its_credential_and_then_frames),
            cmocka_unit_test(binary__refusals_are_told_by_their_code),
+           cmocka_unit_test(binary__workers_on_a_connection_share_what_is_pushed),
            cmocka_unit_test(binary__what_is_no_frame_breaks_the_connection),
            cmocka_unit_test(http1__a_request_is_one_post),
            cmocka_unit_test(http1__an_answer_may_come_in_any_pieces),
