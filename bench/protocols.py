@@ -23,7 +23,7 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 from lib.calm import ticks
-from lib.running import ENVIRONMENT, PATIENCE_S, Client, free_port, percentiles, running
+from lib.running import ENVIRONMENT, PATIENCE_S, Client, await_view, free_port, percentiles, running
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/integration/api"))
 from http2_client import Connection
@@ -157,6 +157,7 @@ def main():
             server.port = port
             for _ in range(rounds):
                 for i, (_, phase, flags) in enumerate(WAYS):
+                    await_view(port)
                     found[i].append(measure(program, port, rpc_port, jobs, flags)[phase])
             waited = handed_over(server, rpc_port)
     print(f"{'':<28} {'phase':<10} {'jobs/s':>9} {'ratio':>6} {'server CPU ms per 1,000':>24} {'p50 ms':>8} {'p99 ms':>8}")

@@ -19,9 +19,14 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import http.client
+
+sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+from lib import pipeline
+from lib.running import await_view
 
 
 class Target:
@@ -122,42 +127,10 @@ def deliver(options, folder):
             target.close()
 
 
-PIPELINE = 32  # requests under way on each connection
-
-
-def put(port, kind, count, pipe):
-    """Send requests on one connection, PIPELINE at a time, and count the answers."""
-    text = '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}' if kind == "/jobs" \
-        else '{"queue":"q","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z"}'
-    one = f"POST {kind} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
-    with socket.create_connection(("127.0.0.1", port)) as s:
-        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sent = answered = 0
-        while answered < count:
-            n = min(PIPELINE - (sent - answered), count - sent)
-            if n > 0:
-                s.sendall(one * n)
-                sent += n
-            data = s.recv(1 << 16)
-            if not data:
-                raise RuntimeError("the server hung up")
-            answered += data.count(b"HTTP/1.1 20")
-    pipe.send(None)
-
-
-def await_view(server, port):
-    """The search index works off what a turn has left to it, which the next one would pay for."""
-    lag = "corvo_sqlite_mirror_lag_updates "
-    while True:
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        connection.request("GET", "/metrics")
-        lines = connection.getresponse().read().decode().splitlines()
-        connection.close()
-        if all(float(line[len(lag):]) == 0 for line in lines if line.startswith(lag)):
-            return
-        if server.poll() is not None:
-            raise RuntimeError("the server has ended")
-        time.sleep(0.1)
+BODIES = {
+    "/api/v1/enqueue": '{"queue":"q","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z"}',
+    "/jobs": '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}',
+}
 
 
 def create(options, folder):
@@ -166,10 +139,10 @@ def create(options, folder):
     try:
         for _ in range(3):
             for kind in ("/api/v1/enqueue", "/jobs"):
-                pipe, other = multiprocessing.Pipe()
-                await_view(server, port)
+                await_view(port)
                 began, before = time.monotonic(), processor_time(server)
-                clients = [multiprocessing.Process(target=put, args=(port, kind, options.create // 4, other)) for _ in range(4)]
+                clients = [multiprocessing.Process(target=pipeline.post, args=(port, kind, BODIES[kind], options.create // 4))
+                           for _ in range(4)]
                 for client in clients:
                     client.start()
                 for client in clients:

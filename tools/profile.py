@@ -3,7 +3,7 @@
 
 Runs the profile build under the loads that the release shall be fast at: jobs one by one and in
 batches, over HTTP/1.1 and HTTP/2, by calls and streams of the RPC service and by the binary protocol,
-from the request to the ack. Does nothing when that was done before, unless asked to do it --again.
+from the request to the ack; jobs that the server is to deliver; searches. Does nothing when that was done before, unless asked to do it --again.
 """
 import os
 import pathlib
@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 sys.path.insert(0, str(ROOT / "bench"))
+from lib import pipeline
 from lib.running import ENVIRONMENT, Server, free_port
 
 FOLDER = ROOT / "build/profile"
@@ -31,6 +32,12 @@ LOADS = [
     ("50,000 jobs by RPC streams", ["--jobs=50000", "--concurrency=64", "--protocol=stream", *TEN]),
     ("50,000 jobs by the binary protocol", ["--jobs=50000", "--concurrency=64", "--protocol=binary", *TEN]),
 ]
+# Path, body, how many: several under way at a time.
+REQUESTS = [
+    ("20,000 jobs to be delivered", "/jobs",
+     '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}', 20000),
+    ("500 searches", "/api/v1/jobs/search", '{"queue":"bench.q","state":["completed"],"limit":20}', 500),
+]
 
 
 def cmake(*args, **options):
@@ -47,11 +54,15 @@ def build():
 def run_loads():
     rpc_address = f"127.0.0.1:{free_port()}"
     with Server(CORVO, flags=("--rpc-bind", rpc_address)) as server:
+        count = len(LOADS) + len(REQUESTS)
         for number, (what, load) in enumerate(LOADS, 1):
-            print(f"profile: load {number} of {len(LOADS)}: {what}", flush=True)
+            print(f"profile: load {number} of {count}: {what}", flush=True)
             subprocess.run([CORVO, "bench", f"--server=http://127.0.0.1:{server.port}",
                             f"--rpc-address={rpc_address}", "--save=/dev/null", *load], env=ENVIRONMENT, check=True,
                            stdout=subprocess.DEVNULL)
+        for number, (what, *request) in enumerate(REQUESTS, len(LOADS) + 1):
+            print(f"profile: load {number} of {count}: {what}", flush=True)
+            pipeline.post(server.port, *request)
     if server.process.returncode != 0:  # it writes the counts when it ends
         sys.exit(f"the server ended with {server.process.returncode}")
 

@@ -17,10 +17,18 @@ PATIENCE_S = 60
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CORVO_")}
 
 
+_given = set()
+
+
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that nobody listens on, another one each time."""
+    while True:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 def await_port(port, process):
@@ -33,6 +41,19 @@ def await_port(port, process):
             if process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"{process.args[0]} does not listen") from None
             time.sleep(0.02)
+
+
+def await_view(port):
+    """The search index works off what one measurement has left to it, which the next one would pay for."""
+    lag = "corvo_sqlite_mirror_lag_updates "
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection.request("GET", "/metrics")
+        lines = connection.getresponse().read().decode().splitlines()
+        connection.close()
+        if all(float(line[len(lag):]) == 0 for line in lines if line.startswith(lag)):
+            return
+        time.sleep(0.1)
 
 
 def output(*command, **options):
