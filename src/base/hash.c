@@ -17,6 +17,23 @@ static uint64_t add_word(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
+/* The last n bytes, fewer than a word, of which there are `all`: as a word with zeros behind them.
+ * A copy of so many bytes would be a call. */
+static uint64_t last_bytes(const uint8_t *p, size_t n, size_t all)
+{
+    if (all >= sizeof(uint64_t)) { /* with some before them, which are shifted out */
+        return word_at(p + n - sizeof(uint64_t)) >> 8 * (sizeof(uint64_t) - n);
+    }
+    if (n >= sizeof(uint32_t)) {
+        uint32_t low;
+        uint32_t high; /* some of them again */
+        memcpy(&low, p, sizeof low);
+        memcpy(&high, p + n - sizeof high, sizeof high);
+        return le32toh(low) | (uint64_t)le32toh(high) << 8 * (n - sizeof high);
+    }
+    return p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
+}
+
 enum { LANES = 4 };
 #define STRIDE (LANES * sizeof(uint64_t))
 
@@ -39,6 +56,7 @@ static uint64_t add_strides(uint64_t h, const uint8_t *p, size_t strides)
 uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
+    const size_t all = n;
     uint64_t h = hash_u64(seed ^ (0x9e3779b97f4a7c15U * (n + 1)));
     if (n >= 2 * STRIDE) {
         h = add_strides(h, p, n / STRIDE);
@@ -49,9 +67,7 @@ uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t n)
         h = add_word(h, word_at(p));
     }
     if (n > 0) {
-        uint64_t word = 0;
-        memcpy(&word, p, n);
-        h = (h ^ le64toh(word)) * 0x9fb21c651e98df25U;
+        h = (h ^ last_bytes(p, n, all)) * 0x9fb21c651e98df25U;
     }
     return hash_u64(h);
 }

@@ -30,6 +30,21 @@ static void hash__is_fixed_for_ever(void **state)
     }
 }
 
+/* Each length has its own way to the last bytes. */
+static void hash__is_fixed_for_every_length(void **state)
+{
+    (void)state;
+    uint8_t bytes[200];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 37 + 11);
+    }
+    uint64_t hash = 0;
+    for (size_t n = 0; n <= sizeof bytes; n++) {
+        hash = hash_bytes(hash, bytes + sizeof bytes - n, n);
+    }
+    assert_true(hash == 0x9e3f25fdd2db2ea0U);
+}
+
 static void hash__tells_lengths_and_zero_bytes_apart(void **state)
 {
     (void)state;
@@ -67,6 +82,7 @@ static void u64__spreads_neighbours(void **state)
 }
 
 TEST_GROUP(hash, cmocka_unit_test(hash__is_fixed_for_ever),
+           cmocka_unit_test(hash__is_fixed_for_every_length),
            cmocka_unit_test(hash__tells_lengths_and_zero_bytes_apart),
            cmocka_unit_test(hash__depends_on_every_bit_and_on_the_seed),
            cmocka_unit_test(u64__spreads_neighbours));
