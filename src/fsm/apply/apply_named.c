@@ -135,7 +135,7 @@ static bool has_room(struct machine *m, const struct command_named_put *p, struc
  * it. */
 static bool is_taken(struct machine *m, const struct job *j)
 {
-    struct job other;
+    ATTR_UNINITIALIZED struct job other;
     struct id id;
     enum store_family family;
     return id_parse(j->name, ID_JOB, &id) && jobs__get(m, id, &other, &family) &&
@@ -147,7 +147,7 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
 {
     const struct command_named_put *p = &c->named_put;
     struct job *j = &p->job->job;
-    struct job known;
+    ATTR_UNINITIALIZED struct job known;
     struct id id;
     enum store_family family;
     r->items = ENTRY_ARRAY(m, struct result_item, 1);

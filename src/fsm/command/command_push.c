@@ -110,7 +110,7 @@ void command_push__encode_put(const struct command *c, struct buf *out)
 void command_push__decode_put(struct unpack *u, struct arena *a, struct command *c)
 {
     struct command_named_put *p = &c->named_put;
-    struct err ignored;
+    ATTR_UNINITIALIZED struct err ignored;
     p->bytes_max = unpack_u64(u);
     p->count_max = unpack_u64(u);
     struct str doc = unpack_bytes(u, unpack_left(u));
@@ -119,8 +119,10 @@ void command_push__decode_put(struct unpack *u, struct arena *a, struct command 
         u->bad = true;
         return;
     }
-    memset(p->job, 0, sizeof *p->job);
     u->bad |= store_job_decode_whole(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK;
+    /* The job was made zero as it was decoded; a named one has nothing else. */
+    p->job->expire_after_ms = 0;
+    p->job->starts_chain = p->job->payload_is_json = p->job->push_is_target = false;
 }
 
 void command_push__encode_purge(const struct command *c, struct buf *out)

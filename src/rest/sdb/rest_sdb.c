@@ -150,7 +150,7 @@ static void handle_create(struct rest_call *c)
 {
     struct wall now = engine_time(c->rest->config.engine);
     struct rest_sdb_creation *made = REST_NEW(c, struct rest_sdb_creation);
-    struct command command;
+    ATTR_UNINITIALIZED struct command command;
     struct str object;
     struct str queue;
     struct str text;

@@ -12,7 +12,7 @@
 
 bool rest_sdb_create__queue(struct rest_call *c, struct str *out)
 {
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     if (rest_names__internal(c, "queue", REST_SDB_QUEUE, out, &err)) {
         return true;
     }

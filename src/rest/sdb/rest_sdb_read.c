@@ -60,7 +60,7 @@ static const struct str member_names[MEMBER_COUNT] = {
 /* A member that is text; false when it is something else. Null counts as absent. */
 static bool take_text(struct rest_call *c, struct json_value v, struct str *out)
 {
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     *out = STR_EMPTY;
     return v.type == JSON_TYPE_NULL ||
            (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK);
@@ -91,7 +91,7 @@ static bool take_payload(struct rest_call *c, struct json_value v, struct str *o
         *out = v.text;
         return true;
     }
-    buf_init(&b, v.text.len);
+    rest_call__room(c, &b, v.text.len);
     json_compact_add(&b, v.text);
     *out = rest_call__keep(c, &b);
     return true;
@@ -120,7 +120,7 @@ bool rest_sdb_read__body(struct rest_call *c, struct str *out_object)
 static bool decode(struct rest_call *c, struct str object, struct rest_sdb_new *out,
                    struct given_time *out_at, struct given_time *out_until)
 {
-    struct json_value m[MEMBER_COUNT];
+    ATTR_UNINITIALIZED struct json_value m[MEMBER_COUNT];
     return json_scan_members(object, member_names, MEMBER_COUNT, m) &&
            take_text(c, m[ID], &out->id) && take_text(c, m[TYPE], &out->type) &&
            take_time(c, m[TIMESTAMP], out_at) && take_time(c, m[LAST_DATE], out_until) &&
@@ -146,7 +146,7 @@ static bool validate(struct rest_call *c, struct wall now, struct rest_sdb_new *
 {
     static const char said[] = "Job validation failed: ";
     struct wall ignored;
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     if (!n->recurring && !n->has_at) {
         return refuse(c, out, "%stimestamp is required for unico jobs", said);
     }
