@@ -66,6 +66,11 @@ class Work:
         self.send_busily("/api/v1/enqueue", {"queue": "later", "payload": {"n": 1},
                                              "scheduled_at": "2100-01-01T00:00:00Z"})
 
+    def enqueue_push_busy(self):
+        self.send_busily("/api/v1/enqueue", {"queue": "push", "payload": {"n": 1},
+                                             "scheduled_at": "2100-01-01T00:00:00Z",
+                                             "push": {"url": "http://127.0.0.1:1/"}})
+
     def create_busy(self):
         self.send_busily("/jobs", {"type": "unico", "timestamp": 4102444800, "payload": {"n": 1},
                                    "webhook_url": "http://127.0.0.1:1/"})
@@ -78,6 +83,7 @@ class Work:
         for _ in range(10):
             self.enqueue_busy()
             self.create_busy()
+            self.enqueue_push_busy()
 
     def use_a_key(self):
         key = self.client.post("/api/v1/auth/keys", {"name": "bench", "role": "operator"})["api_key"]
@@ -126,8 +132,9 @@ class Work:
 PLAN = [("enqueue", OPERATIONS, 1), ("search", SEARCHES, 1), ("fetch", OPERATIONS, 1), ("heartbeat", OPERATIONS, 1),
         ("get_job", OPERATIONS, 1), ("ack", OPERATIONS, 1),
         ("lifecycle_batch", BATCHES, BATCH), ("lifecycle_stream", 1, STREAMED)]
-# jobs for later with many requests under way, by either way to make them (scheduler.md 2.3)
-BUSY_PLAN = [("enqueue_busy", BUSY // UNDER_WAY, UNDER_WAY), ("create_busy", BUSY // UNDER_WAY, UNDER_WAY)]
+# jobs for later with many requests under way: for a worker; and those that the server delivers, by either way to make
+# them (scheduler.md 2.3)
+BUSY_PLAN = [(name, BUSY // UNDER_WAY, UNDER_WAY) for name in ("enqueue_busy", "create_busy", "enqueue_push_busy")]
 
 
 class Counted(Server):
@@ -200,9 +207,9 @@ def count_until_cheap(program, before):
 
 
 def show(costs, before):
-    print(f"{'instructions':<16} {'before':>9} {'now':>9}   ratio")
+    print(f"{'instructions':<17} {'before':>9} {'now':>9}   ratio")
     for name, cost in costs.items():
-        print(f"{name:<16} {before.get(name, 0):>9} {cost:>9}   {cost / before.get(name, cost):5.3f}"
+        print(f"{name:<17} {before.get(name, 0):>9} {cost:>9}   {cost / before.get(name, cost):5.3f}"
               f"{'   dearer' if is_dearer(name, cost, before) else ''}")
 
 

@@ -8,7 +8,8 @@ first have been called, and prints calls per second and the lateness of each cal
 of 0 all are due at once: then the rate is what the server can do. The targets (bench/push_target) answer at once and
 write down when they were called.
 
---create also compares the rates of POST /jobs and of POST /api/v1/enqueue, with the same body of a job, in turns.
+--create also compares the rates of POST /jobs and of POST /api/v1/enqueue, in turns: of a job that a worker would
+fetch, which is less work, and of the same job as that of POST /jobs, which the server delivers.
 """
 import argparse
 import array
@@ -127,9 +128,12 @@ def deliver(options, folder):
             target.close()
 
 
-BODIES = {
-    "/api/v1/enqueue": '{"queue":"q","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z"}',
-    "/jobs": '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}',
+# Jobs for later: one that a worker fetches, and one that the server delivers, by either way to make it.
+KINDS = {
+    "enqueue": ("/api/v1/enqueue", '{"queue":"q","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z"}'),
+    "enqueue with push": ("/api/v1/enqueue", '{"queue":"p","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z",'
+                                             '"push":{"url":"http://127.0.0.1:1/"}}'),
+    "jobs": ("/jobs", '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}'),
 }
 
 
@@ -138,10 +142,10 @@ def create(options, folder):
     best, used = {}, {}
     try:
         for _ in range(3):
-            for kind in ("/api/v1/enqueue", "/jobs"):
+            for kind, (path, body) in KINDS.items():
                 await_view(port)
                 began, before = time.monotonic(), processor_time(server)
-                clients = [multiprocessing.Process(target=pipeline.post, args=(port, kind, BODIES[kind], options.create // 4))
+                clients = [multiprocessing.Process(target=pipeline.post, args=(port, path, body, options.create // 4))
                            for _ in range(4)]
                 for client in clients:
                     client.start()
@@ -154,9 +158,10 @@ def create(options, folder):
                 cost = (processor_time(server) - before) / options.create * 1e6
                 used[kind] = min(used.get(kind, cost), cost)
         for kind, rate in best.items():
-            print(f"create: POST {kind} {rate:.0f}/s, {used[kind]:.0f} us of processor time each (best of three)")
-        print(f"create: ratio of the rates {best['/jobs'] / best['/api/v1/enqueue']:.2f}, "
-              f"of the processor times {used['/api/v1/enqueue'] / used['/jobs']:.2f}")
+            print(f"create: POST {kind:<17} {rate:.0f}/s, {used[kind]:.1f} us of processor time each (best of three)")
+        for kind in ("enqueue", "enqueue with push"):
+            print(f"create: jobs to {kind}: ratio of the rates {best['jobs'] / best[kind]:.2f}, "
+                  f"of the processor times {used[kind] / used['jobs']:.2f}")
     finally:
         server.terminate()
         server.wait()
