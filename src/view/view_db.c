@@ -269,7 +269,7 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
 {
     static const char *const pragmas[] = {
         [VIEW_DB_WRITE] = ("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
-                           "PRAGMA wal_autocheckpoint = 8192; PRAGMA journal_size_limit = 67108864;"
+                           "PRAGMA wal_autocheckpoint = 1024; PRAGMA journal_size_limit = 67108864;"
                            "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY"),
         /* A sort that is larger than the cache goes to a temporary file. */
         [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
