@@ -84,6 +84,29 @@ describe("jobs", () => {
       assert.deepEqual(await page.locator(".toast").allInnerTexts(), ["Job deleted"]);
     }));
 
+  it("are left once they are deleted, whatever the page hears first", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.enqueue("act.late");
+      await visit(page, "/ui/queues/act.late");
+      await page.locator("tbody tr").first().locator("td.wide").click();
+      await page.waitForURL(`**/ui/jobs/${id}`);
+      await button(page, "Delete").click();
+      // The event of the deletion arrives, and the job is read again, before the deletion is answered.
+      const gone = page.waitForResponse((r) => r.url().endsWith(`/jobs/${id}`) && r.status() === 404);
+      await page.route(`**/api/v1/jobs/${id}`, async (route) => {
+        if (route.request().method() !== "DELETE") {
+          return route.continue();
+        }
+        const response = await route.fetch();
+        await gone;
+        await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => setTimeout(next))));
+        return route.fulfill({ response });
+      });
+      await dialog(page).getByRole("button", { name: "Delete job" }).click();
+      await toast(page, "Job deleted");
+      await page.waitForURL("**/ui/queues/act.late*");
+    }));
+
   it("are retried, cancelled, held, approved, rejected and deleted", () =>
     f.withPage(async (page) => {
       const steps = [

@@ -75,9 +75,8 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move" | "d
 }
 
 /** One click is too easy for what nobody can bring back. */
-function DeleteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+function DeleteDialog({ job, remove, onClose }: { job: Job; remove: ReturnType<typeof useDeleteJob>; onClose: () => void }) {
   const navigate = useNavigate();
-  const remove = useDeleteJob();
   const leave = () => {
     const state = window.history.state as { idx?: number } | null;
     if ((state?.idx ?? 0) > 0) {
@@ -180,9 +179,12 @@ export default function JobDetail() {
   const { id = "" } = useParams();
   useTitle(id);
   const job = useJob(id);
+  // Of the page and not of the dialog: an event may show that the job is gone before the deletion is answered, and the
+  // answer to an action whose component is gone is dropped.
+  const remove = useDeleteJob();
   const [asked, setAsked] = useState<"clone" | "move" | "delete" | null>(null);
-  if (job.data === undefined || (job.error instanceof ApiError && job.error.status === 404)) {
-    const missing = job.error instanceof ApiError && job.error.status === 404;
+  const missing = job.error instanceof ApiError && job.error.status === 404;
+  if (job.data === undefined || (missing && !remove.isPending)) {
     return (
       <>
         <PageHead title={<span className="job-id">{id}</span>} />
@@ -195,6 +197,10 @@ export default function JobDetail() {
     );
   }
   const data = job.data;
+  const closeDelete = () => {
+    remove.reset();
+    setAsked(null);
+  };
   return (
     <>
       <PageHead
@@ -231,7 +237,7 @@ export default function JobDetail() {
       </div>
       {asked === "clone" && <EnqueueDialog clone={data} onClose={() => setAsked(null)} />}
       {asked === "move" && <MoveDialog job={data} onClose={() => setAsked(null)} />}
-      {asked === "delete" && <DeleteDialog job={data} onClose={() => setAsked(null)} />}
+      {asked === "delete" && <DeleteDialog job={data} remove={remove} onClose={closeDelete} />}
     </>
   );
 }
