@@ -1,35 +1,37 @@
-import { lazy } from "react";
+import { useEffect } from "react";
 import { Route, Routes } from "react-router-dom";
 
+import { loadPages, page } from "./components/page";
 import { Shell } from "./components/shell";
 import { Dashboard } from "./pages/dashboard";
 
-// The dashboard comes with the first load; every other page when it is asked for.
-const Queues = lazy(() => import("./pages/queues"));
-const QueueDetail = lazy(() => import("./pages/queue"));
-const Jobs = lazy(() => import("./pages/jobs"));
-const JobDetail = lazy(() => import("./pages/job"));
-const DeadLetter = lazy(() => import("./pages/dead-letter"));
-const Scheduled = lazy(() => import("./pages/scheduled"));
-const Schedules = lazy(() => import("./pages/schedules"));
-const Held = lazy(() => import("./pages/held"));
-const Events = lazy(() => import("./pages/events"));
-const Cost = lazy(() => import("./pages/cost"));
-const Errors = lazy(() => import("./pages/errors"));
-const WorkerDetail = lazy(() => import("./pages/worker"));
-const Workers = lazy(() => import("./pages/workers"));
-const Cluster = lazy(() => import("./pages/cluster"));
-const Webhooks = lazy(() => import("./pages/webhooks"));
-const Policies = lazy(() => import("./pages/policies"));
-const ApiKeys = lazy(() => import("./pages/api-keys"));
-const Namespaces = lazy(() => import("./pages/namespaces"));
-const Roles = lazy(() => import("./pages/roles"));
-const Sso = lazy(() => import("./pages/sso"));
-const AuditLogs = lazy(() => import("./pages/audit-logs"));
-const Organization = lazy(() => import("./pages/organization"));
-const NotFound = lazy(() => import("./pages/not-found"));
+// The dashboard comes with the first load, every other page after it.
+const Queues = page(() => import("./pages/queues"));
+const QueueDetail = page(() => import("./pages/queue"));
+const Jobs = page(() => import("./pages/jobs"));
+const JobDetail = page(() => import("./pages/job"));
+const DeadLetter = page(() => import("./pages/dead-letter"));
+const Scheduled = page(() => import("./pages/scheduled"));
+const Schedules = page(() => import("./pages/schedules"));
+const Held = page(() => import("./pages/held"));
+const Events = page(() => import("./pages/events"));
+const Cost = page(() => import("./pages/cost"));
+const Errors = page(() => import("./pages/errors"));
+const WorkerDetail = page(() => import("./pages/worker"));
+const Workers = page(() => import("./pages/workers"));
+const Cluster = page(() => import("./pages/cluster"));
+const Webhooks = page(() => import("./pages/webhooks"));
+const Policies = page(() => import("./pages/policies"));
+const ApiKeys = page(() => import("./pages/api-keys"));
+const Namespaces = page(() => import("./pages/namespaces"));
+const Roles = page(() => import("./pages/roles"));
+const Sso = page(() => import("./pages/sso"));
+const AuditLogs = page(() => import("./pages/audit-logs"));
+const Organization = page(() => import("./pages/organization"));
+const NotFound = page(() => import("./pages/not-found"));
 
 export function App() {
+  useEffect(loadPages, []);
   return (
     <Routes>
       <Route element={<Shell />}>

@@ -133,11 +133,14 @@ describe("a page that was not opened yet", () => {
 
   it("waits for a server that is away", () =>
     f.withPage(async (page) => {
+      // Pages are loaded in advance; this one cannot be.
+      await page.route("**/assets/workers-*.js", (route) => route.abort());
       await visit(page, "/ui/");
       await f.server.stop();
       await page.getByRole("link", { name: "Workers", exact: true }).click();
       await visible(page.getByText("This page could not be shown"));
       await visible(page.getByText(/Connection lost/));
+      await page.unrouteAll();
       await f.server.restart();
       await visible(page.getByRole("heading", { name: "Workers" }));
       await visible(page.getByText("worker-a1"));

@@ -114,7 +114,7 @@ export function JobList(props: JobListProps) {
         jqError={jqError}
       />
       <Card
-        title={`${title} (${total} total)`}
+        title={last === undefined ? title : `${title} (${total} total)`}
         aside={
           <div className="card-row">
             {last !== undefined && <span className="muted small">{last.duration_ms} ms</span>}

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Suspense, useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { NavLink, Outlet, useLocation, useNavigate } from "react-router-dom";
 
 import { useSignOut } from "../api/actions";
@@ -225,9 +225,7 @@ export function Shell() {
         <div className="page">
           <Reconnect />
           <Crash key={pathname}>
-            <Suspense fallback={<p className="muted">Loading...</p>}>
-              <Outlet />
-            </Suspense>
+            <Outlet />
           </Crash>
         </div>
       </main>
