@@ -97,6 +97,7 @@ describe("other values", () => {
   it("writes a moment in a zone", () => {
     expect(format.moment("2026-07-01T00:30:00Z", "America/New_York")).toBe("2026-06-30 20:30:00");
     expect(format.moment("2026-07-01T00:30:00Z", "UTC")).toBe("2026-07-01 00:30:00");
+    expect(format.moment("2026-02-11T09:05:03Z")).toBe(format.moment("2026-02-11T09:05:03Z", format.localZone()));
     expect(format.moment("nonsense")).toBe("-");
   });
 

@@ -131,18 +131,41 @@ const MOMENT: Intl.DateTimeFormatOptions = {
   hourCycle: "h23",
 };
 
+const two = (n: number): string => String(n).padStart(2, "0");
+
+/** By time zone. To make one takes 0.2 ms, and a chart has a thousand moments. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat("en-CA", { ...MOMENT, timeZone });
+  formats.set(timeZone, format);
+  return format;
+}
+
 /** "2026-02-11 10:00:00" in a time zone; the browser's own without one. */
 export function moment(at: string | number, timeZone?: string): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) {
     return "-";
   }
-  const format = new Intl.DateTimeFormat("en-CA", timeZone === undefined ? MOMENT : { ...MOMENT, timeZone });
-  const part = Object.fromEntries(format.formatToParts(date).map((p) => [p.type, p.value]));
+  if (timeZone === undefined) {
+    const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+    return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  }
+  const part = Object.fromEntries(formatOf(timeZone).formatToParts(date).map((p) => [p.type, p.value]));
   return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second}`;
 }
 
-export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+let zone = { name: "", offset: NaN };
+
+/** The browser's own. Looked up again when its offset changes: the computer may travel. */
+export function localZone(): string {
+  const offset = new Date().getTimezoneOffset();
+  if (offset !== zone.offset) {
+    zone = { name: Intl.DateTimeFormat().resolvedOptions().timeZone, offset };
+  }
+  return zone.name;
+}
 
 /** For a tooltip: local time with its zone, then UTC. */
 export const fullTime = (at: string): string => `${moment(at)} (${localZone()})\n${moment(at, "UTC")} UTC`;
@@ -150,7 +173,6 @@ export const fullTime = (at: string): string => `${moment(at)} (${localZone()})\
 /** "10:00:04.301" of a moment, local. */
 export function clock(at: string | number): string {
   const date = new Date(at);
-  const two = (n: number) => String(n).padStart(2, "0");
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(
     date.getMilliseconds(),
   ).padStart(3, "0")}`;
