@@ -19,6 +19,7 @@ struct checking {
     struct id *ids;   /* those that the job at hand depends on */
     struct id id;     /* of the job at hand */
     struct str queue; /* and its queue */
+    bool dead;
 };
 
 static void ATTR_PRINTF(3, 4) differs(struct checking *c, const struct id *id, const char *fmt, ...)
@@ -114,7 +115,8 @@ static void compare_error(void *data, const struct store_error *e)
         sqlite3_column_int64(c->errors, 0) != (int64_t)e->row ||
         !str_eq(view_db__text(c->errors, 1), e->error) ||
         !str_eq(view_db__text(c->errors, 2), c->queue) ||
-        !str_eq(view_db__text(c->errors, 3), e->version)) {
+        !str_eq(view_db__text(c->errors, 3), e->version) ||
+        sqlite3_column_int64(c->errors, 4) != c->dead) {
         differs(c, &c->id, "error %llu", (unsigned long long)e->row);
     }
 }
@@ -155,6 +157,7 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
     bool row = false;
     c->id = j->id;
     c->queue = j->queue;
+    c->dead = j->state == JOB_DEAD;
     view_db__bind_id(c->row, 1, &c->id);
     view_db__bind_id(c->errors, 1, &c->id);
     view_db__bind_id(c->usage, 1, &c->id);
@@ -252,12 +255,17 @@ static enum err_code compare_cells(struct checking *c, struct err *err)
     return ERR_OK;
 }
 
+#define WRONG_BEFORE                                                                               \
+    "SELECT count(*) FROM errors e WHERE e.before <> ifnull((SELECT max(o.at) FROM errors o"       \
+    " WHERE o.job = e.job AND o.mark = e.mark AND o.row_num < e.row_num), -1)"
+
 static enum err_code compare_totals(struct checking *c, struct err *err)
 {
     if (compare_total(c, "SELECT count(*) FROM jobs", c->out->jobs, err) != ERR_OK ||
         compare_total(c, "SELECT count(*) - (SELECT count(*) FROM gone) FROM texts", c->out->jobs,
                       err) != ERR_OK ||
         compare_total(c, "SELECT count(*) FROM errors", c->errors_seen, err) != ERR_OK ||
+        compare_total(c, WRONG_BEFORE, 0, err) != ERR_OK ||
         compare_total(c, "SELECT count(*) FROM usage", c->usages_seen, err) != ERR_OK ||
         compare_total(c, "SELECT count(*) FROM depends", c->depends_seen, err) != ERR_OK) {
         return err->code;
@@ -297,9 +305,8 @@ enum err_code view_check_run(struct view_reader *r, struct store *store, struct 
         {"SELECT t.id, t.queue, t.payload, t.tags, q.name FROM texts t, queues q"
          " WHERE t.num = ? AND q.num = ?",
          &c.text},
-        {"SELECT row_num, error, name, errors.version FROM errors JOIN queues ON num = queue WHERE "
-         "job = ?"
-         " ORDER BY row_num",
+        {"SELECT row_num, error, name, errors.version, dead FROM errors JOIN queues ON num = queue"
+         " WHERE job = ? ORDER BY row_num",
          &c.errors},
         {"SELECT row_num, at, input, output, cache_creation, cache_read, cost, model, provider"
          " FROM usage WHERE job = ? ORDER BY row_num",

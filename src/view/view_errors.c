@@ -161,24 +161,25 @@ bool view_errors_parse(struct str text, int64_t *out)
 
 /* Groups */
 
-#define FROM_JOINED(index, join)                                                                   \
-    " FROM errors e INDEXED BY " index " CROSS JOIN queues q ON q.num = e.queue" join              \
-    " WHERE e.at >= ?1 AND e.at <= ?2 AND q.name >= ?3"                                            \
+/* ?9: every queue is wanted, and none is looked at. */
+#define FROM_ERRORS(index)                                                                         \
+    " FROM errors e INDEXED BY " index " WHERE e.at >= ?1 AND e.at <= ?2"                          \
+    " AND (?9 OR EXISTS (SELECT 1 FROM queues q WHERE q.num = e.queue AND q.name >= ?3"            \
     " AND (?4 = '' OR q.name < ?4) AND (?5 = '' OR q.name = ?5)"                                   \
-    " AND (?8 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?8))"
-#define FROM_ERRORS(index) FROM_JOINED(index, "")
+    " AND (?8 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?8))))"
 
-/* The one that looks at the jobs, which lie anywhere. */
+/* A job is counted by the first of its errors in the range: the one that has none before it there.
+ * No job is looked at, as they lie anywhere. */
 static const char groups_sql[] =
-    "SELECT e.mark, count(*) AS n, count(DISTINCT e.job), count(DISTINCT iif(j.state = ?6, e.job,"
-    " NULL)), min(e.at), max(e.at)" FROM_JOINED(
-        "errors_at",
-        " CROSS JOIN jobs j ON j.id = e.job") " GROUP BY e.mark ORDER BY n DESC, e.mark LIMIT ?7";
+    "SELECT e.mark, count(*) AS n, sum(e.before < ?1), sum(e.before < ?1 AND e.dead), min(e.at),"
+    " max(e.at)" FROM_ERRORS("errors_at") " GROUP BY e.mark ORDER BY n DESC, e.mark LIMIT ?7";
 static const char total_sql[] = "SELECT count(*)" FROM_ERRORS("errors_at");
 static const char example_sql[] = "SELECT e.job, e.error" FROM_ERRORS(
     "errors_mark") " AND e.mark = ?6 ORDER BY e.at DESC LIMIT 1";
-static const char queues_sql[] = "SELECT q.name, count(*) AS n" FROM_ERRORS(
-    "errors_mark") " AND e.mark = ?6 GROUP BY q.num ORDER BY n DESC, q.name LIMIT ?7";
+static const char queues_sql[] =
+    "SELECT (SELECT name FROM queues WHERE num = e.queue) AS name,"
+    " count(*) AS n" FROM_ERRORS(
+        "errors_mark") " AND e.mark = ?6 GROUP BY e.queue ORDER BY n DESC, name LIMIT ?7";
 static const char versions_sql[] =
     "SELECT e.version, count(*) AS n" FROM_ERRORS("errors_version") " AND e.mark = ?6"
                                                                     " AND e.version <> ''"
@@ -208,6 +209,8 @@ static enum err_code prepare(struct asking *q, const char *sql, sqlite3_stmt **o
     view_db__bind_text(*out, 4, q->names.high);
     view_db__bind_text(*out, 5, q->e->queue);
     view_db__bind_text(*out, 8, q->e->scope);
+    (void)sqlite3_bind_int(*out, 9,
+                           q->e->ns.len == 0 && q->e->queue.len == 0 && q->e->scope.len == 0);
     return ERR_OK;
 }
 
@@ -320,7 +323,7 @@ enum err_code view_errors_run(struct view_reader *r, struct view_errors *e, stru
     if (e->groups == NULL) {
         return err_set(err, ERR_TOO_LARGE, "there is no room for groups");
     }
-    enum err_code code = each(&q, groups_sql, JOB_DEAD, e->limit, read_group, e);
+    enum err_code code = each(&q, groups_sql, 0, e->limit, read_group, e);
     e->total = 0;
     for (size_t i = 0; i < e->count; i++) {
         e->total += e->groups[i].count;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "store/store_rows.h"
 #include "view/view_errors.h"
 #include "view/view_int.h"
@@ -22,7 +23,9 @@ enum statement {
     INSERT_TEXTS,
     INSERT_ERROR,
     MOVE_ERRORS,
+    KILL_ERRORS,
     TRIM_ERRORS,
+    CUT_ERRORS,
     DELETE_ERRORS,
     INSERT_USAGE,
     DELETE_USAGE,
@@ -49,9 +52,11 @@ static const char *const statements[STATEMENT_COUNT] = {
     [INSERT_TEXTS] = "INSERT INTO texts (num, id, bytes, queue, payload, tags)"
                      " SELECT num, id, bytes, queue_name, payload, tags FROM fed",
     [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark, queue,"
-                     " version) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                     " version, before, dead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [MOVE_ERRORS] = "UPDATE errors SET queue = ?2 WHERE job = ?1",
+    [KILL_ERRORS] = "UPDATE errors SET dead = ?2 WHERE job = ?1",
     [TRIM_ERRORS] = "DELETE FROM errors WHERE job = ? AND row_num < ?",
+    [CUT_ERRORS] = "UPDATE errors SET before = -1 WHERE job = ?1 AND before >= 0 AND before < ?2",
     [DELETE_ERRORS] = "DELETE FROM errors WHERE job = ?",
     [INSERT_USAGE] = "INSERT OR IGNORE INTO usage (row_num, job, at, input, output, cache_creation,"
                      " cache_read, cost, model, provider) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -323,7 +328,28 @@ struct hanging {
     struct err *err;
     enum err_code code;
     int64_t first; /* number of the oldest row seen; 0: none */
+    int64_t first_at;
+    struct {
+        int64_t mark, at;
+    } seen[LIMIT_JOB_ERRORS]; /* fingerprints, each with the time of its last error so far */
+    size_t seen_count;
 };
+
+/* When the same happened before, -1 if it did not; and that it happens now. */
+static int64_t note_mark(struct hanging *h, int64_t mark, int64_t at)
+{
+    size_t i = 0;
+    while (i < h->seen_count && h->seen[i].mark != mark) {
+        i++;
+    }
+    int64_t before = i < h->seen_count ? h->seen[i].at : -1;
+    if (i < LIMIT_JOB_ERRORS) {
+        h->seen[i].mark = mark;
+        h->seen[i].at = at;
+        h->seen_count = i == h->seen_count ? i + 1 : h->seen_count;
+    }
+    return before;
+}
 
 static void write_error(void *data, const struct store_error *e)
 {
@@ -332,15 +358,30 @@ static void write_error(void *data, const struct store_error *e)
     if (h->code != ERR_OK) {
         return;
     }
+    int64_t mark = view_errors_mark(e->error, NULL);
     view_db__bind_id(st, 1, &h->j->id);
     bind_i64(st, 2, (int64_t)e->row);
     view_db__bind_text(st, 3, e->error);
     bind_i64(st, 4, e->created_at.ns);
-    bind_i64(st, 5, view_errors_mark(e->error, NULL));
+    bind_i64(st, 5, mark);
     bind_i64(st, 6, h->queue);
     view_db__bind_text(st, 7, e->version);
-    h->first = h->first == 0 ? (int64_t)e->row : h->first;
+    bind_i64(st, 8, note_mark(h, mark, e->created_at.ns));
+    bind_i64(st, 9, h->j->state == JOB_DEAD);
+    if (h->first == 0) {
+        h->first = (int64_t)e->row;
+        h->first_at = e->created_at.ns;
+    }
     h->code = run(h->r, INSERT_ERROR, h->err);
+}
+
+/* A value in the errors of a job that are there. */
+static enum err_code set_errors(struct view_rows *r, enum statement which, const struct job *j,
+                                int64_t value, struct err *err)
+{
+    view_db__bind_id(r->st[which], 1, &j->id);
+    bind_i64(r->st[which], 2, value);
+    return run(r, which, err);
 }
 
 static enum err_code write_errors(struct view_rows *r, const struct job *j, int64_t queue,
@@ -352,17 +393,11 @@ static enum err_code write_errors(struct view_rows *r, const struct job *j, int6
         view_db__bind_id(r->st[TRIM_ERRORS], 1, &j->id);
         bind_i64(r->st[TRIM_ERRORS], 2, h.first);
         h.code = run(r, TRIM_ERRORS, err);
+        if (h.code == ERR_OK && sqlite3_changes(r->db) > 0) {
+            h.code = set_errors(r, CUT_ERRORS, j, h.first_at, err);
+        }
     }
     return h.code;
-}
-
-/* Of a job that is in another queue now. */
-static enum err_code move_errors(struct view_rows *r, const struct job *j, int64_t queue,
-                                 struct err *err)
-{
-    view_db__bind_id(r->st[MOVE_ERRORS], 1, &j->id);
-    bind_i64(r->st[MOVE_ERRORS], 2, queue);
-    return run(r, MOVE_ERRORS, err);
 }
 
 static void write_one_usage(void *data, const struct store_usage *u)
@@ -442,7 +477,13 @@ static enum err_code write_hanging(struct view_rows *r, struct view_item *item, 
     if (!old->found && write_depends(r, j, &item->extra.depends, err) != ERR_OK) {
         return err->code;
     }
-    if (old->errors > 0 && old->queue != queue && move_errors(r, j, queue, err) != ERR_OK) {
+    bool dead = j->state == JOB_DEAD;
+    if (old->errors > 0 && old->queue != queue &&
+        set_errors(r, MOVE_ERRORS, j, queue, err) != ERR_OK) {
+        return err->code;
+    }
+    if (old->errors > 0 && (old->cell.state == JOB_DEAD) != dead &&
+        set_errors(r, KILL_ERRORS, j, dead, err) != ERR_OK) {
         return err->code;
     }
     if (j->error_count != old->errors && write_errors(r, j, queue, err) != ERR_OK) {

@@ -25,6 +25,18 @@ class ErrorGroups(ApiTest):
         self.assert_time(first["first_seen"])
         self.assertLessEqual(first["first_seen"], first["last_seen"])
 
+    def test_a_job_is_counted_once_and_dead_while_it_is(self):
+        queue = unique("errors")
+        job = self.fail(queue, "refused by 1")
+        self.fail(queue, "refused by 2")
+        self.api.must(self.api.post(f"/api/v1/jobs/{job}/retry"))
+        self.assertEqual([(g["count"], g["jobs"], g["dead"]) for g in self.groups(queue)], [(2, 2, 1)])
+        self.assertEqual(self.api.fetch(queue)["job_id"], job)
+        self.api.fail(job, error="refused by 3")
+        self.assertEqual([(g["count"], g["jobs"], g["dead"]) for g in self.groups(queue)], [(3, 2, 2)])
+        whole = self.api.must(self.api.get("/api/v1/errors"))
+        self.assertEqual(whole["total"], sum(g["count"] for g in whole["groups"]))
+
     def test_a_group_is_found_and_retried(self):
         queue = unique("errors")
         jobs = [self.fail(queue, f"timeout after {n} ms") for n in (10, 200)]

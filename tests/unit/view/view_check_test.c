@@ -63,6 +63,32 @@ static void a_wrong_counter_is_found(void **state)
     view_kit_close(k);
 }
 
+static void a_wrong_error_is_found(void **state)
+{
+    static const struct {
+        const char *spoil, *mend;
+    } rows[] = {
+        {"UPDATE errors SET before = 1", "UPDATE errors SET before = -1"},
+        {"UPDATE errors SET dead = 1", "UPDATE errors SET dead = 0"},
+        {"UPDATE errors SET error = 'yes'", "UPDATE errors SET error = 'no'"},
+    };
+    struct view_kit *k = view_kit_open(NULL);
+    struct err err;
+    sqlite3 *db = NULL;
+    (void)state;
+    (void)engine_kit_put(k->engine, engine_kit_new_job("q"));
+    engine_kit_fail(k->engine, engine_kit_claim(k->engine, "q"));
+    view_kit_check(k);
+    assert_int_equal(view_db__open(view_kit_path(k).z, VIEW_DB_WRITE, &db, &err), ERR_OK);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].spoil);
+        assert_true(differences_after(k, db, rows[i].spoil) > 0);
+        assert_int_equal(differences_after(k, db, rows[i].mend), 0);
+    }
+    view_db__close(db);
+    view_kit_close(k);
+}
+
 /* Numbers by which memory is reached: a file that has wrong ones is made anew. */
 static void numbers_that_cannot_be_are_damage(void **state)
 {
@@ -98,4 +124,5 @@ static void numbers_that_cannot_be_are_damage(void **state)
 }
 
 TEST_GROUP(view_check, cmocka_unit_test(a_wrong_counter_is_found),
+           cmocka_unit_test(a_wrong_error_is_found),
            cmocka_unit_test(numbers_that_cannot_be_are_damage));

@@ -1,8 +1,10 @@
 #include "view/view_errors.h"
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "lib/expect.h"
 #include "lib/test.h"
+#include "view_kit.h"
 
 static void patterns__have_no_numbers_ids_addresses_and_paths(void **state)
 {
@@ -55,5 +57,97 @@ static void fingerprints__are_those_of_the_patterns(void **state)
     free(large);
 }
 
-TEST_GROUP(view_errors, cmocka_unit_test(patterns__have_no_numbers_ids_addresses_and_paths),
+static void run_errors(struct view_kit *k, struct view_reader *r, void *data)
+{
+    (void)(view_errors_run(r, data, k->arena, &k->err) == ERR_OK);
+}
+
+/* The only group, of the failures from then on; no failures at all are none. */
+static struct view_errors_group group_since(struct view_kit *k, struct wall from)
+{
+    struct view_errors e = {.from = from, .to = {.ns = INT64_MAX}, .limit = 10};
+    view_kit_ask(k, false, run_errors, &e);
+    assert_int_equal(k->err.code, ERR_OK);
+    assert_true(e.count <= 1);
+    struct view_errors_group none = {0};
+    struct view_errors_group group = e.count == 0 ? none : e.groups[0];
+    assert_int_equal(e.total, group.count);
+    view_kit_forget(k);
+    return group;
+}
+
+static void fail_again(struct view_kit *k, struct id id, struct str error)
+{
+    engine_kit_job(k->engine, COMMAND_JOB_RETRY, id);
+    assert_true(id_eq(engine_kit_claim(k->engine, "q"), id));
+    struct command fail = {.type = COMMAND_FAIL, .fail = {.id = id, .error = error}};
+    (void)engine_kit_do(k->engine, &fail);
+}
+
+static struct id put_dead(struct view_kit *k)
+{
+    struct command_new job = engine_kit_new_job("q");
+    job.job.max_retries = 1;
+    struct id id = engine_kit_put(k->engine, job);
+    assert_true(id_eq(engine_kit_claim(k->engine, "q"), id));
+    engine_kit_fail(k->engine, id);
+    return id;
+}
+
+static void groups__count_each_job_once(void **state)
+{
+    struct view_kit *k = view_kit_open(NULL);
+    struct wall never = {.ns = 0};
+    (void)state;
+    struct id a = put_dead(k);
+    struct id b = put_dead(k);
+    fail_again(k, a, STR("no"));
+    struct view_errors_group g = group_since(k, never);
+    assert_int_equal(g.count, 3);
+    assert_int_equal(g.jobs, 2);
+    assert_int_equal(g.dead, 2);
+    /* Only the later one of two errors is in the range. */
+    g = group_since(k, g.last_seen);
+    assert_int_equal(g.count, 1);
+    assert_int_equal(g.jobs, 1);
+    assert_int_equal(g.dead, 1);
+    /* What is not dead any more has failed all the same. */
+    engine_kit_job(k->engine, COMMAND_JOB_RETRY, a);
+    g = group_since(k, never);
+    assert_int_equal(g.jobs, 2);
+    assert_int_equal(g.dead, 1);
+    engine_kit_job(k->engine, COMMAND_JOB_DELETE, b);
+    g = group_since(k, never);
+    assert_int_equal(g.count, 2);
+    assert_int_equal(g.jobs, 1);
+    assert_int_equal(g.dead, 0);
+    view_kit_check(k);
+    view_kit_close(k);
+}
+
+/* The oldest errors of a job are dropped: one that followed one of them is then the first. */
+static void groups__count_jobs_whose_first_errors_are_gone(void **state)
+{
+    struct view_kit *k = view_kit_open(NULL);
+    struct wall never = {.ns = 0};
+    (void)state;
+    struct id id = put_dead(k);
+    for (unsigned i = 0; i < LIMIT_JOB_ERRORS - 2; i++) {
+        fail_again(k, id, STR("no"));
+    }
+    assert_int_equal(group_since(k, never).count, LIMIT_JOB_ERRORS - 1);
+    for (unsigned i = 0; i < 3; i++) {
+        fail_again(k, id, STR("no"));
+        struct view_errors_group g = group_since(k, never);
+        assert_int_equal(g.count, LIMIT_JOB_ERRORS);
+        assert_int_equal(g.jobs, 1);
+        assert_int_equal(g.dead, 1);
+        view_kit_check(k);
+    }
+    view_kit_close(k);
+}
+
+TEST_GROUP(view_errors, cmocka_unit_test(groups__count_each_job_once),
+           cmocka_unit_test(groups__count_jobs_whose_first_errors_are_gone),
+           cmocka_unit_test(patterns__have_no_numbers_ids_addresses_and_paths),
            cmocka_unit_test(fingerprints__are_those_of_the_patterns));
