@@ -1,12 +1,12 @@
 /*
- * Binary: the binary worker protocol (rpc.md, appendix A) on a port of its own.
+ * Binary: the binary worker protocol (rpc.md, appendix A), on its own port.
  *
- * Clients send frames and need not wait for answers: each has a number, and its answer has the
- * same. A worker says once what it wants and how many jobs it has room for (credits); jobs are
- * pushed to it when they come, and it is told when one of them is cancelled. The rules are those of
- * svc/, as for every other dialect.
+ * Clients can send frames without waiting for responses: each frame has a number, which its
+ * response repeats. A worker subscribes once, with its queues and the number of jobs it has room
+ * for (credits). The server pushes jobs to it as they arrive, and tells it when one of its jobs is
+ * cancelled. svc/ implements the rules, as for every other protocol.
  *
- * All connections belong to one thread, which asks the engine and writes the answers.
+ * One thread owns all connections. It sends commands to the engine and writes the responses.
  */
 #pragma once
 

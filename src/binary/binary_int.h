@@ -1,8 +1,8 @@
 /*
- * What the files of binary share: the thread's state, and a connection.
+ * What the files of binary share: the state of the thread, and a connection.
  *
- * A connection is freed when its socket is closed and nothing that it asked for is under way. What
- * a client sends is answered in the order in which it is done, not in that of the requests.
+ * A connection is freed when its socket is closed and none of its commands is in progress.
+ * Responses are sent in the order in which commands finish, not in the order of the requests.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Binary_message: frames and what is in them, as bytes (rpc.md A.1, A.2). Numbers are
- * little-endian; texts have their length in front, in one byte unless said otherwise. Pure.
+ * Binary_message: encodes and decodes frames and their contents (rpc.md A.1, A.2). Numbers are
+ * little-endian. A text is preceded by its length, in one byte unless noted otherwise. Pure.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Cli_complete: what could come next on a command line that is not finished.
+ * Cli_complete: completions for an unfinished command line.
  *
- * The shells' scripts (corvo completion SHELL) are a few lines that ask the program itself, so that
- * they are never older than it.
+ * The shell scripts (corvo completion SHELL) are a few lines that call the program, so they always
+ * match its version.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Cli_form: the forms in which rows are printed (-o).
+ * Cli_form: output formats for rows (-o).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Cli_man: the manual pages, in roff, from the table.
+ * Cli_man: prints the manual pages, in roff, from the table of commands.
  */
 #pragma once
 

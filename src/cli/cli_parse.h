@@ -1,8 +1,8 @@
 /*
- * Cli_parse: from arguments to a command, its flags and its arguments.
+ * Cli_parse: parses arguments into a command, its flags and its arguments.
  *
- * The words of a command come first; only flags that every client has may stand before or between
- * them. After them flags and arguments mix freely. "--" ends the flags.
+ * The words of a command come first; only global flags may precede or separate them. After them,
+ * flags and arguments can be mixed. "--" ends the flags.
  */
 #pragma once
 

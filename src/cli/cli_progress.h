@@ -1,8 +1,8 @@
 /*
- * Cli_progress: how far long work has come, on standard error.
+ * Cli_progress: shows the progress of long operations on standard error.
  *
- * On a terminal a bar that is drawn over itself; elsewhere a line for each step, so that a log
- * shows it too.
+ * On a terminal, it is a bar that is redrawn in place. Elsewhere it is one line per step, so that a
+ * log shows it too.
  */
 #pragma once
 

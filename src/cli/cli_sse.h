@@ -1,5 +1,5 @@
 /*
- * Cli_sse: server-sent events, taken out of a stream that comes in pieces of any size.
+ * Cli_sse: parses server-sent events from a stream that arrives in pieces of any size.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Cli_suggest: what was probably meant.
+ * Cli_suggest: suggests what a mistyped word was probably meant to be.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 /*
- * Cli_table: what a command and a flag are, and where all of them stand.
+ * Cli_table: the tables of commands and flags.
  *
- * A command is a row. Many need nothing else: the row says which request to make and how to show
- * the answer (struct cli_call), and cli_call.c does it. Others have a function. Flags of a row that
- * name a field of the request's body are put there by their kind.
+ * A command is a row. Many commands need nothing else: the row names the request to send and how to
+ * print the response (struct cli_call), and cli_call.c does both. Others have a function. Flags of
+ * a row that name a field of the request body are added to it by their kind.
  *
- * To add a command: a row in the family's file (cli_jobs.c …), its function if it needs one, and a
- * test in tests/integration/cli. To add a family: its table here and in cli_table.c.
+ * To add a command: add a row to the family's file (cli_jobs.c …), a function if it needs one, and
+ * a test in tests/integration/cli. To add a family: add its table here and in cli_table.c.
  */
 #pragma once
 

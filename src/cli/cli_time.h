@@ -1,5 +1,5 @@
 /*
- * Cli_time: moments as people like to read them.
+ * Cli_time: prints times in a form that is easy to read.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Cli_when: moments as people type them.
+ * Cli_when: parses times as users type them.
  */
 #pragma once
 

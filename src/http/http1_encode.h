@@ -1,5 +1,5 @@
 /*
- * Http1_encode: the bytes of an HTTP/1 answer.
+ * Http1_encode: writes the bytes of an HTTP/1 response.
  */
 #pragma once
 

@@ -1,10 +1,11 @@
 /*
- * Http1_head: the meaning of the head of an HTTP/1 request (RFC 9112), or why it is refused.
+ * Http1_head: parses and checks the head of an HTTP/1 request (RFC 9112).
  *
- * Pure: text in, views of that text out. Strict on purpose, because a proxy in front of us may read
- * a doubtful request differently than we do, and the difference is an attack (request smuggling).
- * So refused are: bare line feeds, folded lines, blanks before the colon, control bytes, a length
- * given twice or together with a transfer coding, codings other than "chunked", a second Host.
+ * Pure: the results are views of the input text. The parser is strict on purpose. A proxy in front
+ * of the server may interpret an ambiguous request differently, and attackers exploit such
+ * differences (request smuggling). It refuses bare line feeds, folded lines, blanks before the
+ * colon, control bytes, a length that is given twice or together with a transfer coding, codings
+ * other than "chunked", and a second Host header.
  */
 #pragma once
 

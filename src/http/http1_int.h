@@ -1,11 +1,11 @@
 /*
- * Http1: the HTTP/1 protocol on a connection: pipelined requests, answers in their order.
+ * Http1: the HTTP/1 protocol on a connection: pipelined requests, answered in order.
  *
- * Requests are parsed and started as they come, up to a limit, so that their work overlaps; each
- * has its place in the pipeline. The first in it writes straight to the connection, the others hold
- * their answers back until it is their turn.
+ * Requests are parsed and started as they arrive, up to a limit, so that they are worked on in
+ * parallel. Each has a place in the pipeline. The first one writes directly to the connection; the
+ * others keep their responses until it is their turn.
  *
- * http1.c is the protocol, http1_answer.c the pipeline and its answers.
+ * http1.c implements the protocol, http1_answer.c the pipeline and its responses.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Http1_parser: where the parts of an HTTP/1 request stream begin and end.
+ * Http1_parser: finds where the parts of an HTTP/1 request stream begin and end.
  *
- * Pure and pulled: the caller offers the bytes it has, gets one event, and drops the bytes that are
- * used up. What comes out depends on the bytes alone, never on how they were cut into reads (the
- * fuzz target holds it to that). A head is given out whole, so that it can be copied once and
- * parsed in place; a body is given out as it lies there, without copying.
+ * Pure. The caller passes the bytes it has, receives one event, and drops the bytes that were
+ * consumed. The events depend only on the bytes, not on how reads split them (the fuzz target
+ * checks this). A head is returned as a whole, so that it can be copied once and parsed in place. A
+ * body is returned in place, without copying.
  *
  *   HEAD --> http1_parser_body --> BODY* --> END --> HEAD …          ERROR ends it
  */

@@ -1,15 +1,15 @@
 /*
- * Http2: the HTTP/2 protocol on a connection, by nghttp2.
+ * Http2: the HTTP/2 protocol on a connection, with nghttp2.
  *
- * nghttp2 does the framing, header compression, flow control accounting and the rules of the
- * protocol; here its streams become exchanges. Flow control: bytes of the connection's window are
- * given back on arrival, those of a stream's window when the handler has consumed them, so that one
- * slow handler stops its own stream and no other. Output is asked for only while the connection has
- * room for it, so that everything else stays small in nghttp2's queues. While much is waiting to be
- * read by the client, further requests are not started.
+ * nghttp2 implements framing, header compression, flow control and the rules of the protocol. This
+ * module turns its streams into exchanges. Bytes are returned to the window of the connection when
+ * they arrive, and to the window of a stream when the handler has consumed them: a slow handler
+ * stops only its own stream. Output is requested only while the connection has room for it, which
+ * keeps nghttp2's queues small. While the client has much unread output, no further requests are
+ * started.
  *
- * http2.c is the session, http2_head.c receives the head of a request, http2_answer.c sends
- * answers, http2_common.c prepares the headers that all of them have.
+ * http2.c implements the session, http2_head.c receives the head of a request, http2_answer.c sends
+ * responses, http2_common.c prepares the headers that all responses have.
  */
 #pragma once
 

@@ -1,19 +1,20 @@
 /*
- * Http_conn: one connection: its socket, its TLS, the bytes on their way out, and its end.
+ * Http_conn: one connection: its socket, TLS, pending output, and how it closes.
  *
- * What is read goes to a protocol (HTTP/1 or HTTP/2, found out from the first bytes); what the
- * protocol puts into out leaves once per turn of the loop, in one system call where the socket
- * takes it. Nothing here calls a handler.
+ * Input goes to a protocol (HTTP/1 or HTTP/2, detected from the first bytes). What the protocol
+ * adds to `out` is written once per turn of the loop, in one system call if the socket accepts it
+ * all. Nothing here calls a handler.
  *
  *   OPEN --> FINISHING --> LINGERING --> CLOSED
  *     |          |             |           ^
  *     +----------+-------------+-- doomed -+
  *
- *   FINISHING: no further request or answer; closes when everything is written.
- *   LINGERING: our side is shut, and input is thrown away for a moment: closing with unread input
- *              makes the kernel send a reset, which can destroy the answer on its way.
- *   doomed:    a flag, acted on at the end of the turn, so that a connection never ends while a
- *              function up the stack still works on it.
+ *   FINISHING: accepts no further request or response; closes when everything is written.
+ *   LINGERING: our side is shut down, and input is discarded for a moment. If a socket is closed
+ *              with unread input, the kernel sends a reset, which can destroy a response in
+ *              transit.
+ *   doomed:    a flag that takes effect at the end of the turn, so that a connection never ends
+ *              while a function up the stack still uses it.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Http_date: the Date header of answers (RFC 9110, 6.6.1), written once a second.
+ * Http_date: the Date header of responses (RFC 9110, 6.6.1), formatted once per second.
  *
  * Belongs to one network thread.
  */

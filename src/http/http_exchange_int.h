@@ -1,14 +1,13 @@
 /*
- * Http_exchange: a request from the inside; what both protocols have in common.
+ * Http_exchange: the internal side of a request, common to both protocols.
  *
- * Two sides hold an exchange: the handler, until it finishes the request, and the transport (an
- * HTTP/1 pipeline or an HTTP/2 stream), until the answer is on its way or the client has gone. When
- * both have let go it is put aside and used again at the end of the loop's turn, so that within a
- * turn nobody's pointer to it goes stale.
+ * An exchange has two owners: the handler, until it finishes the request, and the transport (an
+ * HTTP/1 pipeline or an HTTP/2 stream), until the response is being sent or the client has
+ * disconnected. When both have released it, it is recycled at the end of the loop's turn, so that
+ * pointers to it stay valid within a turn.
  *
- * http_exchange__step is the only place that calls the handler, apart from on_request and the
- * pieces of a streamed body. Calls of the handler only record what they want and ask for a later
- * step.
+ * Only http_exchange__step calls the handler, apart from on_request and the pieces of a streamed
+ * body. Functions that the handler calls only record the request and schedule a later step.
  */
 #pragma once
 

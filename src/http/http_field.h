@@ -1,5 +1,5 @@
 /*
- * Http_field: which bytes may stand in a header, whoever wrote it.
+ * Http_field: which bytes a header may contain, in requests and in responses.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Http_known: the request headers that the server itself looks for, by number.
+ * Http_known: numbers for the request headers that the server uses itself.
  *
- * A header is given its number once, when its line is read; whoever wants it finds it in a slot of
- * the request (http_request_known) and compares no names.
+ * A header gets its number once, when its line is read. Code that needs it reads the slot with that
+ * number (http_request_known) and compares no names.
  */
 #pragma once
 

@@ -1,9 +1,10 @@
 /*
- * Http_limits: every number that bounds what a stranger can make the HTTP server do or keep.
+ * Http_limits: every limit on what a client can make the HTTP server do or keep.
  *
- * One row each: type, name, default, and why that number. The struct and HTTP_LIMITS_DEFAULT are
- * made from the rows; whoever opens a server may change any of them. A violation is answered with
- * the status that the row names, where an answer is still possible, and the connection is closed.
+ * One row per limit: type, name, default, and the reason for the default. The struct and
+ * HTTP_LIMITS_DEFAULT are generated from the rows, and the caller that opens a server may change
+ * any of them. A request that exceeds a limit gets the status that its row names, if a response is
+ * still possible, and the connection is closed.
  */
 #pragma once
 

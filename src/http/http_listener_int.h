@@ -1,11 +1,11 @@
 /*
- * Http_listener: the sockets that are listened on, and who may have a connection.
+ * Http_listener: the listening sockets, and the limits on connections.
  *
- * Lives on the first network thread, which accepts for all and gives each connection to the thread
- * that has fewest: clients keep few connections and use them hard, so an even spread is worth more
- * than an accept queue per thread. A connection needs a place (struct http_slot), of which there is
- * a limited number in total and per address; the place travels to the connection's thread with the
- * socket, and comes back when the connection has ended.
+ * Runs on the first network thread, which accepts connections for all threads and assigns each to
+ * the thread with the fewest. Clients keep few connections and use them heavily, so an even
+ * distribution matters more than an accept queue per thread. Every connection needs a slot (struct
+ * http_slot). Their number is limited in total and per address. The slot moves to the connection's
+ * thread with the socket and is returned when the connection has ended.
  */
 #pragma once
 

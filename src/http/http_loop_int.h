@@ -1,9 +1,9 @@
 /*
- * Http_loop from the inside: what the connections and requests of one network thread share.
+ * Http_loop, internal: what the connections and requests of one network thread share.
  *
- * Work is collected during a turn and done once at its end, before the loop waits again:
- * connections with something to write or to go on with, exchanges with something to tell their
- * handler. So the answers to everything that came in one turn leave in one write per connection.
+ * Work is collected during a turn of the loop and done once at its end: connections with output to
+ * write or input to continue with, and exchanges with news for their handler. The responses to
+ * everything that arrived in one turn therefore leave in one write per connection.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Http_out: bytes on their way out, as a list of blocks.
+ * Http_out: pending output, as a list of blocks.
  *
- * Small pieces are copied behind one another into blocks, which come from a cache that all
- * connections of a thread share: an idle connection holds none. Bytes that live for ever are
- * referred to and not copied. One list can be hung behind another without touching the bytes.
+ * Small pieces are copied one after another into blocks. The blocks come from a cache that all
+ * connections of a thread share; an idle connection holds none. Static bytes are referenced, not
+ * copied. One list can be appended to another without copying.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Http_status: the names of status codes, and what the server itself says when it refuses.
+ * Http_status: names of status codes, and the texts with which the server refuses requests.
  */
 #pragma once
 

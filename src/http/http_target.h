@@ -1,5 +1,5 @@
 /*
- * Http_target: what a request asks for, taken apart and decoded once.
+ * Http_target: the target of a request (path and query), split and decoded once.
  */
 #pragma once
 

@@ -1,9 +1,10 @@
 /*
- * Http_tls: TLS between the socket and the protocol, through memory.
+ * Http_tls: TLS between the socket and the protocol, through memory buffers.
  *
- * OpenSSL never sees the socket: bytes read are fed in, bytes to write are taken out, so that the
- * connection's buffers and limits stay the only ones. The context (certificate, key) is made by one
- * thread and shared; OpenSSL counts its references. A session belongs to its connection's thread.
+ * OpenSSL never touches the socket: the connection feeds it the bytes it has read and takes the
+ * bytes to write. The buffers and limits of the connection are therefore the only ones. One thread
+ * creates the context (certificate and key), which all threads share; OpenSSL counts its
+ * references. A session belongs to the thread of its connection.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Rpc: the WorkerService for clients of Connect, gRPC and gRPC-Web, on the port of the HTTP API
- * (rpc.md). What a method does is decided in svc/; here bytes become its structs and back.
+ * Rpc: the WorkerService for Connect, gRPC and gRPC-Web clients, on the port of the HTTP API
+ * (rpc.md). svc/ implements the methods; this module converts between bytes and its structs.
  *
- * Whoever owns the port finds out who is calling, for which namespace, and whether the client may
- * call at all, and hands the request over with rpc_request; or has its refusal written in the words
- * of the client's protocol by rpc_refuse. Both run on the request's loop and finish the request.
+ * The owner of the port authenticates the caller, determines its namespace and checks that it may
+ * make the call. It then passes the request to rpc_request, or has rpc_refuse write the refusal in
+ * the client's protocol. Both run on the request's loop and finish the request.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Rpc_descriptor: the services as descriptors of Protocol Buffers, for clients that ask the server
- * what it speaks (server reflection). They are made from the tables of the messages and methods.
+ * Rpc_descriptor: Protocol Buffers descriptors of the services, for server reflection. They are
+ * generated from the tables of messages and methods.
  */
 #pragma once
 

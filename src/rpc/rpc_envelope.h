@@ -1,9 +1,10 @@
 /*
- * Rpc_envelope: messages in a body, each behind one byte of flags and four of length (rpc.md 4.2).
+ * Rpc_envelope: messages in a body, each preceded by one byte of flags and four of length (rpc.md
+ * 4.2).
  *
- * The reader takes the body in whatever pieces it arrives and hands out one message at a time. It
- * keeps at most one message: what stands behind it stays with the caller until the message is done
- * with, so that a client which sends ahead waits in flow control and not in our memory.
+ * The reader accepts the body in pieces of any size and returns one message at a time. It keeps at
+ * most one message; the bytes after it stay with the caller until the message has been processed. A
+ * client that sends ahead is therefore stopped by flow control and does not fill our memory.
  */
 #pragma once
 

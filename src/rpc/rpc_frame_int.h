@@ -1,13 +1,13 @@
 /*
- * Rpc_frame: the work of one lifecycle frame (rpc.md 11.2, steps 6 to 10).
+ * Rpc_frame: processes one lifecycle frame (rpc.md 11.2, steps 6 to 10).
  *
  *   acks ──┬── one log entry ──> both done ──> enqueues ──> done
  *   fetch ─┘
  *
- * Acks and the fetch are submitted together, acks first, so that they share a commit and the places
- * that the acks free are the fetch's. A fetch with nothing beside it waits for a job; the engine
- * wakes it. Each part can fail by itself: the others are answered all the same, and the first error
- * in the order of the contract is the frame's.
+ * Acks and the fetch are submitted together, acks first. They share a commit, and the fetch can use
+ * the concurrency that the acks release. A fetch without acks or enqueues waits for a job; the
+ * engine wakes it. Each part can fail separately: the results of the others are still sent, and the
+ * error of the frame is the first one in the order of the contract.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Rpc_gzip: messages in gzip (rpc.md 4.4). One per network thread; it keeps what zlib needs from
- * one message to the next, and nothing of the messages.
+ * Rpc_gzip: gzip compression of messages (rpc.md 4.4). One per network thread. It keeps zlib's
+ * state from one message to the next, but no message data.
  */
 #pragma once
 

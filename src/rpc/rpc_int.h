@@ -1,10 +1,10 @@
 /*
  * What the files of rpc share: a call, and how it ends.
  *
- * A call is one request on its way through. It lives in the request's arena and ends with exactly
- * one of rpc_answer__reply, rpc_answer__fail… and rpc_answer__end; after that nothing of it may be
- * touched. While a command is under way the client may go: the call then ends when the command is
- * back, and nobody is answered.
+ * A call is one request in progress. It lives in the request's arena and ends with exactly one of
+ * rpc_answer__reply, rpc_answer__fail… and rpc_answer__end; it must not be used afterwards. If the
+ * client disconnects while a command is in progress, the call ends when the command has finished,
+ * and no response is sent.
  */
 #pragma once
 

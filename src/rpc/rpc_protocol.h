@@ -1,6 +1,6 @@
 /*
- * Rpc_protocol: which of the three protocols a request speaks, by its Content-Type (rpc.md 2.1),
- * and the small texts in which they differ: time-outs and messages in headers.
+ * Rpc_protocol: which of the three protocols a request uses, from its Content-Type (rpc.md 2.1),
+ * and the formats in which they differ: timeouts and messages in headers.
  */
 #pragma once
 

@@ -1,10 +1,9 @@
 /*
- * Rpc_push: an answer in which the server sends messages when there is something to say (Subscribe,
- * Watch, reflection). One message at a time is on its way to the connection; who has more to say
- * waits for room.
+ * Rpc_push: responses in which the server sends messages over time (Subscribe, Watch, reflection).
+ * One message at a time is passed to the connection; a method with more messages waits for room.
  *
- * The call's data is the rpc_push, which is a member of the method's own struct and lives in the
- * request's arena. It is over when left was called, or rpc_push__end.
+ * The call's data is the rpc_push. It is a member of the method's own struct and lives in the
+ * request's arena. It ends when `left` was called, or with rpc_push__end.
  */
 #pragma once
 

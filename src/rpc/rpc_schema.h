@@ -1,5 +1,5 @@
 /*
- * Rpc_schema: proto/corvo/v1/worker.proto as it is in the repository.
+ * Rpc_schema: the text of proto/corvo/v1/worker.proto, embedded in the binary.
  */
 #pragma once
 

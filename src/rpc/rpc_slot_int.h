@@ -1,10 +1,9 @@
 /*
- * Rpc_slot: how many lifecycle frames are worked on at once, in all streams together (rpc.md 11.2,
+ * Rpc_slot: limits how many lifecycle frames are processed at once, over all streams (rpc.md 11.2,
  * step 5).
  *
- * Who gets no slot waits in the line of its thread, for as long as it likes. The line moves
- * whenever one of the thread's own slots is given back; so a thread that holds none is always given
- * one.
+ * A frame without a slot waits in the line of its thread, without a timeout. The line advances
+ * whenever the thread returns one of its own slots. A thread that holds none always gets one.
  *
  * A slot belongs to the thread of its request, and to one frame at a time.
  */

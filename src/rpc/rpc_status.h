@@ -1,5 +1,6 @@
 /*
- * Rpc_status: how a call can end, in the words and numbers of Connect and gRPC (rpc.md 3.3, 9).
+ * Rpc_status: the results of a call, with their names and numbers in Connect and gRPC (rpc.md 3.3,
+ * 9).
  */
 #pragma once
 

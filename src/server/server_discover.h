@@ -1,10 +1,10 @@
 /*
  * Server_discover: what the server does with the nodes that discover/ finds while it runs.
  *
- * A thread of its own looks again and again, for the metrics and for gossip's seeds. With
- * --discover-remove-after the leader also takes members out that have vanished: a member that was
- * not found for that long, does not answer at its API, and without which a majority of the rest is
- * alive (scheduler.md 14.3). A lookup that fails says nothing about anybody.
+ * A thread repeats the lookup, for the metrics and for the seeds of gossip. With --discover-remove-
+ * after, the leader also removes members that disappeared: a member that was not found for that
+ * long and whose API does not respond, provided that a majority of the remaining members is alive
+ * (scheduler.md 14.3). A lookup that fails does not count against any member.
  */
 #pragma once
 

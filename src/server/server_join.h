@@ -1,9 +1,10 @@
 /*
- * Server_join: becoming a member of a cluster that is there, or beginning it together.
+ * Server_join: joins an existing cluster, or forms a new one with other nodes.
  *
- * A node that begins no cluster of its own asks the nodes that are found (discover/), one after the
- * other, over their HTTP API; they answer with the number of their cluster, and the leader gets in
- * touch over the peer port. A node whose data folder belongs to a cluster asks nobody.
+ * A node that does not start its own cluster asks the nodes that discover/ found, one after the
+ * other, over their HTTP API. They respond with the id of their cluster, and the leader then
+ * connects to the peer port of the new node. A node whose data folder already belongs to a cluster
+ * asks nobody.
  */
 #pragma once
 

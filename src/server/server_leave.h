@@ -1,12 +1,11 @@
 /*
  * Server_leave: leave-on-shutdown (scheduler.md 14.5).
  *
- * A leader that stops has itself taken out of the cluster, and its data folder is put aside: the
- * number of a member that left is never a member's again (fsm/apply/apply_node.c). The next start
- * finds an empty folder, joins with a new number, and removes what was put aside once the cluster
- * has let it in.
+ * A leader that shuts down removes itself from the cluster and moves its data folder aside, because
+ * the number of a former member is never used again (fsm/apply/apply_node.c). The next start finds
+ * an empty folder, joins with a new number, and deletes the old data once it is a member.
  *
- *   data/left/   what the member had; without its identity: not all of it is there yet
+ *   data/left/   data of the former member; without an identity file: the move is not complete yet
  */
 #pragma once
 

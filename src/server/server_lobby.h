@@ -1,9 +1,10 @@
 /*
- * Server_lobby: what answers at the addresses of the API while the cluster is still forming.
+ * Server_lobby: answers at the API addresses while the cluster is still forming.
  *
- * Probes see a node that lives and is not ready, instead of a closed port (scheduler.md 14.2), and
- * other nodes see who waits, and whether it belongs to a cluster already. It knows nothing of jobs.
- * The server proper takes the addresses over when the node has become a member.
+ * Probes get the response of a node that is alive but not ready, instead of a closed port
+ * (scheduler.md 14.2). Other nodes see which nodes are waiting, and whether a node already belongs
+ * to a cluster. The lobby knows nothing about jobs. The server takes over the addresses when the
+ * node has become a member.
  */
 #pragma once
 

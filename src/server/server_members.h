@@ -1,5 +1,5 @@
 /*
- * Server_members: the cluster's members, for threads that may wait.
+ * Server_members: the members of the cluster, for threads that may block.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Server_signals: SIGTERM, SIGINT and SIGHUP, on a thread of their own.
+ * Server_signals: handles SIGTERM, SIGINT and SIGHUP on a separate thread.
  *
- * The first SIGTERM or SIGINT asks the server to stop, whatever it is doing: whoever waits for
- * something looks here, or waits for the descriptor too. A second one ends the process at once with
- * status 130 (scheduler.md 14.5), and needs nobody's help for that.
+ * The first SIGTERM or SIGINT requests a stop, whatever the server is doing: code that waits checks
+ * the flag here, or also waits for the descriptor. A second one ends the process immediately with
+ * status 130 (scheduler.md 14.5), without help from any other thread.
  */
 #pragma once
 

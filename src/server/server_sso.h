@@ -1,5 +1,5 @@
 /*
- * Server_sso: single sign-on as the server was started.
+ * Server_sso: sets up single sign-on from the settings of the server.
  */
 #pragma once
 

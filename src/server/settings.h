@@ -1,14 +1,14 @@
 /*
- * Settings: what the server can be told, as one table.
+ * Settings: all settings of the server, in one table.
  *
- * A setting comes from the command line (--name value, --name=value), else from the environment
- * (CORVO_NAME), else from the file that --config names (lines of "name = value", # at the beginning
- * or behind a blank begins a comment), else from its default. A name that is not in the table, or a
- * value that does not fit, stops the start with the setting's name. `corvo server --help` is
+ * The value of a setting comes from the command line (--name value, --name=value), else from the
+ * environment (CORVO_NAME), else from the file that --config names (lines of "name = value"; # at
+ * the start of a line or after a blank starts a comment), else from its default. An unknown name or
+ * an invalid value stops the start with an error that names the setting. `corvo server --help` is
  * printed from the same table.
  *
- * To add a setting: a member here, its default and its row in settings_table.c, and whoever reads
- * it.
+ * To add a setting: add a member here, its default and its row in settings_table.c, and the code
+ * that reads it.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * Settings_fallback: the names that Scheduled-DB has for settings (scheduler.md 15).
+ * Settings_fallback: settings under their Scheduled-DB names (scheduler.md 15).
  *
- * Its variables are below everything that is ours. An empty variable is not set; one that makes no
- * sense is left out, with a warning, because the manifests of that server set what it ignores. Its
- * flags are in the table of settings: where it has a host and a port, and we an address, they are
- * parts of it.
+ * Scheduled-DB's variables have the lowest priority, below all of ours. An empty variable counts as
+ * not set. One with an invalid value is ignored with a warning, because manifests for that server
+ * set variables that it ignores. Its flags are in the table of settings; where it has a separate
+ * host and port, they are parts of our address.
  */
 #pragma once
 

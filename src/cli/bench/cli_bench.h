@@ -1,9 +1,9 @@
 /*
- * Cli_bench: what a benchmark found, as text, as a report, and beside an earlier report.
+ * Cli_bench: the results of a benchmark, as text, as a report, and compared with an earlier report.
  *
  * cli_bench_plan.c reads the flags, cli_bench.c runs the phases (with load/), cli_bench_report.c
- * makes the report, cli_bench_compare.c sets two of them side by side, cli_bench_fault.c breaks
- * something on purpose in the meantime.
+ * writes the report, cli_bench_compare.c compares two reports, cli_bench_fault.c injects a fault
+ * while the benchmark runs.
  */
 #pragma once
 

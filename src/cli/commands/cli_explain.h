@@ -1,5 +1,5 @@
 /*
- * Cli_explain: corvo explain, why a job is where it is.
+ * Cli_explain: corvo explain: why a job is in its state.
  */
 #pragma once
 

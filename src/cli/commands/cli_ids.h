@@ -1,9 +1,9 @@
 /*
- * Cli_ids: job ids out of whatever stands before corvo bulk in a pipe.
+ * Cli_ids: reads job ids from the standard input of corvo bulk.
  *
- * Told apart by the first character that is not blank: lines with an id each; a JSON array of
- * strings or of objects with "id"; an object with "jobs" or "job_ids" (the answer of a search); or
- * lines of JSON, each a string or an object with "id".
+ * The first character that is not blank determines the format: lines with one id each; a JSON array
+ * of strings or of objects with "id"; an object with "jobs" or "job_ids" (the response of a
+ * search); or lines of JSON, each a string or an object with "id".
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * Cli_wait: corvo wait, until a job is in a state.
+ * Cli_wait: corvo wait: waits until a job reaches a state.
  */
 #pragma once
 

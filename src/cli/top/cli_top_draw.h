@@ -1,8 +1,8 @@
 /*
- * Cli_top_draw: one frame of `corvo top`, into a grid of any size.
+ * Cli_top_draw: draws one frame of `corvo top` into a grid of any size.
  *
- * A function of what is known, what the user has chosen and what time it is. Narrow screens have
- * the parts below each other and fewer columns; wide ones have the workers beside the queues.
+ * The frame depends only on the data, the choices of the user and the time. Narrow screens show the
+ * parts below each other, with fewer columns; wide ones show the workers beside the queues.
  */
 #pragma once
 

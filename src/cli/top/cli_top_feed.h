@@ -1,11 +1,10 @@
 /*
- * Cli_top_feed: everything that `corvo top` asks the server.
+ * Cli_top_feed: all requests of `corvo top` to the server.
  *
- * Numbers are asked for again and again, four requests at a time; they make a sample when all four
- * are there. Failures come by the event stream, which is opened again after the last event when it
- * breaks. Pausing a queue and looking at something are single requests. All of it is under way at
- * once, in the run's set of requests: the caller waits in outgoing_wait_turn and calls
- * cli_top_feed_step after it.
+ * Four requests are repeated; their responses together are a sample. Failures arrive on the event
+ * stream, which is reopened after the last event if it breaks. Pausing a queue and opening a detail
+ * are single requests. All of them run concurrently, in the run's set of requests: the caller waits
+ * in outgoing_wait_turn and then calls cli_top_feed_step.
  */
 #pragma once
 

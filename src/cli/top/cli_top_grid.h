@@ -1,9 +1,9 @@
 /*
- * Cli_top_grid: a screen's worth of characters in memory.
+ * Cli_top_grid: a screen of characters in memory.
  *
- * What is drawn for `corvo top` is drawn here, and only then shown: by ncurses on a terminal, as
- * lines of text for --once and in tests. Everything outside is clipped, control characters become
- * '?', and so does what a terminal without Unicode has no character for.
+ * `corvo top` draws into a grid, which is then shown by ncurses on a terminal, or printed as lines
+ * of text for --once and in tests. Everything outside the grid is clipped. Control characters, and
+ * characters that the terminal cannot show, become '?'.
  */
 #pragma once
 

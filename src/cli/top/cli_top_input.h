@@ -1,8 +1,8 @@
 /*
  * Cli_top_input: what the keys of `corvo top` do.
  *
- * A key changes what is shown (struct cli_top_ui) or asks for something that only the caller can
- * do: that is the action that is returned. Nothing here knows the terminal or the server.
+ * A key changes what is shown (struct cli_top_ui), or returns an action that only the caller can
+ * perform. Nothing here knows the terminal or the server.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Cli_top_model: what `corvo top` knows, and what it makes of it.
+ * Cli_top_model: the data of `corvo top`, and what is computed from it.
  *
- * The server says how much there is now; rates are the difference between two samples, taken over
- * the last few of them. Everything here is computed from values that are handed in: no clock, no
- * server, no terminal. Texts are cut to their room at the end of a character.
+ * The server reports current counts. Rates are differences between samples, over the last few of
+ * them. Everything is computed from values that the caller passes: no clock, no server, no
+ * terminal. Texts that do not fit are cut at the end of a character.
  */
 #pragma once
 

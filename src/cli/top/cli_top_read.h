@@ -1,6 +1,6 @@
 /*
- * Cli_top_read: the server's answers as what `corvo top` knows. What is missing or of another shape
- * than expected reads as nothing.
+ * Cli_top_read: reads responses of the server into the data of `corvo top`. Missing values, and
+ * values of an unexpected type, count as absent.
  */
 #pragma once
 

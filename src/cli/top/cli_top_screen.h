@@ -1,8 +1,8 @@
 /*
  * Cli_top_screen: the terminal of `corvo top`. The only file that knows ncurses.
  *
- * Between open and close the terminal shows our grid and gives keys one by one, without waiting;
- * Ctrl-C is still a signal. Close gives it back as it was. One at a time.
+ * Between open and close, the terminal shows our grid and returns keys one by one, without waiting;
+ * Ctrl-C remains a signal. Close restores the terminal. Only one can be open at a time.
  */
 #pragma once
 

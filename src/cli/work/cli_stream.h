@@ -2,9 +2,9 @@
  * Cli_stream: a lifecycle stream, on which a worker acknowledges jobs and fetches others with one
  * frame (docs/contract/rpc.md, section 11). Connect with JSON, over HTTP/2.
  *
- * One frame at a time: send it, turn until the answer is there, send the next. The stream is opened
- * by the first frame, and again by the first after it was lost. Whatever a frame that was not
- * answered had in it is to be asked by requests, which may say why it did not work.
+ * One frame at a time: send it, call turn until the response has arrived, send the next. The first
+ * frame opens the stream, and so does the first frame after it was lost. If a frame gets no
+ * response, the caller repeats its contents as separate requests, whose errors say what is wrong.
  */
 #pragma once
 
