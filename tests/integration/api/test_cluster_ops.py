@@ -334,6 +334,8 @@ class TestQuarantine(unittest.TestCase):
                 leader.api.enqueue(queue)
             wait_until(lambda: bad.status()["quarantined"], "it takes itself out")
             self.check_quarantined(cluster, bad, queue, job)
+            url = f"http://127.0.0.1:{bad.port}"  # another one since it was started again
+            wait_until(lambda: url in [n.get("http_url") for n in leader.status()["nodes"]], "its new address is known")
             verify = corvo(leader, "cluster", "verify")
             self.assertEqual(verify.returncode, 1)
             self.assertIn("quarantined", verify.stdout)
