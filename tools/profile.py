@@ -28,7 +28,8 @@ LOADS = [
     ("60,000 jobs one by one", ["--jobs=60000", "--concurrency=64", *ONE_BY_ONE]),
     ("20,000 jobs one by one over HTTP/2", ["--jobs=20000", "--concurrency=64", "--http2", *ONE_BY_ONE]),
     ("200,000 jobs in batches", ["--jobs=200000", "--concurrency=16"]),
-    ("20,000 jobs by RPC calls", ["--jobs=20000", "--concurrency=64", "--protocol=rpc", *TEN]),
+    ("20,000 jobs by RPC calls, one by one", ["--jobs=20000", "--concurrency=64", "--protocol=rpc", *ONE_BY_ONE]),
+    ("20,000 jobs by RPC calls, in batches", ["--jobs=20000", "--concurrency=64", "--protocol=rpc", *TEN]),
     ("50,000 jobs by RPC streams", ["--jobs=50000", "--concurrency=64", "--protocol=stream", *TEN]),
     ("50,000 jobs by the binary protocol", ["--jobs=50000", "--concurrency=64", "--protocol=binary", *TEN]),
 ]
