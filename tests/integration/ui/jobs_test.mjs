@@ -79,8 +79,21 @@ describe("jobs", () => {
       await page.locator("tbody tr").first().locator("td.wide").click();
       await page.waitForURL("**/ui/jobs/**");
       await button(page, "Delete").click();
+      // Both clicks come before the answer: after it the page is left, and the second one would be for the next page.
+      let answer;
+      const clicked = new Promise((resolve) => (answer = resolve));
+      let deletions = 0;
+      await page.route("**/api/v1/jobs/*", async (route) => {
+        if (route.request().method() === "DELETE") {
+          deletions++;
+          await clicked;
+        }
+        return route.continue();
+      });
       await dialog(page).getByRole("button", { name: "Delete job" }).dblclick();
+      answer();
       await page.waitForURL("**/ui/queues/act.twice*");
+      assert.equal(deletions, 1);
       assert.deepEqual(await page.locator(".toast").allInnerTexts(), ["Job deleted"]);
     }));
 
