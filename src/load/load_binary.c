@@ -122,6 +122,7 @@ static void forget_all(struct load_conn *c)
     buf_clear(&c->pushed);
     buf_clear(&c->acks);
     c->pushed_at = c->pushed_count = c->ack_count = c->credits = 0;
+    c->looks = false;
 }
 
 static void wire_open(struct load_conn *c)

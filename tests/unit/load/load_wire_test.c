@@ -27,8 +27,6 @@ static struct kit *kit_new(const struct load_wire *wire)
     k->run.plan = &k->plan;
     k->thread.run = &k->run;
     k->thread.wire = wire;
-    k->thread.clients = k->client;
-    k->thread.client_count = 1;
     load_client__init(&k->client[0], &k->thread, true, 0);
     k->clients[0] = &k->client[0];
     k->client[0].conn = &k->conn;
@@ -331,7 +329,7 @@ static void binary__workers_on_a_connection_share_what_is_pushed(void **state)
         k->clients[i] = &k->client[i];
         k->client[i].conn = &k->conn;
     }
-    k->thread.client_count = k->conn.client_count = 2;
+    k->conn.client_count = 2;
     buf_clear(&k->conn.out);
     load_binary_wire.open(&k->conn);
 
