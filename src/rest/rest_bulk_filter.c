@@ -179,6 +179,7 @@ void rest_bulk_filter_find(void *view, struct svc_bulk_page *page)
                                .done = find_done,
                                .reply_to = page->reply_to,
                                .data = f,
+                               .patient = true,
                                .kind = view_search_kind(&f->filter)};
     view_ask(view, &f->ask);
 }

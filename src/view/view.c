@@ -295,8 +295,12 @@ void view_ask(struct view *v, struct view_ask *ask)
     ask->next = NULL;
     ask->index = ask->lag = 0;
     atomic_store(&ask->until_ns, INT64_MAX);
-    ask->deadline_ns = os_clock_mono().ns + v->config.wait_ms * NS_PER_MS;
+    struct mono now = os_clock_mono();
     uv_mutex_lock(&v->lock);
+    bool patient = ask->patient || ask->text;
+    int64_t wait_ms =
+        patient ? v->config.wait_ms : view_pace__wait_ms(&v->flood, now, v->config.wait_ms);
+    ask->deadline_ns = now.ns + wait_ms * NS_PER_MS;
     if (v->stopping) {
         (void)err_set_default(&err, ERR_STOPPING);
     } else if (!may_wait(v, ask->kind)) {
@@ -355,6 +359,7 @@ void view__publish(struct view *v, const struct view_status *status, uint64_t co
     v->status = *status;
     v->complete = complete;
     v->words_complete = words_complete;
+    view_pace__turned(&v->flood, engine_feed_waiting(v->feed), os_clock_mono());
     uv_cond_broadcast(&v->moved);
     uv_mutex_unlock(&v->lock);
 }

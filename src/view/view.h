@@ -58,15 +58,18 @@ enum view_kind { VIEW_KIND_ROWS, VIEW_KIND_TEXTS, VIEW_KIND_PROGRAM, VIEW_KIND_C
 const char *view_kind_name(enum view_kind kind);
 
 /* A question: run is called on a reader thread as soon as the view shows everything that the engine
- * had answered when it was asked, or wait_ms have passed. Then done, on the loop of reply_to. The
- * caller keeps it alive until done, which comes exactly once. */
+ * had answered when it was asked, or wait_ms have passed. While jobs have changed faster than the
+ * view follows for some time, it waits for a moment only (view_pace.c). Then done, on the loop of
+ * reply_to. The caller keeps it alive until done, which comes exactly once. */
 struct view_ask {
     /* set by the caller */
     void (*run)(struct view_ask *ask, struct view_reader *r);
     void (*done)(struct view_ask *ask);
     struct mailbox *reply_to;
     void *data;
-    bool text; /* wait for the full text too, which is filled behind the rows */
+    bool text;    /* wait for the full text too, which is filled behind the rows */
+    bool patient; /* wait as long for the rows when jobs change all the time: something is done with
+                     what is found */
     enum view_kind kind;
     /* result */
     struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (there is no file yet):

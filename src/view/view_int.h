@@ -22,6 +22,7 @@
 #include "jqbox/jqbox.h"
 #include "os/os_file.h"
 #include "view/view.h"
+#include "view/view_pace_int.h"
 #include "view/view_rows_int.h"
 
 /* view_copy.c: the whole copy */
@@ -83,6 +84,7 @@ struct view {
     bool stopping;
     bool usable; /* there is a file that can be asked */
     uint64_t complete, words_complete;
+    struct view_flood flood;
     struct view_status status;
 };
 

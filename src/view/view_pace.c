@@ -1,5 +1,5 @@
 /*
- * Pace: how long the writer rests after a turn.
+ * Pace: how long the writer rests after a turn, and how long a question waits for it.
  *
  * The copy may be late, the jobs may not. While the processors are busy, each row that is written
  * is time that a client waits; so the writer then takes a twentieth of one, half of one when it is
@@ -9,6 +9,10 @@
  *
  * The processors are busy when the writer itself has to wait for one, or for the disk: when its
  * last turns took much longer than they ran.
+ *
+ * A question waits for what was answered before it. While jobs change faster than the copy can
+ * follow at once, and go on doing so, that moment has passed when it is reached: a question then
+ * waits for a moment only, and its answer says how much is missing.
  */
 #include "os/os_clock.h"
 #include "view/view_pace_int.h"
@@ -21,9 +25,12 @@ enum {
     REST_MS_MAX = 1000,
     ASKED_MS = 5000, /* lately */
     BEHIND_MAX = 2000000,
-    WAITED_PART = 4, /* of the time of the turns, spent waiting: the processors are busy */
-    TURNS = 4,       /* whose times count, about */
-    HASTE = 4,       /* times as often are changes looked for while somebody asks */
+    WAITED_PART = 4,    /* of the time of the turns, spent waiting: the processors are busy */
+    TURNS = 4,          /* whose times count, about */
+    HASTE = 4,          /* times as often are changes looked for while somebody asks */
+    FLOOD_BEHIND = 256, /* ids that still wait after each turn… */
+    FLOOD_MS = 2000,    /* …for so long: a burst is over before */
+    FLOOD_WAIT_MS = 20,
 };
 
 void view_pace__begin(struct view_pace *p, const struct engine_feed *feed)
@@ -80,4 +87,19 @@ void view_pace__asked(struct view_pace *p)
 int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms)
 {
     return asked_ms(p) < ASKED_MS ? linger_ms / HASTE : linger_ms;
+}
+
+void view_pace__turned(struct view_flood *f, uint64_t behind, struct mono now)
+{
+    if (behind < FLOOD_BEHIND) {
+        f->since_ns = 0;
+    } else if (f->since_ns == 0) {
+        f->since_ns = now.ns;
+    }
+}
+
+int64_t view_pace__wait_ms(const struct view_flood *f, struct mono now, int64_t wait_ms)
+{
+    bool flood = f->since_ns != 0 && now.ns - f->since_ns >= FLOOD_MS * NS_PER_MS;
+    return flood && wait_ms > FLOOD_WAIT_MS ? FLOOD_WAIT_MS : wait_ms;
 }

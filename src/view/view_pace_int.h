@@ -1,11 +1,13 @@
 /*
- * View_pace: slows the writer down in favor of client requests. view_pace.c has the rules.
+ * View_pace: slows the writer down in favor of client requests, and limits how long a question
+ * waits for the writer. view_pace.c has the rules.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "engine/engine_feed.h"
 
 struct view_pace {
@@ -32,3 +34,13 @@ int64_t view_pace__rest_ms(struct view_pace *p, const struct engine_feed *feed);
 int64_t view_pace__rule(const struct view_turn *t); /* the rule alone */
 /* How long changes are collected, when that is linger_ms while nobody asks. */
 int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms);
+
+/* Jobs change faster than the copy can follow at once: since when. 0: they do not. */
+struct view_flood {
+    int64_t since_ns;
+};
+
+/* A turn is over, and so many ids wait. */
+void view_pace__turned(struct view_flood *f, uint64_t behind, struct mono now);
+/* How long a question waits for the copy, when that is wait_ms at other times. */
+int64_t view_pace__wait_ms(const struct view_flood *f, struct mono now, int64_t wait_ms);

@@ -45,5 +45,31 @@ static void view_pace__looks_more_often_while_somebody_asks(void **state)
     assert_int_equal(view_pace__linger_ms(&p, 0), 0);
 }
 
+static void view_pace__a_question_waits_long_unless_jobs_change_all_the_time(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t at_ms;   /* a turn is over… */
+        uint64_t behind; /* …with so many left; then a question comes */
+        int64_t wait_ms;
+    } rows[] = {
+        {"nothing waits", 1000, 0, 500},    {"a burst", 2000, 100000, 500},
+        {"it goes on", 3999, 100000, 500},  {"for long", 4000, 256, 20},
+        {"and longer", 60000, 256, 20},     {"nearly caught up", 60100, 255, 500},
+        {"again a burst", 60200, 256, 500}, {"until it is none", 62200, 100000, 20},
+        {"caught up", 62300, 0, 500},
+    };
+    struct view_flood f = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct mono now = {.ns = rows[i].at_ms * MS};
+        ROW(rows[i].name);
+        view_pace__turned(&f, rows[i].behind, now);
+        assert_int_equal(view_pace__wait_ms(&f, now, 500), rows[i].wait_ms);
+        assert_int_equal(view_pace__wait_ms(&f, now, 0), 0);
+    }
+}
+
 TEST_GROUP(view_pace, cmocka_unit_test(view_pace__gives_way_where_it_should),
-           cmocka_unit_test(view_pace__looks_more_often_while_somebody_asks));
+           cmocka_unit_test(view_pace__looks_more_often_while_somebody_asks),
+           cmocka_unit_test(view_pace__a_question_waits_long_unless_jobs_change_all_the_time));
