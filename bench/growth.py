@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
 """What grows with the number of jobs, queues and schedules, and what must not.
 
-    growth.py PROGRAM [--only waiting,queues,schedules] [--jobs N] [--queues N] [--schedules N]
+    growth.py PROGRAM [--only waiting,finished,queues,schedules] [--jobs N] [--queues N] [--schedules N]
 
 waiting     a start with so many waiting jobs, memory for each, and the CPU time of a fetch and ack with
             few and with all of them waiting
+finished    the rate of lifecycles before, during and after the removal of so many finished jobs, the CPU
+            time of the server for each, and the space on the disk before and after
 queues      the CPU time of what is asked every second, with few and with so many queues: a page of queues,
             the metrics, the throughput, the status, and a second in which nothing is asked
 schedules   so many schedules of the same minute: from its first second until the last job is made
 """
 import argparse
 import json
+import os
 import pathlib
 import socket
+import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
-from running import Client, Server, cpu_s  # noqa: E402
+from running import Client, Server, await_view, cpu_s  # noqa: E402
 
 UNDER_WAY = 200
 ASKED = 200  # times that something is asked
@@ -65,12 +69,18 @@ def metric(client, name):
     return sum(float(line.split()[-1]) for line in text.splitlines() if line.split("{")[0].split(" ")[0] == name)
 
 
+def ran_s(pid):
+    """CPU time of the threads that a process has, finer than cpu_s."""
+    tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
 def each_us(server, count, what):
     """CPU time of the server for one of these, in microseconds."""
-    began = cpu_s(server.process.pid)
+    began = ran_s(server.process.pid)
     for _ in range(count):
         what()
-    return (cpu_s(server.process.pid) - began) / count * 1e6
+    return (ran_s(server.process.pid) - began) / count * 1e6
 
 
 def lifecycle(client, queue):
@@ -117,6 +127,66 @@ def measure_waiting(options):
         print(f"waiting: started again in {took:.1f} s, {resident_mb(server.process)} MB resident")
 
 
+def load(server, *flags):
+    """Lifecycles in batches; what the generator says of them, and the CPU time of the server for each."""
+    began = cpu_s(server.process.pid)
+    out = subprocess.run([server.command[0], "bench", "--server", f"http://127.0.0.1:{server.port}",
+                          "--concurrency", "64", "--payload-bytes", "100", "--output", "json", *flags],
+                         check=True, stdout=subprocess.PIPE, text=True).stdout
+    answer = json.loads(out)["combined"]
+    return answer, (cpu_s(server.process.pid) - began) / answer["completed"] * 1e6
+
+
+def disk_mb(folder):
+    """What the files take of the disk, each once."""
+    stats = [os.stat(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names]
+    return sum(blocks for blocks in {s.st_ino: s.st_blocks for s in stats}.values()) * 512 // 1_000_000
+
+
+LOAD_S, PURGE_AFTER_S = 20, 60
+
+
+def measure_finished(options):
+    purged = "corvo_scheduler_purge_jobs_total"
+    with Server(options.program) as server:
+        began = time.monotonic()
+        load(server, "--combined", "--jobs", str(options.jobs))
+        await_view(server.port)
+        print(f"finished: {options.jobs} jobs in {time.monotonic() - began:.0f} s")
+        server.stop()
+        server.command += ["--retention", "10s", "--retention-interval", "1h"]
+        server.start()
+        client, started = Client(server), time.monotonic()
+        before = disk_mb(server.folder.name)
+        rates = {}
+
+        def measure(name):
+            answer, us = load(server, "--duration", f"{LOAD_S}s", "--jobs", "16384")
+            rates[name] = answer["completed"] / LOAD_S
+            print(f"finished: {name + ' the removal':<20} {rates[name]:8.0f} lifecycles/s, {us:5.1f} µs of CPU of the server")
+
+        measure("before")
+        if metric(client, purged) > 0:
+            sys.exit("the removal began too early")
+        while metric(client, purged) == 0:
+            if time.monotonic() > started + 2 * PURGE_AFTER_S:
+                sys.exit("the removal did not begin")
+            time.sleep(0.1)
+        began, count = time.monotonic(), metric(client, purged)
+        measure("during")
+        count = metric(client, purged) - count
+        print(f"finished: removed at {count / (time.monotonic() - began):.0f} jobs/s meanwhile")
+        while metric(client, purged) < options.jobs:
+            if metric(client, "corvo_scheduler_purge_errors_total") > 0:
+                sys.exit("the removal failed")
+            time.sleep(0.5)
+        print(f"finished: all removed after {time.monotonic() - began:.0f} s")
+        idle_ms(server)
+        print(f"finished: {before} MB on the disk before, {disk_mb(server.folder.name)} MB after it")
+        measure("after")
+        print(f"finished: during the removal {rates['during'] * 2 / (rates['before'] + rates['after']):.2f} of before and after")
+
+
 ASKED_EVERY_SECOND = ["/api/v1/queues?limit=50", "/api/v1/metrics", "/api/v1/metrics/throughput", "/api/v1/cluster/status"]
 
 
@@ -153,7 +223,7 @@ def measure_schedules(options):
               f"start, {cpu_s(server.process.pid) - began:.2f} s of CPU")
 
 
-PARTS = {"waiting": measure_waiting, "queues": measure_queues, "schedules": measure_schedules}
+PARTS = {"waiting": measure_waiting, "finished": measure_finished, "queues": measure_queues, "schedules": measure_schedules}
 
 
 def main():

@@ -74,10 +74,12 @@ struct engine_timers {
     unsigned renew_steps;
     uint32_t fires_busy; /* of the fires, how many are not done */
     uint64_t ticks, tick_errors, purge_errors;
-    int64_t purge_at_ns; /* the next purge, by engine__now; 0: not known yet */
-    struct mono purge_began;
-    int64_t armed_ns; /* what the timer is set for */
-    struct map zones; /* by name */
+    int64_t purge_at_ns; /* the next step of a purge, by engine__now; 0: not known yet */
+    bool purge_goes_on;  /* that step is not the first */
+    struct mono purge_began, purge_step_began;
+    uint64_t purge_applied; /* commands in all, when the last step was over */
+    int64_t armed_ns;       /* what the timer is set for */
+    struct map zones;       /* by name */
 };
 
 /* What engine_space.c knows. */

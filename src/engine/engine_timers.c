@@ -2,15 +2,16 @@
  * The timers: what happens because time passes. Only the leader's runs.
  *
  * The machine says when the next job, lock or worker is due, and when the next schedule is; one
- * timer is set for the earliest. When it rings, the timers submits a tick, or fires the
- * schedules that are due, each with the run after that, which it computes here, because time zones
- * are data of the node.
+ * timer is set for the earliest. When it rings, a tick is submitted, or the schedules that are due
+ * are fired, each with its next run, which is computed here, because time zones are data of the
+ * node.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_int.h"
+#include "engine/engine_purge.h"
 #include "engine/engine_schedule.h"
 #include "log/log.h"
 #include "os/os_clock.h"
@@ -20,7 +21,6 @@ enum {
      * never sleeps longer than this while something is due later. */
     SLEEP_MS_MAX = 30000,
     FIRST_PURGE_MS = 60 * 1000,
-    PURGE_REST_MS_MAX = 100,
 };
 
 struct zone_node {
@@ -96,8 +96,24 @@ static void fire_done(struct engine_op *op)
     }
 }
 
-/* A purge goes in steps until the machine says that it is done. Between two of them it rests for as
- * long as the last one took, so that others have at least half of the core's time. */
+static int64_t passed_ms(struct mono since)
+{
+    return (os_clock_mono().ns - since.ns) / NS_PER_MS;
+}
+
+/* Submit a step of a purge. */
+static void purge_more(struct engine *e)
+{
+    struct engine_timers *w = &e->timers;
+    struct command c = {.type = COMMAND_PURGE};
+    c.purge.retention_ms = e->config.retention_ms;
+    w->purge_busy = true;
+    w->purge_step_began = os_clock_mono();
+    w->purge_began = w->purge_goes_on ? w->purge_began : w->purge_step_began;
+    engine_pipe__submit_own(e, &w->purge, &c);
+}
+
+/* A purge goes in steps until the machine says that it is done. */
 static void purge_done(struct engine_op *op)
 {
     struct engine *e = op->engine;
@@ -106,12 +122,18 @@ static void purge_done(struct engine_op *op)
     bool more = op->err.code == ERR_OK && result_decode(buf_str(&op->result), a, &r) &&
                 r.code == ERR_OK && r.more;
     arena_free(a);
-    e->timers.purge_busy = false;
-    e->timers.purge_errors += op->err.code != ERR_OK;
-    int64_t took_ms = (os_clock_mono().ns - e->timers.purge_began.ns) / NS_PER_MS + 1;
-    int64_t rest_ms = took_ms < PURGE_REST_MS_MAX ? took_ms : PURGE_REST_MS_MAX;
-    e->timers.purge_at_ns =
-        wall_add_ms(engine__now(e), more ? rest_ms : e->config.retention_interval_ms).ns;
+    struct engine_timers *w = &e->timers;
+    uint64_t applied = atomic_load(&e->applied_ops);
+    struct engine_purge_step step = {.took_ms = passed_ms(w->purge_step_began) + 1,
+                                     .passed_ms = passed_ms(w->purge_began),
+                                     .interval_ms = e->config.retention_interval_ms,
+                                     .others = applied - w->purge_applied};
+    w->purge_busy = false;
+    w->purge_errors += op->err.code != ERR_OK;
+    w->purge_goes_on = more;
+    w->purge_applied = applied;
+    w->purge_at_ns =
+        wall_add_ms(engine__now(e), more ? engine_purge_rest_ms(&step) : step.interval_ms).ns;
     engine_timers__look(e);
 }
 
@@ -193,11 +215,7 @@ static int64_t run_due(struct engine *e, struct wall now)
             w->purge_at_ns = wall_add_ms(now, e->config.max_clock_jump_ms).ns;
         }
         if (w->purge_at_ns <= now.ns) {
-            struct command c = {.type = COMMAND_PURGE};
-            c.purge.retention_ms = e->config.retention_ms;
-            w->purge_busy = true;
-            w->purge_began = os_clock_mono();
-            engine_pipe__submit_own(e, &w->purge, &c);
+            purge_more(e);
         } else if (w->purge_at_ns < next) {
             next = w->purge_at_ns;
         }
