@@ -240,12 +240,13 @@ void raftnet_set_self(struct raftnet *net, const struct raftnet_shake_node *self
         at += texts[i]->len;
     }
     /* Handshakes that are under way have the old texts, and whom we dialled was told them: they
-     * begin again. */
+     * begin again, but for those that only have to be told their answer. */
     bool news = !is_same(&copy, &net->self);
     struct raftnet_conn *next = NULL;
     for (struct raftnet_conn *c = net->conns; c != NULL; c = next) {
         next = c->next;
-        if (!c->up || copy.cluster != net->self.cluster || (news && c->peer != NULL)) {
+        bool told = c->peer == NULL && c->ends;
+        if (!told && (!c->up || copy.cluster != net->self.cluster || (news && c->peer != NULL))) {
             raftnet_conn__close(c, "begins again");
         } else {
             c->shake.self = copy;

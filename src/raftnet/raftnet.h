@@ -123,17 +123,23 @@ struct raftnet_peer_stats {
 
 void raftnet_peer_stats(const struct raftnet *net, uint64_t id, struct raftnet_peer_stats *out);
 
-/* Connect and prove ourselves as a stream, on a thread that may wait. */
+/* Connect and prove ourselves, on a thread that may wait. */
 struct raftnet_stream_target {
     const char *address;
     uint64_t id;
     struct raftnet_shake_node self;
     struct str secret;
     struct raftnet_link_tls tls;
-    int timeout_ms;
+    int timeout_ms; /* for all of that, once the address is known */
 };
 ATTR_NODISCARD enum err_code raftnet_stream_dial(const struct raftnet_stream_target *target,
                                                  struct raftnet_link *out_link, struct err *err);
+
+/* Invite the node at the target's address, whose id is 0: the one with this name. On success it
+ * belongs to our cluster. */
+ATTR_NODISCARD enum err_code raftnet_stream_invite(const struct raftnet_stream_target *target,
+                                                   struct str name, uint64_t *out_id,
+                                                   bool *out_voter, struct err *err);
 
 /* A frame from a link that waits, into body, which is emptied before. */
 ATTR_NODISCARD enum err_code raftnet_stream_read(struct raftnet_link *l, struct buf *body,

@@ -154,6 +154,8 @@ static void admit(struct raftnet_conn *c)
     struct raftnet *net = c->net;
     struct err err = {0};
     enum raftnet_shake_refusal why = RAFTNET_SHAKE_OTHER;
+    /* Before it is asked: a node that adopts the cluster begins all connections again but this. */
+    c->ends = c->shake.purpose == RAFTNET_SHAKE_INVITE;
     if (!net->hooks.admit(net->hooks.data, &c->shake, &why, &err)) {
         log_warn("peer refused", LOG_STR("node_id", c->shake.other.name),
                  LOG_STR("address", c->shake.other.address), LOG_Z("reason", err.msg));
@@ -162,7 +164,7 @@ static void admit(struct raftnet_conn *c)
         return;
     }
     raftnet_shake_accept(&c->shake, &c->out);
-    c->up = true;
+    c->up = !c->ends;
 }
 
 static void failed(struct raftnet_conn *c, const struct err *err)

@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <openssl/err.h>
 
 #include "base/check.h"
+#include "os/os_clock.h"
 
 enum {
     BACKLOG = 64,
@@ -261,19 +264,46 @@ void raftnet_link_block(struct raftnet_link *l, int timeout_ms)
     struct timeval t = {.tv_sec = timeout_ms / 1000,
                         .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000};
     int flags = fcntl(l->fd, F_GETFL);
+    l->until.ns = 0;
     CHECK(fcntl(l->fd, F_SETFL, flags & ~O_NONBLOCK) == 0);
     (void)setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof t);
     (void)setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t);
+}
+
+/* False when that would be too long, or the descriptor has waited already. */
+static bool wait_for(const struct raftnet_link *l, int events)
+{
+    struct pollfd fd = {.fd = l->fd, .events = (short)(l->wants_write ? POLLOUT : events)};
+    int64_t left_ms = l->until.ns == 0 ? 0 : (l->until.ns - os_clock_mono().ns) / NS_PER_MS;
+    return left_ms > 0 && poll(&fd, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX) == 1;
+}
+
+enum err_code raftnet_link_wait(struct raftnet_link *l, struct mono until, struct err *err)
+{
+    l->until = until;
+    return wait_for(l, POLLOUT) ? raftnet_link_connected(l, err)
+                                : err_set(err, ERR_IO, "no answer");
+}
+
+static enum err_code ended(const struct raftnet_link *l, ssize_t n, struct err *err)
+{
+    if (l->tls_error != NULL) {
+        return err_set(err, ERR_IO, "TLS: %s", l->tls_error);
+    }
+    return err_set(err, ERR_IO,
+                   n == RAFTNET_LINK_AGAIN ? "the other node is too slow"
+                                           : "the other node closed the connection");
 }
 
 enum err_code raftnet_link_read_all(struct raftnet_link *l, void *out, size_t len, struct err *err)
 {
     for (size_t at = 0; at < len;) {
         ssize_t n = raftnet_link_read(l, (char *)out + at, len - at);
+        if (n == RAFTNET_LINK_AGAIN && wait_for(l, POLLIN)) {
+            continue;
+        }
         if (n <= 0) {
-            return err_set(err, ERR_IO,
-                           n == RAFTNET_LINK_AGAIN ? "the other node is too slow"
-                                                   : "the other node closed the connection");
+            return ended(l, n, err);
         }
         at += (size_t)n;
     }
@@ -284,10 +314,11 @@ enum err_code raftnet_link_write_all(struct raftnet_link *l, struct str bytes, s
 {
     for (size_t at = 0; at < bytes.len;) {
         ssize_t n = raftnet_link_write(l, bytes.ptr + at, bytes.len - at);
+        if (n == RAFTNET_LINK_AGAIN && wait_for(l, POLLOUT)) {
+            continue;
+        }
         if (n <= 0) {
-            return err_set(err, ERR_IO,
-                           n == RAFTNET_LINK_AGAIN ? "the other node is too slow"
-                                                   : "the other node closed the connection");
+            return ended(l, n, err);
         }
         at += (size_t)n;
     }

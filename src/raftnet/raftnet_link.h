@@ -2,7 +2,8 @@
  * Raftnet_link: a socket to another node, with TLS if configured.
  *
  * Reads and writes follow the mode of the descriptor: at first non-blocking, for a loop that polls
- * it. For a separate thread, raftnet_link_block makes them wait, with a time limit.
+ * it. For a separate thread, raftnet_link_block makes them wait, with a time limit for each call;
+ * before that, raftnet_link_wait sets one for the whole handshake.
  */
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <openssl/ssl.h>
 
 #include "base/attr.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -25,6 +27,7 @@ struct raftnet_link {
     bool tls_ready;
     bool wants_write;      /* TLS cannot go on before the socket takes bytes */
     const char *tls_error; /* what TLS had against it, as its end; NULL: nothing */
+    struct mono until;     /* …_all fail after this moment; 0: as the descriptor does */
 };
 
 /* Certificates of the peer port; all NULL without TLS. */
@@ -62,7 +65,12 @@ enum { RAFTNET_LINK_AGAIN = -1, RAFTNET_LINK_END = -2 };
 ssize_t raftnet_link_read(struct raftnet_link *l, void *out, size_t len);
 ssize_t raftnet_link_write(struct raftnet_link *l, const void *bytes, size_t len);
 
-/* From now on calls wait, at most so long. */
+/* Wait until the connection is there, and in raftnet_link_read_all and …_write_all, but no longer
+ * than until this moment, whatever comes meanwhile. */
+ATTR_NODISCARD enum err_code raftnet_link_wait(struct raftnet_link *l, struct mono until,
+                                               struct err *err);
+
+/* From now on each call waits, at most so long. */
 void raftnet_link_block(struct raftnet_link *l, int timeout_ms);
 
 /* All of it; ERR_IO when the other side is gone or too slow. Only of one that waits. */

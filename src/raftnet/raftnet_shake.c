@@ -64,16 +64,22 @@ static void pack_node(struct buf *out, const struct raftnet_shake_node *n)
     pack_text(out, n->version);
 }
 
+static struct str unpack_said(struct unpack *u)
+{
+    struct str text = unpack_text(u);
+    if (text.len > RAFTNET_SHAKE_TEXT_BYTES_MAX || !str_is_utf8(text)) {
+        u->bad = true;
+    }
+    return text;
+}
+
 static void unpack_node(struct unpack *u, uint64_t cluster, struct raftnet_shake_node *out)
 {
     *out = (struct raftnet_shake_node){.cluster = cluster, .id = unpack_u64(u)};
     (void)unpack_bytes(u, RAFTNET_SHAKE_NONCE_BYTES);
     struct str *texts[] = {&out->name, &out->address, &out->http_url, &out->version};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        *texts[i] = unpack_text(u);
-        if (texts[i]->len > RAFTNET_SHAKE_TEXT_BYTES_MAX || !str_is_utf8(*texts[i])) {
-            u->bad = true;
-        }
+        *texts[i] = unpack_said(u);
     }
 }
 
@@ -104,6 +110,9 @@ void raftnet_shake_begin(struct raftnet_shake *s, bool dials, const struct raftn
     pack_u8(&body, (uint8_t)s->purpose);
     pack_u64(&body, s->target);
     pack_node(&body, self);
+    if (s->purpose == RAFTNET_SHAKE_INVITE) {
+        pack_text(&body, s->invited);
+    }
     CHECK(!body.overflow);
     remember(s, self->cluster, buf_str(&body));
     add_frame(out, RAFTNET_FRAME_HELLO, self->cluster, buf_str(&body));
@@ -140,7 +149,8 @@ static enum raftnet_shake_state take_hello(struct raftnet_shake *s, const struct
     s->purpose = (enum raftnet_shake_purpose)purpose;
     s->target = unpack_u64(&u);
     unpack_node(&u, f->cluster, &s->other);
-    bool known = purpose == RAFTNET_SHAKE_MESSAGES || purpose == RAFTNET_SHAKE_STREAM;
+    s->invited = purpose == RAFTNET_SHAKE_INVITE ? unpack_said(&u) : STR_EMPTY;
+    bool known = purpose >= RAFTNET_SHAKE_MESSAGES && purpose <= RAFTNET_SHAKE_INVITE;
     if (u.bad || !known || s->other.id == 0) { /* more behind it is a later version's */
         return fail_odd(s, err);
     }
@@ -204,6 +214,10 @@ static enum raftnet_shake_state take_answer(struct raftnet_shake *s, const struc
 {
     struct unpack u = unpack_from(f->body);
     if (f->kind == RAFTNET_FRAME_ACCEPT && s->step == WANTS_ANSWER) {
+        s->other.non_voter = s->purpose == RAFTNET_SHAKE_INVITE && unpack_u8(&u) != 0;
+        if (u.bad) {
+            return fail_odd(s, err);
+        }
         s->step = OVER;
         return RAFTNET_SHAKE_DONE;
     }
@@ -237,9 +251,11 @@ enum raftnet_shake_state raftnet_shake_take(struct raftnet_shake *s, const struc
 
 void raftnet_shake_accept(struct raftnet_shake *s, struct buf *out)
 {
+    const char non_voter = s->self.non_voter ? 1 : 0;
     CHECK(s->step == ASKED);
     s->step = OVER;
-    add_frame(out, RAFTNET_FRAME_ACCEPT, s->self.cluster, STR_EMPTY);
+    add_frame(out, RAFTNET_FRAME_ACCEPT, s->self.cluster,
+              str_from(&non_voter, s->purpose == RAFTNET_SHAKE_INVITE ? 1 : 0));
 }
 
 void raftnet_shake_refuse(struct raftnet_shake *s, enum raftnet_shake_refusal why, const char *text,

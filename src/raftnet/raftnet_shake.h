@@ -12,6 +12,9 @@
  * with a word for the side, so that a proof can be neither replayed nor reflected. Without a
  * secret, proofs are sent but prove nothing: such a port must be on loopback or use TLS. The
  * accepting node reveals only numbers before the other side has proved its identity.
+ *
+ * An invitation ends with its answer. It goes to whoever answers at an address, and names the node
+ * that is meant; HELLO has the cluster that the node is to belong to, CHALLENGE has its number.
  */
 #pragma once
 
@@ -31,7 +34,11 @@ enum {
 };
 
 /* The numbers are on the wire. */
-enum raftnet_shake_purpose { RAFTNET_SHAKE_MESSAGES = 1, RAFTNET_SHAKE_STREAM = 2 };
+enum raftnet_shake_purpose {
+    RAFTNET_SHAKE_MESSAGES = 1,
+    RAFTNET_SHAKE_STREAM = 2,
+    RAFTNET_SHAKE_INVITE = 3, /* a node that waits for it becomes one of the cluster */
+};
 
 /* Why it is refused. The numbers are on the wire; an unknown one counts as OTHER. */
 enum raftnet_shake_refusal {
@@ -47,6 +54,7 @@ struct raftnet_shake_node {
     uint64_t cluster; /* 0: none yet */
     uint64_t id;
     struct str name, address, http_url, version;
+    bool non_voter; /* it only reads along; told when it accepts an invitation */
 };
 
 struct raftnet_shake {
@@ -56,7 +64,8 @@ struct raftnet_shake {
     struct str secret;
     /* of who dials it is given, else it is learnt */
     enum raftnet_shake_purpose purpose;
-    uint64_t target;
+    uint64_t target;    /* 0 in an invitation */
+    struct str invited; /* in an invitation: the name of who is meant */
     /* result: views into words */
     struct raftnet_shake_node other;
     enum raftnet_shake_refusal refusal; /* with an error: what the other side said or was told */

@@ -2,10 +2,10 @@
  * Connections of threads that wait: for what is long and must not hold anybody up.
  */
 #include <netdb.h>
-#include <poll.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "os/os_clock.h"
 #include "raftnet/raftnet_int.h"
 
 enum { HOST_BYTES_MAX = 256, SHAKE_STEPS_MAX = 4 };
@@ -33,15 +33,6 @@ static enum err_code look_up(const char *address, struct sockaddr_storage *out, 
     return ERR_OK;
 }
 
-static enum err_code wait_connected(struct raftnet_link *l, int timeout_ms, struct err *err)
-{
-    struct pollfd fd = {.fd = l->fd, .events = POLLOUT};
-    if (poll(&fd, 1, timeout_ms) != 1) {
-        return err_set(err, ERR_IO, "no answer");
-    }
-    return raftnet_link_connected(l, err);
-}
-
 enum err_code raftnet_stream_read(struct raftnet_link *l, struct buf *body, size_t body_max,
                                   struct raftnet_frame *out, struct err *err)
 {
@@ -66,11 +57,9 @@ enum err_code raftnet_stream_read(struct raftnet_link *l, struct buf *body, size
     return got == RAFTNET_FRAME_WHOLE ? ERR_OK : err_set(err, ERR_CORRUPT, "a damaged frame");
 }
 
-static enum err_code shake(const struct raftnet_stream_target *t, struct raftnet_link *l,
-                           struct raftnet_shake *s, struct buf *out, struct buf *in,
-                           struct err *err)
+static enum err_code shake(struct raftnet_link *l, struct raftnet_shake *s, struct buf *out,
+                           struct buf *in, struct err *err)
 {
-    raftnet_shake_begin(s, true, &t->self, t->secret, out);
     for (int i = 0; i < SHAKE_STEPS_MAX; i++) {
         struct raftnet_frame f;
         if (raftnet_link_write_all(l, buf_str(out), err) != ERR_OK) {
@@ -91,13 +80,13 @@ static enum err_code shake(const struct raftnet_stream_target *t, struct raftnet
     return err_set(err, ERR_CORRUPT, "the handshake did not complete in time");
 }
 
-enum err_code raftnet_stream_dial(const struct raftnet_stream_target *target,
-                                  struct raftnet_link *out_link, struct err *err)
+/* Connect and shake hands. The handshake is to be freed on success. */
+static enum err_code dial(const struct raftnet_stream_target *target, struct raftnet_shake *s,
+                          struct raftnet_link *out_link, struct err *err)
 {
     struct sockaddr_storage at;
     socklen_t len = 0;
     SSL_CTX *context = NULL;
-    struct raftnet_shake s = {.purpose = RAFTNET_SHAKE_STREAM, .target = target->id};
     struct buf out;
     struct buf in;
     if (!raftnet_link_address(target->address, &at, &len) &&
@@ -115,16 +104,42 @@ enum err_code raftnet_stream_dial(const struct raftnet_stream_target *target,
     }
     buf_init(&out, (size_t)2 * RAFTNET_FRAME_SHAKE_BYTES_MAX);
     buf_init(&in, (size_t)2 * RAFTNET_FRAME_SHAKE_BYTES_MAX);
-    code = wait_connected(out_link, target->timeout_ms, err);
-    if (code == ERR_OK) {
-        raftnet_link_block(out_link, target->timeout_ms);
-        code = shake(target, out_link, &s, &out, &in, err);
-        raftnet_shake_deinit(&s);
-    }
+    struct mono until = {.ns = os_clock_mono().ns + target->timeout_ms * NS_PER_MS};
+    code = raftnet_link_wait(out_link, until, err);
+    raftnet_shake_begin(s, true, &target->self, target->secret, &out);
+    code = code == ERR_OK ? shake(out_link, s, &out, &in, err) : code;
     if (code != ERR_OK) {
+        raftnet_shake_deinit(s);
         raftnet_link_close(out_link);
     }
     buf_deinit(&out);
     buf_deinit(&in);
     return code;
+}
+
+enum err_code raftnet_stream_dial(const struct raftnet_stream_target *target,
+                                  struct raftnet_link *out_link, struct err *err)
+{
+    struct raftnet_shake s = {.purpose = RAFTNET_SHAKE_STREAM, .target = target->id};
+    if (dial(target, &s, out_link, err) != ERR_OK) {
+        return err->code;
+    }
+    raftnet_shake_deinit(&s);
+    raftnet_link_block(out_link, target->timeout_ms);
+    return ERR_OK;
+}
+
+enum err_code raftnet_stream_invite(const struct raftnet_stream_target *target, struct str name,
+                                    uint64_t *out_id, bool *out_voter, struct err *err)
+{
+    struct raftnet_shake s = {.purpose = RAFTNET_SHAKE_INVITE, .invited = name};
+    struct raftnet_link link;
+    if (dial(target, &s, &link, err) != ERR_OK) {
+        return err->code;
+    }
+    *out_id = s.other.id;
+    *out_voter = !s.other.non_voter;
+    raftnet_shake_deinit(&s);
+    raftnet_link_close(&link);
+    return ERR_OK;
 }

@@ -11,16 +11,23 @@ struct pair {
     struct err err;
 };
 
-static void begin(struct pair *p, const char *secret_a, const char *secret_b)
+static void begin_for(struct pair *p, const char *secret_a, const char *secret_b,
+                      const struct raftnet_shake *dials, const struct raftnet_shake_node *b)
 {
     const struct raftnet_shake_node a = {
         .cluster = 5, .id = 1, .name = STR("one"), .address = STR("h:1"), .version = STR("v")};
-    const struct raftnet_shake_node b = {.cluster = 5, .id = 2, .name = STR("two")};
-    *p = (struct pair){.dials = {.purpose = RAFTNET_SHAKE_MESSAGES, .target = 2}};
+    *p = (struct pair){.dials = *dials};
     buf_init(&p->to_answers, 65536);
     buf_init(&p->to_dials, 65536);
     raftnet_shake_begin(&p->dials, true, &a, str_from_z(secret_a), &p->to_answers);
-    raftnet_shake_begin(&p->answers, false, &b, str_from_z(secret_b), &p->to_dials);
+    raftnet_shake_begin(&p->answers, false, b, str_from_z(secret_b), &p->to_dials);
+}
+
+static void begin(struct pair *p, const char *secret_a, const char *secret_b)
+{
+    const struct raftnet_shake_node b = {.cluster = 5, .id = 2, .name = STR("two")};
+    const struct raftnet_shake dials = {.purpose = RAFTNET_SHAKE_MESSAGES, .target = 2};
+    begin_for(p, secret_a, secret_b, &dials, &b);
 }
 
 static void end(struct pair *p)
@@ -53,6 +60,17 @@ static enum raftnet_shake_state to_answers(struct pair *p)
 static enum raftnet_shake_state to_dials(struct pair *p)
 {
     return hand(&p->dials, &p->to_dials, &p->to_answers, &p->err);
+}
+
+/* An invitation, up to where the node is asked whether it follows it. */
+static void begin_invitation(struct pair *p, bool non_voter)
+{
+    const struct raftnet_shake_node b = {.id = 2, .name = STR("two"), .non_voter = non_voter};
+    const struct raftnet_shake dials = {.purpose = RAFTNET_SHAKE_INVITE, .invited = STR("two")};
+    begin_for(p, "a long secret of two", "a long secret of two", &dials, &b);
+    assert_int_equal(to_answers(p), RAFTNET_SHAKE_GOES_ON);
+    assert_int_equal(to_dials(p), RAFTNET_SHAKE_GOES_ON);
+    assert_int_equal(to_answers(p), RAFTNET_SHAKE_ASKS);
 }
 
 static void same_secret__is_accepted(void **state)
@@ -140,6 +158,60 @@ static void refusal__says_why(void **state)
     end(&p);
 }
 
+static void invitation__names_who_is_meant(void **state)
+{
+    (void)state;
+    for (int non_voter = 0; non_voter < 2; non_voter++) {
+        struct pair p;
+        begin_invitation(&p, non_voter != 0);
+        assert_int_equal(p.answers.purpose, RAFTNET_SHAKE_INVITE);
+        assert_int_equal(p.answers.target, 0);
+        assert_int_equal(p.answers.other.cluster, 5);
+        assert_true(str_eq(p.answers.invited, STR("two")));
+        raftnet_shake_accept(&p.answers, &p.to_dials);
+        assert_int_equal(to_dials(&p), RAFTNET_SHAKE_DONE);
+        assert_int_equal(p.dials.other.id, 2);
+        assert_int_equal(p.dials.other.non_voter, non_voter);
+        end(&p);
+    }
+}
+
+static void invitation__is_proved_as_everything_else(void **state)
+{
+    (void)state;
+    struct pair p;
+    const struct raftnet_shake_node b = {.id = 2, .name = STR("two")};
+    const struct raftnet_shake dials = {.purpose = RAFTNET_SHAKE_INVITE, .invited = STR("two")};
+    begin_for(&p, "a long secret of two", "another secret of two", &dials, &b);
+    assert_int_equal(to_answers(&p), RAFTNET_SHAKE_GOES_ON);
+    assert_int_equal(to_dials(&p), RAFTNET_SHAKE_FAILED);
+    assert_int_equal(p.dials.refusal, RAFTNET_SHAKE_SECRET);
+    end(&p);
+}
+
+static void invitation__needs_a_name_and_a_whole_answer(void **state)
+{
+    (void)state;
+    struct pair p;
+    const struct raftnet_frame empty = {.kind = RAFTNET_FRAME_ACCEPT};
+    begin_invitation(&p, false);
+    assert_int_equal(raftnet_shake_take(&p.dials, &empty, &p.to_answers, &p.err),
+                     RAFTNET_SHAKE_FAILED);
+    end(&p);
+
+    /* The hello of a connection for messages, with the purpose of an invitation. */
+    struct raftnet_frame f;
+    size_t len = 0;
+    begin(&p, "s", "s");
+    p.to_answers.ptr[RAFTNET_FRAME_HEAD_BYTES] = RAFTNET_SHAKE_INVITE;
+    (void)raftnet_frame_read(buf_str(&p.to_answers), 4096, &f, &len);
+    f.kind = RAFTNET_FRAME_HELLO;
+    f.body = str_from_offset(buf_str(&p.to_answers), RAFTNET_FRAME_HEAD_BYTES);
+    assert_int_equal(raftnet_shake_take(&p.answers, &f, &p.to_dials, &p.err), RAFTNET_SHAKE_FAILED);
+    assert_int_equal(p.to_dials.len, 0);
+    end(&p);
+}
+
 static void nonsense__is_refused_at_every_step(void **state)
 {
     (void)state;
@@ -167,4 +239,7 @@ TEST_GROUP(raftnet_shake, cmocka_unit_test(same_secret__is_accepted),
            cmocka_unit_test(other_secret__is_refused_by_who_dials),
            cmocka_unit_test(proof__is_of_this_conversation),
            cmocka_unit_test(proof__cannot_be_sent_back), cmocka_unit_test(refusal__says_why),
+           cmocka_unit_test(invitation__names_who_is_meant),
+           cmocka_unit_test(invitation__is_proved_as_everything_else),
+           cmocka_unit_test(invitation__needs_a_name_and_a_whole_answer),
            cmocka_unit_test(nonsense__is_refused_at_every_step));

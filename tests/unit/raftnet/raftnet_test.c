@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/test.h"
 
@@ -18,6 +19,7 @@ struct end {
     size_t received_bytes;
     enum raftnet_shake_refusal why;
     bool admits;
+    bool adopts; /* the cluster of who invites it */
     bool closed;
 };
 
@@ -25,9 +27,13 @@ static bool admit(void *data, const struct raftnet_shake *s, enum raftnet_shake_
                   struct err *err)
 {
     struct end *e = data;
-    (void)s;
     *out_why = RAFTNET_SHAKE_REMOVED;
     (void)err_set(err, ERR_FORBIDDEN, "no");
+    if (e->adopts && s->purpose == RAFTNET_SHAKE_INVITE) {
+        struct raftnet_shake_node self = *raftnet_self(e->net);
+        self.cluster = s->other.cluster;
+        raftnet_set_self(e->net, &self);
+    }
     return e->admits;
 }
 
@@ -266,7 +272,123 @@ static void loss__is_told_to_who_has_dialed(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
+/* An invitation, on a thread that waits for its end. */
+struct inviting {
+    const char *address;
+    uv_async_t over;
+    bool ended;
+    uint64_t id;
+    bool voter;
+    struct err err;
+};
+
+static void invite_main(void *data)
+{
+    struct inviting *i = data;
+    const struct raftnet_stream_target target = {.address = i->address,
+                                                 .self = {.cluster = 9, .id = 1, .name = STR("n")},
+                                                 .secret = STR("the same secret here"),
+                                                 .timeout_ms = 60000};
+    if (raftnet_stream_invite(&target, STR("n"), &i->id, &i->voter, &i->err) == ERR_OK) {
+        err_clear(&i->err);
+    }
+    assert_int_equal(uv_async_send(&i->over), 0);
+}
+
+static void over_cb(uv_async_t *over)
+{
+    struct inviting *i = over->data;
+    i->ended = true;
+    uv_close((uv_handle_t *)over, NULL);
+}
+
+static void invite(uv_loop_t *loop, struct inviting *i, const char *address)
+{
+    uv_thread_t thread;
+    *i = (struct inviting){.address = address};
+    assert_int_equal(uv_async_init(loop, &i->over, over_cb), 0);
+    i->over.data = i;
+    assert_int_equal(uv_thread_create(&thread, invite_main, i), 0);
+    while (!i->ended) {
+        (void)uv_run(loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(uv_thread_join(&thread), 0);
+}
+
+/* The node adopts the cluster while it is asked, and the answer still arrives. */
+static void invitation__ends_with_its_answer(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    struct inviting i;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "the same secret here");
+    open_end(&b, &loop, 2, "the same secret here");
+    raftnet_set_self(b.net, &(struct raftnet_shake_node){.id = 2, .name = STR("n")});
+    b.adopts = true;
+    invite(&loop, &i, b.address);
+    assert_int_equal(i.err.code, ERR_OK);
+    assert_int_equal(i.id, 2);
+    assert_true(i.voter);
+    assert_int_equal(raftnet_self(b.net)->cluster, 9);
+    assert_int_equal(b.met, 0);
+    invite(&loop, &i, b.address); /* once more */
+    assert_int_equal(i.err.code, ERR_OK);
+    assert_true(send_number(&a, &b, 0)); /* and it hears from the others */
+    while (b.received == 0) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    close_both(&loop, &a, &b);
+}
+
+static void invitation__is_refused(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    struct inviting i;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "another secret here");
+    open_end(&b, &loop, 2, "the same secret here");
+    invite(&loop, &i, a.address);
+    assert_int_equal(i.err.code, ERR_FORBIDDEN);
+    assert_string_equal(i.err.msg, "it does not have the same cluster secret");
+    b.admits = false;
+    invite(&loop, &i, b.address);
+    assert_int_equal(i.err.code, ERR_FORBIDDEN);
+    assert_string_equal(i.err.msg, "no");
+    invite(&loop, &i, "127.0.0.1:1");
+    assert_int_equal(i.err.code, ERR_IO);
+    invite(&loop, &i, "nowhere");
+    assert_int_equal(i.err.code, ERR_VALIDATION);
+    close_both(&loop, &a, &b);
+}
+
+/* Somebody accepts the connection and says nothing. */
+static void invitation__has_a_limit(void **state)
+{
+    (void)state;
+    int fd = -1;
+    uint16_t port = 0;
+    char address[32];
+    uint64_t id = 0;
+    bool voter = false;
+    struct err err;
+    assert_int_equal(raftnet_link_listen("127.0.0.1:0", &fd, &port, &err), ERR_OK);
+    (void)snprintf(address, sizeof address, "127.0.0.1:%u", (unsigned)port);
+    const struct raftnet_stream_target target = {
+        .address = address, .self = {.cluster = 9, .id = 1}, .timeout_ms = 20};
+    assert_int_equal(raftnet_stream_invite(&target, STR("n"), &id, &voter, &err), ERR_IO);
+    assert_string_equal(err.msg, "the other node is too slow");
+    (void)close(fd);
+}
+
 TEST_GROUP(raftnet, cmocka_unit_test(frames__arrive_in_order),
+           cmocka_unit_test(invitation__ends_with_its_answer),
+           cmocka_unit_test(invitation__is_refused), cmocka_unit_test(invitation__has_a_limit),
            cmocka_unit_test(stranger__hears_nothing), cmocka_unit_test(close__ends_what_waits),
            cmocka_unit_test(nobody__listens_there),
            cmocka_unit_test(loss__is_told_to_who_has_dialed));
