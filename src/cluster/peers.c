@@ -59,7 +59,8 @@ struct peers {
 
     struct sender *senders;
     unsigned sender_count;
-    struct fetch *fetch; /* NULL: none */
+    unsigned invite_count; /* under way */
+    struct fetch *fetch;   /* NULL: none */
     struct ship_progress progress;
     atomic_uint_fast64_t fetched_bytes;
 
@@ -70,7 +71,8 @@ struct peers {
 
 static void maybe_closed(struct peers *p)
 {
-    if (p->closing && p->net_closed && p->senders == NULL && p->fetch == NULL) {
+    if (p->closing && p->net_closed && p->senders == NULL && p->fetch == NULL &&
+        p->invite_count == 0) {
         void (*closed)(void *data) = p->closed;
         void *data = p->closed_data;
         free(p->refused_checkpoint);
@@ -81,6 +83,35 @@ static void maybe_closed(struct peers *p)
 
 /* --- who may talk to us --- */
 
+static const char same_identity[] =
+    "two nodes have the same identity: one of them uses a copy of the other's data directory";
+
+/* It proved that it has our secret: that is not enough to take a node that belongs elsewhere, or
+ * that somebody else meant. */
+static bool admit_invite(struct peers *p, const struct raftnet_shake *s,
+                         enum raftnet_shake_refusal *out_why, struct err *err)
+{
+    const struct raftnet_shake_node *self = raftnet_self(p->net);
+    *out_why = RAFTNET_SHAKE_OTHER;
+    if (s->other.id == self->id) {
+        (void)err_set(err, ERR_FORBIDDEN, "%s", same_identity);
+    } else if (!str_eq(s->invited, self->name)) {
+        *out_why = RAFTNET_SHAKE_TARGET;
+        (void)err_set(err, ERR_FORBIDDEN, "the node at this address is named \"" STR_FMT "\"",
+                      STR_ARG(self->name));
+    } else if (s->other.cluster == 0) {
+        (void)err_set(err, ERR_FORBIDDEN, "a node that has not joined a cluster yet cannot invite");
+    } else if (self->cluster != 0 && self->cluster != s->other.cluster) {
+        *out_why = RAFTNET_SHAKE_CLUSTER;
+        (void)err_set(err, ERR_FORBIDDEN, "the node belongs to a different cluster");
+    } else if (p->hooks.adopt(p->hooks.data, s->other.cluster, err)) {
+        log_info("invitation accepted", LOG_STR("from", s->other.name),
+                 LOG_STR("address", s->other.address));
+        return true; /* once more, if whoever invited did not see the end of it */
+    }
+    return false;
+}
+
 static bool admit(void *data, const struct raftnet_shake *s, enum raftnet_shake_refusal *out_why,
                   struct err *err)
 {
@@ -89,6 +120,8 @@ static bool admit(void *data, const struct raftnet_shake *s, enum raftnet_shake_
     if (p->hooks.is_removed(p->hooks.data, s->other.id)) {
         *out_why = RAFTNET_SHAKE_REMOVED;
         (void)err_set(err, ERR_FORBIDDEN, "this node was removed from the cluster");
+    } else if (s->purpose == RAFTNET_SHAKE_INVITE) {
+        return admit_invite(p, s, out_why, err);
     } else if (self->cluster == 0) {
         *out_why = RAFTNET_SHAKE_OTHER;
         (void)err_set(err, ERR_FORBIDDEN, "the node has not joined a cluster yet");
@@ -102,9 +135,7 @@ static bool admit(void *data, const struct raftnet_shake *s, enum raftnet_shake_
             "a different node responds at this address; it may have lost its data directory");
     } else if (s->other.id == self->id) {
         *out_why = RAFTNET_SHAKE_OTHER;
-        (void)err_set(err, ERR_FORBIDDEN,
-                      "two nodes have the same identity: one of them uses "
-                      "a copy of the other's data directory");
+        (void)err_set(err, ERR_FORBIDDEN, "%s", same_identity);
     } else {
         return true;
     }
@@ -352,6 +383,52 @@ static void fetch_begin(struct peers *p, const struct raftnet_shake_node *from,
     log_info("fetching checkpoint", LOG_U64("from", from->id), LOG_U64("index", s->last_index),
              LOG_U64("bytes", p->progress.bytes_total));
     CHECK(pthread_create(&f->thread, NULL, fetch_main, f) == 0);
+}
+
+/* --- invitations --- */
+
+static void invited(struct msg *m)
+{
+    struct peers_invite *i = CONTAINER_OF(m, struct peers_invite, msg);
+    struct peers *p = i->peers;
+    CHECK(pthread_join(i->thread, NULL) == 0);
+    free(i->texts);
+    p->invite_count--;
+    i->done(i); /* i may be gone after this */
+    maybe_closed(p);
+}
+
+static void *invite_main(void *data)
+{
+    struct peers_invite *i = data;
+    (void)pthread_setname_np(pthread_self(), "invite");
+    if (raftnet_stream_invite(&i->target, i->name, &i->id, &i->voter, &i->err) == ERR_OK) {
+        err_clear(&i->err);
+    }
+    bool posted = mailbox_post(i->peers->box, &i->msg);
+    CHECK(posted);
+    return NULL;
+}
+
+enum err_code peers_invite(struct peers *p, struct peers_invite *i, struct err *err)
+{
+    if (p->closing || p->silent || p->box == NULL) {
+        return err_set_default(err, ERR_STOPPING);
+    }
+    if (p->invite_count >= PEERS_INVITES_MAX) {
+        return err_set(err, ERR_OVERLOADED, "%d nodes are being invited already: try again later",
+                       PEERS_INVITES_MAX);
+    }
+    i->peers = p;
+    i->msg.deliver = invited;
+    i->target = (struct raftnet_stream_target){.address = i->address,
+                                               .self = copy_self(raftnet_self(p->net), &i->texts),
+                                               .secret = p->secret,
+                                               .tls = p->tls,
+                                               .timeout_ms = PEERS_INVITE_MS};
+    p->invite_count++;
+    CHECK(pthread_create(&i->thread, NULL, invite_main, i) == 0);
+    return ERR_OK;
 }
 
 /* --- checkpoints that go --- */

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,6 +39,8 @@ struct peers_hooks {
     void (*met)(void *data, const struct raftnet_shake_node *node);
     /* The connection to a member broke: its process may be gone. */
     void (*lost)(void *data, uint64_t id);
+    /* A cluster invites this node, which belongs to it or to none: true when it does now. */
+    bool (*adopt)(void *data, uint64_t cluster, struct err *err);
     /* Others say that we were taken out. */
     void (*removed)(void *data, const char *by);
     /* The hash of a member's state at an index. */
@@ -96,6 +99,29 @@ const struct raftnet_shake_node *peers_self(const struct peers *p);
 
 /* Take part, or be silent: say nothing and hear nothing. */
 void peers_set_silent(struct peers *p, bool silent);
+
+enum { PEERS_INVITES_MAX = 4, PEERS_INVITE_MS = 2000 };
+
+/* An invitation of a node that waits for one (raftnet_shake.h), sent on a thread of its own. */
+struct peers_invite {
+    /* set by the caller, for as long as it is under way */
+    const char *address;
+    struct str name;                      /* of the node that is meant */
+    void (*done)(struct peers_invite *i); /* on the loop, once */
+    /* result */
+    struct err err;
+    uint64_t id; /* of the node, which belongs to our cluster now */
+    bool voter;  /* it wants to be one */
+    /* private */
+    struct msg msg;
+    struct peers *peers;
+    struct raftnet_stream_target target;
+    char *texts; /* that the thread reads */
+    pthread_t thread;
+};
+
+/* ERR_OVERLOADED when too many are under way; done does not come then. */
+ATTR_NODISCARD enum err_code peers_invite(struct peers *p, struct peers_invite *i, struct err *err);
 
 /* Tell a member the hash of our state at an index. */
 void peers_send_hash(struct peers *p, uint64_t id, const char *address, uint64_t index,

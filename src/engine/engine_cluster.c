@@ -545,7 +545,8 @@ enum err_code engine_cluster__identify(struct engine *e, struct err *err)
                                           .name = str_from_z(config->name),
                                           .address = str_from_z(e->config.node.address),
                                           .http_url = str_from_z(config->http_url),
-                                          .version = str_from_z(config->version)};
+                                          .version = str_from_z(config->version),
+                                          .non_voter = config->non_voter};
     c->peers = (struct peers_config){.bind = config->bind,
                                      .secret = config->secret,
                                      .tls = config->tls,
@@ -556,6 +557,7 @@ enum err_code engine_cluster__identify(struct engine *e, struct err *err)
                                                .is_removed = is_removed_hook,
                                                .met = met_hook,
                                                .lost = lost_hook,
+                                               .adopt = engine_invite__adopt_hook,
                                                .removed = removed_hook,
                                                .hashed = hashed_hook,
                                                .committed = committed_hook,
@@ -635,7 +637,7 @@ bool engine_cluster_is_quarantined(const struct engine *e)
     return atomic_load(&e->cluster.hash.quarantined);
 }
 
-struct adopt {
+struct visit {
     struct engine *e;
     uint64_t cluster_id;
     const char *http_url;
@@ -645,58 +647,42 @@ struct adopt {
 
 static void run_adopt(void *data)
 {
-    struct adopt *a = data;
-    struct engine *e = a->e;
-    struct peers *peers = node_members_peers(e->node);
-    uint64_t have = atomic_load(&e->cluster.cluster_id);
-    struct identity me = {.node = atomic_load(&e->cluster.node_id), .cluster = a->cluster_id};
-    if (have != 0 && have != a->cluster_id) {
-        a->code =
-            err_set(a->err, ERR_CONFLICT,
-                    "this data directory belongs to a different cluster than the one to join");
-        return;
-    }
-    a->code = identity_store(e->config.data_dir, &me, a->err);
-    if (a->code == ERR_OK && have == 0) {
-        struct raftnet_shake_node self = *peers_self(peers);
-        self.cluster = a->cluster_id;
-        peers_set_self(peers, &self);
-        atomic_store(&e->cluster.cluster_id, a->cluster_id);
-    }
+    struct visit *v = data;
+    v->code = engine_invite__adopt(v->e, v->cluster_id, v->err);
 }
 
 enum err_code engine_cluster_adopt(struct engine *e, uint64_t cluster_id, struct err *err)
 {
-    struct adopt a = {.e = e, .cluster_id = cluster_id, .err = err};
-    engine__visit(e, run_adopt, &a);
-    return a.code;
+    struct visit v = {.e = e, .cluster_id = cluster_id, .err = err};
+    engine__visit(e, run_adopt, &v);
+    return v.code;
 }
 
 static void run_announce(void *data)
 {
-    const struct adopt *a = data;
-    struct peers *peers = node_members_peers(a->e->node);
+    const struct visit *v = data;
+    struct peers *peers = node_members_peers(v->e->node);
     struct raftnet_shake_node self = *peers_self(peers);
-    self.http_url = str_from_z(a->http_url);
+    self.http_url = str_from_z(v->http_url);
     peers_set_self(peers, &self);
 }
 
 void engine_cluster_announce(struct engine *e, const char *http_url)
 {
-    engine__visit(e, run_announce, &(struct adopt){.e = e, .http_url = http_url});
+    engine__visit(e, run_announce, &(struct visit){.e = e, .http_url = http_url});
 }
 
 static void run_reload(void *data)
 {
-    struct adopt *a = data;
-    a->code = peers_reload_tls(node_members_peers(a->e->node), a->err);
+    struct visit *v = data;
+    v->code = peers_reload_tls(node_members_peers(v->e->node), v->err);
 }
 
 enum err_code engine_cluster_reload_tls(struct engine *e, struct err *err)
 {
-    struct adopt a = {.e = e, .err = err};
-    engine__visit(e, run_reload, &a);
-    return a.code;
+    struct visit v = {.e = e, .err = err};
+    engine__visit(e, run_reload, &v);
+    return v.code;
 }
 
 uint64_t engine_cluster_find(struct engine *e, struct str name)

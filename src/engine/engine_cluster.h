@@ -31,6 +31,7 @@ struct engine_cluster_config {
     struct raftnet_link_tls tls;
     uint64_t rate_bytes; /* of a checkpoint, per second */
     bool non_voter;      /* only reads along */
+    bool invitable;      /* while it belongs to no cluster, it adopts one that invites it */
 };
 
 /* A member, with what is known of it here. */

@@ -106,6 +106,11 @@ void engine_cluster__applied(struct engine *e, uint64_t index);
 void engine_cluster__moved(void *data, bool moved);
 uint8_t engine_cluster__entry_version(const struct engine *e); /* the newest to be stamped */
 
+/* engine_invite.c: a cluster takes this node in, by its own request or by invitation (peers_hooks)
+ */
+enum err_code engine_invite__adopt(struct engine *e, uint64_t cluster_id, struct err *err);
+bool engine_invite__adopt_hook(void *data, uint64_t cluster_id, struct err *err);
+
 /* engine_hash.c: is the state that of the others? */
 void engine_hash__start(struct engine *e); /* the node is open, and has heard of nobody yet */
 void engine_hash__applied(struct engine *e, uint64_t index);

@@ -313,7 +313,9 @@ static enum err_code set_cluster(struct server *s, struct engine_config *config,
                        "remove \"left\" from its data directory to start a new cluster");
     }
     config->node.bootstrap &= !left;
-    if (s->discover != NULL && open_lobby(s, left, err) != ERR_OK) {
+    config->cluster.invitable = !config->node.bootstrap && s->discover == NULL;
+    bool waits = s->discover != NULL || config->cluster.invitable;
+    if (waits && open_lobby(s, left, err) != ERR_OK) {
         return err->code;
     }
     if (config->node.bootstrap || left || set->bootstrap_expect == 0 || s->discover == NULL) {

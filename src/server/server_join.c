@@ -26,6 +26,8 @@ enum {
     CATCH_UP_MS = 600000, /* from being let in to having the state */
 };
 
+#define NO_LIMIT_MS ((int64_t)1 << 40) /* decades */
+
 static enum err_code pause_a_while(const struct server_join *j, struct err *err)
 {
     struct pollfd stop = {.fd = j->stop_fd, .events = POLLIN};
@@ -247,22 +249,13 @@ static bool has_state(const struct settings *s, struct engine *e)
     return asked && l.found;
 }
 
-enum err_code server_join(const struct server_join *j, struct engine *e, struct err *err)
+static enum err_code wait_for_state(const struct server_join *j, struct engine *e, int64_t ms,
+                                    struct err *err)
 {
     const struct settings *s = j->settings;
-    int64_t until = os_clock_mono().ns + CATCH_UP_MS * NS_PER_MS;
-    if (engine_cluster_id(e) != 0) {
-        return ERR_OK;
-    }
-    if (j->discover == NULL) {
-        return err_set(err, ERR_JOIN, "no node to join is configured: set join or discover");
-    }
-    if (ask_all(j, e, err) != ERR_OK) {
-        return err->code;
-    }
-    server_lobby_set(j->lobby, SERVER_LOBBY_JOINED);
+    struct patience patience = patience_for(ms);
     while (!has_state(s, e)) {
-        if (os_clock_mono().ns > until) {
+        if (!patience_lasts(&patience, "the data of the cluster")) {
             return err_set(err, ERR_JOIN,
                            "the leader accepted this node, but cannot reach it "
                            "at " STR_FMT " (raft-advertise)",
@@ -273,6 +266,36 @@ enum err_code server_join(const struct server_join *j, struct engine *e, struct 
         }
     }
     return ERR_OK;
+}
+
+/* Whoever invites sees on its side whether it worked, and can do it again: there is nothing that
+ * this node would have to give up for. */
+static enum err_code wait_to_be_invited(const struct server_join *j, struct engine *e,
+                                        struct err *err)
+{
+    log_info("waiting for an invitation", LOG_STR("node_id", j->settings->node_id),
+             LOG_STR("raft_address", j->settings->raft_advertise),
+             LOG_Z("remedy", "POST /join on the leader, with this node_id and raft_address as "
+                             "address"));
+    while (engine_cluster_id(e) == 0) {
+        if (pause_a_while(j, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+enum err_code server_join(const struct server_join *j, struct engine *e, struct err *err)
+{
+    bool invitable = engine_settings(e)->cluster.invitable;
+    if (!invitable && engine_cluster_id(e) != 0) {
+        return ERR_OK;
+    }
+    if ((invitable ? wait_to_be_invited(j, e, err) : ask_all(j, e, err)) != ERR_OK) {
+        return err->code;
+    }
+    server_lobby_set(j->lobby, SERVER_LOBBY_JOINED);
+    return wait_for_state(j, e, invitable ? NO_LIMIT_MS : CATCH_UP_MS, err);
 }
 
 /* --- beginning one together --- */

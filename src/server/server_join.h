@@ -3,8 +3,9 @@
  *
  * A node that does not start its own cluster asks the nodes that discover/ found, one after the
  * other, over their HTTP API. They respond with the id of their cluster, and the leader then
- * connects to the peer port of the new node. A node whose data folder already belongs to a cluster
- * asks nobody.
+ * connects to the peer port of the new node. If nobody is named whom it could ask, the node waits
+ * until the leader of a cluster invites it (engine_invite.h). A node whose data folder already
+ * belongs to a cluster asks nobody.
  */
 #pragma once
 
@@ -20,7 +21,7 @@
 /* All live until the last function has returned. */
 struct server_join {
     const struct settings *settings;
-    struct discover *discover;  /* NULL: nobody was named */
+    struct discover *discover;  /* NULL: nobody was named, it is invited */
     struct server_lobby *lobby; /* NULL: nobody can ask this node */
     const char *http_url;       /* of its own API */
     int stop_fd;                /* readable: give up with ERR_STOPPING */
@@ -33,6 +34,7 @@ ATTR_NODISCARD enum err_code server_join_founds(const struct server_join *j, boo
                                                 struct err *err);
 
 /* Join, and wait until this node has the state that the others have. Waits and asks again while
- * nobody answers; ERR_JOIN when a member refuses, or nobody answered for too long. */
+ * nobody answers; ERR_JOIN when a member refuses, or nobody answered for too long. For an
+ * invitation it waits as long as it takes. */
 ATTR_NODISCARD enum err_code server_join(const struct server_join *j, struct engine *e,
                                          struct err *err);

@@ -428,8 +428,10 @@ static enum err_code check_cluster(const struct settings *s, struct err *err)
         {str_eq(s->discover, STR("dns")) && s->discover_name.len == 0,
          "discover: dns requires discover-dns-name"},
         {str_eq(s->discover, STR("static")) && s->join.len == 0, "discover: static requires join"},
-        {settings_joins(s) && s->join.len == 0 && s->discover.len == 0,
-         "bootstrap: if it is false, set join or discover"},
+        {settings_joins(s) && s->join.len == 0 && s->discover.len == 0 &&
+             s->cluster_secret.len == 0 && !tls, /* anybody could invite it */
+         "bootstrap: if it is false, set join or discover, or set cluster-secret or peer-tls-cert "
+         "and add the node with /join"},
         {s->bootstrap_expect > 1 && s->join.len == 0 && s->discover.len == 0,
          "bootstrap-expect: list the nodes in join, or find them with discover"},
         {s->bootstrap_expect > 1 && (s->discover.len == 0 || str_eq(s->discover, STR("static"))) &&

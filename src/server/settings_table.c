@@ -168,7 +168,7 @@ const struct settings_table_row settings_table__rows[] = {
     {"peer-tls-cert",           KIND_TEXT,     AT(peer_tls_cert),          0, 0,       NULL, "",               "PEM file with this node's certificate for other nodes"},
     {"peer-tls-key",            KIND_TEXT,     AT(peer_tls_key),           0, 0,       NULL, "",               "PEM file with its private key; SIGHUP reloads all three files"},
     {"peer-tls-ca",             KIND_TEXT,     AT(peer_tls_ca),            0, 0,       NULL, "",               "CA bundle (PEM) that signs node certificates and nothing else"},
-    {"bootstrap",               KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "start a new cluster if there is none on disk; false by default if join is given"},
+    {"bootstrap",               KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "start a new cluster if there is none on disk; false by default if join is given; if false without join and discover, the node waits until /join of the leader adds it"},
     {"join",                    KIND_TEXT,     AT(join),                   0, 0,       NULL, "",               "comma-separated HTTP addresses of members; joins their cluster if there is none on disk"},
     {"bootstrap-expect",        KIND_NUMBER,   AT(bootstrap_expect),       0, 99,      NULL, "0",              "number of nodes, this one included, that must respond before the one with the smallest node-id starts a cluster; list them in join or find them with discover"},
     {"non-voter",               KIND_BOOL,     AT(non_voter),              0, 0,       NULL, "false",          "receive all data, but do not vote"},

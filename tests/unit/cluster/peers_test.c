@@ -29,6 +29,9 @@ struct rig {
     raft_index prev_log_index, leader_commit;
     unsigned committed;
     unsigned reads; /* what the sender says it reads */
+    struct mailbox box;
+    unsigned adopted;
+    bool adopts;
 };
 
 /* --- the sender --- */
@@ -99,6 +102,15 @@ static void lost(void *data, uint64_t id)
 {
     (void)data;
     (void)id;
+}
+
+static bool adopt_hook(void *data, uint64_t cluster, struct err *err)
+{
+    struct rig *r = data;
+    assert_int_equal(cluster, CLUSTER);
+    r->adopted++;
+    (void)err_set(err, ERR_FORBIDDEN, "it does not want to");
+    return r->adopts;
 }
 
 static void removed_hook(void *data, const char *by)
@@ -174,6 +186,7 @@ static int setup(void **state)
                   .is_removed = is_removed_hook,
                   .met = met,
                   .lost = lost,
+                  .adopt = adopt_hook,
                   .removed = removed_hook,
                   .hashed = hashed_hook,
                   .committed = committed_hook,
@@ -188,6 +201,8 @@ static int setup(void **state)
     raftnet_set_self(r.sender, &self);
     assert_int_equal(peers_open(&r.loop, &taker, r.dir.path, &r.taker, &err), ERR_OK);
     peers_set_reader(r.taker, &reader);
+    mailbox_open(&r.box, &r.loop);
+    peers_attach(r.taker, &r.box);
     (void)snprintf(r.address, sizeof r.address, "127.0.0.1:%u", (unsigned)peers_port(r.taker));
     io.data = &r;
     struct disk_io_transport t = peers_transport(r.taker);
@@ -206,7 +221,12 @@ static int teardown(void **state)
     struct rig *r = *state;
     raftnet_close(r->sender, closed, r);
     peers_close(r->taker, closed, r);
+    while (r->closed < 2) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    mailbox_close(&r->box);
     assert_int_equal(uv_run(&r->loop, UV_RUN_DEFAULT), 0);
+    mailbox_deinit(&r->box);
     assert_int_equal(r->closed, 2);
     assert_int_equal(uv_loop_close(&r->loop), 0);
     tmpdir_remove(&r->dir);
@@ -327,8 +347,120 @@ static void versions__are_heard(void **state)
     assert_int_equal(r->reads, 5);
 }
 
+/* --- invitations: sent by the taker, to a third node --- */
+
+struct inviting {
+    struct peers_invite invite;
+    bool ended;
+};
+
+static void invited(struct peers_invite *i)
+{
+    CONTAINER_OF(i, struct inviting, invite)->ended = true;
+}
+
+static struct peers *open_third(struct rig *r, uint64_t cluster, uint64_t id, char address[32])
+{
+    struct peers *third = NULL;
+    struct err err;
+    const struct peers_config config = {
+        .bind = "127.0.0.1:0",
+        .secret = STR("the same secret here"),
+        .self = {.cluster = cluster, .id = id, .name = STR("third"), .non_voter = true},
+        .hooks = {.data = r,
+                  .is_removed = is_removed_hook,
+                  .met = met,
+                  .lost = lost,
+                  .adopt = adopt_hook,
+                  .removed = removed_hook}};
+    assert_int_equal(peers_open(&r->loop, &config, r->dir.path, &third, &err), ERR_OK);
+    (void)snprintf(address, 32, "127.0.0.1:%u", (unsigned)peers_port(third));
+    return third;
+}
+
+static void close_third(struct rig *r, struct peers *third)
+{
+    r->closed = 0;
+    peers_close(third, closed, r);
+    while (r->closed == 0) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    r->closed = 0;
+}
+
+static void invitation__is_judged_by_who_gets_it(void **state)
+{
+    struct rig *r = *state;
+    static const struct {
+        const char *row;
+        uint64_t cluster, id;
+        const char *name;
+        bool adopts;
+        unsigned adopted; /* how often it was asked whether it does */
+        const char *error;
+    } rows[] = {
+        {"waits", 0, 3, "third", true, 1, ""},
+        {"does not wait", 0, 3, "third", false, 1, "it does not want to"},
+        {"once more", CLUSTER, 3, "third", true, 1, ""},
+        {"elsewhere", CLUSTER + 1, 3, "third", true, 0, "the node belongs to a different cluster"},
+        {"named otherwise", 0, 3, "fourth", true, 0, "the node at this address is named \"third\""},
+        {"a copy", 0, TAKER, "third", true, 0,
+         "two nodes have the same identity: one of them uses a copy of the other's data "
+         "directory"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].row);
+        char address[32];
+        struct err err;
+        struct peers *third = open_third(r, rows[i].cluster, rows[i].id, address);
+        struct inviting inviting = {
+            .invite = {.address = address, .name = str_from_z(rows[i].name), .done = invited}};
+        r->adopts = rows[i].adopts;
+        r->adopted = 0;
+        assert_int_equal(peers_invite(r->taker, &inviting.invite, &err), ERR_OK);
+        while (!inviting.ended) {
+            (void)uv_run(&r->loop, UV_RUN_ONCE);
+        }
+        assert_string_equal(inviting.invite.err.msg, rows[i].error);
+        assert_int_equal(r->adopted, rows[i].adopted);
+        if (rows[i].error[0] == '\0') {
+            assert_int_equal(inviting.invite.id, 3);
+            assert_false(inviting.invite.voter);
+        }
+        close_third(r, third);
+    }
+}
+
+static void invitations__are_few_at_a_time(void **state)
+{
+    struct rig *r = *state;
+    char address[32];
+    struct err err;
+    struct inviting all[PEERS_INVITES_MAX + 1];
+    unsigned ended = 0;
+    struct peers *third = open_third(r, 0, 3, address);
+    r->adopts = true;
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        all[i] = (struct inviting){
+            .invite = {.address = address, .name = STR("third"), .done = invited}};
+        assert_int_equal(peers_invite(r->taker, &all[i].invite, &err),
+                         i < PEERS_INVITES_MAX ? ERR_OK : ERR_OVERLOADED);
+    }
+    while (ended < PEERS_INVITES_MAX) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+        ended = 0;
+        for (size_t i = 0; i < PEERS_INVITES_MAX; i++) {
+            ended += all[i].ended ? 1 : 0;
+        }
+    }
+    assert_int_equal(all[0].invite.err.code, ERR_OK);
+    close_third(r, third);
+}
+
 TEST_GROUP_FIXTURE(peers, setup, teardown,
                    cmocka_unit_test(append__ends_before_what_cannot_be_read),
                    cmocka_unit_test(append__of_nothing_else_is_a_heartbeat),
                    cmocka_unit_test(refusal__is_over_when_entries_can_be_read),
-                   cmocka_unit_test(versions__are_heard));
+                   cmocka_unit_test(versions__are_heard),
+                   cmocka_unit_test(invitation__is_judged_by_who_gets_it),
+                   cmocka_unit_test(invitations__are_few_at_a_time));
