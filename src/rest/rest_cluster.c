@@ -3,7 +3,8 @@
  *
  * Whoever asks changes the record of a member; whoever leads makes Raft agree with it, step by
  * step. So an answer says that it was recorded, not that it is over: the status shows how far it
- * is. A node that joins shows the cluster's secret, since it has no API key.
+ * is. A node that joins shows the cluster's secret, since it has no API key. One that waits for an
+ * invitation is asked for its number first.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "engine/engine_cluster.h"
 #include "engine/engine_leader.h"
 #include "rest/rest_int.h"
+#include "rest/rest_invite_int.h"
 
 enum { ID_DIGITS = 16 };
 
@@ -36,7 +38,8 @@ static const struct json_field join_rows[] = {
              "Address for the other nodes."),
     JSON_STR(
         struct join_in, raft_id, 0, LIMIT_NAME_BYTES, 0,
-        "Raft ID of the node, 16 hex digits. A node started with --join sends it automatically."),
+        "Raft ID of the node, 16 hex digits. A node started with --join sends it automatically. "
+        "Without it, the node must wait at addr: started with --bootstrap=false, without --join."),
     JSON_STR(struct join_in, http_url, 0, STORE_NODE_URL_BYTES_MAX, 0, "URL of the node's API."),
     JSON_STR(struct join_in, version, 0, STORE_NODE_VERSION_BYTES_MAX, 0, "Version of the server."),
     JSON_BOOL(struct join_in, voter, 0, "Whether the node votes. A non-voting node only follows."),
@@ -100,16 +103,41 @@ static void look_known(struct rest_call *c, struct machine *m)
     engine_cluster_voters(c->rest->config.engine, k->id, &k->voters, &k->votes);
 }
 
+static void put_node(struct rest_call *c, uint64_t id, bool voter)
+{
+    const struct join_in *in = c->in;
+    const struct command command = {.type = COMMAND_NODE_PUT,
+                                    .node_put.node = {.id = id,
+                                                      .voter = voter,
+                                                      .name = in->node_id,
+                                                      .address = in->addr,
+                                                      .http_url = in->http_url,
+                                                      .version = in->version}};
+    rest_call__submit(c, &command, 0, joined);
+}
+
+static void put_invited(struct rest_call *c)
+{
+    const struct join_in *in = c->in;
+    const struct engine_invite *i = c->data;
+    if (i->err.code != ERR_OK) {
+        rest_call__fail(c, ERR_JOIN, STR_FMT ": %s", STR_ARG(in->addr), i->err.msg);
+    } else {
+        put_node(c, i->id, in->voter && i->voter);
+    }
+}
+
 static void join_known(struct rest_call *c)
 {
+    const struct join_in *in = c->in;
     const struct known *k = c->data;
     if (k->id != 0) {
         reply_member(c, false);
-    } else {
-        rest_call__fail(c, ERR_JOIN,
-                        "raft_id is required; a node sends it automatically when it is "
-                        "started with --join");
+        return;
     }
+    struct engine_invite *i = REST_NEW(c, struct engine_invite);
+    c->data = i;
+    rest_invite__send(c, i, in->node_id, in->addr, put_invited);
 }
 
 static void look_up(struct rest_call *c, struct str name, void (*then)(struct rest_call *c))
@@ -123,8 +151,7 @@ static void look_up(struct rest_call *c, struct str name, void (*then)(struct re
 static void handle_join(struct rest_call *c)
 {
     const struct join_in *in = c->in;
-    struct command command = {.type = COMMAND_NODE_PUT};
-    struct store_node *n = &command.node_put.node;
+    uint64_t id = 0;
     if (in->node_id.len == 0 || in->addr.len == 0) {
         rest_call__fail(c, ERR_VALIDATION, "node_id and addr are required");
     } else if (in->shard_count > 1 || in->shard > 0) {
@@ -139,15 +166,10 @@ static void handle_join(struct rest_call *c)
         rest_call__fail(c, ERR_LEADER_UNAVAILABLE, "leader unavailable");
     } else if (in->raft_id.len == 0) {
         look_up(c, in->node_id, join_known);
-    } else if (!parse_id(in->raft_id, &n->id)) {
+    } else if (!parse_id(in->raft_id, &id)) {
         rest_call__fail(c, ERR_VALIDATION, "raft_id: expected 16 hex digits");
     } else {
-        n->voter = in->voter;
-        n->name = in->node_id;
-        n->address = in->addr;
-        n->http_url = in->http_url;
-        n->version = in->version;
-        rest_call__submit(c, &command, 0, joined);
+        put_node(c, id, in->voter);
     }
 }
 

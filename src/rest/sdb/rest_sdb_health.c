@@ -14,6 +14,7 @@
 #include "log/log.h"
 #include "rest/access/rest_auth_int.h"
 #include "rest/rest_forward_int.h"
+#include "rest/rest_invite_int.h"
 #include "rest/sdb/rest_sdb_int.h"
 
 enum { FINISHED_MIN = 10, MEMORY_DEGRADED_PERCENT = 90 };
@@ -209,6 +210,7 @@ struct joining {
     bool found;
     bool voter;
     uint64_t id;
+    struct engine_invite invite;
     char known_address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     char known_url[STORE_NODE_URL_BYTES_MAX + 1];
     char known_version[STORE_NODE_VERSION_BYTES_MAX + 1];
@@ -249,31 +251,49 @@ static void put_node(struct rest_call *c)
 {
     const struct joining *j = c->data;
     struct command command = {.type = COMMAND_NODE_PUT};
-    struct store_node *n = &command.node_put.node;
-    char digits[sizeof(uint64_t) * 2 + 1] = "";
-    char *end = digits;
     struct err err;
-    *n = (struct store_node){.id = j->id,
-                             .voter = !j->found || j->voter,
-                             .name = j->name,
-                             .address = j->address,
-                             .http_url = j->found ? str_from_z(j->known_url) : j->http_url,
-                             .version = j->found ? str_from_z(j->known_version) : STR_EMPTY};
-    if (!j->found && j->raft_id.len == sizeof digits - 1) {
-        memcpy(digits, j->raft_id.ptr, j->raft_id.len);
-        n->id = strtoull(digits, &end, 16);
-    }
-    if (*end != '\0' || n->id == 0 || n->id > INT64_MAX) {
-        rest_sdb_text__fail(c, ERR_VALIDATION,
-                            STR("raft_id is required for a node that is not a member yet: 16 "
-                                "hexadecimal digits. Start the node with --join or --discover, and "
-                                "it sends its own"));
-    } else if (command_check(&command, &engine_settings(c->rest->config.engine)->limits, &err) !=
-               ERR_OK) {
+    command.node_put.node =
+        (struct store_node){.id = j->id,
+                            .voter = j->voter,
+                            .name = j->name,
+                            .address = j->address,
+                            .http_url = j->found ? str_from_z(j->known_url) : j->http_url,
+                            .version = j->found ? str_from_z(j->known_version) : STR_EMPTY};
+    if (command_check(&command, &engine_settings(c->rest->config.engine)->limits, &err) != ERR_OK) {
         refuse_join(c, str_from_z(err.msg));
     } else {
         rest_call__submit(c, &command, 0, joined);
     }
+}
+
+/* A node that says its number itself joins by itself. */
+static void put_by_number(struct rest_call *c)
+{
+    struct joining *j = c->data;
+    char digits[sizeof(uint64_t) * 2 + 1] = "";
+    char *end = digits;
+    if (j->raft_id.len == sizeof digits - 1) {
+        memcpy(digits, j->raft_id.ptr, j->raft_id.len);
+        j->id = strtoull(digits, &end, 16);
+    }
+    if (*end != '\0' || j->id == 0 || j->id > INT64_MAX) {
+        rest_sdb_text__fail(c, ERR_VALIDATION, STR("raft_id: expected 16 hexadecimal digits"));
+        return;
+    }
+    j->voter = true;
+    put_node(c);
+}
+
+static void put_invited(struct rest_call *c)
+{
+    struct joining *j = c->data;
+    if (j->invite.err.code != ERR_OK) {
+        refuse_join(c, str_from_z(j->invite.err.msg));
+        return;
+    }
+    j->id = j->invite.id;
+    j->voter = j->invite.voter;
+    put_node(c);
 }
 
 static void look_join(struct rest_call *c, struct machine *m)
@@ -292,7 +312,7 @@ static void look_join(struct rest_call *c, struct machine *m)
 
 static void go_on_joining(struct rest_call *c)
 {
-    const struct joining *j = c->data;
+    struct joining *j = c->data;
     bool same = j->found && str_eq(j->address, str_from_z(j->known_address));
     if (same || str_eq(j->name, str_from_z(c->rest->config.node_id))) {
         say_joined(c); /* of itself this node knows the address best */
@@ -300,8 +320,12 @@ static void go_on_joining(struct rest_call *c)
         refuse_join(c, STR("this server runs on its own and accepts no other nodes"));
     } else if (!may_change(c)) {
         rest_sdb_text__fail(c, ERR_UNAUTHORIZED, STR("unauthorized"));
-    } else {
+    } else if (j->found) {
         put_node(c);
+    } else if (j->raft_id.len > 0) {
+        put_by_number(c);
+    } else {
+        rest_invite__send(c, &j->invite, j->name, j->address, put_invited);
     }
 }
 
@@ -331,7 +355,7 @@ static const struct rest_route rows[] = {
     /* method    pattern          roles      flags                                     in    handler         cost  answer                                doc */
     {HTTP_GET,  "/health",        ROLES_ALL, ROUTE_SCHEDULER | ROUTE_OPEN,                               NULL, handle_health,  NULL, "200 sdb health, 503 unhealthy",             "Scheduled-DB: return health, capacity and job outcomes."},
     {HTTP_GET,  "/ready",         ROLES_ALL, ROUTE_SCHEDULER | ROUTE_OPEN,                               NULL, handle_ready,   NULL, "200 sdb ready, 503 not ready",             "Scheduled-DB: check whether there is a leader."},
-    {HTTP_POST, "/join",          ROLES_ALL, ROUTE_SCHEDULER | ROUTE_OPEN | ROUTE_BODY | ROUTE_ANY_BODY, NULL, handle_join,    NULL, "200 sdb joined, 401 unauthorized, 403 not leader", "Scheduled-DB: add a node to the cluster."},
+    {HTTP_POST, "/join",          ROLES_ALL, ROUTE_SCHEDULER | ROUTE_OPEN | ROUTE_BODY | ROUTE_ANY_BODY, NULL, handle_join,    NULL, "200 sdb joined, 401 unauthorized, 403 not leader, 500 the node was not added", "Scheduled-DB: add a node to the cluster. A node that is not a member yet must wait for this at the address: started with --bootstrap=false, without --join."},
     {HTTP_GET,  "/debug/cluster", ROLES_ALL, ROUTE_SCHEDULER | ROUTE_LOCAL,                          NULL, handle_cluster, NULL, "200 sdb cluster",                            "Scheduled-DB: return the cluster as this node sees it."},
 };
 /* clang-format on */

@@ -131,6 +131,8 @@ class Server:
     """
 
     bind = ("--bind", "127.0.0.1:0")
+    up = ("corvo server ready",)  # lines of the log that say so
+    lobby_port = None             # where it listens when such a line does not say that
 
     def __init__(self, *args, env=None, data_dir=None, limits=None):
         self.binary = binary()
@@ -164,8 +166,8 @@ class Server:
                 record = json.loads(line)
             except ValueError:
                 continue
-            if record.get("msg") == "corvo server ready":
-                self.port = record["port"]
+            if record.get("msg") in self.up:
+                self.port = record.get("port", self.lobby_port)
                 ready.set()
         process.stderr.close()
         ready.set()

@@ -6490,7 +6490,7 @@ export interface components {
             http_url?: string;
             /** @description Name of the node. */
             node_id: string;
-            /** @description Raft ID of the node, 16 hex digits. A node started with --join sends it automatically. */
+            /** @description Raft ID of the node, 16 hex digits. A node started with --join sends it automatically. Without it, the node must wait at addr: started with --bootstrap=false, without --join. */
             raft_id?: string;
             /**
              * Format: int64
