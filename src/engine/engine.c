@@ -649,7 +649,7 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .overload_total = atomic_load(&e->overload_total),
         .ticks = e->timers.ticks,
         .tick_errors = e->timers.tick_errors,
-        .purge_errors = e->timers.purge_errors,
+        .purge_errors = e->timers.purge.errors,
         .queue_times = e->queue_times,
         .apply_times = e->apply_times,
         .next_event = machine_store(e->machine)->meta.next_event,

@@ -17,6 +17,7 @@
 #include "engine/engine_cluster_int.h"
 #include "engine/engine_history.h"
 #include "engine/engine_now.h"
+#include "engine/engine_purge.h"
 #include "os/os_file.h"
 #include "raftlog/snapshots.h"
 
@@ -68,18 +69,15 @@ struct engine_timers {
     struct engine_op tick;
     struct engine_op *fires;          /* ENGINE_FIRES of them; NULL until a schedule is due */
     struct machine_due_schedule *due; /* as many */
-    struct engine_op purge;
-    bool tick_busy, purge_busy;
+    struct engine_op purge_op;
+    struct engine_purge purge;
+    bool tick_busy;
     bool renewing, renew_more; /* leases, before the first tick of a new leader */
     unsigned renew_steps;
     uint32_t fires_busy; /* of the fires, how many are not done */
-    uint64_t ticks, tick_errors, purge_errors;
-    int64_t purge_at_ns; /* the next step of a purge, by engine__now; 0: not known yet */
-    bool purge_goes_on;  /* that step is not the first */
-    struct mono purge_began, purge_step_began;
-    uint64_t purge_applied; /* commands in all, when the last step was over */
-    int64_t armed_ns;       /* what the timer is set for */
-    struct map zones;       /* by name */
+    uint64_t ticks, tick_errors;
+    int64_t armed_ns; /* what the timer is set for */
+    struct map zones; /* by name */
 };
 
 /* What engine_space.c knows. */

@@ -1,9 +1,22 @@
 /*
- * Engine_purge: how long the removal of old jobs rests between two steps.
+ * Engine_purge: the removal of old jobs, and how long it rests between two steps.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "base/clock.h"
+
+/* What engine_timers.c knows of it. */
+struct engine_purge {
+    bool busy;     /* a step is under way */
+    int64_t at_ns; /* the next step, by engine__now; 0: not known yet */
+    bool goes_on;  /* that step is not the first */
+    struct mono began, step_began;
+    uint64_t applied; /* commands in all, when the last step was over */
+    uint64_t errors;
+};
 
 /* A step of a purge that is not the last one. */
 struct engine_purge_step {

@@ -11,7 +11,6 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_int.h"
-#include "engine/engine_purge.h"
 #include "engine/engine_schedule.h"
 #include "log/log.h"
 #include "os/os_clock.h"
@@ -107,10 +106,10 @@ static void purge_more(struct engine *e)
     struct engine_timers *w = &e->timers;
     struct command c = {.type = COMMAND_PURGE};
     c.purge.retention_ms = e->config.retention_ms;
-    w->purge_busy = true;
-    w->purge_step_began = os_clock_mono();
-    w->purge_began = w->purge_goes_on ? w->purge_began : w->purge_step_began;
-    engine_pipe__submit_own(e, &w->purge, &c);
+    w->purge.busy = true;
+    w->purge.step_began = os_clock_mono();
+    w->purge.began = w->purge.goes_on ? w->purge.began : w->purge.step_began;
+    engine_pipe__submit_own(e, &w->purge_op, &c);
 }
 
 /* A purge goes in steps until the machine says that it is done. */
@@ -124,15 +123,15 @@ static void purge_done(struct engine_op *op)
     arena_free(a);
     struct engine_timers *w = &e->timers;
     uint64_t applied = atomic_load(&e->applied_ops);
-    struct engine_purge_step step = {.took_ms = passed_ms(w->purge_step_began) + 1,
-                                     .passed_ms = passed_ms(w->purge_began),
+    struct engine_purge_step step = {.took_ms = passed_ms(w->purge.step_began) + 1,
+                                     .passed_ms = passed_ms(w->purge.began),
                                      .interval_ms = e->config.retention_interval_ms,
-                                     .others = applied - w->purge_applied};
-    w->purge_busy = false;
-    w->purge_errors += op->err.code != ERR_OK;
-    w->purge_goes_on = more;
-    w->purge_applied = applied;
-    w->purge_at_ns =
+                                     .others = applied - w->purge.applied};
+    w->purge.busy = false;
+    w->purge.errors += op->err.code != ERR_OK;
+    w->purge.goes_on = more;
+    w->purge.applied = applied;
+    w->purge.at_ns =
         wall_add_ms(engine__now(e), more ? engine_purge_rest_ms(&step) : step.interval_ms).ns;
     engine_timers__look(e);
 }
@@ -206,18 +205,18 @@ static int64_t run_due(struct engine *e, struct wall now)
         int64_t at = fire_due(e, now);
         next = at < next ? at : next;
     }
-    if (e->config.retention_ms > 0 && !w->purge_busy) {
-        if (w->purge_at_ns == 0) {
-            w->purge_at_ns = first_purge(e, now);
+    if (e->config.retention_ms > 0 && !w->purge.busy) {
+        if (w->purge.at_ns == 0) {
+            w->purge.at_ns = first_purge(e, now);
         }
         /* Not soon after a leap of the clock: what is purged does not come back. */
-        if (w->purge_at_ns <= now.ns && !engine_now_is_settled(&e->now, os_clock_boot())) {
-            w->purge_at_ns = wall_add_ms(now, e->config.max_clock_jump_ms).ns;
+        if (w->purge.at_ns <= now.ns && !engine_now_is_settled(&e->now, os_clock_boot())) {
+            w->purge.at_ns = wall_add_ms(now, e->config.max_clock_jump_ms).ns;
         }
-        if (w->purge_at_ns <= now.ns) {
+        if (w->purge.at_ns <= now.ns) {
             purge_more(e);
-        } else if (w->purge_at_ns < next) {
-            next = w->purge_at_ns;
+        } else if (w->purge.at_ns < next) {
+            next = w->purge.at_ns;
         }
     }
     return next;
@@ -269,9 +268,9 @@ void engine_timers__open(struct engine *e)
     w->armed_ns = INT64_MAX;
     map_init(&w->zones);
     engine_op_init(&w->tick);
-    engine_op_init(&w->purge);
+    engine_op_init(&w->purge_op);
     w->tick.done = tick_done;
-    w->purge.done = purge_done;
+    w->purge_op.done = purge_done;
 }
 
 static void free_zone(struct map_node *n, void *data)
@@ -292,7 +291,7 @@ void engine_timers__close(struct engine *e)
     }
     free(w->fires);
     free(w->due);
-    engine_op_deinit(&w->purge);
+    engine_op_deinit(&w->purge_op);
     map_each(&w->zones, free_zone, e);
     map_deinit(&w->zones);
     uv_close((uv_handle_t *)&w->timer, NULL);
