@@ -38,11 +38,15 @@ export class Server {
   static start = (...args) => Server.startWith({}, ...args);
 
   /** The same with more in its environment. */
-  static async startWith(env, ...args) {
+  static startWith = (env, ...args) => Server.startIn(undefined, env, ...args);
+
+  /** The same with a folder for its data that stays; without one, a temporary folder. */
+  static async startIn(folder, env, ...args) {
     const server = new Server();
     server.args = args;
     server.env = env;
-    server.folder = await mkdtemp(join(tmpdir(), "corvo-ui-"));
+    server.kept = folder !== undefined;
+    server.folder = folder ?? (await mkdtemp(join(tmpdir(), "corvo-ui-")));
     await server.run("127.0.0.1:0");
     return server;
   }
@@ -78,7 +82,9 @@ export class Server {
 
   async close() {
     await this.stop();
-    await rm(this.folder, { recursive: true, force: true });
+    if (!this.kept) {
+      await rm(this.folder, { recursive: true, force: true });
+    }
   }
 
   /** What the server was started with, for its API; the browser has to be told. */

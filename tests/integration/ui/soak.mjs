@@ -1,12 +1,13 @@
 // How the interface bears a large server, and a long day.
 //
 //   CORVO_BINARY=… CORVO_UI_MODULES=… node soak.mjs [--queues 1000] [--jobs 1000000] [--minutes 60]
-//       [--rate 200] [--rounds 5] [--hours 168] [--out FILE]
+//       [--rate 200] [--rounds 5] [--hours 168] [--data FOLDER] [--out FILE]
 //
 // A server of its own is filled through the API, and goes on working: jobs are enqueued, fetched and
 // completed at --rate a second while the browser looks on. The jobs that are completed at first are
 // spread over --hours of history: the server's clock is set back and moved forward step by step
-// (failover/nemesis.c). Two questions are asked of the browser.
+// (failover/nemesis.c). --data keeps what was filled: a folder that exists is used as it is, so that
+// one version after the other can be measured. Two questions are asked of the browser.
 //
 // Does it answer at once? Everything that a person does on the dashboard, the list of queues, a
 // queue's page, the jobs of all queues and the errors is done, and the browser's own Event Timing
@@ -25,7 +26,7 @@
 //
 // The result is a table in Markdown on the standard output; the exit code is 1 when a limit is
 // broken.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -47,6 +48,7 @@ const { values: options } = parseArgs({
     rate: { type: "string", default: "200" },
     rounds: { type: "string", default: "5" },
     hours: { type: "string", default: "168" },
+    data: { type: "string" },
     out: { type: "string" },
   },
 });
@@ -495,17 +497,20 @@ function report(rows, pages, costs, done) {
   return lines.join("\n");
 }
 
+const filled = options.data !== undefined && existsSync(options.data);
 const clock = await makeClock();
-clock.set(-HOURS * 3600); // before the server starts: its time never goes back
-const server = await Server.startWith(clock.env, "--rate-limit-enabled=false", "--max-clock-jump=2h");
+clock.set(filled ? 0 : -HOURS * 3600); // before the server starts: its time never goes back
+const server = await Server.startIn(options.data, clock.env, "--rate-limit-enabled=false", "--max-clock-jump=2h");
 const browser = await openBrowser();
 let broken = [];
 let stop = () => Promise.resolve(0);
 try {
-  say(`filling ${QUEUES} queues with ${JOBS} jobs`);
-  const past = HOURS > 0 ? await history(server, clock) : 0;
-  say(`${past} jobs of the past`);
-  await fill(server, Math.max(0, JOBS - past));
+  if (!filled) {
+    say(`filling ${QUEUES} queues with ${JOBS} jobs`);
+    const past = HOURS > 0 ? await history(server, clock) : 0;
+    say(`${past} jobs of the past`);
+    await fill(server, Math.max(0, JOBS - past));
+  }
   await eventually("the view", () => viewIsCurrent(server), 600_000);
   say("filled");
   const costs = await requestCosts(server);
