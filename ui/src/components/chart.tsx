@@ -1,6 +1,7 @@
 // Two charts drawn as SVG: stacked areas and lines, with a tip under the pointer.
-import { useLayoutEffect, useRef, useState, type CSSProperties, type PointerEvent } from "react";
+import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type PointerEvent } from "react";
 
+import { span } from "../lib/format";
 import type { Mark } from "../lib/marks";
 
 export interface Series {
@@ -15,6 +16,8 @@ interface ChartProps {
   /** A label for each point of the x axis. */
   times: readonly string[];
   format: (value: number) => string;
+  /** A round value at or above the highest, for the upper edge. */
+  round?: (value: number) => number;
   stacked?: boolean;
   /** A part of it was marked with the pointer: the first and the last point of it. */
   onZoom?: (first: number, last: number) => void;
@@ -24,6 +27,8 @@ interface ChartProps {
   marks?: readonly Mark[];
   height?: number;
 }
+
+const NO_MARKS: readonly Mark[] = [];
 
 const PAD = { left: 54, right: 8, top: 8, bottom: 22 };
 
@@ -37,6 +42,22 @@ export function roundUp(value: number): number {
   return step * power;
 }
 
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+/** Spans whose halves are round, too. */
+const ROUND_SPANS = [
+  ...[1, 2, 4, 10, 20, 30].map((n) => n * SECOND),
+  ...[1, 2, 4, 10, 20, 30].map((n) => n * 60 * SECOND),
+  ...[1, 2, 4, 8, 12, 24].map((n) => n * HOUR),
+];
+
+/** The same for milliseconds that are shown as minutes and hours. */
+export const roundUpSpan = (ms: number): number =>
+  ms <= SECOND ? roundUp(ms) : (ROUND_SPANS.find((span) => span >= ms) ?? 24 * HOUR * roundUp(ms / (24 * HOUR)));
+
+/** For a chart of spans, in milliseconds. */
+export const SPANS = { format: span, round: roundUpSpan };
+
 /** The tops of each series: added up when stacked. */
 export function tops(series: readonly Series[], stacked: boolean): number[][] {
   const base: number[] = [];
@@ -48,44 +69,104 @@ export function tops(series: readonly Series[], stacked: boolean): number[][] {
   );
 }
 
+/** Most charts of a page are equally wide: one that begins with the width of another is drawn once. */
+let lastWidth = 600;
+
 function useWidth() {
   const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(600);
+  const [width, setWidth] = useState(lastWidth);
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) {
       return;
     }
-    setWidth(element.clientWidth);
+    const measure = () => {
+      lastWidth = element.clientWidth;
+      setWidth(lastWidth);
+    };
+    measure();
     if (typeof ResizeObserver === "undefined") {
       return;
     }
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
   return { ref, width };
 }
 
-export function Chart(props: ChartProps) {
-  const { label, series, times, format, stacked = false, onZoom, onPick, marks = [], height = 190 } = props;
-  const { ref, width } = useWidth();
-  const [at, setAt] = useState<number | null>(null);
-  const [begun, setBegun] = useState<number | null>(null);
+const innerWidth = (width: number): number => Math.max(1, width - PAD.left - PAD.right);
+
+const xOf = (i: number, count: number, width: number): number =>
+  PAD.left + innerWidth(width) * (count > 1 ? i / (count - 1) : 1);
+
+interface DrawingProps extends Required<Pick<ChartProps, "series" | "times" | "format" | "round" | "stacked" | "marks">> {
+  width: number;
+  height: number;
+}
+
+/** Everything that stays while the pointer moves. */
+const Drawing = memo(function Drawing({ series, times, format, round, stacked, marks, width, height }: DrawingProps) {
   const count = times.length;
   const lines = tops(series, stacked);
-  const high = roundUp(Math.max(0, ...lines.flat()));
-  const inner = { width: Math.max(1, width - PAD.left - PAD.right), height: height - PAD.top - PAD.bottom };
-  const x = (i: number) => PAD.left + (count > 1 ? (i / (count - 1)) * inner.width : inner.width);
-  const y = (value: number) => PAD.top + inner.height * (1 - value / high);
+  const high = round(Math.max(0, ...lines.flat()));
+  const x = (i: number) => xOf(i, count, width);
+  const y = (value: number) => PAD.top + (height - PAD.top - PAD.bottom) * (1 - value / high);
   const path = (line: readonly number[]) => line.map((v, i) => `${i === 0 ? "M" : "L"}${x(i).toFixed(1)},${y(v).toFixed(1)}`).join("");
   const area = (line: readonly number[], below: readonly number[] | undefined) => {
     const back = line.map((_, i) => count - 1 - i).map((i) => `L${x(i).toFixed(1)},${y(below?.[i] ?? 0).toFixed(1)}`);
     return `${path(line)}${back.join("")}Z`;
   };
+  const every = Math.max(1, Math.ceil(count / Math.max(2, Math.floor(width / 110))));
+  return (
+    <>
+      {[0, 0.5, 1].map((part) => (
+        <g key={part}>
+          <line className="rule" x1={PAD.left} x2={width - PAD.right} y1={y(high * part)} y2={y(high * part)} />
+          <text className="axis" x={PAD.left - 7} y={y(high * part) + 4} textAnchor="end">
+            {format(high * part)}
+          </text>
+        </g>
+      ))}
+      {times.map((time, i) =>
+        (count - 1 - i) % every === 0 ? (
+          <text key={i} className="axis" x={x(i)} y={height - 5} textAnchor={i === count - 1 ? "end" : "middle"}>
+            {time}
+          </text>
+        ) : null,
+      )}
+      {stacked &&
+        series.map((s, i) => (
+          <path key={s.name} d={area(lines[i] ?? [], lines[i - 1])} fill={s.colour} fillOpacity={0.35} />
+        ))}
+      {series
+        // The first on top: where the others add nothing, its line is the one to see.
+        .map((s, i) => (
+          <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
+        ))
+        .reverse()}
+      {marks.map(({ index, text }) => (
+        <g key={index} className="mark">
+          <line x1={x(index)} x2={x(index)} y1={PAD.top} y2={height - PAD.bottom} />
+          <path d={`M${x(index) - 4},${PAD.top}h8l-4,6Z`}>
+            <title>{text}</title>
+          </path>
+        </g>
+      ))}
+    </>
+  );
+});
+
+export function Chart(props: ChartProps) {
+  const { label, series, times, format, round = roundUp, stacked = false, onZoom, onPick, marks = NO_MARKS, height = 190 } = props;
+  const { ref, width } = useWidth();
+  const [at, setAt] = useState<number | null>(null);
+  const [begun, setBegun] = useState<number | null>(null);
+  const count = times.length;
+  const x = (i: number) => xOf(i, count, width);
   const pointAt = (event: PointerEvent): number => {
     const box = event.currentTarget.getBoundingClientRect();
-    const part = (event.clientX - box.left - PAD.left) / inner.width;
+    const part = (event.clientX - box.left - PAD.left) / innerWidth(width);
     return Math.min(count - 1, Math.max(0, Math.round(part * (count - 1))));
   };
   const onMove = (event: PointerEvent) => setAt(pointAt(event));
@@ -107,51 +188,18 @@ export function Chart(props: ChartProps) {
     setAt(null);
     setBegun(null);
   };
-  const every = Math.max(1, Math.ceil(count / Math.max(2, Math.floor(width / 110))));
   return (
     <div className="stack">
       <div className="chart" ref={ref} onPointerMove={onMove} onPointerDown={onDown} onPointerUp={onUp} onPointerLeave={leave}>
         <svg height={height} role="img" aria-label={label}>
-          {[0, 0.5, 1].map((part) => (
-            <g key={part}>
-              <line className="rule" x1={PAD.left} x2={width - PAD.right} y1={y(high * part)} y2={y(high * part)} />
-              <text className="axis" x={PAD.left - 7} y={y(high * part) + 4} textAnchor="end">
-                {format(high * part)}
-              </text>
-            </g>
-          ))}
-          {times.map((time, i) =>
-            (count - 1 - i) % every === 0 ? (
-              <text key={i} className="axis" x={x(i)} y={height - 5} textAnchor={i === count - 1 ? "end" : "middle"}>
-                {time}
-              </text>
-            ) : null,
-          )}
-          {stacked &&
-            series.map((s, i) => (
-              <path key={s.name} d={area(lines[i] ?? [], lines[i - 1])} fill={s.colour} fillOpacity={0.35} />
-            ))}
-          {series
-            // The first on top: where the others add nothing, its line is the one to see.
-            .map((s, i) => (
-              <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
-            ))
-            .reverse()}
-          {marks.map(({ index, text }) => (
-            <g key={index} className="mark">
-              <line x1={x(index)} x2={x(index)} y1={PAD.top} y2={height - PAD.bottom} />
-              <path d={`M${x(index) - 4},${PAD.top}h8l-4,6Z`}>
-                <title>{text}</title>
-              </path>
-            </g>
-          ))}
+          <Drawing {...{ series, times, format, round, stacked, marks, width, height }} />
           {begun !== null && at !== null && (
             <rect
               className="brush"
               x={Math.min(x(begun), x(at))}
               width={Math.abs(x(at) - x(begun))}
               y={PAD.top}
-              height={inner.height}
+              height={height - PAD.top - PAD.bottom}
             />
           )}
           {at !== null && <line className="rule" x1={x(at)} x2={x(at)} y1={PAD.top} y2={height - PAD.bottom} />}

@@ -1,12 +1,14 @@
 // What happened in a range of time: lines, percentiles and the depth, of one queue or of all.
+import { memo, useMemo } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { useCompleted, useHistory, useMarkers, useQueueAudit } from "../api/queries";
-import type { HistoryPoint } from "../api/types";
+import type { HistoryAnswer, HistoryPoint } from "../api/types";
 import { count, moment, span } from "../lib/format";
-import { marksOf } from "../lib/marks";
+import { useLast } from "../lib/hooks";
+import { marksOf, type Mark } from "../lib/marks";
 import type { Range } from "../lib/range";
-import { Chart, type Series } from "./chart";
+import { Chart, SPANS, type Series } from "./chart";
 import { Card, Pending } from "./parts";
 
 interface HistoryProps {
@@ -43,19 +45,25 @@ function stepText(seconds: number): string {
   return n === 1 ? unit : `${n} ${unit}s`;
 }
 
+/** The range as the page has it; the charts are drawn again only when other data is there. */
 export function History({ queue, range, onZoom }: HistoryProps) {
-  const history = useHistory({ from: range.from, to: range.to, ...(queue === undefined ? {} : { queue }) });
+  const one = queue === undefined ? {} : { queue };
+  const history = useHistory({ from: range.from, to: range.to, ...one });
   const navigate = useNavigate();
   const data = history.data;
-  const audit = useQueueAudit({
-    since: data?.from ?? "",
-    until: data?.to ?? "",
-    ...(queue === undefined ? {} : { queue }),
-  });
-  const markers = useMarkers({
-    from: data?.from ?? "",
-    to: data?.to ?? "",
-    ...(queue === undefined ? {} : { queue }),
+  const audit = useQueueAudit({ since: data?.from ?? "", until: data?.to ?? "", ...one }).data;
+  const markers = useMarkers({ from: data?.from ?? "", to: data?.to ?? "", ...one }).data;
+  const marks = useMemo(
+    () =>
+      data === undefined
+        ? []
+        : marksOf(audit?.audit_logs ?? [], markers ?? [], data.points.map((p) => Date.parse(p.at)), data.step_seconds * 1000),
+    [data, audit, markers],
+  );
+  const zoom = useLast(onZoom);
+  const pick = useLast((from: number, to: number) => {
+    const local = (at: number) => moment(at).slice(0, 16).replace(" ", "T");
+    navigate(`/jobs?${new URLSearchParams({ created_after: local(from), created_before: local(to), ...one })}`);
   });
   if (data === undefined) {
     return (
@@ -66,24 +74,28 @@ export function History({ queue, range, onZoom }: HistoryProps) {
       </Card>
     );
   }
+  return <Charts data={data} marks={marks} ofQueue={queue !== undefined} onZoom={zoom} onPick={pick} />;
+}
+
+interface ChartsProps {
+  data: HistoryAnswer;
+  marks: readonly Mark[];
+  ofQueue: boolean;
+  onZoom: HistoryProps["onZoom"];
+  /** A step was chosen, from its beginning to its end. */
+  onPick: (from: number, to: number) => void;
+}
+
+const Charts = memo(function Charts({ data, marks, ofQueue, onZoom, onPick }: ChartsProps) {
   const { points, totals, step_seconds: step } = data;
   const day = step * points.length > 86_400;
-  const labels = points.map((p) => (day ? moment(p.at).slice(5, 16) : moment(p.at).slice(11, 16)));
-  const starts = points.map((p) => Date.parse(p.at));
+  const startOf = (i: number) => Date.parse(points[i]?.at ?? "");
+  const endOf = (i: number) => startOf(i) + step * 1000;
   const shared = {
-    times: labels,
-    marks: marksOf(audit.data?.audit_logs ?? [], markers.data ?? [], starts, step * 1000),
-    onZoom: (first: number, last: number) =>
-      onZoom({ from: starts[first] ?? 0, to: (starts[last] ?? 0) + step * 1000 }),
-    onPick: (i: number) => {
-      const at = starts[i] ?? 0;
-      const query = new URLSearchParams({
-        created_after: moment(at).slice(0, 16).replace(" ", "T"),
-        created_before: moment(at + step * 1000).slice(0, 16).replace(" ", "T"),
-        ...(queue === undefined ? {} : { queue }),
-      });
-      navigate(`/jobs?${query}`);
-    },
+    times: points.map((p) => (day ? moment(p.at).slice(5, 16) : moment(p.at).slice(11, 16))),
+    marks,
+    onZoom: (first: number, last: number) => onZoom({ from: startOf(first), to: endOf(last) }),
+    onPick: (i: number) => onPick(startOf(i), endOf(i)),
   };
   const per = `per ${stepText(step)}`;
   return (
@@ -127,14 +139,14 @@ export function History({ queue, range, onZoom }: HistoryProps) {
             <Chart
               {...shared}
               label={`Age of the oldest pending job; at most ${span(totals.oldest_ms ?? 0)}`}
-              format={span}
+              {...SPANS}
               series={[
                 { name: "Oldest", colour: "var(--chart-p90)", values: points.map((p) => p.oldest_ms ?? 0) },
               ]}
             />
           </div>
         </Card>
-        {queue === undefined && (
+        {!ofQueue && (
           <Card title="Known workers" aside={<span className="muted small">at the end of each {stepText(step)}</span>}>
             <div className="card-body">
               <Chart
@@ -153,7 +165,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
             <Chart
               {...shared}
               label={`Time that jobs waited for a worker; ${span(totals.wait?.p99_ms ?? 0)} at the 99th percentile`}
-              format={span}
+              {...SPANS}
               series={times(points, "wait")}
             />
           </div>
@@ -163,7 +175,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
             <Chart
               {...shared}
               label={`Time that jobs ran; ${span(totals.run?.p99_ms ?? 0)} at the 99th percentile`}
-              format={span}
+              {...SPANS}
               series={times(points, "run")}
             />
           </div>
@@ -172,7 +184,7 @@ export function History({ queue, range, onZoom }: HistoryProps) {
       <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark deployments, new versions and changes of queues.</p>
     </>
   );
-}
+});
 
 /** The completed jobs of an hour, as small as a cell of a table. */
 export function Sparkline({ queue }: { queue: string }) {

@@ -3,7 +3,7 @@ import { useMarkers, useNodeHistory } from "../api/queries";
 import { moment, span } from "../lib/format";
 import { marksOf } from "../lib/marks";
 import { useRange } from "../lib/range";
-import { Chart } from "./chart";
+import { Chart, SPANS } from "./chart";
 import { Card, Pending } from "./parts";
 import { RangePicker } from "./range";
 
@@ -30,7 +30,7 @@ export function NodeHistory() {
     times: points.map((p) => (day ? moment(p.at).slice(5, 16) : moment(p.at).slice(11, 16))),
     marks: marksOf([], markers.data ?? [], starts, step * 1000),
     onZoom: (first: number, last: number) => set({ from: starts[first] ?? 0, to: (starts[last] ?? 0) + step * 1000 }),
-    format: span,
+    ...SPANS,
   };
   const most = (values: readonly number[]): string => span(Math.max(0, ...values));
   const p99 = points.map((p) => ms(p.write_p99_us));

@@ -3,7 +3,6 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
   useCallback,
-  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -13,6 +12,7 @@ import {
 } from "react";
 
 import { messageOf } from "../api/client";
+import { useLast } from "../lib/hooks";
 
 export interface Column<T> {
   id: string;
@@ -140,15 +140,6 @@ function RowView<T>({ row, index, measure, columns, className, onClick }: RowPro
 
 /** Drawn again only when the row itself is another: of a list that was read again, few are. */
 const Row = memo(RowView) as typeof RowView;
-
-/** Of all functions that a component is given in turn, the last; it is itself always the same. */
-function useLast<A extends unknown[]>(run: ((...args: A) => void) | undefined): (...args: A) => void {
-  const last = useRef(run);
-  useEffect(() => {
-    last.current = run;
-  });
-  return useCallback((...args: A) => last.current?.(...args), []);
-}
 
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, heads, rowKey, empty, error, onOpen, rowClass, focused = null } = props;

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 type OnTick = (now: number) => void;
 
@@ -42,6 +42,15 @@ export function useSettled<T>(value: T, ms: number): T {
     return () => clearTimeout(timer);
   }, [value, ms]);
   return settled;
+}
+
+/** Of all functions that a component is given in turn, the last; it is itself always the same. */
+export function useLast<A extends unknown[]>(run: ((...args: A) => void) | undefined): (...args: A) => void {
+  const last = useRef(run);
+  useEffect(() => {
+    last.current = run;
+  });
+  return useCallback((...args: A) => last.current?.(...args), []);
 }
 
 /** Keys that mean something must not be taken away from what one is typing into. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { ClusterStatus, Histogram, JobSummary, SearchAnswer, SearchRequest } from "../api/types";
-import { roundUp, tops } from "../components/chart";
+import { roundUp, roundUpSpan, tops } from "../components/chart";
 import { exportAll } from "./export";
 import { between } from "./histogram";
 import { Latencies } from "./latency";
@@ -47,6 +47,16 @@ describe("charts", () => {
     [51, 100],
     [0.03, 0.05],
   ])("round %d up to %d", (value, round) => expect(roundUp(value)).toBeCloseTo(round));
+
+  it.each([
+    [0, 1],
+    [37, 50],
+    [1_001, 2_000],
+    [76_000, 120_000],
+    [125_000, 240_000],
+    [3_600_001, 7_200_000],
+    [50 * 3_600_000, 120 * 3_600_000],
+  ])("round a span of %d ms up to %d", (ms, round) => expect(roundUpSpan(ms)).toBe(round));
 
   it("add up what is stacked", () => {
     const series = [1, 2, 3].map((n) => ({ name: String(n), colour: "", values: [n, n] }));

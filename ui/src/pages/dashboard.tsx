@@ -3,7 +3,7 @@ import { Link } from "react-router-dom";
 
 import { useCluster, useQueues, useSearch, useWorkers } from "../api/queries";
 import type { ClusterStatus, Queue, SearchRequest, Worker } from "../api/types";
-import { Chart } from "../components/chart";
+import { Chart, SPANS } from "../components/chart";
 import { ClusterPanel } from "../components/cluster-panel";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { History } from "../components/history";
@@ -111,7 +111,7 @@ function WriteLatency({ status, at }: { status: ClusterStatus | undefined; at: n
     <Chart
       label={`Time that writes took, in the last minutes; now ${span(last?.p99 ?? 0)} at the 99th percentile`}
       times={samples.map((s) => minuteOf(s.at))}
-      format={span}
+      {...SPANS}
       series={[
         { name: "p50", colour: "var(--chart-p50)", values: samples.map((s) => s.p50) },
         { name: "p90", colour: "var(--chart-p90)", values: samples.map((s) => s.p90) },
