@@ -181,4 +181,24 @@ describe("queues", () => {
       await toast(page, "Webhook deleted");
       assert.deepEqual(await hooks(), []);
     }));
+
+  it("are many, and the table has the rows in view: numbered, whole, up to the last", () =>
+    f.withPage(async (page) => {
+      const names = Array.from({ length: 300 }, (_, i) => `many.${String(i).padStart(3, "0")}`);
+      await f.server.post("/enqueue/batch", { jobs: names.map((queue) => ({ queue })) });
+      const all = (await f.server.get("/queues")).length;
+      await visit(page, "/ui/queues");
+      await visible(page.getByText(`All Queues (${all})`));
+      const table = page.getByRole("table", { name: "Queues" });
+      const row = (name) => table.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+      assert.equal(await table.getAttribute("aria-rowcount"), String(all + 1));
+      assert.ok((await table.getByRole("row").count()) < 80, "rows out of view are left out");
+      await page.locator("#content").evaluate((content) => content.scrollTo(0, content.scrollHeight));
+      await visible(row("many.299"));
+      const number = Number(await row("many.299").getAttribute("aria-rowindex"));
+      assert.equal(Number(await row("many.298").getAttribute("aria-rowindex")), number - 1);
+      await visible(row("many.299").getByText("0/min"));
+      await row("many.299").getByRole("img", { name: "0 completed in the last hour" }).waitFor();
+      assert.deepEqual(await accessibility(page), []);
+    }));
 });

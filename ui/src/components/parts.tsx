@@ -1,5 +1,5 @@
 // Small parts that every page is made of.
-import { useId, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
+import { useDeferredValue, useId, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 
 import { messageOf } from "../api/client";
 import { capitalise, fullTime, priorityName, relativeTime, shortId } from "../lib/format";
@@ -135,6 +135,10 @@ export function ShortId({ id }: { id: string }) {
     </span>
   );
 }
+
+/** What may come after the first picture, because it costs much or is below the fold: something else is there first. */
+export const Later = ({ first, children }: { first: ReactNode; children: ReactNode }) =>
+  useDeferredValue(true, false) ? children : first;
 
 /** What stands in for data that is not there: on its way, or refused. */
 export function Pending({ error, what }: { error: unknown; what?: string }) {

@@ -5,7 +5,7 @@ import type { Queue } from "../api/types";
 import { count, latency } from "../lib/format";
 import { useNow } from "../lib/hooks";
 import { Sparkline, useRate } from "./history";
-import { Badge, IconButton } from "./parts";
+import { Badge, IconButton, Later } from "./parts";
 import { Table, type Column } from "./table";
 
 export const queuePath = (name: string): string => `/queues/${encodeURIComponent(name)}`;
@@ -97,14 +97,22 @@ const COLUMNS: Column<Queue>[] = [
   {
     id: "rate",
     header: "Rate",
-    className: "num",
-    cell: (q) => <Rate name={q.name} />,
+    className: "num rate",
+    cell: (q) => (
+      <Later first="-">
+        <Rate name={q.name} />
+      </Later>
+    ),
   },
   {
     id: "hour",
     header: "Last hour",
     className: "minor",
-    cell: (q) => <Sparkline queue={q.name} />,
+    cell: (q) => (
+      <Later first={<div className="spark" />}>
+        <Sparkline queue={q.name} />
+      </Later>
+    ),
   },
   {
     id: "latency",

@@ -3,6 +3,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
   useCallback,
+  useDeferredValue,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -48,6 +49,8 @@ interface Order {
 const ROW_PX = 42;
 /** Fewer rows than this are simply all there. */
 const VIRTUAL_FROM = 150;
+/** Rows above and below those in view. */
+const MARGIN_ROWS = 12;
 
 function sortRows<T>(rows: readonly T[], columns: readonly Column<T>[], order: Order | null): readonly T[] {
   const value = columns.find((c) => c.id === order?.column)?.sort;
@@ -68,6 +71,8 @@ function useWindow(count: number, focused: number | null) {
   const virtual = count >= VIRTUAL_FROM;
   const [margin, setMargin] = useState(0);
   const scroller = useCallback(() => document.getElementById("content"), []);
+  // The first picture has what is in view.
+  const overscan = useDeferredValue(MARGIN_ROWS, virtual ? 0 : undefined);
   useLayoutEffect(() => {
     const content = scroller();
     if (virtual && body.current !== null && content !== null) {
@@ -79,7 +84,7 @@ function useWindow(count: number, focused: number | null) {
     count: virtual ? count : 0,
     getScrollElement: scroller,
     estimateSize: () => ROW_PX,
-    overscan: 12,
+    overscan,
     scrollMargin: margin,
   });
   useLayoutEffect(() => {
@@ -128,7 +133,14 @@ interface RowProps<T> {
 
 function RowView<T>({ row, index, measure, columns, className, onClick }: RowProps<T>) {
   return (
-    <tr ref={measure} data-index={index} className={className} onClick={(event) => onClick(event, row)}>
+    <tr
+      ref={measure}
+      data-index={index}
+      // The header is the first row. A reader that sees only some rows needs to be told which.
+      aria-rowindex={measure === undefined ? undefined : index + 2}
+      className={className}
+      onClick={(event) => onClick(event, row)}
+    >
       {columns.map((column) => (
         <td key={column.id} className={column.className}>
           {column.cell(row)}
@@ -146,6 +158,7 @@ export function Table<T>(props: TableProps<T>) {
   const [order, setOrder] = useState<Order | null>(null);
   const rows = useMemo(() => sortRows(props.rows ?? [], columns, order), [props.rows, columns, order]);
   const view = useWindow(rows.length, focused);
+  const virtual = view.measure !== undefined;
   const click = useLast((event: MouseEvent, row: T) => {
     const inner = event.target instanceof Element && event.target.closest("a, button, input, label") !== null;
     if (!inner && window.getSelection()?.toString() === "") {
@@ -158,9 +171,9 @@ export function Table<T>(props: TableProps<T>) {
   }
   return (
     <div className="table-wrap" role="group" aria-label={label} tabIndex={0}>
-      <table aria-label={label} {...(rows.length >= VIRTUAL_FROM ? { "aria-rowcount": rows.length } : {})}>
+      <table aria-label={label} aria-rowcount={virtual ? rows.length + 1 : undefined}>
         <thead>
-          <tr>
+          <tr aria-rowindex={virtual ? 1 : undefined}>
             {columns.map((column) => (
               <HeaderCell key={column.id} column={column} head={heads?.[column.id]} order={order} onOrder={setOrder} />
             ))}

@@ -8,7 +8,7 @@ import { ClusterPanel } from "../components/cluster-panel";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { History } from "../components/history";
 import { jobPath } from "../components/job-table";
-import { Ago, Button, Card, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
+import { Ago, Button, Card, Later, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
 import { queuePath, QueueTable, STUCK_MS, waitingMs } from "../components/queue-table";
 import { RangePicker } from "../components/range";
 import { workerHealth, WorkerTable } from "../components/worker-table";
@@ -164,9 +164,21 @@ function RecentFailures() {
 const connected = (workers: readonly Worker[]): number =>
   workers.filter((worker) => workerHealth(worker, Date.now()) === "Healthy").length;
 
+/** With its dialog: opening that is no reason to draw the page again. */
+function Enqueue() {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Enqueue Job
+      </Button>
+      {open && <EnqueueDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
 export function Dashboard() {
   useTitle("");
-  const [enqueue, setEnqueue] = useState(false);
   const queues = useQueues();
   const { range, set } = useRange();
   const workers = useWorkers();
@@ -174,42 +186,41 @@ export function Dashboard() {
   return (
     <>
       <PageHead title="Dashboard">
-        <Button kind="primary" onClick={() => setEnqueue(true)}>
-          Enqueue Job
-        </Button>
+        <Enqueue />
       </PageHead>
       <Cards queues={queues.data} />
       <Attention queues={queues.data ?? []} />
       <RangePicker range={range} onChange={set} />
       <History range={range} onZoom={set} />
-      <div className="grid-2">
-        <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>
-          <div className="card-body">
-            <WriteLatency status={cluster.data} at={cluster.dataUpdatedAt} />
-          </div>
-        </Card>
-        <Card title="Recent failures" aside={<Link to="/errors">Group by error</Link>}>
-          <RecentFailures />
-        </Card>
-      </div>
-      <Card title="All queues">
-        <QueueTable queues={queues.data} error={queues.error} />
-      </Card>
-      <div className="stack">
-        <Card title="Cluster">
-          {cluster.data === undefined ? (
+      <Later first={null}>
+        <div className="grid-2">
+          <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>
             <div className="card-body">
-              <Pending error={cluster.error} />
+              <WriteLatency status={cluster.data} at={cluster.dataUpdatedAt} />
             </div>
-          ) : (
-            <ClusterPanel group={cluster.data} />
-          )}
+          </Card>
+          <Card title="Recent failures" aside={<Link to="/errors">Group by error</Link>}>
+            <RecentFailures />
+          </Card>
+        </div>
+        <Card title="All queues">
+          <QueueTable queues={queues.data} error={queues.error} />
         </Card>
-      </div>
-      <Card title={`Workers (${connected(workers.data ?? [])} connected)`}>
-        <WorkerTable workers={workers.data} error={workers.error} />
-      </Card>
-      {enqueue && <EnqueueDialog onClose={() => setEnqueue(false)} />}
+        <div className="stack">
+          <Card title="Cluster">
+            {cluster.data === undefined ? (
+              <div className="card-body">
+                <Pending error={cluster.error} />
+              </div>
+            ) : (
+              <ClusterPanel group={cluster.data} />
+            )}
+          </Card>
+        </div>
+        <Card title={`Workers (${connected(workers.data ?? [])} connected)`}>
+          <WorkerTable workers={workers.data} error={workers.error} />
+        </Card>
+      </Later>
     </>
   );
 }

@@ -8,7 +8,7 @@ import { EnqueueDialog } from "../components/enqueue-dialog";
 import { History, useRate } from "../components/history";
 import { ConcurrencyDialog, ConfirmDialog, ThrottleDialog } from "../components/job-dialogs";
 import { JobList } from "../components/job-list";
-import { Button, PageHead, Stat } from "../components/parts";
+import { Button, Later, PageHead, Stat } from "../components/parts";
 import { StatusBadge, waitingMs } from "../components/queue-table";
 import { RangePicker } from "../components/range";
 import { NO_FILTERS } from "../lib/filters";
@@ -125,7 +125,9 @@ export default function QueueDetail() {
       {queue && <Numbers queue={queue} />}
       <RangePicker range={range} onChange={set} />
       <History queue={name} range={range} onZoom={set} />
-      <JobList key={name} defaults={defaults} title="Jobs" fileName={`${name}-jobs`} />
+      <Later first={null}>
+        <JobList key={name} defaults={defaults} title="Jobs" fileName={`${name}-jobs`} />
+      </Later>
       {queue && asked === "concurrency" && <ConcurrencyDialog queue={queue} onClose={close} />}
       {queue && asked === "throttle" && <ThrottleDialog queue={queue} onClose={close} />}
       {asked === "enqueue" && <EnqueueDialog queue={name} onClose={close} />}
