@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { useNavigate, useParams } from "react-router-dom";
 
 import { useClear, useDeleteQueue, useDrain, usePause, useResume } from "../api/actions";
@@ -81,7 +81,14 @@ function Numbers({ queue }: { queue: Queue }) {
           <span className={queue.dead > 0 ? "danger-text" : ""}>{count(queue.dead)}</span>
         </Stat>
       </div>
-      <p className="muted">{limits.join(" · ")}</p>
+      <p className="muted">
+        {limits.map((text, i) => (
+          <Fragment key={i}>
+            {i > 0 && " · "}
+            <span className="nowrap">{text}</span>
+          </Fragment>
+        ))}
+      </p>
     </>
   );
 }
