@@ -19,10 +19,18 @@ void kv_record_add(struct buf *out, const struct kv_record *r)
                      .family = (uint8_t)r->family,
                      .key_len = htole16((uint16_t)r->key.len),
                      .value_len = htole32((uint32_t)r->value.len)};
-    buf_add(out, &h, sizeof h);
-    buf_add_str(out, r->key);
-    buf_add_str(out, r->value);
-    CHECK(!out->overflow);
+    char *room = buf_reserve(out, sizeof h + r->key.len + r->value.len);
+    CHECK(room != NULL);
+    memcpy(room, &h, sizeof h);
+    room += sizeof h;
+    if (r->key.len > 0) {
+        memcpy(room, r->key.ptr, r->key.len);
+        room += r->key.len;
+    }
+    if (r->value.len > 0) {
+        memcpy(room, r->value.ptr, r->value.len);
+    }
+    out->len += sizeof h + r->key.len + r->value.len;
 }
 
 const char *kv_record_read(const char *at, struct kv_record *out)

@@ -124,18 +124,25 @@ static void drop_range(struct kv_window *w, const struct kv_record *range, size_
 
 void kv_window_add(struct kv_window *w, struct str records)
 {
-    size_t at = w->bytes.len;
-    buf_add_str(&w->bytes, records);
-    CHECK(!w->bytes.overflow);
-    while (at < w->bytes.len) {
+    if (records.len == 0) {
+        return;
+    }
+    char *to = buf_reserve(&w->bytes, records.len);
+    CHECK(to != NULL);
+    const char *from = records.ptr;
+    for (const char *end = from + records.len; from < end;) {
         struct kv_record r;
-        const char *next = kv_record_read(w->bytes.ptr + at, &r);
+        size_t at = w->bytes.len;
+        const char *next = kv_record_read(from, &r);
+        memcpy(to, from, (size_t)(next - from));
+        w->bytes.len += (size_t)(next - from);
         if (r.kind == KV_RECORD_DELETE_RANGE) {
             drop_range(w, &r, at);
         } else {
             write_key(w, &r, (uint32_t)at);
         }
-        at = (size_t)(next - w->bytes.ptr);
+        to += next - from;
+        from = next;
     }
 }
 
@@ -191,21 +198,24 @@ void kv_window_each_of(const struct kv_window *w, unsigned family,
     }
 }
 
-/* Records of a family, to be put in order. Those whose keys begin with the same byte are of one
- * kind, and often begin with much more that is the same: what tells them apart is looked for once
- * for all of them, and compared as one number. */
+/* Records of a family, to be put in order kind by kind. Those whose keys begin with the same byte
+ * are of one kind, and often begin with much more that is the same: what tells them apart is looked
+ * for once for all of them, and compared as one number. Most kinds come in their order. */
 struct sorting {
     struct kv_record *records;
     struct place {
-        uint64_t head;
+        uint64_t head; /* of those that are sorted */
         const struct kv_record *record;
     } * places, *spare; /* room for as many each */
     size_t count;
     struct kind {
-        struct str last; /* key that came; none: NULL */
-        size_t common;   /* so many bytes of it begin all keys of the kind */
+        struct str last; /* key that came */
+        size_t count;    /* 0: none came, and nothing else is known of the kind */
+        bool in_order;
+        struct place *end; /* behind those that have their place */
     } kinds[256];
-    bool in_order; /* within each kind */
+    uint8_t came[256]; /* kinds, each once */
+    size_t came_count;
 };
 
 static unsigned kind_of(struct str key)
@@ -216,17 +226,15 @@ static unsigned kind_of(struct str key)
 static void note_record(void *data, const struct kv_record *r)
 {
     struct sorting *s = data;
-    struct kind *kind = &s->kinds[kind_of(r->key)];
-    if (kind->last.ptr == NULL) {
-        kind->common = r->key.len;
+    unsigned number = kind_of(r->key);
+    struct kind *kind = &s->kinds[number];
+    if (kind->count == 0) {
+        s->came[s->came_count++] = (uint8_t)number;
+        kind->in_order = true;
     } else {
-        size_t n = kind->common < r->key.len ? kind->common : r->key.len;
-        while (n > 0 && memcmp(kind->last.ptr, r->key.ptr, n) != 0) {
-            n--;
-        }
-        kind->common = n;
-        s->in_order = s->in_order && str_cmp(kind->last, r->key) < 0;
+        kind->in_order = kind->in_order && str_cmp(kind->last, r->key) < 0;
     }
+    kind->count++;
     kind->last = r->key;
     s->records[s->count++] = *r;
 }
@@ -240,6 +248,23 @@ static uint64_t head_of(struct str key, size_t from)
     uint64_t head;
     memcpy(&head, bytes, sizeof head);
     return be64toh(head);
+}
+
+/* What tells the keys apart, behind what all of them begin with. */
+static void find_heads(struct place *places, size_t count)
+{
+    struct str first = places[0].record->key;
+    size_t common = first.len;
+    for (size_t i = 1; i < count; i++) {
+        struct str key = places[i].record->key;
+        common = common < key.len ? common : key.len;
+        while (common > 0 && memcmp(first.ptr, key.ptr, common) != 0) {
+            common--;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        places[i].head = head_of(places[i].record->key, common);
+    }
 }
 
 static bool is_before(const struct place *a, const struct place *b)
@@ -264,38 +289,54 @@ static void merge(const struct place *a, size_t a_count, const struct place *b, 
     }
 }
 
-/* By heads and keys: keys of one kind are in order then, the kinds need not be. The C library's
- * sort takes four times as long for the call that every comparison is. */
-static void sort(struct sorting *s)
+/* The C library's sort takes four times as long for the call that every comparison is. Returns
+ * where the places are in order: there or in the spare room. */
+static const struct place *sort(struct place *places, struct place *spare, size_t count)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        const struct kv_record *r = &s->records[i];
-        uint64_t head = s->in_order ? 0 : head_of(r->key, s->kinds[kind_of(r->key)].common);
-        s->places[i] = (struct place){.head = head, .record = r};
-    }
-    for (size_t run = 1; run < s->count && !s->in_order; run *= 2) {
-        for (size_t at = 0; at < s->count; at += 2 * run) {
-            size_t left = s->count - at;
+    find_heads(places, count);
+    for (size_t run = 1; run < count; run *= 2) {
+        for (size_t at = 0; at < count; at += 2 * run) {
+            size_t left = count - at;
             size_t a = left < run ? left : run;
             size_t b = left - a < run ? left - a : run;
-            merge(s->places + at, a, s->places + at + a, b, s->spare + at);
+            merge(places + at, a, places + at + a, b, spare + at);
         }
-        struct place *sorted = s->spare;
-        s->spare = s->places;
-        s->places = sorted;
+        struct place *sorted = spare;
+        spare = places;
+        places = sorted;
+    }
+    return places;
+}
+
+/* The records of a kind stand together, in the order in which they came. */
+static void place_records(struct sorting *s)
+{
+    struct place *end = s->places;
+    for (size_t i = 0; i < s->came_count; i++) {
+        struct kind *kind = &s->kinds[s->came[i]];
+        kind->end = end;
+        end += kind->count;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const struct kv_record *r = &s->records[i];
+        s->kinds[kind_of(r->key)].end++->record = r;
     }
 }
 
 static void each_sorted(const struct kv_window *w, unsigned family, struct sorting *s,
                         void (*fn)(void *data, const struct kv_record *r), void *data)
 {
-    s->count = 0;
-    s->in_order = true;
-    memset(s->kinds, 0, sizeof s->kinds);
+    s->count = s->came_count = 0;
     kv_window_each_of(w, family, note_record, s);
-    sort(s);
-    for (size_t i = 0; i < s->count; i++) {
-        fn(data, s->places[i].record);
+    place_records(s);
+    for (size_t i = 0; i < s->came_count; i++) {
+        struct kind *kind = &s->kinds[s->came[i]];
+        struct place *first = kind->end - kind->count;
+        const struct place *place = kind->in_order ? first : sort(first, s->spare, kind->count);
+        for (size_t left = kind->count; left > 0; left--) {
+            fn(data, (place++)->record);
+        }
+        kind->count = 0; /* for the next family */
     }
 }
 
@@ -308,6 +349,9 @@ static struct sorting *new_sorting(const struct kv_window *w)
     }
     struct sorting *s = malloc(sizeof *s);
     CHECK(s != NULL);
+    for (size_t i = 0; i < COUNT_OF(s->kinds); i++) {
+        s->kinds[i].count = 0;
+    }
     s->records = malloc(w->count * sizeof *s->records);
     s->places = malloc(w->count * sizeof *s->places);
     s->spare = malloc(w->count * sizeof *s->spare);

@@ -50,7 +50,8 @@ size_t kv_window_bytes(const struct kv_window *w);
 
 /* What has to be done to the store: ranges first, then family by family, because what is written
  * together is found in the processor's cache. Of the families in `sorted` (bit n: family n) keys
- * that begin with the same byte come in their order, so that each is written near the last. */
+ * that begin with the same byte come together and in order, so that each is written near the last.
+ */
 void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned sorted,
                     void (*fn)(void *data, const struct kv_record *r), void *data);
 
