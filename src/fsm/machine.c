@@ -280,6 +280,7 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     CHECK(m->events.count == 0);
     m->index = index;
     m->next_number = 0;
+    m->fresh_named = NULL;
     if (m->fresh_names.count > 0) { /* they were in the arena */
         map_deinit(&m->fresh_names);
         map_init(&m->fresh_names);

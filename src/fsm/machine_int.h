@@ -207,7 +207,8 @@ struct machine {
     struct access_change *access_first, **access_last;
     struct id *changed;
     uint32_t changed_count, changed_cap;
-    struct map fresh_names; /* of jobs, that the entry has put or removed: apply_named.c */
+    struct map fresh_names;    /* of jobs, that the entry has put or removed: apply_named.c */
+    struct named *fresh_named; /* the last ones, which are not in the map yet */
     struct result *results;
     uint32_t result_count;
 };

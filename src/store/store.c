@@ -179,6 +179,11 @@ void store_put(struct store *s, char kind, struct str rest, struct str value)
     kv_put(s->batch, STORE_META, meta_key(s, kind, rest), value);
 }
 
+void store_put_key(struct store *s, struct str key, struct str value)
+{
+    kv_put(s->batch, STORE_META, key, value);
+}
+
 void store_delete(struct store *s, char kind, struct str rest)
 {
     kv_delete(s->batch, STORE_META, meta_key(s, kind, rest));

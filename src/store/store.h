@@ -88,6 +88,7 @@ void store_commit(struct store *s);
 
 /* Values of STORE_META by a kind byte and the rest of the key. */
 void store_put(struct store *s, char kind, struct str rest, struct str value);
+void store_put_key(struct store *s, struct str key, struct str value); /* the kind is in the key */
 void store_delete(struct store *s, char kind, struct str rest);
 
 /* The kinds of STORE_META. The bytes are on disk. */

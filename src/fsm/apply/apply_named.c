@@ -3,34 +3,36 @@
  * queue may hold (scheduler.md 2.3, 10).
  *
  * The names are in the store, and in memory only a mark of each: most names that are looked for are
- * new, and the store is not asked for those. What this entry has put and removed is seen before it
- * is committed through a small map beside it.
+ * new, and the store is not asked for those. What this entry has put and removed is noted beside
+ * it, and seen before it is committed.
  */
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 
-/* A name that this entry has changed; in its memory. */
-struct fresh_name {
-    struct map_node node;
-    struct id id; /* none: removed */
+/* A name with its queue, as it is looked for, in the memory of the entry; and whose it is, once the
+ * entry has changed it. */
+struct named {
+    struct map_node node; /* among fresh_names */
+    struct id id;         /* none: removed */
+    struct named *next;   /* among fresh_named */
+    struct str record;    /* the key of the record, of which the node's is what follows the kind */
+    char text[];
 };
 
-/* A name, with its queue, as it is looked for. */
-struct key {
-    struct str text;
-    uint64_t hash;
-};
-
-static struct key key_of(struct machine *m, struct str queue, struct str name)
+static struct named *name_of(struct machine *m, struct str queue, struct str name)
 {
-    char *key = entry__alloc(m, queue.len + 1 + name.len);
-    memcpy(key, queue.ptr, queue.len);
-    key[queue.len] = '\0';
-    memcpy(key + queue.len + 1, name.ptr, name.len);
-    struct str text = str_from(key, queue.len + 1 + name.len);
-    return (struct key){.text = text, .hash = map_hash(text)};
+    size_t len = 1 + queue.len + 1 + name.len;
+    struct named *n = entry__alloc(m, sizeof *n + len);
+    n->text[0] = STORE_KIND_NAME;
+    memcpy(n->text + 1, queue.ptr, queue.len);
+    n->text[1 + queue.len] = '\0';
+    memcpy(n->text + 1 + queue.len + 1, name.ptr, name.len);
+    n->record = str_from(n->text, len);
+    n->node.key = str_from(n->text + 1, len - 1);
+    n->node.hash = map_hash(n->node.key);
+    return n;
 }
 
 static void load_name(void *data, struct str key, struct str value)
@@ -45,19 +47,35 @@ void apply_named__load(struct machine *m)
     store_each(&m->store, STORE_KIND_NAME, load_name, m);
 }
 
-static bool find(struct machine *m, struct key key, struct id *out)
+/* The names that were noted go into the map. Hardly any entry looks for one that it has changed
+ * itself, so that this is done when it does. */
+static void settle_fresh(struct machine *m)
 {
-    if (!marks_has(&m->names, key.hash)) {
-        return false;
+    while (m->fresh_named != NULL) {
+        struct named *n = m->fresh_named;
+        struct map_node *known = map_find_hashed(&m->fresh_names, n->node.hash, n->node.key);
+        m->fresh_named = n->next;
+        if (known == NULL) {
+            map_add_hashed(&m->fresh_names, &n->node);
+        } else { /* it was removed before */
+            CONTAINER_OF(known, struct named, node)->id = n->id;
+        }
     }
-    struct map_node *fresh = map_find_hashed(&m->fresh_names, key.hash, key.text);
+}
+
+/* Whose is a name that is marked? */
+static bool find_marked(struct machine *m, const struct named *n, struct id *out)
+{
+    settle_fresh(m);
+    struct map_node *fresh = map_find_hashed(&m->fresh_names, n->node.hash, n->node.key);
     if (fresh != NULL) {
-        *out = CONTAINER_OF(fresh, struct fresh_name, node)->id;
+        *out = CONTAINER_OF(fresh, struct named, node)->id;
         return !id_is_none(*out);
     }
     struct buf value;
     buf_init(&value, ID_BYTES);
-    bool found = store_get(&m->store, STORE_KIND_NAME, key.text, &value) && value.len == ID_BYTES;
+    bool found =
+        store_get(&m->store, STORE_KIND_NAME, n->node.key, &value) && value.len == ID_BYTES;
     if (found) {
         *out = id_from_bytes(value.ptr);
     }
@@ -65,26 +83,24 @@ static bool find(struct machine *m, struct key key, struct id *out)
     return found;
 }
 
-/* The name of the job, which no job has; or of none any more, which find found. */
-static void note(struct machine *m, struct key key, struct id id)
+static bool find(struct machine *m, const struct named *n, struct id *out)
 {
-    struct map_node *fresh = map_find_hashed(&m->fresh_names, key.hash, key.text);
-    struct fresh_name *f = NULL;
-    if (fresh != NULL) {
-        f = CONTAINER_OF(fresh, struct fresh_name, node);
-    } else {
-        f = ENTRY_ARRAY(m, struct fresh_name, 1);
-        f->node.key = key.text;
-        f->node.hash = key.hash;
-        map_add_hashed(&m->fresh_names, &f->node);
-    }
-    f->id = id;
+    return marks_has(&m->names, n->node.hash) && find_marked(m, n, out);
+}
+
+/* The name is the job's, and was nobody's; or nobody's any more, and find found it. */
+static void note(struct machine *m, struct named *n, struct id id)
+{
+    n->id = id;
+    n->next = m->fresh_named;
+    m->fresh_named = n;
     if (id_is_none(id)) {
-        marks_remove(&m->names, key.hash);
-        store_delete(&m->store, STORE_KIND_NAME, key.text);
+        settle_fresh(m); /* so that none waits behind one that is put afterwards */
+        marks_remove(&m->names, n->node.hash);
+        store_delete(&m->store, STORE_KIND_NAME, n->node.key);
     } else {
-        marks_add(&m->names, key.hash);
-        store_put(&m->store, STORE_KIND_NAME, key.text, str_from(id.b, ID_BYTES));
+        marks_add(&m->names, n->node.hash);
+        store_put_key(&m->store, n->record, str_from(id.b, ID_BYTES));
     }
 }
 
@@ -94,9 +110,9 @@ void apply_named__forget(struct machine *m, const struct job *j)
     if (j->name.len == 0) {
         return;
     }
-    struct key key = key_of(m, j->queue, j->name);
-    if (find(m, key, &id) && id_eq(id, j->id)) {
-        note(m, key, ID_NONE);
+    struct named *n = name_of(m, j->queue, j->name);
+    if (find(m, n, &id) && id_eq(id, j->id)) {
+        note(m, n, ID_NONE);
     }
 }
 
@@ -106,11 +122,11 @@ bool apply_named__take(struct machine *m, const struct job *j)
     if (j->name.len == 0) {
         return true;
     }
-    struct key key = key_of(m, j->queue, j->name);
-    if (find(m, key, &id)) {
+    struct named *n = name_of(m, j->queue, j->name);
+    if (find(m, n, &id)) {
         return false;
     }
-    note(m, key, j->id);
+    note(m, n, j->id);
     return true;
 }
 
@@ -152,8 +168,8 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
     enum store_family family;
     r->items = ENTRY_ARRAY(m, struct result_item, 1);
     r->count = 1;
-    struct key key = key_of(m, j->queue, j->name);
-    if (find(m, key, &id) && jobs__get(m, id, &known, &family)) {
+    struct named *n = name_of(m, j->queue, j->name);
+    if (find(m, n, &id) && jobs__get(m, id, &known, &family)) {
         r->items[0] = (struct result_item){.id = id, .status = RESULT_DUPLICATE};
         if (known.definition != j->definition) {
             entry__refuse(m, r, ERR_CONFLICT, "Job already exists");
@@ -168,7 +184,7 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
         return;
     }
     jobs__create(m, j);
-    note(m, key, j->id);
+    note(m, n, j->id);
     r->items[0] = (struct result_item){.id = j->id,
                                        .status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED
                                                                            : RESULT_PENDING,

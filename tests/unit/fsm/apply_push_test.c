@@ -276,6 +276,39 @@ static void named__two_in_one_entry_are_one_job(void **state)
     assert_true(id_eq(r[0].items[0].id, r[1].items[0].id));
 }
 
+/* A name that is given, freed and given again in one entry is the last one's, then and later. */
+static void named__changes_hands_in_one_entry(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id old = put(k, queue, "x", 1, 1000, 10)->items[0].id;
+    struct command_new new = {.job = pushed(queue, TARGET)};
+    new.job.name = STR("x");
+    new.job.definition = 2;
+    new.job.counted_bytes = 200;
+    struct command_new other = new;
+    other.job.name = STR("y");
+    struct command remove = {.type = COMMAND_JOBS,
+                             .jobs = {.action = COMMAND_JOB_DELETE, .ids = &old, .count = 1}};
+    struct command give = {.type = COMMAND_NAMED_PUT,
+                           .named_put = {.job = &new, .bytes_max = 1000, .count_max = 10}};
+    struct command give_other = give;
+    give_other.named_put.job = &other;
+    struct command steps[] = {give_other, remove, give, give, give_other};
+    const struct result *r = kit_apply_all(k, steps, COUNT_OF(steps));
+    assert_int_equal(r[1].code, ERR_OK);
+    struct id first_y = r[0].items[0].id;
+    struct id last_x = r[2].items[0].id;
+    assert_false(id_eq(last_x, old));
+    assert_int_equal(r[3].items[0].status, RESULT_DUPLICATE);
+    assert_true(id_eq(r[3].items[0].id, last_x));
+    assert_true(id_eq(r[4].items[0].id, first_y));
+    kit_reopen(k);
+    assert_int_equal(kit_queue_info(k, queue).named_count, 2);
+    assert_true(id_eq(put(k, queue, "x", 2, 1000, 10)->items[0].id, last_x));
+    assert_true(id_eq(put(k, queue, "y", 2, 1000, 10)->items[0].id, first_y));
+}
+
 /* Of a name, what the machine says must be what a list says that was kept beside it. */
 struct known_name {
     struct id id; /* none: free */
@@ -424,6 +457,7 @@ TEST_GROUP_FIXTURE(apply_push, kit_setup, kit_teardown,
                    cmocka_unit_test(recurring__runs_again_under_the_same_id),
                    cmocka_unit_test(named__is_made_once_and_within_the_capacity),
                    cmocka_unit_test(named__two_in_one_entry_are_one_job),
+                   cmocka_unit_test(named__changes_hands_in_one_entry),
                    cmocka_unit_test(named__are_known_after_random_work_and_restarts),
                    cmocka_unit_test(named__is_cancelled_while_it_is_held),
                    cmocka_unit_test(named__does_not_take_the_id_of_another_job),
