@@ -107,6 +107,8 @@ void command_push__encode_put(const struct command *c, struct buf *out)
     store_job_encode(&p->job->job, out);
 }
 
+_Static_assert(offsetof(struct command_new, job) == 0, "nothing stands before the job");
+
 void command_push__decode_put(struct unpack *u, struct arena *a, struct command *c)
 {
     struct command_named_put *p = &c->named_put;
@@ -119,10 +121,9 @@ void command_push__decode_put(struct unpack *u, struct arena *a, struct command 
         u->bad = true;
         return;
     }
+    /* The job is made zero as it is decoded; a named one has nothing of what stands behind it. */
+    memset((char *)p->job + sizeof p->job->job, 0, sizeof *p->job - sizeof p->job->job);
     u->bad |= store_job_decode_whole(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK;
-    /* The job was made zero as it was decoded; a named one has nothing else. */
-    p->job->expire_after_ms = 0;
-    p->job->starts_chain = p->job->payload_is_json = p->job->push_is_target = false;
 }
 
 void command_push__encode_purge(const struct command *c, struct buf *out)
