@@ -27,10 +27,24 @@ static const char *next_space(const char *p, const char *end)
     return p;
 }
 
-bool json_compact_is(struct str value)
+struct str json_compact_in(struct arena *arena, struct str value)
 {
-    const char *end = value.ptr + value.len;
-    return value.len == 0 || next_space(value.ptr, end) == end;
+    const char *p = value.len == 0 ? "" : value.ptr, *end = p + value.len;
+    const char *space = next_space(p, end);
+    char *copy = space == end ? NULL : arena_alloc(arena, value.len, 1);
+    size_t len = 0;
+    if (copy == NULL) {
+        return space == end ? value : STR_EMPTY;
+    }
+    while (p < end) {
+        memcpy(copy + len, p, (size_t)(space - p));
+        len += (size_t)(space - p);
+        for (p = space; p < end && is_space(*p);) {
+            p++;
+        }
+        space = next_space(p, end);
+    }
+    return str_from(copy, len);
 }
 
 void json_compact_add(struct buf *out, struct str value)

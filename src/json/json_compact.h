@@ -5,14 +5,14 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
+#include "base/arena.h"
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Is value, which json_scan has accepted, without such space already? */
-ATTR_NODISCARD bool json_compact_is(struct str value);
+/* Value, which json_scan has accepted: itself, when it has no such space, or a copy in the arena.
+ * Empty when that has no room for one. */
+ATTR_NODISCARD struct str json_compact_in(struct arena *arena, struct str value);
 
 /* Put value, which json_scan has accepted, behind what is in out, which may overflow. */
 void json_compact_add(struct buf *out, struct str value);

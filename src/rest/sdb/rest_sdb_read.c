@@ -82,19 +82,9 @@ static bool take_time(struct rest_call *c, struct json_value v, struct given_tim
 
 static bool take_payload(struct rest_call *c, struct json_value v, struct str *out)
 {
-    struct buf b;
-    *out = STR_EMPTY;
-    if (v.type != JSON_TYPE_OBJECT) {
-        return v.type == JSON_TYPE_NULL;
-    }
-    if (json_compact_is(v.text)) {
-        *out = v.text;
-        return true;
-    }
-    rest_call__room(c, &b, v.text.len);
-    json_compact_add(&b, v.text);
-    *out = rest_call__keep(c, &b);
-    return true;
+    bool is_object = v.type == JSON_TYPE_OBJECT;
+    *out = is_object ? json_compact_in(c->arena, v.text) : STR_EMPTY;
+    return is_object || v.type == JSON_TYPE_NULL;
 }
 
 bool rest_sdb_read__text(struct rest_call *c, struct str *out)

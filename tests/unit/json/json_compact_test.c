@@ -24,17 +24,33 @@ static void compact__drops_white_space_and_nothing_else(void **state)
          "[1.0,10e2,123456789012345678901234567890]"},
         {"{\"b\": 1, \"a\": 2, \"b\": 3}", "{\"b\":1,\"a\":2,\"b\":3}"},
     };
+    struct arena *a = arena_new(1024);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         ROW(rows[i].from);
+        struct str from = str_from_z(rows[i].from);
+        struct str to = json_compact_in(a, from);
+        expect_str(to, str_from_z(rows[i].to));
+        assert_int_equal(to.ptr == from.ptr, strcmp(rows[i].from, rows[i].to) == 0);
         struct buf b;
         buf_init(&b, 1024);
         json_compact_add(&b, str_from_z(rows[i].from));
         expect_str(buf_str(&b), str_from_z(rows[i].to));
-        assert_true(json_compact_is(buf_str(&b)));
-        assert_int_equal(json_compact_is(str_from_z(rows[i].from)),
-                         strcmp(rows[i].from, rows[i].to) == 0);
         buf_deinit(&b);
     }
+    arena_free(a);
+}
+
+static void compact__is_itself_or_a_copy_for_which_there_is_room(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(5);
+    assert_int_equal(json_compact_in(a, STR_EMPTY).len, 0);
+    expect_str(json_compact_in(a, STR("[1,2,3]")), STR("[1,2,3]"));
+    expect_str(json_compact_in(a, STR("[ 1 ]")), STR("[1]"));
+    assert_int_equal(arena_error(a), ERR_OK);
+    assert_int_equal(json_compact_in(a, STR("[ 1 ]")).len, 0);
+    assert_int_equal(arena_error(a), ERR_TOO_LARGE);
+    arena_free(a);
 }
 
 static void compact__goes_behind_what_is_there_and_may_overflow(void **state)
@@ -54,4 +70,5 @@ static void compact__goes_behind_what_is_there_and_may_overflow(void **state)
 }
 
 TEST_GROUP(json_compact, cmocka_unit_test(compact__drops_white_space_and_nothing_else),
+           cmocka_unit_test(compact__is_itself_or_a_copy_for_which_there_is_room),
            cmocka_unit_test(compact__goes_behind_what_is_there_and_may_overflow));
