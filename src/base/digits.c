@@ -12,15 +12,20 @@ char *digits_put(char *at, uint64_t n)
 {
     char room[DIGITS_MAX];
     char *begin = room + sizeof room;
-    for (; n >= 100; n /= 100) {
+    for (; n > UINT32_MAX; n /= 100) {
         begin -= 2;
         memcpy(begin, pairs + 2 * (n % 100), 2);
     }
-    if (n >= 10) {
+    uint32_t small = (uint32_t)n; /* which is divided with less */
+    for (; small >= 100; small /= 100) {
         begin -= 2;
-        memcpy(begin, pairs + 2 * n, 2);
+        memcpy(begin, pairs + (size_t)2 * (small % 100), 2);
+    }
+    if (small >= 10) {
+        begin -= 2;
+        memcpy(begin, pairs + (size_t)2 * small, 2);
     } else {
-        *--begin = (char)('0' + n);
+        *--begin = (char)('0' + small);
     }
     size_t width = (size_t)(room + sizeof room - begin);
     memcpy(at, begin, width);

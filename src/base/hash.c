@@ -3,6 +3,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "base/attr.h"
+
 static uint64_t word_at(const uint8_t *p)
 {
     uint64_t word;
@@ -37,8 +39,9 @@ static uint64_t last_bytes(const uint8_t *p, size_t n, size_t all)
 enum { LANES = 4 };
 #define STRIDE (LANES * sizeof(uint64_t))
 
-/* Long inputs in lanes that do not wait for one another. */
-static uint64_t add_strides(uint64_t h, const uint8_t *p, size_t strides)
+/* Long inputs in lanes that do not wait for one another. Apart, so that short ones, which most are,
+ * have no registers to save. */
+ATTR_NOINLINE static uint64_t add_strides(uint64_t h, const uint8_t *p, size_t strides)
 {
     uint64_t lane[LANES] = {h, hash_u64(h + 1), hash_u64(h + 2), hash_u64(h + 3)};
     for (; strides > 0; strides--, p += STRIDE) {

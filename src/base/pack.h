@@ -61,8 +61,17 @@ static inline void pack_varint(struct buf *b, uint64_t v)
 
 static inline void pack_text(struct buf *b, struct str s)
 {
-    pack_varint(b, s.len);
-    buf_add_str(b, s);
+    char *room = s.len < 0x80 ? buf_reserve(b, 1 + s.len) : NULL;
+    if (room == NULL) { /* long, or past the limit */
+        pack_varint(b, s.len);
+        buf_add_str(b, s);
+        return;
+    }
+    room[0] = (char)s.len;
+    if (s.len > 0) {
+        memcpy(room + 1, s.ptr, s.len);
+    }
+    b->len += 1 + s.len;
 }
 
 static inline void pack_u64_be(struct buf *b, uint64_t v)

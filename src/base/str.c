@@ -89,12 +89,13 @@ bool str_to_i64(struct str s, int64_t *out)
         return false;
     }
     for (; i < safe; i++) {
-        if (s.ptr[i] < '0' || s.ptr[i] > '9') {
+        unsigned digit = (unsigned char)s.ptr[i] - (unsigned)'0';
+        if (digit > 9) {
             return false;
         }
-        int64_t digit = s.ptr[i] - '0';
-        value = value * 10 + (negative ? -digit : digit);
+        value = value * 10 + digit;
     }
+    value = negative ? -value : value;
     for (; i < s.len; i++) {
         if (s.ptr[i] < '0' || s.ptr[i] > '9') {
             return false;

@@ -68,11 +68,22 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
     X(TIME, ready_at)
 /* clang-format on */
 
+/* What a member of each kind takes; a text is as long as it is. */
+enum {
+    BYTES_TEXT = 0,
+    BYTES_TIME = sizeof(int64_t),
+    BYTES_I64 = sizeof(int64_t),
+    BYTES_U32 = sizeof(uint32_t),
+    BYTES_I32 = sizeof(int32_t),
+    BYTES_ID = ID_BYTES
+};
+
 static const struct member {
     enum member_kind kind;
-    size_t offset;
+    uint16_t offset;
+    uint16_t bytes;
 } members[] = {
-#define MEMBER_ROW(kind, name) {MEMBER_##kind, offsetof(struct job, name)},
+#define MEMBER_ROW(kind, name) {MEMBER_##kind, offsetof(struct job, name), BYTES_##kind},
     MEMBER_LIST(MEMBER_ROW)
 #undef MEMBER_ROW
 };
@@ -106,72 +117,89 @@ static uint64_t mask_of(const struct job *j)
     return mask;
 }
 
-static bool member_is_set(const struct member *m, const struct job *j)
+/* So many bytes has a number that says how long a text is. */
+static size_t length_bytes(size_t len)
+{
+    size_t n = 1;
+    for (; len >= 0x80; len >>= 7) {
+        n++;
+    }
+    return n;
+}
+
+static size_t member_bytes(const struct member *m, const struct job *j)
+{
+    const void *at = (const char *)j + m->offset;
+    if (m->bytes > 0) {
+        return m->bytes;
+    }
+    size_t len = ((const struct str *)at)->len;
+    return length_bytes(len) + len;
+}
+
+static char *put_text(char *to, struct str text)
+{
+    size_t len = text.len;
+    for (; len >= 0x80; len >>= 7) {
+        *to++ = (char)(uint8_t)(len | 0x80);
+    }
+    *to++ = (char)len;
+    memcpy(to, text.ptr, text.len); /* a member that is empty is not encoded */
+    return to + text.len;
+}
+
+/* As pack.h has it, where there is room: return where it ends. */
+static char *member_put(const struct member *m, const struct job *j, char *to)
 {
     const void *at = (const char *)j + m->offset;
     switch (m->kind) {
     case MEMBER_TEXT:
-        return IS_SET_TEXT(*(const struct str *)at);
+        return put_text(to, *(const struct str *)at);
     case MEMBER_TIME:
-    case MEMBER_I64:
-        return IS_SET_I64(*(const int64_t *)at);
+    case MEMBER_I64: /* numbers lie in memory as they do on disk */
+        memcpy(to, at, sizeof(int64_t));
+        return to + sizeof(int64_t);
     case MEMBER_U32:
     case MEMBER_I32:
-        return IS_SET_U32(*(const uint32_t *)at);
+        memcpy(to, at, sizeof(uint32_t));
+        return to + sizeof(uint32_t);
     case MEMBER_ID:
-        return IS_SET_ID(*(const struct id *)at);
+        memcpy(to, at, ID_BYTES);
+        return to + ID_BYTES;
     default:
         UNREACHABLE("a member has one of the kinds");
     }
 }
 
-static void member_encode(const struct member *m, const struct job *j, struct buf *out)
-{
-    const void *at = (const char *)j + m->offset;
-    switch (m->kind) {
-    case MEMBER_TEXT:
-        pack_text(out, *(const struct str *)at);
-        break;
-    case MEMBER_TIME:
-    case MEMBER_I64:
-        pack_i64(out, *(const int64_t *)at);
-        break;
-    case MEMBER_U32:
-        pack_u32(out, *(const uint32_t *)at);
-        break;
-    case MEMBER_I32:
-        pack_u32(out, (uint32_t) * (const int32_t *)at);
-        break;
-    case MEMBER_ID:
-        buf_add(out, at, ID_BYTES);
-        break;
-    default:
-        UNREACHABLE("a member has one of the kinds");
-    }
-}
-
+/* One that is there but says nothing was never written: a document has one encoding. */
 static void member_decode(const struct member *m, struct unpack *u, struct job *j)
 {
     void *at = (char *)j + m->offset;
     switch (m->kind) {
-    case MEMBER_TEXT:
-        *(struct str *)at = unpack_text(u);
+    case MEMBER_TEXT: {
+        struct str text = unpack_text(u);
+        *(struct str *)at = text;
+        u->bad |= !IS_SET_TEXT(text);
         break;
+    }
     case MEMBER_TIME:
-    case MEMBER_I64:
-        *(int64_t *)at = unpack_i64(u);
+    case MEMBER_I64: {
+        int64_t number = unpack_i64(u);
+        *(int64_t *)at = number;
+        u->bad |= !IS_SET_I64(number);
         break;
+    }
     case MEMBER_U32:
-        *(uint32_t *)at = unpack_u32(u);
+    case MEMBER_I32: { /* as the same bits */
+        uint32_t number = unpack_u32(u);
+        memcpy(at, &number, sizeof number);
+        u->bad |= !IS_SET_U32(number);
         break;
-    case MEMBER_I32:
-        *(int32_t *)at = (int32_t)unpack_u32(u);
-        break;
+    }
     case MEMBER_ID: {
-        struct str bytes = unpack_bytes(u, ID_BYTES);
-        if (bytes.len == ID_BYTES) {
-            memcpy(at, bytes.ptr, ID_BYTES);
-        }
+        struct id id = id_unpack(u);
+        *(struct id *)at = id;
+        u->bad |= !IS_SET_ID(id);
         break;
     }
     default:
@@ -221,11 +249,23 @@ static void encode_fixed(const struct job *j, uint8_t version, uint64_t mask, st
     }
 }
 
+/* The room is asked for once, because jobs that the server delivers have many members. */
 static void encode_members(const struct job *j, uint64_t mask, struct buf *out)
 {
+    size_t bytes = 0;
     for (uint64_t left = mask; left != 0; left &= left - 1) {
-        member_encode(&members[__builtin_ctzll(left)], j, out);
+        bytes += member_bytes(&members[__builtin_ctzll(left)], j);
     }
+    char *room = bytes == 0 ? NULL : buf_reserve(out, bytes);
+    if (room == NULL) {
+        return;
+    }
+    char *to = room;
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        to = member_put(&members[__builtin_ctzll(left)], j, to);
+    }
+    CHECK(to == room + bytes);
+    out->len += bytes;
 }
 
 void store_job_encode(const struct job *j, struct buf *out)
@@ -338,10 +378,7 @@ static enum err_code decode_fixed(struct unpack *u, struct job *j, uint64_t *out
 static void decode_members(struct unpack *u, uint64_t mask, struct job *j)
 {
     for (uint64_t left = mask; left != 0; left &= left - 1) {
-        const struct member *m = &members[__builtin_ctzll(left)];
-        member_decode(m, u, j);
-        /* One that is there but says nothing was never written: a document has one encoding. */
-        u->bad |= !member_is_set(m, j);
+        member_decode(&members[__builtin_ctzll(left)], u, j);
     }
 }
 
