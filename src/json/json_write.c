@@ -157,7 +157,12 @@ void json_write_raw(struct json_write *w, struct str value)
 static void add_digits(struct buf *out, uint64_t v)
 {
     char digits[DIGITS_MAX];
-    buf_add(out, digits, (size_t)(digits_put(digits, v) - digits));
+    if (out->cap - out->len >= sizeof digits && !out->overflow) {
+        char *at = out->ptr + out->len;
+        out->len += (size_t)(digits_put(at, v) - at);
+    } else {
+        buf_add(out, digits, (size_t)(digits_put(digits, v) - digits));
+    }
 }
 
 void json_write_i64(struct json_write *w, int64_t v)

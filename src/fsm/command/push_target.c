@@ -220,9 +220,24 @@ static void write_open_members(struct json_write *w, const struct push_target *t
     }
 }
 
+/* A URL, and defaults? Most are that, and written with less ado. */
+static bool is_plain(const struct push_target *t)
+{
+    return t->timeout_ms == PUSH_TARGET_TIMEOUT_MS &&
+           t->success_below == PUSH_TARGET_SUCCESS_BELOW && t->auth == PUSH_TARGET_OPEN &&
+           t->headers.len == 0 && t->body.len == 0 && !t->keep_answer &&
+           str_eq(t->method, STR("POST"));
+}
+
 void push_target_write(const struct push_target *t, struct buf *out)
 {
     struct json_write w = json_write_to(out);
+    if (is_plain(t)) {
+        buf_add_str(out, STR("{\"url\":"));
+        json_write_str(&w, t->url);
+        buf_add_char(out, '}');
+        return;
+    }
     json_write_object(&w);
     write_open_members(&w, t);
     if (t->headers.len > 0) {

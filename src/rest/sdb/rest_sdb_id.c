@@ -12,7 +12,7 @@
 #include "os/os_clock.h"
 #include "rest/sdb/rest_sdb_int.h"
 
-enum { COUNTED_BYTES = 6, CHANCE_BYTES = 16 - COUNTED_BYTES, CHANCES = 24 };
+enum { COUNTED_BYTES = 6, CHANCE_BYTES = 16 - COUNTED_BYTES, CHANCES = 24, TEXT_BYTES = 36 };
 
 static _Thread_local struct {
     bool begun;
@@ -38,22 +38,23 @@ static void take_bytes(uint8_t out[static 16])
 
 struct str rest_sdb_id__new(struct rest_call *c)
 {
-    uint8_t b[16];
-    char digits[32];
-    char text[36];
+    ATTR_UNINITIALIZED uint8_t b[16];
+    uint32_t words[4];
+    char *text = arena_alloc(c->arena, TEXT_BYTES, 1);
+    if (text == NULL) {
+        return STR_EMPTY;
+    }
     take_bytes(b);
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
     b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    for (size_t i = 0; i < sizeof b; i += sizeof(uint32_t)) {
-        uint32_t word;
-        memcpy(&word, b + i, sizeof word);
-        digits_put_hex_word(digits + 2 * i, be32toh(word));
-    }
-    memcpy(text, digits, 8);
+    memcpy(words, b, sizeof b);
+    /* Eight digits each; the two in the middle are cut in halves by a dash. */
+    digits_put_hex_word(text, be32toh(words[0]));
+    digits_put_hex_word(text + 9, be32toh(words[1]));
+    memmove(text + 14, text + 13, 4);
+    digits_put_hex_word(text + 19, be32toh(words[2]));
+    memmove(text + 24, text + 23, 4);
+    digits_put_hex_word(text + 28, be32toh(words[3]));
     text[8] = text[13] = text[18] = text[23] = '-';
-    memcpy(text + 9, digits + 8, 4);
-    memcpy(text + 14, digits + 12, 4);
-    memcpy(text + 19, digits + 16, 4);
-    memcpy(text + 24, digits + 20, 12);
-    return arena_str(c->arena, str_from(text, sizeof text));
+    return str_from(text, TEXT_BYTES);
 }

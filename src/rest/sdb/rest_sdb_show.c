@@ -53,12 +53,26 @@ enum rest_sdb_status rest_sdb_show__status(const struct job *j)
     }
 }
 
-static void write_seconds(struct json_write *w, const char *key, struct wall at)
+static void write_number(struct json_write *w, struct str key, int64_t v)
 {
-    rest_document__i64(w, key, at.ns / NS_PER_S);
+    json_write_key(w, key);
+    json_write_i64(w, v);
 }
 
-static void write_seconds_if_set(struct json_write *w, const char *key, struct wall at)
+static void write_text(struct json_write *w, struct str key, struct str text)
+{
+    if (text.len > 0) {
+        json_write_key(w, key);
+        json_write_str(w, text);
+    }
+}
+
+static void write_seconds(struct json_write *w, struct str key, struct wall at)
+{
+    write_number(w, key, at.ns / NS_PER_S);
+}
+
+static void write_seconds_if_set(struct json_write *w, struct str key, struct wall at)
 {
     if (at.ns != 0) {
         write_seconds(w, key, at);
@@ -66,27 +80,26 @@ static void write_seconds_if_set(struct json_write *w, const char *key, struct w
 }
 
 /* A time that was asked for; one that is too late to be held is in a tag. */
-static void write_asked(struct json_write *w, const char *key, const struct job *j, struct wall at,
-                        const char *tag)
+static void write_asked(struct json_write *w, struct str key, const struct job *j, struct wall at,
+                        struct str tag)
 {
     struct json_value v;
     int64_t asked;
-    if (at.ns == REST_SDB_LATEST && json_scan_member(j->tags, str_from_z(tag), &v) &&
+    if (at.ns == REST_SDB_LATEST && json_scan_member(j->tags, tag, &v) &&
         v.type == JSON_TYPE_STRING && v.text.len > 2 &&
         str_to_i64(str_from(v.text.ptr + 1, v.text.len - 2), &asked)) {
-        rest_document__i64(w, key, asked);
+        write_number(w, key, asked);
     } else {
         write_seconds(w, key, at);
     }
 }
 
 /* A text member of an object, if it is there. */
-static void write_member(struct json_write *w, const char *key, struct str object, const char *name)
+static void write_member(struct json_write *w, struct str key, struct str object, struct str name)
 {
     struct json_value v;
-    if (json_scan_member(object, str_from_z(name), &v) && v.type == JSON_TYPE_STRING &&
-        v.text.len > 2) {
-        json_write_key(w, str_from_z(key));
+    if (json_scan_member(object, name, &v) && v.type == JSON_TYPE_STRING && v.text.len > 2) {
+        json_write_key(w, key);
         json_write_raw(w, v.text);
     }
 }
@@ -96,34 +109,35 @@ static void write_job(struct json_write *w, const struct job *j, const struct re
 {
     bool recurring = j->cron.len > 0;
     json_write_object(w);
-    rest_document__text(w, "id", j->name);
-    rest_document__text(w, "type", recurring ? STR("recurrente") : STR("unico"));
+    write_text(w, STR("id"), j->name);
+    json_write_key(w, STR("type"));
+    json_write_raw(w, recurring ? STR("\"recurrente\"") : STR("\"unico\""));
     if (recurring) {
-        write_asked(w, "created_at", j, j->due_at, "timestamp");
-        rest_document__text(w, "cron_expression", j->cron);
+        write_asked(w, STR("created_at"), j, j->due_at, STR("timestamp"));
+        write_text(w, STR("cron_expression"), j->cron);
         if (j->cron_until.ns != 0) {
-            write_asked(w, "last_date", j, j->cron_until, "last_date");
+            write_asked(w, STR("last_date"), j, j->cron_until, STR("last_date"));
         }
     } else {
-        write_asked(w, "timestamp", j, j->due_at, "timestamp");
-        write_seconds(w, "created_at", j->created_at);
+        write_asked(w, STR("timestamp"), j, j->due_at, STR("timestamp"));
+        write_seconds(w, STR("created_at"), j->created_at);
         if (n == NULL) {
-            write_member(w, "cron_expression", j->tags, "cron_expression");
+            write_member(w, STR("cron_expression"), j->tags, STR("cron_expression"));
         } else {
-            rest_document__text(w, "cron_expression", n->cron);
+            write_text(w, STR("cron_expression"), n->cron);
         }
     }
     if (n == NULL) {
-        write_member(w, "webhook_url", j->push, "url");
+        write_member(w, STR("webhook_url"), j->push, STR("url"));
     } else {
-        rest_document__text(w, "webhook_url", n->url);
+        write_text(w, STR("webhook_url"), n->url);
     }
     if (!str_eq(j->payload, STR("null"))) {
         rest_document__raw(w, "payload", j->payload);
     }
     if (recurring) {
-        write_asked(w, "next_run", j, j->due_at, "timestamp");
-        write_seconds(w, "registered_at", j->created_at);
+        write_asked(w, STR("next_run"), j, j->due_at, STR("timestamp"));
+        write_seconds(w, STR("registered_at"), j->created_at);
     }
     json_write_end(w);
 }
@@ -153,8 +167,8 @@ static void write_attempt(void *data, const struct store_try *t)
     struct json_write *w = a->w;
     json_write_object(w);
     rest_document__i64(w, "attempt_num", t->attempt);
-    write_seconds(w, "start_time", t->started_at);
-    write_seconds_if_set(w, "end_time", t->ended_at);
+    write_seconds(w, STR("start_time"), t->started_at);
+    write_seconds_if_set(w, STR("end_time"), t->ended_at);
     rest_document__text(w, "node_id", t->node);
     rest_document__text(w, "status", str_from_z(job_outcome_name(t->outcome)));
     rest_document__i64_if_set(w, "http_status", t->http_status);
@@ -162,7 +176,7 @@ static void write_attempt(void *data, const struct store_try *t)
     rest_document__text(w, "error_message", t->error);
     rest_document__text(w, "error_type", str_from_z(store_rows_try_word(t->error_type)));
     if (a->recurring) {
-        write_seconds(w, "scheduled_for", t->due_at);
+        write_seconds(w, STR("scheduled_for"), t->due_at);
     }
     json_write_end(w);
 }
@@ -202,11 +216,11 @@ void rest_sdb_show__state(struct json_write *w, const struct job *j, struct stor
     rest_document__text(w, "job_id", j->name);
     rest_document__text(w, "status", str_from_z(words[rest_sdb_show__status(j)]));
     rest_document__i64(w, "attempt_count", j->attempt);
-    write_seconds(w, "created_at", j->created_at);
-    write_seconds_if_set(w, "first_attempt_at", j->first_try_at);
-    write_seconds_if_set(w, "last_attempt_at", j->started_at);
-    write_seconds_if_set(w, "completed_at", ended_at(j));
-    write_seconds_if_set(w, "cancelled_at", j->cancelled_at);
+    write_seconds(w, STR("created_at"), j->created_at);
+    write_seconds_if_set(w, STR("first_attempt_at"), j->first_try_at);
+    write_seconds_if_set(w, STR("last_attempt_at"), j->started_at);
+    write_seconds_if_set(w, STR("completed_at"), ended_at(j));
+    write_seconds_if_set(w, STR("cancelled_at"), j->cancelled_at);
     rest_document__text(w, "cancellation_reason", j->cancel_reason);
     if (j->state == JOB_ACTIVE && str_starts_with(j->worker_id, prefix)) {
         rest_document__text(w, "executing_node_id", str_from_offset(j->worker_id, prefix.len));
