@@ -30,15 +30,23 @@ struct kv_iter {
     bool from_recent; /* where we are: there, or in RocksDB */
 };
 
-struct kv_iter *kv_iter__new_stored(struct kv *kv, const rocksdb_readoptions_t *read,
-                                    unsigned family, struct str from)
+/* With what RocksDB has now. It is nowhere yet: the way to a key may lead over many that were
+ * deleted, and not all callers want the first one. */
+static struct kv_iter *new_iter(struct kv *kv, const rocksdb_readoptions_t *read, unsigned family)
 {
     struct kv_iter *it = calloc(1, sizeof *it);
     CHECK(it != NULL);
     it->kv = kv_hold(kv);
     buf_init(&it->bytes, SIZE_MAX);
     it->it = rocksdb_create_iterator_cf(kv->db, read, kv__family(kv, family));
-    rocksdb_iter_seek(it->it, from.len == 0 ? "" : from.ptr, from.len);
+    return it;
+}
+
+struct kv_iter *kv_iter__new_stored(struct kv *kv, const rocksdb_readoptions_t *read,
+                                    unsigned family, struct str from)
+{
+    struct kv_iter *it = new_iter(kv, read, family);
+    kv_iter_seek(it, from);
     return it;
 }
 
@@ -76,13 +84,13 @@ static void sort_recent(struct kv_iter *it)
     qsort(it->recent, it->count, sizeof *it->recent, compare_recent);
 }
 
-/* The lock is held. */
+/* The lock is held, so nothing is looked for. */
 static struct kv_iter *new_locked(struct kv *kv, unsigned family)
 {
     if (kv_window_has_range(&kv->window, family)) {
         kv__flush_window_locked(kv);
     }
-    struct kv_iter *it = kv_iter__new_stored(kv, kv->read, family, STR_EMPTY);
+    struct kv_iter *it = new_iter(kv, kv->read, family);
     kv_window_each_of(&kv->window, family, copy_record, it);
     return it;
 }
@@ -175,7 +183,7 @@ void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct 
     (void)pthread_mutex_unlock(&kv->lock);
     for (size_t i = 0; i < count; i++) {
         sort_recent(out_its[i]);
-        settle_down(out_its[i]);
+        kv_iter_seek(out_its[i], STR_EMPTY);
     }
 }
 

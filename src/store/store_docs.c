@@ -273,18 +273,32 @@ static bool read_stored(struct store_docs *d, enum store_family family, struct i
     return found;
 }
 
+/* A document that came from the store. */
+static struct doc *put_read(struct store_docs *d, struct id id, struct str bytes, bool live)
+{
+    struct doc *doc = put_in(d, id, bytes, NULL, live);
+    if (!doc->kept) {
+        touch(d, doc); /* not worth keeping: it leaves with the entry */
+    }
+    return doc;
+}
+
 /* What there is of the job, from memory or from the store; NULL when there is nothing. One that was
  * removed in this entry is found, too. */
 static struct doc *find_or_read(struct store_docs *d, enum store_family family, struct id id)
 {
     struct doc *doc = find(d, id);
     if (doc == NULL && read_stored(d, family, id)) {
-        doc = put_in(d, id, buf_str(&d->scratch), NULL, family == STORE_LIVE);
-        if (!doc->kept) {
-            touch(d, doc); /* not worth keeping: it leaves with the entry */
-        }
+        doc = put_read(d, id, buf_str(&d->scratch), family == STORE_LIVE);
     }
     return doc;
+}
+
+void store_docs_take_done(struct store_docs *d, struct id id, struct str stored)
+{
+    if (find(d, id) == NULL) {
+        (void)put_read(d, id, stored, false);
+    }
 }
 
 /* A head that came from the store gets its body from there; what this entry wrote has it. */

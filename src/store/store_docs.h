@@ -45,6 +45,10 @@ enum { STORE_DOCS_FETCH_MAX = KV_NEAR_MAX };
  * for them. Where they follow one another in the store, that is far cheaper than one by one. */
 void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count);
 
+/* The done document of a job as the store had it before this entry, from who has walked over it: it
+ * is not read once more. What the entry has made of it since goes first. */
+void store_docs_take_done(struct store_docs *d, struct id id, struct str stored);
+
 /* Write j's document: among the live ones, or among the done when its state is terminal. `was_in`
  * is the family that holds it so far, or STORE_FAMILY_COUNT for a new job. */
 void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in);

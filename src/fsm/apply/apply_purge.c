@@ -55,9 +55,11 @@ struct id apply_purge__jobs(struct machine *m, struct id from, struct wall befor
         enum store_family family;
         struct str doc = kv_iter_value(it);
         m->extra_bytes += doc.len;
-        /* Most that are looked at stay: those are not read into memory. */
-        if (may_go(id, doc, before, named) && jobs__get(m, id, &j, &family) &&
-            family == STORE_DONE && ended_at(&j).ns < before.ns) {
+        if (!may_go(id, doc, before, named)) {
+            continue; /* most that are looked at stay: those are not taken into memory */
+        }
+        store_docs_take_done(m->store.docs, id, doc);
+        if (jobs__get(m, id, &j, &family) && family == STORE_DONE && ended_at(&j).ns < before.ns) {
             locks__release(m, &j);
             jobs__remove(m, &j, family);
             throughput_add(&m->throughput, THROUGHPUT_PURGED);
