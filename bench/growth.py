@@ -140,7 +140,7 @@ def load(server, *flags):
 def disk_mb(folder):
     """What the files take of the disk, each once."""
     stats = [os.stat(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names]
-    return sum(blocks for blocks in {s.st_ino: s.st_blocks for s in stats}.values()) * 512 // 1_000_000
+    return sum({s.st_ino: s.st_blocks for s in stats}.values()) * 512 // 1_000_000
 
 
 LOAD_S, PURGE_AFTER_S = 20, 60

@@ -426,8 +426,12 @@ enum err_code peers_invite(struct peers *p, struct peers_invite *i, struct err *
                                                .secret = p->secret,
                                                .tls = p->tls,
                                                .timeout_ms = PEERS_INVITE_MS};
+    if (pthread_create(&i->thread, NULL, invite_main, i) != 0) {
+        free(i->texts);
+        return err_set(err, ERR_OVERLOADED,
+                       "no thread is left to invite the node: try again later");
+    }
     p->invite_count++;
-    CHECK(pthread_create(&i->thread, NULL, invite_main, i) == 0);
     return ERR_OK;
 }
 

@@ -273,10 +273,12 @@ static enum err_code wait_for_state(const struct server_join *j, struct engine *
 static enum err_code wait_to_be_invited(const struct server_join *j, struct engine *e,
                                         struct err *err)
 {
-    log_info("waiting for an invitation", LOG_STR("node_id", j->settings->node_id),
-             LOG_STR("raft_address", j->settings->raft_advertise),
-             LOG_Z("remedy", "POST /join on the leader, with this node_id and raft_address as "
-                             "address"));
+    if (engine_cluster_id(e) == 0) { /* not one that was invited before, and is back */
+        log_info("waiting for an invitation", LOG_STR("node_id", j->settings->node_id),
+                 LOG_STR("raft_address", j->settings->raft_advertise),
+                 LOG_Z("remedy", "POST /join on the leader, with this node_id and raft_address as "
+                                 "address"));
+    }
     while (engine_cluster_id(e) == 0) {
         if (pause_a_while(j, err) != ERR_OK) {
             return err->code;
