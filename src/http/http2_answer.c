@@ -53,20 +53,24 @@ static uint8_t *bytes_of(struct str s)
     return (uint8_t *)(uintptr_t)(s.len == 0 ? nothing : s.ptr);
 }
 
-/* A row whose name is a constant in small letters, and whose value is sound. */
-static void nv_put(struct nv_list *list, struct str name, struct str value)
+static void nv_put_row(struct nv_list *list, struct str name, struct str value, uint8_t flags)
 {
     CHECK(list->count < NV_MAX);
     list->row[list->count++] = (nghttp2_nv){.name = bytes_of(name),
                                             .namelen = name.len,
                                             .value = bytes_of(value),
                                             .valuelen = value.len,
-                                            .flags = NGHTTP2_NV_FLAG_NO_COPY_NAME};
+                                            .flags = flags};
+}
+
+/* A row whose name is a constant in small letters, and whose value is sound. */
+static void nv_put(struct nv_list *list, struct str name, struct str value)
+{
+    nv_put_row(list, name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME);
 }
 
 static void nv_add(struct nv_list *list, struct str name, struct str value)
 {
-    CHECK(list->count < NV_MAX);
     if (http_field_value_len(value) != value.len) {
         char *clean = arena_alloc(list->arena, value.len, 1);
         if (clean == NULL) {
@@ -77,12 +81,7 @@ static void nv_add(struct nv_list *list, struct str name, struct str value)
     }
     bool apart = !list->indexes_changing && is_never_the_same(name);
     /* nghttp2 copies both and writes names in lower case. */
-    list->row[list->count++] =
-        (nghttp2_nv){.name = bytes_of(name),
-                     .namelen = name.len,
-                     .value = bytes_of(value),
-                     .valuelen = value.len,
-                     .flags = apart ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE};
+    nv_put_row(list, name, value, apart ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE);
 }
 
 static void nv_add_all(struct nv_list *list, const struct http_header *headers, size_t count)
@@ -93,6 +92,15 @@ static void nv_add_all(struct nv_list *list, const struct http_header *headers, 
         if (!http_field_is_connections(headers[i].name)) {
             nv_add(list, headers[i].name, headers[i].value);
         }
+    }
+}
+
+/* Rows of constants, with names in small letters. */
+static void nv_put_constants(struct nv_list *list, const struct http_header *headers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        nv_put_row(list, headers[i].name, headers[i].value,
+                   NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE);
     }
 }
 
@@ -116,7 +124,11 @@ static void end_of_pieces(nghttp2_session *session, struct http_exchange *x, uin
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
         ATTR_UNINITIALIZED struct nv_list list;
         nv_begin(&list, x->req.arena);
-        nv_add_all(&list, x->h2.trailers, x->h2.trailer_count);
+        if (x->h2.trailers_constant) {
+            nv_put_constants(&list, x->h2.trailers, x->h2.trailer_count);
+        } else {
+            nv_add_all(&list, x->h2.trailers, x->h2.trailer_count);
+        }
         must(nghttp2_submit_trailer(session, x->h2.stream_id, list.row, list.count));
     }
 }
@@ -226,6 +238,7 @@ static void http2_answer(struct http_exchange *x, const struct http_response *r)
         add_body(x, r);
     }
     x->h2.trailers = r->trailers;
+    x->h2.trailers_constant = true;
     x->h2.trailer_count = r->trailer_count;
     submit_head(x, r, r->trailer_count > 0 ? ANSWER_STREAMED : bare ? ANSWER_BARE : ANSWER_WHOLE);
 }

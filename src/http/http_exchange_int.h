@@ -74,6 +74,7 @@ struct http2_part {
     struct http_out pieces;      /* of the answer's body, not framed yet */
     const struct http_header *trailers;
     size_t trailer_count;
+    bool trailers_constant; /* see http_response.trailers */
     uint64_t lingering_ms;  /* since when it lingers */
     size_t lingering_bytes; /* of body that came since */
     bool expect;            /* waits for status 100 */

@@ -43,14 +43,23 @@ enum http_known http_known_of(struct str name)
         return among(name, HTTP_KNOWN_CONTENT_LENGTH, HTTP_KNOWN_SEC_FETCH_SITE);
     case 15:
         return among(name, HTTP_KNOWN_ACCEPT_ENCODING, HTTP_KNOWN_X_FORWARDED_FOR);
+    case 16:
+        return among(name, HTTP_KNOWN_CONTENT_ENCODING, HTTP_KNOWN_CONTENT_ENCODING);
     case 17:
         return among(name, HTTP_KNOWN_TRANSFER_ENCODING, HTTP_KNOWN_X_FORWARDED_PROTO);
+    case 18:
+        return among(name, HTTP_KNOWN_CONNECT_TIMEOUT_MS, HTTP_KNOWN_CONNECT_TIMEOUT_MS);
     case 19:
         return among(name, HTTP_KNOWN_X_CORVO_CLIENT_NAME, HTTP_KNOWN_X_CORVO_CONSISTENCY);
     case 20:
-        return among(name, HTTP_KNOWN_X_CORVO_PROXY_STREAM, HTTP_KNOWN_X_CORVO_PROXY_STREAM);
+        return among(name, HTTP_KNOWN_GRPC_ACCEPT_ENCODING, HTTP_KNOWN_X_CORVO_PROXY_STREAM);
     case 22:
         return among(name, HTTP_KNOWN_X_CORVO_CLIENT_VERSION, HTTP_KNOWN_X_CORVO_CLUSTER_SECRET);
+    case 23:
+        return among(name, HTTP_KNOWN_CONNECT_ACCEPT_ENCODING, HTTP_KNOWN_CONNECT_ACCEPT_ENCODING);
+    case 24:
+        return among(name, HTTP_KNOWN_CONNECT_CONTENT_ENCODING,
+                     HTTP_KNOWN_CONNECT_PROTOCOL_VERSION);
     default:
         return HTTP_KNOWN_NONE;
     }

@@ -26,9 +26,11 @@
     X(USER_AGENT, "user-agent")                                                                    \
     X(X_CORVO_API, "x-corvo-api")                                                                  \
     X(CONTENT_TYPE, "content-type")                                                                \
+    X(GRPC_TIMEOUT, "grpc-timeout")                                                                \
     X(X_CORVO_PEER, "x-corvo-peer")                                                                \
     X(X_REQUEST_ID, "x-request-id")                                                                \
     X(AUTHORIZATION, "authorization")                                                              \
+    X(GRPC_ENCODING, "grpc-encoding")                                                              \
     X(IF_NONE_MATCH, "if-none-match")                                                              \
     X(LAST_EVENT_ID, "last-event-id")                                                              \
     X(CONTENT_LENGTH, "content-length")                                                            \
@@ -37,16 +39,22 @@
     X(ACCEPT_ENCODING, "accept-encoding")                                                          \
     X(IDEMPOTENCY_KEY, "idempotency-key")                                                          \
     X(X_FORWARDED_FOR, "x-forwarded-for")                                                          \
+    X(CONTENT_ENCODING, "content-encoding")                                                        \
     X(TRANSFER_ENCODING, "transfer-encoding")                                                      \
     X(X_CORVO_FORWARDED, "x-corvo-forwarded")                                                      \
     X(X_CORVO_NAMESPACE, "x-corvo-namespace")                                                      \
     X(X_CORVO_OPERATION, "x-corvo-operation")                                                      \
     X(X_FORWARDED_PROTO, "x-forwarded-proto")                                                      \
+    X(CONNECT_TIMEOUT_MS, "connect-timeout-ms")                                                    \
     X(X_CORVO_CLIENT_NAME, "x-corvo-client-name")                                                  \
     X(X_CORVO_CONSISTENCY, "x-corvo-consistency")                                                  \
+    X(GRPC_ACCEPT_ENCODING, "grpc-accept-encoding")                                                \
     X(X_CORVO_PROXY_STREAM, "x-corvo-proxy-stream")                                                \
     X(X_CORVO_CLIENT_VERSION, "x-corvo-client-version")                                            \
-    X(X_CORVO_CLUSTER_SECRET, "x-corvo-cluster-secret")
+    X(X_CORVO_CLUSTER_SECRET, "x-corvo-cluster-secret")                                            \
+    X(CONNECT_ACCEPT_ENCODING, "connect-accept-encoding")                                          \
+    X(CONNECT_CONTENT_ENCODING, "connect-content-encoding")                                        \
+    X(CONNECT_PROTOCOL_VERSION, "connect-protocol-version")
 
 enum http_known {
     HTTP_KNOWN_NONE, /* any other one */

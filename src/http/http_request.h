@@ -166,8 +166,8 @@ struct http_response {
     struct buf *body_buf; /* body is all of this buf, whose memory may be taken over; or NULL. Its
                            * budget is the server's */
     bool close;           /* HTTP/1: end the connection after this answer */
-    const struct http_header *trailers; /* http_request_answer on HTTP/2 only; constants, which are
-                                         * not copied */
+    const struct http_header *trailers; /* http_request_answer on HTTP/2 only; constants, with names
+                                         * in small letters, which are neither checked nor copied */
     size_t trailer_count;
 };
 

@@ -124,6 +124,11 @@ struct rpc_target rpc_target_of(const struct http_request *req)
     return t;
 }
 
+struct str rpc_method_name(const struct rpc_target *t)
+{
+    return t->method == NULL ? STR_EMPTY : t->method->name;
+}
+
 bool rpc_is_rated(const struct rpc_target *t)
 {
     return t->method == NULL || t->method->open != rpc_stream__open || t->format == NULL ||
@@ -333,34 +338,25 @@ static void body_collected(struct http_request *req, enum http_body_result resul
 
 /* Headers that a call must be able to follow */
 
-#define TEXT(literal)                                                                              \
-    {                                                                                              \
-        .ptr = (literal), .len = sizeof(literal) - 1                                               \
-    } /* clang-format off */
 static const struct {
-    struct str protocol_version, encoding, accepted, timeout;
-} names[] = {
-    [RPC_CONNECT]  = {TEXT("connect-protocol-version"), TEXT("connect-content-encoding"), TEXT("connect-accept-encoding"), TEXT("connect-timeout-ms")},
-    [RPC_GRPC]     = {{0}, TEXT("grpc-encoding"), TEXT("grpc-accept-encoding"), TEXT("grpc-timeout")},
-    [RPC_GRPC_WEB] = {{0}, TEXT("grpc-encoding"), TEXT("grpc-accept-encoding"), TEXT("grpc-timeout")},
+    enum http_known encoding, accepted;
+} compression_headers[] = {
+    [RPC_CONNECT] = {HTTP_KNOWN_CONNECT_CONTENT_ENCODING, HTTP_KNOWN_CONNECT_ACCEPT_ENCODING},
+    [RPC_GRPC] = {HTTP_KNOWN_GRPC_ENCODING, HTTP_KNOWN_GRPC_ACCEPT_ENCODING},
+    [RPC_GRPC_WEB] = {HTTP_KNOWN_GRPC_ENCODING, HTTP_KNOWN_GRPC_ACCEPT_ENCODING},
 };
-#undef TEXT /* clang-format on */
-
-static bool header(const struct rpc_call *c, struct str name, struct str *out)
-{
-    return name.len > 0 && http_request_header(c->req, name, out);
-}
 
 static enum err_code read_timeout(struct rpc_call *c, struct err *err)
 {
+    bool connect = c->format->protocol == RPC_CONNECT;
+    enum http_known timeout = connect ? HTTP_KNOWN_CONNECT_TIMEOUT_MS : HTTP_KNOWN_GRPC_TIMEOUT;
     struct str text;
     c->timeout_ms = INT64_MAX;
-    if (!header(c, names[c->format->protocol].timeout, &text)) {
+    if (!http_request_known(c->req, timeout, &text)) {
         return ERR_OK;
     }
-    return c->format->protocol == RPC_CONNECT
-               ? rpc_protocol_connect_timeout(text, &c->timeout_ms, err)
-               : rpc_protocol_grpc_timeout(text, &c->timeout_ms, err);
+    return connect ? rpc_protocol_connect_timeout(text, &c->timeout_ms, err)
+                   : rpc_protocol_grpc_timeout(text, &c->timeout_ms, err);
 }
 
 /* Which compression the client's messages have, and ours will (4.4): the same, or else what it
@@ -369,14 +365,18 @@ static bool read_compression(struct rpc_call *c)
 {
     bool bare = c->format->bare;
     bool offered = c->rpc->config.compression;
+    enum rpc_protocol protocol = c->format->protocol;
+    enum http_known encoding =
+        bare ? HTTP_KNOWN_CONTENT_ENCODING : compression_headers[protocol].encoding;
+    enum http_known accepted =
+        bare ? HTTP_KNOWN_ACCEPT_ENCODING : compression_headers[protocol].accepted;
     struct str text;
-    if (header(c, bare ? STR("content-encoding") : names[c->format->protocol].encoding, &text) &&
-        text.len > 0 && !str_eq(text, STR("identity"))) {
+    if (http_request_known(c->req, encoding, &text) && text.len > 0 &&
+        !str_eq(text, STR("identity"))) {
         c->gzip_in = c->gzip_out = offered && str_eq(text, STR("gzip"));
         return c->gzip_in;
     }
-    if (offered &&
-        header(c, bare ? STR("accept-encoding") : names[c->format->protocol].accepted, &text)) {
+    if (offered && http_request_known(c->req, accepted, &text)) {
         while (text.len > 0 && !c->gzip_out) {
             c->gzip_out = str_eq(str_trim(str_cut(&text, ',')), STR("gzip"));
         }
@@ -389,7 +389,9 @@ static bool read_headers(struct rpc_call *c)
 {
     struct str text;
     struct err err;
-    if (header(c, names[c->format->protocol].protocol_version, &text) && !str_eq(text, STR("1"))) {
+    if (c->format->protocol == RPC_CONNECT &&
+        http_request_known(c->req, HTTP_KNOWN_CONNECT_PROTOCOL_VERSION, &text) &&
+        !str_eq(text, STR("1"))) {
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("Connect-Protocol-Version must be 1"), 0);
         return false;
     }

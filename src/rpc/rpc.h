@@ -60,6 +60,9 @@ struct rpc_target rpc_target_of(const struct http_request *req);
 /* Does the request cost a token of the client's bucket? Streams have limits of their own. */
 bool rpc_is_rated(const struct rpc_target *t);
 
+/* The name of the method; empty when there is none. */
+struct str rpc_method_name(const struct rpc_target *t);
+
 /* May it be called without a credential? */
 bool rpc_is_open(const struct rpc_target *t);
 

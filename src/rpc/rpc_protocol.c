@@ -48,6 +48,11 @@ static bool read_parameters(const struct rpc_format *format, struct str rest, bo
 
 const struct rpc_format *rpc_protocol_format(struct str content_type)
 {
+    for (const struct rpc_format *f = formats; f < formats + COUNT_OF(formats); f++) {
+        if (str_eq(content_type, f->type)) {
+            return f; /* nearly always */
+        }
+    }
     struct str rest = content_type;
     struct str type = str_trim(str_cut(&rest, ';'));
     for (const struct rpc_format *f = formats; f < formats + COUNT_OF(formats); f++) {

@@ -360,20 +360,19 @@ bool rest_auth__allows_route(struct rest_call *c)
 bool rest_auth__allows_rpc(struct rest_call *c)
 {
     struct auth_rule rule;
-    struct str path = c->req->path_raw;
-    struct str method = STR_EMPTY;
-    while (path.len > 0) {
-        method = str_cut(&path, '/');
-    }
+    struct str method = rpc_method_name(&c->rpc);
     if (!auth_rule_of_rpc(method, &rule)) {
         return true; /* there is no such method, which it will be told */
     }
-    bool stream = str_eq(method, STR("StreamLifecycle"));
+    c->may_enqueue = true;
+    if (!str_eq(method, STR("StreamLifecycle"))) {
+        return rest_auth__allows(c, &rule);
+    }
     struct auth_rule ack = {.roles = rule.roles, .resource = STR("ack"), .action = rule.action};
     struct auth_rule enqueue = {
         .roles = rule.roles, .resource = STR("enqueue"), .action = rule.action};
-    c->may_enqueue = !stream || auth_allows(c->rest->config.auth, &c->caller, &enqueue);
-    return rest_auth__allows(c, &rule) && (!stream || rest_auth__allows(c, &ack));
+    c->may_enqueue = auth_allows(c->rest->config.auth, &c->caller, &enqueue);
+    return rest_auth__allows(c, &rule) && rest_auth__allows(c, &ack);
 }
 
 /* The name of a key is in its record only. */
