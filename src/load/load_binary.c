@@ -33,11 +33,16 @@ static void put_text(struct buf *b, struct str text)
     buf_add_str(b, text);
 }
 
-static void put_frame(struct buf *b, uint8_t type, uint32_t number, struct str payload)
+static void put_head(struct buf *b, uint8_t type, uint32_t number, size_t len)
 {
     pack_u8(b, type);
     pack_u32(b, number);
-    pack_u32(b, (uint32_t)payload.len);
+    pack_u32(b, (uint32_t)len);
+}
+
+static void put_frame(struct buf *b, uint8_t type, uint32_t number, struct str payload)
+{
+    put_head(b, type, number, payload.len);
     buf_add_str(b, payload);
     CHECK(!b->overflow);
 }
@@ -151,9 +156,7 @@ static void wire_close(struct load_conn *c)
 static void put_acks(struct load_conn *c)
 {
     if (c->ack_count > 0) {
-        pack_u8(&c->out, ACK);
-        pack_u32(&c->out, c->number);
-        pack_u32(&c->out, (uint32_t)(sizeof(uint16_t) + c->acks.len));
+        put_head(&c->out, ACK, c->number, sizeof(uint16_t) + c->acks.len);
         pack_u16(&c->out, (uint16_t)c->ack_count);
         buf_add_str(&c->out, buf_str(&c->acks));
         CHECK(!c->out.overflow);
