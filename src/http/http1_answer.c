@@ -130,7 +130,7 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
         .framing = silent ? HTTP1_NO_BODY : HTTP1_LENGTH,
         .length = r->body.len,
         .connection = connection_value(x, false),
-        .common = x->req.other ? h->conn->loop->other : h->conn->loop->common,
+        .common = h->conn->loop->common[x->req.common],
         .date = http_loop__date(h->conn->loop),
         .body = has_body && !apart ? r->body : STR_EMPTY,
     };
@@ -158,7 +158,7 @@ static void http1_begin(struct http_exchange *x, const struct http_response *r)
                    : x->h1.chunked ? HTTP1_CHUNKED
                                    : HTTP1_CLOSE,
         .connection = connection_value(x, true),
-        .common = x->req.other ? h->conn->loop->other : h->conn->loop->common,
+        .common = h->conn->loop->common[x->req.common],
         .date = http_loop__date(h->conn->loop),
     };
     http1_encode_head(sink(h, x), &answer);

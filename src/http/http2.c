@@ -283,8 +283,9 @@ struct http2_shared *http2__shared_new(const struct http_server_config *config)
     nghttp2_option_set_stream_reset_rate_limit(shared->options,
                                                2 * (uint64_t)limits->h2_reset_burst,
                                                2 * (uint64_t)limits->h2_reset_per_s);
-    shared->headers = http2_common__make(config->headers, config->header_count);
-    shared->other_headers = http2_common__make(config->other_headers, config->other_header_count);
+    for (size_t i = 0; i < HTTP_COMMON_SETS; i++) {
+        shared->common[i] = http2_common__make(config->common[i].headers, config->common[i].count);
+    }
     return shared;
 }
 
@@ -293,8 +294,9 @@ void http2__shared_free(struct http2_shared *shared)
     if (shared != NULL) {
         nghttp2_session_callbacks_del(shared->callbacks);
         nghttp2_option_del(shared->options);
-        free(shared->headers.memory);
-        free(shared->other_headers.memory);
+        for (size_t i = 0; i < HTTP_COMMON_SETS; i++) {
+            free(shared->common[i].memory);
+        }
         free(shared);
     }
 }

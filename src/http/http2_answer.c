@@ -189,7 +189,7 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     }
     nv_put(&list, STR("date"), http_loop__date(x->loop));
     nv_add_all(&list, r->headers, r->header_count);
-    nv_add_common(&list, x->req.other ? &x->loop->h2->other_headers : &x->loop->h2->headers);
+    nv_add_common(&list, &x->loop->h2->common[x->req.common]);
     nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};
     must(nghttp2_submit_response(h->session, x->h2.stream_id, list.row, list.count,
                                  shape == ANSWER_BARE ? NULL : &provider));

@@ -54,7 +54,7 @@ struct http2_common {
 struct http2_shared {
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *options;
-    struct http2_common headers, other_headers;
+    struct http2_common common[HTTP_COMMON_SETS];
 };
 struct http2_shared *http2__shared_new(const struct http_server_config *config);
 void http2__shared_free(struct http2_shared *shared);

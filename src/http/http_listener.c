@@ -157,7 +157,7 @@ static void turn_away(struct http_listener *l, int fd, bool tls, struct http_pro
                                             .length = response.body.len,
                                             .connection = STR("close"),
                                             .date = http_loop__date(loop),
-                                            .common = loop->common,
+                                            .common = loop->common[0],
                                             .body = response.body};
         struct http_out out;
         http_out_init(&out, &loop->blocks);

@@ -34,8 +34,7 @@ struct http_loop {
     /* set before the thread starts */
     const struct http_server_config *config; /* the server's copy */
     const struct http_limits *limits;
-    struct str common; /* the headers of every answer, as HTTP/1 writes them… */
-    struct str other;  /* …and those of requests with others */
+    struct str common[HTTP_COMMON_SETS]; /* headers of every answer, as HTTP/1 writes them */
     unsigned index;
     struct http_listener *listener;        /* on the first loop only */
     void (*ended)(struct http_loop *loop); /* on the thread, the last thing it does */

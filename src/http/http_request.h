@@ -105,7 +105,7 @@ struct http_request {
     /* The handler's. */
     const struct http_handlers *on;
     void *data;
-    bool other; /* the answer has the server's other_headers */
+    uint8_t common; /* which set of the server's common headers the answer has */
 };
 
 /* The value of the first header of this number; false when there is none. */

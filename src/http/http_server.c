@@ -21,8 +21,7 @@ enum {
 struct http_server {
     struct http_server_config config;
     char *cert_file, *key_file;
-    struct buf common; /* config.headers, as HTTP/1 writes them */
-    struct buf other;  /* config.other_headers */
+    struct buf common[HTTP_COMMON_SETS]; /* config.common, as HTTP/1 writes them */
     struct http_loop *loops;
     unsigned loop_count;
     struct http_listener *listener;
@@ -119,8 +118,9 @@ static void make_loops(struct http_server *s)
         struct http_loop *loop = &s->loops[i];
         loop->config = &s->config;
         loop->limits = &s->config.limits;
-        loop->common = buf_str(&s->common);
-        loop->other = buf_str(&s->other);
+        for (size_t k = 0; k < HTTP_COMMON_SETS; k++) {
+            loop->common[k] = buf_str(&s->common[k]);
+        }
         loop->index = i;
         loop->server = s;
         loop->ended = loop_ended;
@@ -161,8 +161,9 @@ enum err_code http_server_open(const struct http_server_config *config,
     s->config.listen = NULL; /* the caller's */
     s->cert_file = copy_z(config->tls_cert_file);
     s->key_file = copy_z(config->tls_key_file);
-    write_common(&s->common, config->headers, config->header_count);
-    write_common(&s->other, config->other_headers, config->other_header_count);
+    for (size_t i = 0; i < HTTP_COMMON_SETS; i++) {
+        write_common(&s->common[i], config->common[i].headers, config->common[i].count);
+    }
     make_loops(s);
     if (http_listener__new(config, s->loops, s->loop_count, &s->listener, err) != ERR_OK) {
         return err->code;
@@ -220,8 +221,9 @@ void http_server_free(struct http_server *s)
     }
     http_listener__free(s->listener);
     free(s->loops);
-    buf_deinit(&s->common);
-    buf_deinit(&s->other);
+    for (size_t i = 0; i < HTTP_COMMON_SETS; i++) {
+        buf_deinit(&s->common[i]);
+    }
     free(s->cert_file);
     free(s->key_file);
     free(s);

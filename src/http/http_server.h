@@ -28,7 +28,7 @@ struct http_listen {
     bool tls;            /* needs the certificate and key below */
 };
 
-enum { HTTP_COMMON_HEADERS_MAX = 8 };
+enum { HTTP_COMMON_HEADERS_MAX = 8, HTTP_COMMON_SETS = 3 };
 
 struct http_server_config {
     const struct http_listen *listen;
@@ -39,13 +39,12 @@ struct http_server_config {
     const char *tls_cert_file; /* PEM, the chain; NULL without TLS */
     const char *tls_key_file;
 
-    /* Written with every answer, those that the server gives by itself included; they live as long
-     * as the server. At most HTTP_COMMON_HEADERS_MAX. */
-    const struct http_header *headers;
-    size_t header_count;
-    /* Instead of them, with answers to requests whose handler wants it (http_request.other). */
-    const struct http_header *other_headers;
-    size_t other_header_count;
+    /* Written with every answer: those of the first set, or of the one that the request's handler
+     * chose (http_request.common). They live as long as the server. */
+    struct {
+        const struct http_header *headers;
+        size_t count; /* at most HTTP_COMMON_HEADERS_MAX */
+    } common[HTTP_COMMON_SETS];
 
     void *data; /* first argument of the functions below */
 

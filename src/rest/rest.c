@@ -19,6 +19,9 @@
 #include "rest/describe/rest_answer_int.h"
 #include "rest/rest_query_int.h"
 
+/* Sets of common headers (http_request.common). */
+enum { COMMON_API, COMMON_SCHEDULER, COMMON_GRPC };
+
 /* The description of the routes: some kilobytes for each. */
 enum { OPENAPI_BYTES_MAX = 16 << 20 };
 
@@ -332,6 +335,7 @@ static void go_on_rpc(struct rest_call *c)
     bool streams;
     c->is_rpc = true;
     c->rpc = rpc_target_of(req);
+    req->common = rpc_is_grpc(&c->rpc) ? COMMON_GRPC : COMMON_API;
     bool open = rpc_is_open(&c->rpc);
     if (!rest_auth__identify(c) ||
         (rpc_is_rated(&c->rpc) && !c->client.forwarded && !within_rate(c, 0, 1)) ||
@@ -351,8 +355,9 @@ static void choose_headers(struct rest_call *c, const struct rest_match *match)
 {
     bool face =
         match->route != NULL ? (match->route->flags & ROUTE_SCHEDULER) != 0 : match->path_scheduler;
-    c->req->other =
-        c->rest->config.sdb.enabled && (face || str_eq(c->req->path_raw, STR("/metrics")));
+    if (c->rest->config.sdb.enabled && (face || str_eq(c->req->path_raw, STR("/metrics")))) {
+        c->req->common = COMMON_SCHEDULER;
+    }
 }
 
 /* A preflight, of whatever path. */
@@ -437,6 +442,8 @@ static const struct http_header every_answer[] = {
              "Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent")},
     EXPOSED,
 };
+/* No browser speaks gRPC, only gRPC-Web and Connect: the rest would be for nobody. */
+static const struct http_header grpc_answer[] = {ALL_ORIGINS};
 static const struct http_header scheduler_answer[] = {
     ALL_ORIGINS,
     {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, DELETE, OPTIONS")},
@@ -460,10 +467,12 @@ void rest_attach(struct rest *a, struct http_server_config *http)
 
 void rest_set_headers(struct http_server_config *http)
 {
-    http->headers = every_answer;
-    http->header_count = COUNT_OF(every_answer);
-    http->other_headers = scheduler_answer;
-    http->other_header_count = COUNT_OF(scheduler_answer);
+    http->common[COMMON_API].headers = every_answer;
+    http->common[COMMON_API].count = COUNT_OF(every_answer);
+    http->common[COMMON_SCHEDULER].headers = scheduler_answer;
+    http->common[COMMON_SCHEDULER].count = COUNT_OF(scheduler_answer);
+    http->common[COMMON_GRPC].headers = grpc_answer;
+    http->common[COMMON_GRPC].count = COUNT_OF(grpc_answer);
 }
 
 bool rest_may_try(void *rest, struct str address, struct str credential)

@@ -585,8 +585,7 @@ void http_fixture_open(struct http_fixture *f, const struct http_limits *limits,
     struct http_server_config config = {
         .listen = &listen_on,
         .listen_count = 1,
-        .headers = &every_answer,
-        .header_count = 1,
+        .common = {{.headers = &every_answer, .count = 1}},
         .threads = threads,
         .limits = limits == NULL ? HTTP_LIMITS_DEFAULT : *limits,
     };
