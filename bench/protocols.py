@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """The ways to talk to a server side by side: HTTP, RPC, streams and the binary worker protocol.
 
-  protocols.py CORVO [JOBS [ROUNDS]]
-
-One durable server on free ports of its own; corvo bench sends the same jobs in each way, in turns.
-Shown are medians of the rounds: jobs per second, how many times the first row of its kind that is,
-and the processor time of the server for 1,000 jobs, which depends least on who else uses the machine.
+One durable server on free ports of its own; corvo bench sends the same jobs in each way, in turns,
+forwards and backwards. Shown are medians of the rounds: jobs per second, and the processor time of the
+server for 1,000 jobs, which depends least on who else uses the machine. A measurement during which the
+host took more of the processors than lib/calm.py allows is made again. The ratios are medians of those
+within each round, whose two measurements follow one another, so that a slow moment hits both.
 
 Then one worker at a time waits, in each way in turn, for a job that is enqueued over HTTP: the time is
 from before the enqueue is sent until the job's first byte is there. What it takes this program to read
 the answer, which differs from way to way, is left out.
 """
+import argparse
 import json
 import pathlib
 import socket
@@ -22,7 +23,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
-from lib.calm import ticks
+from lib.calm import Calm
 from lib.running import ENVIRONMENT, PATIENCE_S, Client, await_view, free_port, percentiles, running
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/integration/api"))
@@ -34,7 +35,7 @@ CONNECTIONS = 6
 ONE = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
 TEN = ("--fetch-batch-size", "10", "--ack-batch-size", "10")
 
-# Name, phase that counts, flags. Ratios are to the first row of the phase.
+# Name, phase that counts, flags.
 WAYS = [
     ("HTTP/1.1, one job each", "enqueue", ONE),
     ("HTTP/2, one job each", "enqueue", ("--http2", *ONE)),
@@ -44,6 +45,13 @@ WAYS = [
     ("gRPC, batches of 10", "lifecycle", ("--protocol", "rpc", *TEN)),
     ("streams, 10 jobs a frame", "lifecycle", ("--protocol", "stream", *TEN)),
     ("binary, credits for 10", "lifecycle", ("--protocol", "binary", *TEN)),
+]
+
+# Rows of these, and what their ratio shall be.
+RATIOS = [
+    ("gRPC enqueues / HTTP/2 with JSON", 2, 1, 1.0),
+    ("streams / single HTTP/1.1 requests", 6, 3, 2.0),
+    ("binary protocol / streams", 7, 6, 1.2),
 ]
 
 
@@ -144,36 +152,57 @@ def handed_over(server, rpc_port):
     return [(type(workers[0]).__name__.lower(), times) for workers, times in zip(ways, took)]
 
 
+def one_round(number, calm, measure_way):
+    """Every other one backwards: neither of two neighbours is always the first."""
+    order = range(len(WAYS)) if number % 2 == 0 else reversed(range(len(WAYS)))
+    found = [None] * len(WAYS)
+    for i in order:
+        name, phase, _ = WAYS[i]
+        found[i] = calm.measure(lambda: measure_way(i), lambda got: f"  {name:<26} {phase:<10} {got['ops_per_sec']:>8.0f} jobs/s")
+    return found
+
+
+def report(rounds):
+    print(f"\n{'medians of ' + str(len(rounds)) + ' rounds':<28} {'phase':<10} {'jobs/s':>9} {'server CPU ms per 1,000':>24} "
+          f"{'p50 ms':>8} {'p99 ms':>8}")
+    for (name, phase, _), runs in zip(WAYS, zip(*rounds)):
+        median = {key: statistics.median(run[key] for run in runs)
+                  for key in ("ops_per_sec", "server_cpu_ms_per_1000", "p50_us", "p99_us")}
+        print(f"{name:<28} {phase:<10} {median['ops_per_sec']:>9.0f} {median['server_cpu_ms_per_1000']:>24.1f} "
+              f"{median['p50_us'] / 1000:>8.2f} {median['p99_us'] / 1000:>8.2f}")
+    for title, ours, theirs, wanted in RATIOS:
+        ratios = [found[ours]["ops_per_sec"] / found[theirs]["ops_per_sec"] for found in rounds]
+        print(f"{title:<39} {statistics.median(ratios):>8.2f}  (wanted {wanted}; rounds {min(ratios):.2f} to "
+              f"{max(ratios):.2f})")
+
+
 def main():
-    program = str(pathlib.Path(sys.argv[1]).resolve())
-    jobs = int(sys.argv[2]) if len(sys.argv) > 2 else 50000
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-    found = [[] for _ in WAYS]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="the corvo to measure, of a release build")
+    parser.add_argument("--jobs", type=int, default=50000, help="in each measurement (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=15, help="of all ways (%(default)s)")
+    args = parser.parse_args()
+    program = str(pathlib.Path(args.program).resolve())
+    calm, rounds = Calm(args.rounds * len(WAYS)), []
     with tempfile.TemporaryDirectory(prefix="corvo-bench-") as folder:
-        taken, spent = ticks()
         port, rpc_port = free_port(), free_port()
         with running(folder, port, program, "server", "--bind", f"127.0.0.1:{port}", "--data-dir", f"{folder}/data",
                      "--rpc-bind", f"127.0.0.1:{rpc_port}", "--rate-limit-enabled=false") as server:
             server.port = port
-            for n in range(rounds):
-                # Each round begins elsewhere: compactions would meet the same way each time.
-                for i in (*range(n % len(WAYS), len(WAYS)), *range(n % len(WAYS))):
-                    _, phase, flags = WAYS[i]
-                    await_view(port)
-                    found[i].append(measure(program, port, rpc_port, jobs, flags)[phase])
+
+            def measure_way(i):
+                _, phase, flags = WAYS[i]
+                await_view(port)
+                return measure(program, port, rpc_port, args.jobs, flags)[phase]
+
+            for number in range(args.rounds):
+                print(f"round {number + 1} of {args.rounds}, {args.jobs} jobs each", flush=True)
+                rounds.append(one_round(number, calm, measure_way))
             waited = handed_over(server, rpc_port)
-    print(f"{'':<28} {'phase':<10} {'jobs/s':>9} {'ratio':>6} {'server CPU ms per 1,000':>24} {'p50 ms':>8} {'p99 ms':>8}")
-    first = {}
-    for (name, phase, _), runs in zip(WAYS, found):
-        median = {key: statistics.median(run[key] for run in runs)
-                  for key in ("ops_per_sec", "server_cpu_ms_per_1000", "p50_us", "p99_us")}
-        base = first.setdefault(phase, median["ops_per_sec"])
-        print(f"{name:<28} {phase:<10} {median['ops_per_sec']:>9.0f} {median['ops_per_sec'] / base:>6.2f} "
-              f"{median['server_cpu_ms_per_1000']:>24.1f} {median['p50_us'] / 1000:>8.2f} {median['p99_us'] / 1000:>8.2f}")
+    report(rounds)
     for name, times in waited:
         print(percentiles(f"enqueue to a waiting {name}", times))
-    taken, spent = (now - before for now, before in zip(ticks(), (taken, spent)))
-    print(f"the host took {100 * taken / spent:.1f} % of the processors")
+    calm.report()
 
 
 main()
