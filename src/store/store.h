@@ -99,6 +99,7 @@ enum {
     STORE_KIND_ACCESS = 'c',  /* who may do what (store_access.h) */
     STORE_KIND_SPEND = 'e',   /* what was spent, for budgets */
     STORE_KIND_RELEASE = 'd', /* a job that has completed, and owes it to dependents */
+    STORE_KIND_GIVEN = 'g',   /* jobs that were given names (store_given.h) */
     STORE_KIND_WEBHOOK = 'h',
     STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',
