@@ -192,6 +192,7 @@ static void memory_init(struct machine *m)
     push_lines__open(m);
     marks_init(&m->names);
     map_init(&m->fresh_names);
+    map_init(&m->givens);
 }
 
 static void memory_deinit(struct machine *m)
@@ -213,6 +214,7 @@ static void memory_deinit(struct machine *m)
     push_lines__close(m);
     marks_deinit(&m->names);
     map_deinit(&m->fresh_names);
+    map_deinit(&m->givens);
     queues__close(m);
     spaces__close(m);
     history__close(m);
@@ -285,12 +287,13 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
         map_deinit(&m->fresh_names);
         map_init(&m->fresh_names);
     }
+    given__begin(m);
     arena_reset(m->arena);
     m->changed_count = 0;
     m->events_on = e->events;
     m->entry_version = e->version;
     m->store.bodies = e->version >= COMMAND_ENTRY_SPLIT;
-    m->store.oldest = e->version >= COMMAND_ENTRY_VERSION;
+    m->store.oldest = e->version >= COMMAND_ENTRY_AGED;
     m->extra_bytes = 0;
     /* The leader's clock may step back, or another leader's be behind: time here does not. */
     if (e->now.ns > m->now.ns) {
@@ -320,6 +323,7 @@ static void end_entry(struct machine *m)
 {
     batches__write_dirty(m);
     queues__write_dirty(m);
+    given__write(m);
     operations__write(m);
     history__write(m);
     CHECK(m->dirty_queues == NULL);

@@ -209,6 +209,9 @@ struct machine {
     uint32_t changed_count, changed_cap;
     struct map fresh_names;    /* of jobs, that the entry has put or removed: apply_named.c */
     struct named *fresh_named; /* the last ones, which are not in the map yet */
+    struct map givens;         /* records that the entry has looked at: given.c */
+    struct given *last_given;  /* which often is the next; or NULL */
+    struct given *first_given, **given_end; /* those that it has changed */
     struct result *results;
     uint32_t result_count;
 };

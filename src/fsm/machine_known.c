@@ -6,6 +6,7 @@
 #include "fsm/command/command.h"
 #include "fsm/command/command_entry.h"
 #include "store/store_access.h"
+#include "store/store_given.h"
 #include "store/store_job.h"
 #include "store/store_node.h"
 #include "store/store_record.h"
@@ -145,6 +146,12 @@ static bool is_reply(struct str rest, struct str value)
     return has_version(value, PARTS_REPLY_VERSION);
 }
 
+static bool is_given(struct str rest, struct str value)
+{
+    struct store_given rec;
+    return rest.len > STORE_GIVEN_ENTRY_BYTES && store_given_decode(value, &rec);
+}
+
 /* The one at 0 is a number: what was forgotten. */
 static bool is_operation(struct str rest, struct str value)
 {
@@ -172,6 +179,7 @@ static const struct {
     {STORE_KIND_ACCESS, "of access control", is_access},
     {STORE_KIND_SPEND, "of spending", is_spend},
     {STORE_KIND_RELEASE, "of a completed dependency", is_release},
+    {STORE_KIND_GIVEN, "of jobs with names that were given to them", is_given},
     {STORE_KIND_WEBHOOK, "of a webhook", is_webhook},
     {STORE_KIND_BULK, "of a bulk operation", is_bulk},
     {STORE_KIND_LOCK, "of a unique lock", is_lock},

@@ -45,7 +45,7 @@ static struct str version_of(const struct svc_caller *who, const struct svc_work
 {
     struct str version = in->version.len > 0 ? in->version : who->version;
     if (version.len == 0 || version.len > LIMIT_WORKER_VERSION_BYTES ||
-        engine_cluster_reads(who->engine) < COMMAND_ENTRY_NAMED) {
+        engine_cluster_reads(who->engine) < COMMAND_ENTRY_AGED_NAMED) {
         return STR_EMPTY;
     }
     for (size_t i = 0; i < version.len && in->version.len == 0; i++) {

@@ -105,6 +105,7 @@ bool jobs__state(struct machine *m, struct id id, enum job_state *out);
 /* Create j: id, times, state and place are set here, the queue is made when it is new, `enqueued`
  * is told. j's texts may be anything that lives until the entry is applied. */
 void jobs__create(struct machine *m, struct job *j);
+void jobs__create_as(struct machine *m, struct job *j); /* its id is set, and new: ids__new */
 
 /* Write j as it is now and bring every index in line with it. `was_in` is where jobs__get found it.
  * A pending job goes to the tail of its line, or of none while it has to wait for others. */

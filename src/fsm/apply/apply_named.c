@@ -1,12 +1,17 @@
 /*
- * Names: jobs that their makers have given a name, unique in its queue, and a share of what the
- * queue may hold (scheduler.md 2.3, 10).
+ * Names: jobs with a name, unique in its queue, and a share of what the queue may hold
+ * (scheduler.md 2.3, 10).
  *
- * The names are in the store, and in memory only a mark of each: most names that are looked for are
- * new, and the store is not asked for those. What this entry has put and removed is noted beside
- * it, and seen before it is committed.
+ * Names that clients chose are in the store, and in memory only a mark of each: most names that are
+ * looked for are new, and the store is not asked for those. What this entry has put and removed is
+ * noted beside it, and seen before it is committed.
+ *
+ * A job that came without a name has the one that is made from its id (base/id_uuid.h), and is
+ * found by turning that back. Such a job is counted with the others of its entry (given.c), and has
+ * neither a record of its own nor a mark.
  */
 #include "base/check.h"
+#include "base/id_uuid.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
@@ -83,9 +88,24 @@ static bool find_marked(struct machine *m, const struct named *n, struct id *out
     return found;
 }
 
-static bool find(struct machine *m, const struct named *n, struct id *out)
+static bool find_recorded(struct machine *m, const struct named *n, struct id *out)
 {
     return marks_has(&m->names, n->node.hash) && find_marked(m, n, out);
+}
+
+/* Whose is a name that the machine gave? A UUID that a client made up hardly ever says a time that
+ * has been. */
+static bool find_given(struct machine *m, struct str queue, struct str name, struct id *out)
+{
+    ATTR_UNINITIALIZED struct job j;
+    return id_uuid_parse(name, out) && id_ms(*out) <= m->now.ns / NS_PER_MS &&
+           given__may_have(m, queue, *out) && jobs__glance(m, *out, &j) && str_eq(j.queue, queue) &&
+           str_eq(j.name, name);
+}
+
+static bool find(struct machine *m, const struct job *j, const struct named *n, struct id *out)
+{
+    return find_given(m, j->queue, j->name, out) || find_recorded(m, n, out);
 }
 
 /* The name is the job's, and was nobody's; or nobody's any more, and find found it. */
@@ -111,11 +131,15 @@ void apply_named__forget(struct machine *m, const struct job *j)
         return;
     }
     struct named *n = name_of(m, j->queue, j->name);
-    if (find(m, n, &id) && id_eq(id, j->id)) {
+    if (find_recorded(m, n, &id) && id_eq(id, j->id)) {
         note(m, n, ID_NONE);
+    } else if (id_uuid_is(j->name, j->id)) {
+        given__remove(m, j->queue, j->id);
     }
 }
 
+/* A record, also when the name is that of its id: it may be from another log, whose entries have
+ * the numbers of ours. */
 bool apply_named__take(struct machine *m, const struct job *j)
 {
     struct id id;
@@ -123,7 +147,7 @@ bool apply_named__take(struct machine *m, const struct job *j)
         return true;
     }
     struct named *n = name_of(m, j->queue, j->name);
-    if (find(m, n, &id)) {
+    if (find(m, j, n, &id)) {
         return false;
     }
     note(m, n, j->id);
@@ -159,6 +183,43 @@ static bool is_taken(struct machine *m, const struct job *j)
            str_eq(queue_name_namespace(other.queue), queue_name_namespace(j->queue));
 }
 
+/* An id for j, and the name that is made from it. An id whose name a client has taken is passed
+ * over. */
+static bool give_name(struct machine *m, struct job *j)
+{
+    char *name = entry__alloc(m, ID_UUID_LEN);
+    struct id other;
+    j->name = str_from(name, ID_UUID_LEN);
+    do {
+        j->id = ids__new(m);
+        if (!id_uuid_put(j->id, name)) {
+            return false;
+        }
+    } while (find_recorded(m, name_of(m, j->queue, j->name), &other));
+    return true;
+}
+
+static enum result_status status_of(const struct job *j)
+{
+    return j->state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING;
+}
+
+/* A job without a name. */
+static void put_new(struct machine *m, const struct command_named_put *p, struct result *r)
+{
+    struct job *j = &p->job->job;
+    if (!has_room(m, p, &r->items[0]) || !spaces__have_room(m, p->job, 1, r)) {
+        return;
+    }
+    if (!give_name(m, j)) {
+        entry__refuse(m, r, ERR_OVERLOADED, "too many jobs at once: try again");
+        return;
+    }
+    jobs__create_as(m, j);
+    given__add(m, j->queue, j->id);
+    r->items[0] = (struct result_item){.id = j->id, .status = status_of(j)};
+}
+
 void apply_named_put(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_named_put *p = &c->named_put;
@@ -168,8 +229,12 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
     enum store_family family;
     r->items = ENTRY_ARRAY(m, struct result_item, 1);
     r->count = 1;
+    if (m->version >= COMMAND_PUSH_GIVES_NAME) {
+        put_new(m, p, r);
+        return;
+    }
     struct named *n = name_of(m, j->queue, j->name);
-    if (find(m, n, &id) && jobs__get(m, id, &known, &family)) {
+    if (find(m, j, n, &id) && jobs__get(m, id, &known, &family)) {
         r->items[0] = (struct result_item){.id = id, .status = RESULT_DUPLICATE};
         if (known.definition != j->definition) {
             entry__refuse(m, r, ERR_CONFLICT, "Job already exists");
@@ -185,10 +250,7 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
     }
     jobs__create(m, j);
     note(m, n, j->id);
-    r->items[0] = (struct result_item){.id = j->id,
-                                       .status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED
-                                                                           : RESULT_PENDING,
-                                       .doc_left_out = true};
+    r->items[0] = (struct result_item){.id = j->id, .status = status_of(j), .doc_left_out = true};
 }
 
 void apply_named_purge(struct machine *m, const struct command *c, struct result *r)

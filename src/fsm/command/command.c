@@ -13,7 +13,7 @@ static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
     [COMMAND_ENQUEUE] = 2,    [COMMAND_CLAIM] = 3,     [COMMAND_ACK] = 3,
     [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
     [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
-    [COMMAND_BATCH_OPEN] = 2, [COMMAND_REPLAY] = 2,
+    [COMMAND_BATCH_OPEN] = 2, [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
 };
 
 /* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
@@ -36,6 +36,10 @@ enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2 };
  */
 enum { CLAIM_PLAIN = 2, CLAIM_WITH_VERSION = 3 };
 
+/* A named_put without a name, which the machine is to give, is of version 2, for the same reason.
+ */
+enum { PUT_WITH_NAME = 1, PUT_WITHOUT_NAME = COMMAND_PUSH_GIVES_NAME };
+
 static uint8_t access_version(const struct command_access *a)
 {
     for (size_t i = 0; i < a->count; i++) {
@@ -50,32 +54,37 @@ static uint8_t access_version(const struct command_access *a)
 /* Commands that may have a key are of version 2 only with one. */
 enum { ONCE_WITHOUT_KEY = 1, ONCE_WITH_KEY = 2 };
 
-static const struct command_once *once_of(const struct command *c)
+static uint8_t once_version(const struct command_once *once)
 {
-    return c->type == COMMAND_REPLAY       ? &c->replay.once
-           : c->type == COMMAND_BATCH_OPEN ? &c->batch_open.once
-                                           : NULL;
+    return once->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
+}
+
+/* The version that can say what the command says. */
+static uint8_t least_version(const struct command *c)
+{
+    switch ((int)c->type) {
+    case COMMAND_ACCESS:
+        return access_version(&c->access);
+    case COMMAND_ACK:
+        return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
+    case COMMAND_CLAIM:
+        return c->claim.version.len == 0 ? CLAIM_PLAIN : CLAIM_WITH_VERSION;
+    case COMMAND_BULK_PUT:
+        return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
+    case COMMAND_NAMED_PUT:
+        return c->named_put.job->job.name.len > 0 ? PUT_WITH_NAME : PUT_WITHOUT_NAME;
+    case COMMAND_REPLAY:
+        return once_version(&c->replay.once);
+    case COMMAND_BATCH_OPEN:
+        return once_version(&c->batch_open.once);
+    default:
+        return command_newest(c->type);
+    }
 }
 
 static uint8_t version_of(const struct command *c)
 {
-    if (c->version == 0 && c->type == COMMAND_ACCESS) {
-        return access_version(&c->access);
-    }
-    if (c->version == 0 && c->type == COMMAND_ACK) {
-        return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
-    }
-    if (c->version == 0 && c->type == COMMAND_CLAIM) {
-        return c->claim.version.len == 0 ? CLAIM_PLAIN : CLAIM_WITH_VERSION;
-    }
-    if (c->version == 0 && c->type == COMMAND_BULK_PUT) {
-        return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
-    }
-    const struct command_once *once = once_of(c);
-    if (c->version == 0 && once != NULL) {
-        return once->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
-    }
-    return c->version != 0 ? c->version : command_newest(c->type);
+    return c->version != 0 ? c->version : least_version(c);
 }
 
 enum { NEW_STARTS_CHAIN = 1 };

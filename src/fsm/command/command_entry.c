@@ -16,13 +16,16 @@ enum { WITHOUT_NAME = 0, WITH_NAME = 1 };
 bool command_entry_has_names(uint8_t version)
 {
     return version == COMMAND_ENTRY_WHOLE_NAMED || version == COMMAND_ENTRY_SPLIT_NAMED ||
-           version == COMMAND_ENTRY_NAMED;
+           version == COMMAND_ENTRY_AGED_NAMED || version == COMMAND_ENTRY_NAMED;
 }
 
 uint8_t command_entry_version(uint8_t read, bool named)
 {
     if (read >= COMMAND_ENTRY_NEWEST) {
         return named ? COMMAND_ENTRY_NAMED : COMMAND_ENTRY_VERSION;
+    }
+    if (read >= COMMAND_ENTRY_AGED_NAMED) {
+        return named ? COMMAND_ENTRY_AGED_NAMED : COMMAND_ENTRY_AGED;
     }
     if (read >= COMMAND_ENTRY_SPLIT_NAMED) {
         return named ? COMMAND_ENTRY_SPLIT_NAMED : COMMAND_ENTRY_SPLIT;

@@ -19,14 +19,17 @@
  * the history, and old events go many at once; 4: the same, and commands may have names
  * (operations.c); 5 and 6: as 3 and 4, and the documents of large jobs are written in two parts
  * (store_docs.h); 7 and 8: as 5 and 6, and the history has the age of the oldest pending job. Nodes
- * that read 8 also read claims with the worker's version. */
+ * that read 8 also read claims with the worker's version. 9 and 10: as 7 and 8. Nodes that read 10
+ * also read named_put without a name. */
 enum {
     COMMAND_ENTRY_WHOLE = 3,
     COMMAND_ENTRY_WHOLE_NAMED = 4,
     COMMAND_ENTRY_SPLIT = 5,
     COMMAND_ENTRY_SPLIT_NAMED = 6,
-    COMMAND_ENTRY_VERSION = 7,
-    COMMAND_ENTRY_NAMED = 8,
+    COMMAND_ENTRY_AGED = 7,
+    COMMAND_ENTRY_AGED_NAMED = 8,
+    COMMAND_ENTRY_VERSION = 9,
+    COMMAND_ENTRY_NAMED = 10,
     COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that can be read */
 };
 

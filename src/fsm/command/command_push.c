@@ -123,7 +123,8 @@ void command_push__decode_put(struct unpack *u, struct arena *a, struct command 
     }
     /* The job is made zero as it is decoded; a named one has nothing of what stands behind it. */
     memset((char *)p->job + sizeof p->job->job, 0, sizeof *p->job - sizeof p->job->job);
-    u->bad |= store_job_decode_whole(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK;
+    u->bad |= store_job_decode_whole(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK ||
+              (c->version >= COMMAND_PUSH_GIVES_NAME && p->job->job.name.len > 0);
 }
 
 void command_push__encode_purge(const struct command *c, struct buf *out)
@@ -205,8 +206,8 @@ enum err_code command_push__check_put(const struct command *c, const struct comm
     const struct command_new *new = c->named_put.job;
     const struct job *j = &new->job;
     (void)limits;
-    if (j->name.len == 0 || j->name.len > LIMIT_JOB_NAME_BYTES || !str_is_utf8(j->name)) {
-        return err_set(err, ERR_VALIDATION, "id: expected 1 to %d bytes of UTF-8",
+    if (j->name.len > LIMIT_JOB_NAME_BYTES || !str_is_utf8(j->name)) {
+        return err_set(err, ERR_VALIDATION, "id: expected at most %d bytes of UTF-8",
                        LIMIT_JOB_NAME_BYTES);
     }
     if (j->queue.len == 0 || j->queue.len > LIMIT_INTERNAL_NAME_BYTES ||

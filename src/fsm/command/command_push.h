@@ -57,9 +57,13 @@ struct command_push_finish {
     size_t count;
 };
 
-/* Make a job under a name, unless the name is taken or its queue would hold too much. */
+/* The version of named_put from which on the job has no name: the machine gives it one. */
+enum { COMMAND_PUSH_GIVES_NAME = 2 };
+
+/* Make a job under a name, unless the name is taken or its queue would hold too much. Without a
+ * name the job gets the one of its id (base/id_uuid.h). */
 struct command_named_put {
-    struct command_new *job; /* one; name, definition and counted_bytes are set */
+    struct command_new *job; /* one; definition and counted_bytes are set, name or not */
     uint64_t bytes_max, count_max;
 };
 

@@ -412,6 +412,11 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
 void jobs__create(struct machine *m, struct job *j)
 {
     j->id = ids__new(m);
+    jobs__create_as(m, j);
+}
+
+void jobs__create_as(struct machine *m, struct job *j)
+{
     DCHECK(live_index_find(&m->live_index, j->id) == NULL);
     j->created_at = m->now;
     j->state = j->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING;

@@ -79,7 +79,7 @@ void markers__first_seen(struct machine *m, enum store_marker_source source, str
 {
     struct buf key;
     struct buf was;
-    if (m->entry_version < COMMAND_ENTRY_VERSION || version.len == 0) {
+    if (m->entry_version < COMMAND_ENTRY_AGED || version.len == 0) {
         return;
     }
     buf_init(&key, SIZE_MAX);

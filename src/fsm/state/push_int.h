@@ -31,6 +31,16 @@ void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome ou
 /* The lease of a delivery has run out. */
 void apply_push__lost(struct machine *m, struct job *j);
 
+/* given.c */
+void given__begin(struct machine *m); /* an entry */
+void given__write(struct machine *m); /* at its end */
+/* The job was made by this entry in the queue, and has the name of its id. */
+void given__add(struct machine *m, struct str queue, struct id id);
+/* False: no job of this id was given its name in the queue. */
+bool given__may_have(struct machine *m, struct str queue, struct id id);
+/* A job that was added goes. */
+void given__remove(struct machine *m, struct str queue, struct id id);
+
 /* apply_named.c */
 /* The marks of all names. */
 void apply_named__load(struct machine *m);

@@ -31,6 +31,8 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.replay.once = (struct command_once){0};
     } else if (version == 1 && type == COMMAND_BATCH_OPEN) {
         c.batch_open.once = (struct command_once){0};
+    } else if (version == 2 && type == COMMAND_NAMED_PUT) {
+        c.named_put.job->job.name = STR_EMPTY;
     }
     return c;
 }
@@ -149,7 +151,8 @@ static void entries_with_names__decode(void **state)
     (void)state;
     expect_named_entry("entry-4.bin", COMMAND_ENTRY_WHOLE_NAMED);
     expect_named_entry("entry-6.bin", COMMAND_ENTRY_SPLIT_NAMED);
-    expect_named_entry("entry-8.bin", COMMAND_ENTRY_NAMED);
+    expect_named_entry("entry-8.bin", COMMAND_ENTRY_AGED_NAMED);
+    expect_named_entry("entry-10.bin", COMMAND_ENTRY_NAMED);
 }
 
 static void entries__decode(void **state)
@@ -162,6 +165,7 @@ static void entries__decode(void **state)
     expect_entry("entry-3.bin", 3, second, COUNT_OF(second));
     expect_entry("entry-5.bin", 5, second, COUNT_OF(second));
     expect_entry("entry-7.bin", 7, second, COUNT_OF(second));
+    expect_entry("entry-9.bin", 9, second, COUNT_OF(second));
 }
 
 TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),
