@@ -52,6 +52,26 @@ bool rest_sdb_config_bytes(struct str text, uint64_t *out)
 
 /* Looking up */
 
+static bool read_job(struct rest_call *c, struct id id, struct buf *doc, struct job *out)
+{
+    ATTR_UNINITIALIZED struct err err;
+    buf_clear(doc);
+    return engine_read_job(c->rest->config.engine, id, doc) &&
+           store_job_decode(id, buf_str(doc), out, &err) == ERR_OK;
+}
+
+/* A name that the server gave says which job has it. A UUID that a client made up hardly ever says
+ * a time that has been; a clock that is behind the leader's by less than this does not matter. */
+static bool find_given(struct rest_call *c, struct str queue, struct str name, struct buf *doc,
+                       struct job *out)
+{
+    enum { CLOCK_MS_MAX = 24 * 3600 * 1000 };
+    struct id id;
+    return id_uuid_parse(name, &id) &&
+           id_ms(id) <= engine_time(c->rest->config.engine).ns / NS_PER_MS + CLOCK_MS_MAX &&
+           read_job(c, id, doc, out) && str_eq(out->queue, queue) && str_eq(out->name, name);
+}
+
 /* The job of that name, its document in doc; false when there is none. */
 static bool find(struct rest_call *c, struct str name, struct buf *doc, struct job *out)
 {
@@ -63,14 +83,16 @@ static bool find(struct rest_call *c, struct str name, struct buf *doc, struct j
     if (!rest_names__internal(c, "queue", REST_SDB_QUEUE, &queue, &err)) {
         return false;
     }
+    if (find_given(c, queue, name, doc, out)) {
+        return true;
+    }
     buf_init(&key, LIMIT_INTERNAL_NAME_BYTES + 1 + LIMIT_JOB_NAME_BYTES);
     buf_init(&id, ID_BYTES);
     buf_add_str(&key, queue);
     buf_add_char(&key, '\0');
     buf_add_str(&key, name);
     bool found = !key.overflow && store_get(engine_store(e), STORE_KIND_NAME, buf_str(&key), &id) &&
-                 id.len == ID_BYTES && engine_read_job(e, id_from_bytes(id.ptr), doc) &&
-                 store_job_decode(id_from_bytes(id.ptr), buf_str(doc), out, &err) == ERR_OK;
+                 id.len == ID_BYTES && read_job(c, id_from_bytes(id.ptr), doc, out);
     buf_deinit(&key);
     buf_deinit(&id);
     return found;

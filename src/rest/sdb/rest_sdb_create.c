@@ -113,6 +113,16 @@ void rest_sdb_create__full_text(const struct rest_call *c, bool bytes, uint64_t 
     }
 }
 
+/* The machine gives it one, unless a member of the cluster could not read that. */
+static struct str name_of_new(struct rest_call *c, struct rest_sdb_creation *made)
+{
+    if (engine_cluster_reads(c->rest->config.engine) >= COMMAND_ENTRY_NAMED) {
+        return STR_EMPTY;
+    }
+    rest_sdb_id__new(made->name);
+    return str_from(made->name, sizeof made->name);
+}
+
 void rest_sdb_create__command(struct rest_call *c, struct str queue, struct wall now,
                               struct rest_sdb_creation *made, struct command *out)
 {
@@ -120,9 +130,8 @@ void rest_sdb_create__command(struct rest_call *c, struct str queue, struct wall
     struct rest_sdb_new *n = &made->asked;
     struct job *j = &made->room.job;
     j->definition = definition_of(n);
-    n->id = n->id.len > 0 ? n->id : rest_sdb_id__new(c);
     made->size = rest_sdb_read__size(n);
-    j->name = n->id;
+    j->name = n->id.len > 0 ? n->id : name_of_new(c, made);
     j->counted_bytes = (uint32_t)made->size;
     j->payload = n->payload.len > 0 ? n->payload : STR("null");
     j->push = target_of(c, n);

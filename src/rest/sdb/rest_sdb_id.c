@@ -1,5 +1,6 @@
 /*
- * Names for jobs that are sent without one: UUIDs of version 4.
+ * Names for jobs that are sent without one, while a member of the cluster cannot read commands
+ * without names: UUIDs of version 4. Otherwise the machine makes them of the jobs' ids.
  *
  * The first six bytes are random once for each thread and count up from there: names that are given
  * one after the other lie beside each other in the store, which costs it a third of what names
@@ -8,11 +9,11 @@
 #include <endian.h>
 #include <string.h>
 
-#include "base/digits.h"
+#include "base/id_uuid.h"
 #include "os/os_clock.h"
 #include "rest/sdb/rest_sdb_int.h"
 
-enum { COUNTED_BYTES = 6, CHANCE_BYTES = 16 - COUNTED_BYTES, CHANCES = 24, TEXT_BYTES = 36 };
+enum { COUNTED_BYTES = 6, CHANCE_BYTES = 16 - COUNTED_BYTES, CHANCES = 24 };
 
 static _Thread_local struct {
     bool begun;
@@ -36,25 +37,11 @@ static void take_bytes(uint8_t out[static 16])
     memcpy(out + COUNTED_BYTES, source.chances[--source.left], CHANCE_BYTES);
 }
 
-struct str rest_sdb_id__new(struct rest_call *c)
+void rest_sdb_id__new(char out[static ID_UUID_LEN])
 {
     ATTR_UNINITIALIZED uint8_t b[16];
-    uint32_t words[4];
-    char *text = arena_alloc(c->arena, TEXT_BYTES, 1);
-    if (text == NULL) {
-        return STR_EMPTY;
-    }
+    uint64_t words[2];
     take_bytes(b);
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
     memcpy(words, b, sizeof b);
-    /* Eight digits each; the two in the middle are cut in halves by a dash. */
-    digits_put_hex_word(text, be32toh(words[0]));
-    digits_put_hex_word(text + 9, be32toh(words[1]));
-    memmove(text + 14, text + 13, 4);
-    digits_put_hex_word(text + 19, be32toh(words[2]));
-    memmove(text + 24, text + 23, 4);
-    digits_put_hex_word(text + 28, be32toh(words[3]));
-    text[8] = text[13] = text[18] = text[23] = '-';
-    return str_from(text, TEXT_BYTES);
+    id_uuid_format(be64toh(words[0]), be64toh(words[1]), out);
 }

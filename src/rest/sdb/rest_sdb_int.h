@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/id_uuid.h"
 #include "rest/rest_int.h"
 #include "rest/sdb/rest_sdb.h"
 #include "store/store_node.h"
@@ -37,8 +38,9 @@ ATTR_NODISCARD bool rest_sdb_read__time(struct str text, int64_t *out_s);
 /* The size that counts for the capacity (scheduler.md 10). */
 uint64_t rest_sdb_read__size(const struct rest_sdb_new *n);
 
-/* rest_sdb_id.c: the name of a job that is sent without one; it lives as long as the call. */
-struct str rest_sdb_id__new(struct rest_call *c);
+/* rest_sdb_id.c: the name of a job that is sent without one, while a member of the cluster cannot
+ * read commands without names. */
+void rest_sdb_id__new(char out[static ID_UUID_LEN]);
 
 /* rest_sdb_text.c: what is told of errors, without addresses, paths and names of the inside
  * (scheduler.md 2.11). */
@@ -69,7 +71,8 @@ void rest_sdb_show__attempts(struct json_write *w, const struct job *j, struct s
 struct rest_sdb_creation {
     struct rest_sdb_new asked;
     struct command_new room;
-    uint64_t size; /* what it counts for the capacity */
+    uint64_t size;          /* what it counts for the capacity */
+    char name[ID_UUID_LEN]; /* that it was given */
 };
 /* The command that creates what is asked for in the queue; it lives in made and the call's memory.
  */

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/id_uuid.h"
 #include "base/limits.h"
 #include "rest/rest_page_int.h"
 #include "rest/sdb/rest_sdb_int.h"
+#include "store/store_given.h"
 #include "store/store_job.h"
 
 /* Listing: in pieces, so that other requests of the thread have their turn. */
@@ -21,7 +23,9 @@ struct listed {
 struct listing {
     enum rest_sdb_status status;
     struct str prefix; /* of the keys: the queue and a NUL */
+    bool given;        /* past the names that clients chose: now those that the server gave */
     struct str after;  /* the last name seen */
+    struct id from;    /* the next job with a name that was given */
     struct str cursor; /* key of the last row of the previous page; empty: first page */
     size_t limit;      /* 0: all rows */
     unsigned seen;     /* in this piece */
@@ -36,14 +40,42 @@ struct step {
     struct listing *l;
 };
 
+/* Is the job of this queue, with the name of its id? */
+static bool is_given(const struct listing *l, const struct job *j)
+{
+    return id_uuid_is(j->name, j->id) &&
+           str_eq(j->queue, str_from(l->prefix.ptr, l->prefix.len - 1));
+}
+
+/* The job is a row, if its status is the one; name: empty, the one of its id. */
+static void add_row(const struct step *s, struct id id, struct str name)
+{
+    struct listing *l = s->l;
+    struct buf doc;
+    struct job j;
+    struct err err;
+    buf_init(&doc, LIMIT_DOC_BYTES);
+    if (engine_read_job(s->c->rest->config.engine, id, &doc) &&
+        store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK &&
+        (name.len > 0 || is_given(l, &j)) && rest_sdb_show__status(&j) == l->status) {
+        struct listed *rows = rest_call__grow(s->c, l->rows, l->count, &l->cap, sizeof *l->rows);
+        if (rows != NULL) {
+            l->rows = rows;
+            struct wall second = {.ns = j.created_at.ns / NS_PER_S * NS_PER_S};
+            l->rows[l->count++] = (struct listed){
+                .key = rest_page__time_key(s->c, second, false, name.len > 0 ? name : j.name),
+                .id = j.id};
+        }
+        l->full |= rows == NULL;
+    }
+    buf_deinit(&doc);
+}
+
 static bool list_one(void *data, struct str rest, struct str value)
 {
     const struct step *s = data;
     struct listing *l = s->l;
     struct str name = str_from_offset(rest, l->prefix.len);
-    struct buf doc;
-    struct job j;
-    struct err err;
     if (l->seen > 0 || !str_eq(name, l->after)) {
         if (l->seen == PIECE_JOBS) {
             l->more = true;
@@ -54,22 +86,48 @@ static bool list_one(void *data, struct str rest, struct str value)
     } else {
         return true; /* the last one of the piece before */
     }
-    buf_init(&doc, LIMIT_DOC_BYTES);
-    if (value.len == ID_BYTES &&
-        engine_read_job(s->c->rest->config.engine, id_from_bytes(value.ptr), &doc) &&
-        store_job_decode_head(id_from_bytes(value.ptr), buf_str(&doc), &j, &err) == ERR_OK &&
-        rest_sdb_show__status(&j) == l->status) {
-        struct listed *rows = rest_call__grow(s->c, l->rows, l->count, &l->cap, sizeof *l->rows);
-        if (rows != NULL) {
-            l->rows = rows;
-            struct wall second = {.ns = j.created_at.ns / NS_PER_S * NS_PER_S};
-            l->rows[l->count++] = (struct listed){
-                .key = rest_page__time_key(s->c, second, false, l->after), .id = j.id};
-        }
-        l->full |= rows == NULL;
+    if (value.len == ID_BYTES) {
+        add_row(s, id_from_bytes(value.ptr), l->after);
     }
-    buf_deinit(&doc);
     return !l->full;
+}
+
+/* The jobs of one entry. Others may have numbers in between. */
+static bool list_entry(void *data, struct str rest, struct str value)
+{
+    const struct step *s = data;
+    struct listing *l = s->l;
+    struct store_given g;
+    if (rest.len != l->prefix.len + STORE_GIVEN_ENTRY_BYTES || !store_given_decode(value, &g)) {
+        return true;
+    }
+    const char *entry = rest.ptr + l->prefix.len;
+    for (uint64_t number = g.first; number <= g.last && !l->full; number++) {
+        struct id id = store_given_id(entry, (uint32_t)number);
+        if (id_cmp(id, l->from) < 0) {
+            continue;
+        }
+        if (l->seen == PIECE_JOBS) {
+            l->more = true;
+            l->from = id;
+            return false;
+        }
+        l->seen++;
+        add_row(s, id, STR_EMPTY);
+    }
+    return !l->full;
+}
+
+/* A job that a client gave the name of its id is found twice. */
+static void drop_repeated(struct listing *l)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        if (kept == 0 || !id_eq(l->rows[kept - 1].id, l->rows[i].id)) {
+            l->rows[kept++] = l->rows[i];
+        }
+    }
+    l->count = kept;
 }
 
 static int by_key(const void *a, const void *b)
@@ -105,6 +163,7 @@ static void reply_list(struct rest_call *c, struct listing *l)
     size_t from = 0;
     if (l->count > 1) {
         qsort(l->rows, l->count, sizeof *l->rows, by_key);
+        drop_repeated(l);
     }
     while (from < l->count && l->cursor.len > 0 && str_cmp(l->rows[from].key, l->cursor) <= 0) {
         from++;
@@ -131,11 +190,19 @@ static void list_piece(struct rest_call *c)
     struct buf from;
     buf_init(&from, SIZE_MAX);
     buf_add_str(&from, l->prefix);
-    buf_add_str(&from, l->after);
     l->seen = 0;
     l->more = false;
-    store_each_from(engine_store(c->rest->config.engine), STORE_KIND_NAME, l->prefix,
-                    buf_str(&from), list_one, &s);
+    if (l->given) {
+        buf_add(&from, l->from.b, STORE_GIVEN_ENTRY_BYTES);
+        store_each_from(engine_store(c->rest->config.engine), STORE_KIND_GIVEN, l->prefix,
+                        buf_str(&from), list_entry, &s);
+    } else {
+        buf_add_str(&from, l->after);
+        store_each_from(engine_store(c->rest->config.engine), STORE_KIND_NAME, l->prefix,
+                        buf_str(&from), list_one, &s);
+        l->given = !l->more;
+        l->more = true;
+    }
     buf_deinit(&from);
     if (l->full) {
         rest_call__fail_memory(c, ERR_OVERLOADED);

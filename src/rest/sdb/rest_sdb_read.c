@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/id_uuid.h"
 #include "base/limits.h"
 #include "core/timestamp.h"
 #include "engine/engine_schedule.h"
@@ -178,5 +179,6 @@ bool rest_sdb_read__new(struct rest_call *c, struct str object, struct wall now,
 uint64_t rest_sdb_read__size(const struct rest_sdb_new *n)
 {
     enum { JOB_BYTES = 128, STATE_BYTES = 64 }; /* contract */
-    return JOB_BYTES + STATE_BYTES + n->id.len + n->url.len + n->cron.len + n->payload.len;
+    size_t id_bytes = n->id.len > 0 ? n->id.len : ID_UUID_LEN;
+    return JOB_BYTES + STATE_BYTES + id_bytes + n->url.len + n->cron.len + n->payload.len;
 }

@@ -2,6 +2,7 @@
  * Documents of the Scheduled-DB face (scheduler.md 2.3, 2.6, 5, 21.3).
  */
 #include "base/check.h"
+#include "base/id_uuid.h"
 #include "fsm/command/push_target.h"
 #include "json/json_scan.h"
 #include "rest/sdb/rest_sdb_int.h"
@@ -151,6 +152,9 @@ void rest_sdb_show__job(struct json_write *w, const struct job *j)
 void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id)
 {
     struct job *j = &made->room.job;
+    if (j->name.len == 0 && id_uuid_put(id, made->name)) {
+        j->name = str_from(made->name, sizeof made->name);
+    }
     j->created_at.ns = id_ms(id) * NS_PER_MS;
     j->due_at = j->scheduled_at;
     write_job(w, j, &made->asked);

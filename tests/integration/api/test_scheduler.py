@@ -281,6 +281,104 @@ class Parsing(SchedulerTest):
         self.assertEqual([(e["status"], e["error"]) for e in answer["errors"]], [(409, "Job already exists")])
 
 
+class GivenIds(SchedulerTest):
+    """Ids of jobs that are sent without one: they belong to the job as ids that clients choose do."""
+
+    def listed(self, status, api=None):
+        api = api or self.api
+        answer = api.must(api.get("/jobs?status=" + status))
+        ids = [job["job_id"] for job in answer["jobs"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual(answer["total"], len(ids))
+        return set(ids)
+
+    def test_it_is_taken_until_its_job_is_gone(self):
+        body = {"type": "unico", "timestamp": 4102444800, "payload": {"a": 1}}
+        first = self.create(**body)
+        again = {**body, "id": first["id"]}
+        self.assertEqual(self.api.must(self.api.get(self.path(first["id"]))), first)
+        self.assertEqual(self.create(**again), first)
+        self.error(self.api.post("/jobs", {**again, "payload": {"a": 2}}), 409, "Job already exists")
+        self.assertEqual(self.api.must(self.api.post(self.path(first["id"], "/cancel")))["job_id"], first["id"])
+        self.assertEqual(self.state(first["id"])["status"], "cancelled")
+        self.assertEqual(self.executions(first["id"]), [])
+        self.assertEqual(self.api.delete(self.path(first["id"])).status, 204)
+        self.assertEqual(self.api.get(self.path(first["id"])).status, 404)
+        self.assertEqual(self.create(**{**again, "payload": {"a": 2}})["payload"], {"a": 2})
+        self.error(self.api.post("/jobs", again), 409, "Job already exists")
+        self.assertIn(first["id"], self.listed("pending"))
+        self.assertEqual(self.api.delete(self.path(first["id"])).status, 204)
+
+    def test_only_its_own_form_finds_the_job(self):
+        made = self.create(type="unico", timestamp=4102444800)["id"]
+        for other in (made.upper(), made.replace("-", ""), "{" + made + "}", made[:-1]):
+            self.assertEqual(self.api.get(self.path(other)).status, 404, other)
+
+    def test_a_job_that_is_none_of_these_is_not_found_by_a_uuid(self):
+        """UUIDs that clients make up, any of which may be the one of some job."""
+        chance = random.Random(5)
+        for _ in range(50):
+            made_up = "%08x-%04x-4%03x-8%03x-%012x" % tuple(chance.randrange(16 ** n) for n in (8, 4, 3, 3, 12))
+            self.assertEqual(self.api.get(self.path(made_up)).status, 404)
+            self.assertEqual(self.create(id=made_up, type="unico", timestamp=4102444800)["id"], made_up)
+
+    def test_lists_have_both_kinds_after_a_restart_too(self):
+        """More than one piece of the list, of few and of many jobs at once."""
+        job = {"type": "unico", "timestamp": 4102444800}
+        with Server(*self.settings) as server:
+            api = server.client()
+            want = set()
+            for size in (100, 1, 7, 100, 100, 100, 100, 100, 30):
+                jobs = [{**job, "id": unique("chosen")} if n % 5 == 0 else job for n in range(size)]
+                for plain in range(2):  # something else has a place in between
+                    api.must(api.post("/api/v1/enqueue", {"queue": "between", "payload": plain}), 201)
+                answer = api.must(api.post("/jobs/batch", {"jobs": jobs}))
+                self.assertEqual(answer["errors"], [])
+                want |= {made["id"] for made in answer["jobs"]}
+            with concurrent.futures.ThreadPoolExecutor(16) as pool:
+                want |= {answer.json["id"] for answer in pool.map(lambda _: api.post("/jobs", job), range(100))}
+            self.assertEqual(len(want), 738)
+            for kill in (False, True):
+                self.assertEqual(self.listed("pending", api), want)
+                gone = set(random.Random(int(kill)).sample(sorted(want), 60))
+                for job_id in gone:
+                    self.assertEqual(api.delete(self.path(job_id)).status, 204)
+                want -= gone
+                self.assertEqual(self.listed("pending", api), want)
+                (server.kill if kill else server.terminate)()
+                server.start()
+                self.assertEqual(api.must(api.get("/health"))["jobs"]["current_count"], len(want))
+                for job_id in gone:
+                    self.assertEqual(api.get(self.path(job_id)).status, 404)
+            pages, cursor = [], ""
+            while cursor is not None:
+                page = api.must(api.get(f"/jobs?status=pending&limit=100&cursor={cursor}"))
+                pages += [(s["created_at"], s["job_id"]) for s in page["jobs"]]
+                cursor = page.get("next_cursor")
+            self.assertEqual(pages, sorted(pages))
+            self.assertEqual({job_id for _, job_id in pages}, want)
+
+    def test_a_backup_restores_both_kinds(self):
+        """Into another server, whose own ids have nothing to do with those of the backup."""
+        job = {"type": "unico", "timestamp": 4102444800}
+        with Server(*self.settings) as source, Server(*self.settings) as target:
+            old, new = source.client(), target.client()
+            made = [self.create(old, **job) for _ in range(5)]
+            made += [self.create(old, id=unique("chosen"), **job) for _ in range(5)]
+            here = self.create(new, **job)
+            new.must(new.post("/api/v1/admin/restore", old.get("/api/v1/admin/backup").body))
+            self.assertEqual(self.listed("pending", new), {m["id"] for m in made} | {here["id"]})
+            target.kill()
+            target.start()
+            for job_made in made:
+                self.assertEqual(new.must(new.get(self.path(job_made["id"]))), job_made)
+                self.assertEqual(self.create(new, id=job_made["id"], **job), job_made)
+            self.assertEqual(new.must(new.get("/health"))["jobs"]["current_count"], 11)
+            for job_made in made + [here]:
+                self.assertEqual(new.delete(self.path(job_made["id"])).status, 204)
+            self.assertEqual(self.listed("pending", new), set())
+
+
 class Batches(SchedulerTest):
     def batch(self, *jobs, status=200):
         return self.api.must(self.api.post("/jobs/batch", {"jobs": list(jobs)}), status)
@@ -742,14 +840,18 @@ class Recount(SchedulerTest):
 
             def act(_):
                 draw, name = chance.random(), f"r{chance.randrange(150)}"
+                if draw >= 0.6 and made and chance.random() < 0.5:
+                    name = chance.choice(made)
                 if draw < 0.6:
                     body = {"id": name, "type": "unico", "timestamp": 4102444800}
                     if chance.random() < 0.3:
                         body.update(timestamp=int(time.time()) + 2, webhook_url=chance.choice((good, bad)).url())
                     elif chance.random() < 0.3:
                         body = {"id": name, "type": "recurrente", "cron_expression": "0 0 1 1 *", "payload": {"x": name}}
+                    if chance.random() < 0.4:
+                        del body["id"]
                     answer = api.post("/jobs", body)
-                    made.append(name)
+                    made.append(name if "id" in body else answer.json.get("id", name))
                 elif draw < 0.8:
                     answer = api.delete("/jobs/" + name)
                 else:
