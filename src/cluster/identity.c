@@ -42,10 +42,13 @@ static bool take_line(struct str *rest, struct str word, uint64_t *out)
 
 static enum err_code parse(struct str text, const char *path, struct identity *out, struct err *err)
 {
+    static const struct str joined = {.ptr = "joined\n", .len = 7};
     struct str head = str_cut(&text, '\n');
-    if (!str_eq(head, STR("corvo identity 1")) || !take_line(&text, STR("node "), &out->node) ||
-        !take_line(&text, STR("cluster "), &out->cluster) || text.len != 0 || out->node == 0 ||
-        out->node > INT64_MAX) {
+    bool sound = str_eq(head, STR("corvo identity 1")) &&
+                 take_line(&text, STR("node "), &out->node) &&
+                 take_line(&text, STR("cluster "), &out->cluster);
+    out->joined = str_eq(text, joined);
+    if (!sound || (text.len != 0 && !out->joined) || out->node == 0 || out->node > INT64_MAX) {
         return err_set(err, ERR_CORRUPT, "'%s' is damaged: restore it from a backup", path);
     }
     return ERR_OK;
@@ -56,8 +59,8 @@ enum err_code identity_store(const char *dir, const struct identity *identity, s
     struct os_file_path path = os_file_join(dir, "identity");
     struct buf text;
     buf_init(&text, FILE_BYTES_MAX);
-    buf_printf(&text, "corvo identity 1\nnode %016" PRIx64 "\ncluster %016" PRIx64 "\n",
-               identity->node, identity->cluster);
+    buf_printf(&text, "corvo identity 1\nnode %016" PRIx64 "\ncluster %016" PRIx64 "\n%s",
+               identity->node, identity->cluster, identity->joined ? "joined\n" : "");
     enum err_code code = os_file_replace(path.z, buf_str(&text), err);
     buf_deinit(&text);
     return code == ERR_OK ? os_file_flush_dir(dir, err) : code;

@@ -8,6 +8,7 @@
  *   corvo identity 1
  *   node 5f3a… (16 hex digits)
  *   cluster 91c0… (16 hex digits; zeros while it belongs to none)
+ *   joined         (only if it did not found the cluster: until it has data, it waits for others)
  */
 #pragma once
 
@@ -22,6 +23,7 @@ enum { IDENTITY_OLD_NODE = 1 }; /* of folders from the time when every node was 
 struct identity {
     uint64_t node;    /* 63 bits, not 0 */
     uint64_t cluster; /* 0: none yet */
+    bool joined;      /* it found the cluster, and did not found it */
     bool assumed;     /* there was no file */
 };
 

@@ -365,6 +365,15 @@ static enum err_code open_disk(struct node *n, const struct node_config *config,
         return err->code;
     }
     bool bootstraps = config->bootstrap && disk_io_is_pristine(n->disk);
+    if (bootstraps && config->joined) {
+        log_warn(
+            "waiting for the cluster",
+            LOG_Z("meaning", "this node has joined a cluster and has no data of it yet: it does "
+                             "not start a new one"),
+            LOG_Z("remedy", "start the other nodes, or empty the data directory to start a new "
+                            "cluster"));
+        bootstraps = false;
+    }
     if (check_state(n, bootstraps, err) != ERR_OK || check_entries(n, err) != ERR_OK ||
         (bootstraps && bootstrap(n, config, err) != ERR_OK)) {
         return err->code;

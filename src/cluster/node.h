@@ -67,6 +67,7 @@ struct node_config {
     bool id_assumed;     /* by the caller: the log must know it */
     const char *address; /* where peers reach it */
     bool bootstrap;      /* an empty dir becomes a group of one; otherwise it waits to be added */
+    bool joined;         /* it belongs to a group already, and waits in any case */
     bool durable;        /* false: entries are written but not flushed before they count */
     uint64_t segment_bytes;      /* size of a log segment; one larger entry gets a larger one */
     uint64_t snapshot_log_bytes; /* take a snapshot when the log has grown by this much */

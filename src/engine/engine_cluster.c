@@ -538,6 +538,7 @@ enum err_code engine_cluster__identify(struct engine *e, struct err *err)
     }
     e->config.node.id = me.node;
     e->config.node.id_assumed = me.assumed;
+    e->config.node.joined = me.joined;
     atomic_store(&c->node_id, me.node);
     atomic_store(&c->cluster_id, me.cluster);
     c->self = (struct raftnet_shake_node){.cluster = me.cluster,

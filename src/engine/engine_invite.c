@@ -11,7 +11,8 @@ enum err_code engine_invite__adopt(struct engine *e, uint64_t cluster_id, struct
 {
     struct peers *peers = node_members_peers(e->node);
     uint64_t have = atomic_load(&e->cluster.cluster_id);
-    const struct identity me = {.node = atomic_load(&e->cluster.node_id), .cluster = cluster_id};
+    const struct identity me = {
+        .node = atomic_load(&e->cluster.node_id), .cluster = cluster_id, .joined = true};
     if (have != 0 && have != cluster_id) {
         return err_set(err, ERR_CONFLICT,
                        "this data directory belongs to a different cluster than the one to join");

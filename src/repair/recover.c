@@ -31,6 +31,7 @@ static enum err_code make_alone(struct disk_io *disk, const char *data_dir, stru
         os_clock_random(&me->cluster, sizeof me->cluster);
         me->cluster &= INT64_MAX;
     } while (me->cluster == 0);
+    me->joined = false;
     /* The identity first: half-way, it is a node that the others refuse, and not one of two. */
     enum err_code code = identity_store(data_dir, me, err);
     if (code == ERR_OK) {

@@ -159,32 +159,59 @@ class Inviting(unittest.TestCase):
             self.assertIn("was removed", self.refused(leader, "n2", node.peer))
             stranger.terminate()  # at once, and well
 
+    def kill_when_invited(self, cluster, node):
+        """It has adopted the cluster, but no majority could record it."""
+        def is_invited():
+            leader, (follower,) = cluster.leader(), cluster.followers()
+            pause(follower.process)
+            try:
+                # Unless it has noticed already that it is alone.
+                asking = threading.Thread(target=self.ask, args=(leader, node.name, node.peer))
+                asking.start()
+                wait_until(lambda: node.events("invitation accepted") or not asking.is_alive(), "an end")
+                if node.events("invitation accepted"):
+                    self.assertFalse(node.is_ready())
+                    node.kill()
+            finally:
+                follower.process.send_signal(signal.SIGCONT)
+            asking.join()
+            return not node.alive()
+
+        wait_until(is_invited, "the invitation")
+
     def test_it_is_killed_before_the_cluster_knows(self):
-        """It has adopted the cluster, but no majority could record it. The request is sent again."""
+        """The request is sent again."""
         with Cluster(2, *TOKEN) as cluster:
             node = self.wait("n3")
-
-            def is_invited():
-                leader, (follower,) = cluster.leader(), cluster.followers()
-                pause(follower.process)
-                try:
-                    # Unless it has noticed already that it is alone.
-                    asking = threading.Thread(target=self.ask, args=(leader, node.name, node.peer))
-                    asking.start()
-                    wait_until(lambda: node.events("invitation accepted") or not asking.is_alive(), "an end")
-                    if node.events("invitation accepted"):
-                        self.assertFalse(node.is_ready())
-                        node.kill()
-                finally:
-                    follower.process.send_signal(signal.SIGCONT)
-                asking.join()
-                return not node.alive()
-
-            wait_until(is_invited, "the invitation")
+            self.kill_when_invited(cluster, node)
             node.start()
             self.assertFalse(node.events("waiting for an invitation")[1:])  # it knows where it belongs
+            self.assertFalse(node.events("waiting for the cluster"))
             wait_until(lambda: self.ask(cluster.leader(), node.name, node.peer).status == 200, "it is added")
             self.is_member(cluster, node)
+            cluster.wait_same()
+
+    def test_it_founds_no_cluster_of_its_own_when_it_is_started_as_if_it_were_alone(self):
+        """It belongs to a cluster, and has no data yet: under the same id there would be two."""
+        with Cluster(2, *TOKEN) as cluster:
+            node = self.wait("n3")
+            self.kill_when_invited(cluster, node)
+            self.assertIn("--bootstrap=false", node.args)
+            for bootstrap in ((), ("--bootstrap=true",)):
+                node.args = [*(a for a in node.args if not a.startswith("--bootstrap")), *bootstrap]
+                node.up = ("waiting for the cluster",)
+                node.start()
+                self.assertIn("empty the data directory", node.events("waiting for the cluster")[-1]["remedy"])
+                if not bootstrap:
+                    node.kill()
+            wait_until(lambda: self.ask(cluster.leader(), node.name, node.peer).status == 200, "it is added")
+            self.is_member(cluster, node)
+            self.assertEqual(node.status()["cluster_id"], cluster.leader().status()["cluster_id"])
+            cluster.wait_same()
+            # With data it comes back as any other, whatever it is told.
+            node.kill()
+            node.up = ("corvo server ready",)
+            node.start()
             cluster.wait_same()
 
     def test_the_route_of_the_cluster_and_a_node_without_a_vote(self):
