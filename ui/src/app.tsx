@@ -1,8 +1,10 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Route, Routes } from "react-router-dom";
 
 import { loadPages, page } from "./components/page";
 import { Shell } from "./components/shell";
+import { watchPresses } from "./lib/ahead";
 import { Dashboard } from "./pages/dashboard";
 
 // The dashboard comes with the first load, every other page after it.
@@ -31,7 +33,9 @@ const Organization = page(() => import("./pages/organization"));
 const NotFound = page(() => import("./pages/not-found"));
 
 export function App() {
+  const client = useQueryClient();
   useEffect(loadPages, []);
+  useEffect(() => watchPresses(client), [client]);
   return (
     <Routes>
       <Route element={<Shell />}>

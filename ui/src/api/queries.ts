@@ -1,6 +1,7 @@
 // Everything that is read from the server, and how often it is read again.
 import {
   keepPreviousData,
+  notifyManager,
   QueryClient,
   useInfiniteQuery,
   useQueries,
@@ -66,6 +67,9 @@ export const KEY = {
   org: "org",
 } as const;
 
+// What was read is drawn at once. By default a timer comes first, and a browser that is busy with a frame lets it wait.
+notifyManager.setScheduler(queueMicrotask);
+
 export function newQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -87,24 +91,40 @@ function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-function usePolled<T>(key: readonly unknown[], read: () => Promise<T>, everyMs: number): UseQueryResult<T> {
+/** What is read, and under which key it is kept: a page reads it, and so does whoever knows which page comes next (ahead.ts). */
+export interface Read<T = unknown> {
+  queryKey: readonly unknown[];
+  queryFn: () => Promise<T>;
+}
+
+function usePolled<T>(read: Read<T>, everyMs: number): UseQueryResult<T> {
   return useQuery({
-    queryKey: key,
-    queryFn: read,
+    ...read,
     // What a server does not have it will not have in three seconds either.
     refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 404 ? false : everyMs),
     placeholderData: keepPreviousData,
   });
 }
 
-export const useQueues = () => usePolled([KEY.queues], () => get("/queues"), 3_000);
-export const useWorkers = () => usePolled<Worker[]>([KEY.workers], () => get("/workers"), 5_000);
-export const useCluster = () => usePolled<ClusterStatus>([KEY.cluster], () => get("/cluster/status"), 5_000);
-export const useSchedules = () => usePolled([KEY.schedules], () => getExact("/schedules"), 10_000);
-export const useUpcoming = () => usePolled<UpcomingRuns[]>([KEY.schedules, "upcoming"], () => get("/upcoming"), 30_000);
-export const useWebhooks = () => usePolled([KEY.webhooks], () => get("/webhooks"), 10_000);
-export const usePolicies = () => usePolled([KEY.policies], () => get("/approval-policies"), 10_000);
-export const useBudgets = () => usePolled<Budget[]>([KEY.budgets], () => get("/budgets"), 10_000);
+export const READ = {
+  queues: { queryKey: [KEY.queues], queryFn: () => get("/queues") },
+  workers: { queryKey: [KEY.workers], queryFn: (): Promise<Worker[]> => get("/workers") },
+  cluster: { queryKey: [KEY.cluster], queryFn: (): Promise<ClusterStatus> => get("/cluster/status") },
+  schedules: { queryKey: [KEY.schedules], queryFn: () => getExact("/schedules") },
+  upcoming: { queryKey: [KEY.schedules, "upcoming"], queryFn: (): Promise<UpcomingRuns[]> => get("/upcoming") },
+  webhooks: { queryKey: [KEY.webhooks], queryFn: () => get("/webhooks") },
+  policies: { queryKey: [KEY.policies], queryFn: () => get("/approval-policies") },
+  budgets: { queryKey: [KEY.budgets], queryFn: (): Promise<Budget[]> => get("/budgets") },
+} as const;
+
+export const useQueues = () => usePolled(READ.queues, 3_000);
+export const useWorkers = () => usePolled(READ.workers, 5_000);
+export const useCluster = () => usePolled(READ.cluster, 5_000);
+export const useSchedules = () => usePolled(READ.schedules, 10_000);
+export const useUpcoming = () => usePolled(READ.upcoming, 30_000);
+export const useWebhooks = () => usePolled(READ.webhooks, 10_000);
+export const usePolicies = () => usePolled(READ.policies, 10_000);
+export const useBudgets = () => usePolled(READ.budgets, 10_000);
 
 // Read when the page opens and after its own changes; nobody else changes them often.
 export const useAuthStatus = () => useQuery<AuthStatus>({ queryKey: [KEY.authStatus], queryFn: () => get("/auth/status") });
@@ -175,11 +195,17 @@ export interface HistoryQuery {
 const given = (query: object): Record<string, string> =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "")) as Record<string, string>;
 
-export const useHistory = (query: HistoryQuery, everyMs = 15_000) =>
-  usePolled([KEY.history, query], () => get("/history", { query: given(query) }), everyMs);
+export const readHistory = (query: HistoryQuery) => ({
+  queryKey: [KEY.history, query],
+  queryFn: () => get("/history", { query: given(query) }),
+});
+export const useHistory = (query: HistoryQuery) => usePolled(readHistory(query), 15_000);
 
-export const useNodeHistory = (query: { from: string; to: string }) =>
-  usePolled([KEY.history, "node", query], () => get("/cluster/history", { query: given(query) }), 15_000);
+export const readNodeHistory = (query: { from: string; to: string }) => ({
+  queryKey: [KEY.history, "node", query],
+  queryFn: () => get("/cluster/history", { query: given(query) }),
+});
+export const useNodeHistory = (query: { from: string; to: string }) => usePolled(readNodeHistory(query), 15_000);
 
 export const useMarkers = (query: { from: string; to: string; queue?: string }) =>
   useQuery({
@@ -223,24 +249,31 @@ function completedOf(queue: string): Promise<number[]> {
 
 /** Completed jobs of a queue, by the minute, in the last hour. */
 export const useCompleted = (queue: string) =>
-  usePolled([KEY.history, "completed", queue], () => completedOf(queue), 30_000);
+  usePolled({ queryKey: [KEY.history, "completed", queue], queryFn: () => completedOf(queue) }, 30_000);
 
-export const useErrors = (query: { from: string; to: string; queue?: string }) =>
-  usePolled([KEY.errors, query], () => get("/errors", { query: given(query) }), 15_000);
-
-export function useQueueExplanation(name: string) {
-  return useQuery({
-    queryKey: [KEY.explain, "queue", name],
-    queryFn: () => get("/queues/{name}/explain", { params: { name } }),
-    refetchInterval: 5_000,
-  });
+interface ErrorsQuery {
+  from: string;
+  to: string;
+  queue?: string;
 }
+
+export const readErrors = (query: ErrorsQuery) => ({
+  queryKey: [KEY.errors, query],
+  queryFn: () => get("/errors", { query: given(query) }),
+});
+export const useErrors = (query: ErrorsQuery) => usePolled(readErrors(query), 15_000);
+
+export const readQueueExplanation = (name: string) => ({
+  queryKey: [KEY.explain, "queue", name],
+  queryFn: () => get("/queues/{name}/explain", { params: { name } }),
+});
+export const useQueueExplanation = (name: string) => useQuery({ ...readQueueExplanation(name), refetchInterval: 5_000 });
 
 const readUsage = (period: string, groupBy: string) =>
   get("/usage/summary", { query: groupBy === "" ? { period } : { period, group_by: groupBy } });
 
 export function useUsage(period: string, groupBy = ""): UseQueryResult<UsageSummary> {
-  return usePolled([KEY.usage, period, groupBy], () => readUsage(period, groupBy), 10_000);
+  return usePolled({ queryKey: [KEY.usage, period, groupBy], queryFn: () => readUsage(period, groupBy) }, 10_000);
 }
 
 /** Spend in equal steps of time up to now, the oldest first. The API sums up to now only, so a step
@@ -293,23 +326,25 @@ export function useExplanation(id: string, enabled: boolean) {
 
 export const search = (request: SearchRequest): Promise<SearchAnswer> => postExact("/jobs/search", { body: request });
 
+/** Those that wait for a decision. */
+export const NEWEST_HELD: SearchRequest = { state: ["held"], sort: "created_at", order: "desc", limit: 50 };
+
+export const readSearch = (request: SearchRequest) => ({
+  queryKey: [KEY.search, request],
+  queryFn: () => search(request),
+});
+
 export function useSearch(request: SearchRequest): UseQueryResult<SearchAnswer> {
-  return useQuery<SearchAnswer>({
-    queryKey: [KEY.search, request],
-    queryFn: () => search(request),
-    refetchInterval: 5_000,
-    placeholderData: keepPreviousData,
-  });
+  return useQuery<SearchAnswer>({ ...readSearch(request), refetchInterval: 5_000, placeholderData: keepPreviousData });
 }
 
 /** Pages that are added to one another; a refresh reads all of those that are shown again. */
-export function useSearchPages(request: SearchRequest) {
-  return useInfiniteQuery({
-    queryKey: [KEY.search, "pages", request],
-    queryFn: ({ pageParam }) => search(pageParam === "" ? request : { ...request, cursor: pageParam }),
-    initialPageParam: "",
-    getNextPageParam: (last) => (last.has_more ? last.cursor : undefined),
-    refetchInterval: 5_000,
-    placeholderData: keepPreviousData,
-  });
-}
+export const readSearchPages = (request: SearchRequest) => ({
+  queryKey: [KEY.search, "pages", request],
+  queryFn: ({ pageParam }: { pageParam: string }) => search(pageParam === "" ? request : { ...request, cursor: pageParam }),
+  initialPageParam: "",
+  getNextPageParam: (last: SearchAnswer) => (last.has_more ? last.cursor : undefined),
+});
+
+export const useSearchPages = (request: SearchRequest) =>
+  useInfiniteQuery({ ...readSearchPages(request), refetchInterval: 5_000, placeholderData: keepPreviousData });

@@ -1,5 +1,5 @@
 // What happened in a range of time: lines, percentiles and the depth, of one queue or of all.
-import { memo, useMemo } from "react";
+import { memo, useDeferredValue, useMemo } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { useCompleted, useHistory, useMarkers, useQueueAudit } from "../api/queries";
@@ -7,15 +7,10 @@ import type { HistoryAnswer, HistoryPoint } from "../api/types";
 import { count, moment, span } from "../lib/format";
 import { useLast } from "../lib/hooks";
 import { marksOf, type Mark } from "../lib/marks";
-import type { Range } from "../lib/range";
+import { useRange, type NextRange } from "../lib/range";
 import { Chart, SPANS, type Series } from "./chart";
 import { Card, Pending } from "./parts";
-
-interface HistoryProps {
-  queue?: string;
-  range: Range;
-  onZoom: (range: { from: number; to: number }) => void;
-}
+import { RangePicker } from "./range";
 
 const QUANTILES = [
   ["p50", "p50_ms"],
@@ -45,143 +40,173 @@ function stepText(seconds: number): string {
   return n === 1 ? unit : `${n} ${unit}s`;
 }
 
-/** The range as the page has it; the charts are drawn again only when other data is there. */
-export function History({ queue, range, onZoom }: HistoryProps) {
+const NO_MARKS: readonly Mark[] = [];
+
+/** Charts of a range that one can choose. The range is in the address, and nothing else of a page needs to be drawn again
+ * with another one; the charts are drawn again only when other data is there, those that are first in view before the rest. */
+export function History({ queue }: { queue?: string }) {
+  const picked = useRange();
+  const { range, set } = picked;
   const one = queue === undefined ? {} : { queue };
   const history = useHistory({ from: range.from, to: range.to, ...one });
   const navigate = useNavigate();
   const data = history.data;
   const audit = useQueueAudit({ since: data?.from ?? "", until: data?.to ?? "", ...one }).data;
   const markers = useMarkers({ from: data?.from ?? "", to: data?.to ?? "", ...one }).data;
-  const marks = useMemo(
-    () =>
-      data === undefined
-        ? []
-        : marksOf(audit?.audit_logs ?? [], markers ?? [], data.points.map((p) => Date.parse(p.at)), data.step_seconds * 1000),
-    [data, audit, markers],
-  );
-  const zoom = useLast(onZoom);
+  const marks = useMemo(() => {
+    const starts = data?.points.map((p) => Date.parse(p.at)) ?? [];
+    const found = marksOf(audit?.audit_logs ?? [], markers ?? [], starts, (data?.step_seconds ?? 0) * 1000);
+    return found.length === 0 ? NO_MARKS : found;
+  }, [data, audit, markers]);
+  const shown = useMemo(() => ({ data, marks }), [data, marks]);
+  const later = useDeferredValue(shown);
+  const zoom = useLast(set);
   const pick = useLast((from: number, to: number) => {
     const local = (at: number) => moment(at).slice(0, 16).replace(" ", "T");
     navigate(`/jobs?${new URLSearchParams({ created_after: local(from), created_before: local(to), ...one })}`);
   });
-  if (data === undefined) {
-    return (
-      <Card title="Throughput">
-        <div className="card-body">
-          <Pending error={history.error} />
+  const common = { onZoom: zoom, onPick: pick };
+  return (
+    <>
+      <RangePicker {...picked} />
+      {data === undefined ? (
+        <Card title="Throughput">
+          <div className="card-body">
+            <Pending error={history.error} />
+          </div>
+        </Card>
+      ) : (
+        <div className="grid-2">
+          <FirstCharts {...common} data={data} marks={marks} />
+          {later.data !== undefined && (
+            <OtherCharts {...common} data={later.data} marks={later.marks} ofQueue={queue !== undefined} />
+          )}
         </div>
-      </Card>
-    );
-  }
-  return <Charts data={data} marks={marks} ofQueue={queue !== undefined} onZoom={zoom} onPick={pick} />;
+      )}
+      {data !== undefined && (
+        <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark deployments, new versions and changes of queues.</p>
+      )}
+    </>
+  );
 }
 
 interface ChartsProps {
   data: HistoryAnswer;
   marks: readonly Mark[];
-  ofQueue: boolean;
-  onZoom: HistoryProps["onZoom"];
+  onZoom: (range: NextRange) => void;
   /** A step was chosen, from its beginning to its end. */
   onPick: (from: number, to: number) => void;
 }
 
-const Charts = memo(function Charts({ data, marks, ofQueue, onZoom, onPick }: ChartsProps) {
-  const { points, totals, step_seconds: step } = data;
+/** What all charts have in common: their points in time, and what a pointer does to them. */
+function sharedBy({ data, marks, onZoom, onPick }: ChartsProps) {
+  const { points, step_seconds: step } = data;
   const day = step * points.length > 86_400;
   const startOf = (i: number) => Date.parse(points[i]?.at ?? "");
   const endOf = (i: number) => startOf(i) + step * 1000;
-  const shared = {
+  return {
     times: points.map((p) => (day ? moment(p.at).slice(5, 16) : moment(p.at).slice(11, 16))),
     marks,
     onZoom: (first: number, last: number) => onZoom({ from: startOf(first), to: endOf(last) }),
     onPick: (i: number) => onPick(startOf(i), endOf(i)),
   };
+}
+
+const FirstCharts = memo(function FirstCharts(props: ChartsProps) {
+  const { points, totals, step_seconds: step } = props.data;
+  const shared = sharedBy(props);
   const per = `per ${stepText(step)}`;
   return (
     <>
-      <div className="grid-2">
-        <Card
-          title="Throughput"
-          aside={
-            <span className="muted small">
-              {count(totals.completed ?? 0)} completed, {count(totals.failed ?? 0)} failed · {per}
-            </span>
-          }
-        >
+      <Card
+        title="Throughput"
+        aside={
+          <span className="muted small">
+            {count(totals.completed ?? 0)} completed, {count(totals.failed ?? 0)} failed · {per}
+          </span>
+        }
+      >
+        <div className="card-body">
+          <Chart
+            {...shared}
+            label={`Jobs ${per}; ${totals.completed ?? 0} completed`}
+            format={count}
+            series={COUNTS.map(([name, member, colour]) => ({
+              name,
+              colour,
+              values: points.map((p) => p[member] ?? 0),
+            }))}
+          />
+        </div>
+      </Card>
+      <Card title="Pending jobs" aside={<span className="muted small">maximum {per}</span>}>
+        <div className="card-body">
+          <Chart
+            {...shared}
+            label={`Pending jobs; at most ${totals.depth_max ?? 0}`}
+            format={count}
+            series={[
+              { name: "Pending", colour: "var(--chart-enqueued)", values: points.map((p) => p.depth_max ?? 0) },
+            ]}
+          />
+        </div>
+      </Card>
+    </>
+  );
+});
+
+const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps & { ofQueue: boolean }) {
+  const { points, totals, step_seconds: step } = props.data;
+  const shared = sharedBy(props);
+  const per = `per ${stepText(step)}`;
+  return (
+    <>
+      <Card title="Oldest pending job" aside={<span className="muted small">greatest age {per}</span>}>
+        <div className="card-body">
+          <Chart
+            {...shared}
+            label={`Age of the oldest pending job; at most ${span(totals.oldest_ms ?? 0)}`}
+            {...SPANS}
+            series={[
+              { name: "Oldest", colour: "var(--chart-p90)", values: points.map((p) => p.oldest_ms ?? 0) },
+            ]}
+          />
+        </div>
+      </Card>
+      {!ofQueue && (
+        <Card title="Known workers" aside={<span className="muted small">at the end of each {stepText(step)}</span>}>
           <div className="card-body">
             <Chart
               {...shared}
-              label={`Jobs ${per}; ${totals.completed ?? 0} completed`}
-              format={count}
-              series={COUNTS.map(([name, member, colour]) => ({
-                name,
-                colour,
-                values: points.map((p) => p[member] ?? 0),
-              }))}
-            />
-          </div>
-        </Card>
-        <Card title="Pending jobs" aside={<span className="muted small">maximum {per}</span>}>
-          <div className="card-body">
-            <Chart
-              {...shared}
-              label={`Pending jobs; at most ${totals.depth_max ?? 0}`}
+              label={`Known workers; ${totals.workers ?? 0} now`}
               format={count}
               series={[
-                { name: "Pending", colour: "var(--chart-enqueued)", values: points.map((p) => p.depth_max ?? 0) },
+                { name: "Workers", colour: "var(--chart-completed)", values: points.map((p) => p.workers ?? 0) },
               ]}
             />
           </div>
         </Card>
-        <Card title="Oldest pending job" aside={<span className="muted small">greatest age {per}</span>}>
-          <div className="card-body">
-            <Chart
-              {...shared}
-              label={`Age of the oldest pending job; at most ${span(totals.oldest_ms ?? 0)}`}
-              {...SPANS}
-              series={[
-                { name: "Oldest", colour: "var(--chart-p90)", values: points.map((p) => p.oldest_ms ?? 0) },
-              ]}
-            />
-          </div>
-        </Card>
-        {!ofQueue && (
-          <Card title="Known workers" aside={<span className="muted small">at the end of each {stepText(step)}</span>}>
-            <div className="card-body">
-              <Chart
-                {...shared}
-                label={`Known workers; ${totals.workers ?? 0} now`}
-                format={count}
-                series={[
-                  { name: "Workers", colour: "var(--chart-completed)", values: points.map((p) => p.workers ?? 0) },
-                ]}
-              />
-            </div>
-          </Card>
-        )}
-        <Card title="Wait time" aside={<span className="muted small">p99 {span(totals.wait?.p99_ms ?? 0)}</span>}>
-          <div className="card-body">
-            <Chart
-              {...shared}
-              label={`Time that jobs waited for a worker; ${span(totals.wait?.p99_ms ?? 0)} at the 99th percentile`}
-              {...SPANS}
-              series={times(points, "wait")}
-            />
-          </div>
-        </Card>
-        <Card title="Run time" aside={<span className="muted small">p99 {span(totals.run?.p99_ms ?? 0)}</span>}>
-          <div className="card-body">
-            <Chart
-              {...shared}
-              label={`Time that jobs ran; ${span(totals.run?.p99_ms ?? 0)} at the 99th percentile`}
-              {...SPANS}
-              series={times(points, "run")}
-            />
-          </div>
-        </Card>
-      </div>
-      <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark deployments, new versions and changes of queues.</p>
+      )}
+      <Card title="Wait time" aside={<span className="muted small">p99 {span(totals.wait?.p99_ms ?? 0)}</span>}>
+        <div className="card-body">
+          <Chart
+            {...shared}
+            label={`Time that jobs waited for a worker; ${span(totals.wait?.p99_ms ?? 0)} at the 99th percentile`}
+            {...SPANS}
+            series={times(points, "wait")}
+          />
+        </div>
+      </Card>
+      <Card title="Run time" aside={<span className="muted small">p99 {span(totals.run?.p99_ms ?? 0)}</span>}>
+        <div className="card-body">
+          <Chart
+            {...shared}
+            label={`Time that jobs ran; ${span(totals.run?.p99_ms ?? 0)} at the 99th percentile`}
+            {...SPANS}
+            series={times(points, "run")}
+          />
+        </div>
+      </Card>
     </>
   );
 });

@@ -67,7 +67,7 @@ const where = () => screen.getByTestId("where").textContent;
 
 it("shows a page, and Load More adds the next", async () => {
   await screen.findByText("Jobs (120 total)");
-  expect(rows()).toBe(50);
+  await waitFor(() => expect(rows()).toBe(50));
   fireEvent.click(screen.getByText("Load More"));
   await waitFor(() => expect(rows()).toBe(100));
   expect(searches.at(-1)).toMatchObject({ queue: "emails", cursor: "50" });

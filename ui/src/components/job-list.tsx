@@ -6,7 +6,7 @@ import { ApiError, messageOf } from "../api/client";
 import { search, useSearchPages } from "../api/queries";
 import type { JobSummary, SearchRequest } from "../api/types";
 import { download, exportAll, type ExportFormat } from "../lib/export";
-import { filtersFromUrl, filtersToUrl, toFilter, toRequest, type Filters } from "../lib/filters";
+import { filtersFromUrl, filtersToUrl, PAGE_ROWS, toFilter, toRequest, type Filters } from "../lib/filters";
 import { useSettled } from "../lib/hooks";
 import { toast } from "../lib/toasts";
 import { BulkBar, type Scope } from "./bulk";
@@ -14,7 +14,6 @@ import { JobTable } from "./job-table";
 import { Button, Card, Pending } from "./parts";
 import { SearchPanel } from "./search-panel";
 
-const PAGE = 50;
 const TYPING_MS = 250;
 
 /** Asked too often: the next time will do, and nobody needs to know. */
@@ -75,8 +74,9 @@ interface JobListProps {
 export function JobList(props: JobListProps) {
   const { defaults, title, fileName, fixedState = false, runsIn = false, showQueue = false, showError = false } = props;
   const [filters, setFilters] = useUrlFilters(defaults);
-  const settled = useSettled(filters, TYPING_MS);
-  const request = useMemo(() => toRequest(settled, PAGE), [settled]);
+  const [typing, setTyping] = useState(false);
+  const settled = useSettled(filters, typing ? TYPING_MS : 0);
+  const request = useMemo(() => toRequest(settled, PAGE_ROWS), [settled]);
   const result = useSearchPages(request);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [everything, setEverything] = useState(false);
@@ -106,8 +106,9 @@ export function JobList(props: JobListProps) {
       <SearchPanel
         filters={filters}
         defaults={defaults}
-        onChange={(next) => {
+        onChange={(next, typed) => {
           clear();
+          setTyping(typed === true);
           setFilters(next);
         }}
         fixedState={fixedState}

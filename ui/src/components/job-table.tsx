@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from "react";
-import { Link, useNavigate } from "react-router-dom";
+import { Link } from "react-router-dom";
 
 import type { JobSummary } from "../api/types";
 import { attempts, countdown, fullTime, preview } from "../lib/format";
-import { useHotkeys, useNow } from "../lib/hooks";
+import { useGoTo, useHotkeys, useNow } from "../lib/hooks";
 import { Ago, PriorityBadge, ShortId, StateBadge } from "./parts";
 import { queuePath } from "./queue-table";
 import { Table, type Column } from "./table";
@@ -96,15 +96,16 @@ const PAYLOAD: Column<JobSummary> = {
   ),
 };
 
+const opens = (job: JobSummary): string => jobPath(job.id);
+
 export function JobTable(props: JobTableProps) {
   const { jobs, error, selected, onSelect, runsIn = false, showQueue = false, showError = false } = props;
-  const navigate = useNavigate();
+  const goTo = useGoTo();
   const [focused, setFocused] = useState<number | null>(null);
   const list = useMemo(() => jobs ?? [], [jobs]);
   // Another list is another focus; the same jobs read again are the same list.
   const identity = list.map((j) => j.id).join();
   useEffect(() => setFocused(null), [identity]);
-  const open = (job: JobSummary) => navigate(jobPath(job.id));
   const step = (by: number) => {
     if (list.length > 0) {
       setFocused((now) => Math.min(list.length - 1, Math.max(0, now === null ? 0 : now + by)));
@@ -117,7 +118,7 @@ export function JobTable(props: JobTableProps) {
       const job = focused === null ? undefined : list[focused];
       // Enter on a link or button that has the browser's focus is for that one.
       if (job !== undefined && !(event.target instanceof Element && event.target.closest("a, button") !== null)) {
-        open(job);
+        goTo(opens(job));
       }
     },
   });
@@ -155,7 +156,7 @@ export function JobTable(props: JobTableProps) {
         ),
       },
       ...(showError ? [PLACE, ERROR] : showQueue ? [ID, QUEUE] : [ID]),
-      { id: "state", header: "State", className: showError ? "minor" : "", cell: (j) => <StateBadge state={j.state} /> },
+      { id: "state", header: "State", className: showError || runsIn ? "minor" : "", cell: (j) => <StateBadge state={j.state} /> },
       { id: "priority", header: "Priority", className: "minor", cell: (j) => <PriorityBadge priority={j.priority} /> },
       { id: "attempt", header: "Attempt", className: "num minor", cell: attempts },
       ...(runsIn ? [{ id: "due", header: "Runs In", cell: (j: JobSummary) => <RunsIn job={j} /> }] : []),
@@ -173,7 +174,7 @@ export function JobTable(props: JobTableProps) {
       rowKey={(j) => j.id}
       empty="No jobs found"
       error={error}
-      onOpen={open}
+      opens={opens}
       focused={focused}
       rowClass={(job, i) => `${i === focused ? "focused" : ""} ${selected.has(job.id) ? "selected" : ""}`}
     />

@@ -10,7 +10,8 @@ import { RangePicker } from "./range";
 const ms = (us: number): number => us / 1000;
 
 export function NodeHistory() {
-  const { range, set } = useRange("1h");
+  const picked = useRange("1h");
+  const { range, set } = picked;
   const history = useNodeHistory({ from: range.from, to: range.to });
   const data = history.data;
   const markers = useMarkers({ from: data?.from ?? "", to: data?.to ?? "" });
@@ -39,7 +40,7 @@ export function NodeHistory() {
   return (
     <>
       <h2>Node {data.node_id}</h2>
-      <RangePicker range={range} onChange={set} />
+      <RangePicker {...picked} />
       <div className="grid-2">
         <Card title="Latency of writes" aside={<span className="muted small">p99 at most {most(p99)}</span>}>
           <div className="card-body">

@@ -1,8 +1,8 @@
 // Ctrl-K: go to a page, a queue, a worker, a schedule or a job by typing a part of its name.
 import { useMemo, useState, type KeyboardEvent } from "react";
-import { useNavigate } from "react-router-dom";
 
 import { useQueues, useSchedules, useWorkers } from "../api/queries";
+import { useGoTo } from "../lib/hooks";
 import { Dialog } from "./dialog";
 import { jobPath } from "./job-table";
 import { queuePath } from "./queue-table";
@@ -31,7 +31,7 @@ export function matches(places: readonly Place[], text: string): Place[] {
 }
 
 export function Palette({ pages, onClose }: { pages: readonly Place[]; onClose: () => void }) {
-  const navigate = useNavigate();
+  const goTo = useGoTo();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const queues = useQueues();
@@ -60,7 +60,7 @@ export function Palette({ pages, onClose }: { pages: readonly Place[]; onClose: 
   const open = (place: Place | undefined) => {
     if (place !== undefined) {
       onClose();
-      navigate(place.to);
+      goTo(place.to);
     }
   };
   const onKey = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from "react-router-dom";
+import { Link } from "react-router-dom";
 
 import { usePause, useResume } from "../api/actions";
 import type { Queue } from "../api/types";
@@ -59,10 +59,10 @@ function PauseButton({ queue }: { queue: Queue }) {
 
 type Counter = "pending" | "active" | "held" | "completed" | "dead" | "scheduled" | "retrying";
 
-const number = (id: Counter, header: string): Column<Queue> => ({
+const number = (id: Counter, header: string, minor = false): Column<Queue> => ({
   id,
   header,
-  className: "num",
+  className: minor ? "num minor" : "num",
   sort: (q) => q[id],
   // What is there stands out from what is not.
   cell: (q) => <span className={q[id] === 0 ? "muted" : ""}>{count(q[id])}</span>,
@@ -86,18 +86,18 @@ const COLUMNS: Column<Queue>[] = [
   },
   number("pending", "Pending"),
   number("active", "Active"),
-  number("held", "Held"),
-  number("completed", "Completed"),
+  number("held", "Held", true),
+  number("completed", "Completed", true),
   {
     ...number("dead", "Dead"),
     cell: (q) => <span className={q.dead > 0 ? "danger-text" : "muted"}>{count(q.dead)}</span>,
   },
-  number("scheduled", "Scheduled"),
-  number("retrying", "Retrying"),
+  number("scheduled", "Scheduled", true),
+  number("retrying", "Retrying", true),
   {
     id: "rate",
     header: "Rate",
-    className: "num rate",
+    className: "num rate minor",
     cell: (q) => (
       <Later first="-">
         <Rate name={q.name} />
@@ -129,8 +129,9 @@ const COLUMNS: Column<Queue>[] = [
   },
 ];
 
+const opens = (queue: Queue): string => queuePath(queue.name);
+
 export function QueueTable({ queues, error }: { queues: readonly Queue[] | undefined; error: unknown }) {
-  const navigate = useNavigate();
   return (
     <Table
       label="Queues"
@@ -139,7 +140,7 @@ export function QueueTable({ queues, error }: { queues: readonly Queue[] | undef
       rowKey={(q) => q.name}
       empty="No queues found"
       error={error}
-      onOpen={(q) => navigate(queuePath(q.name))}
+      opens={opens}
     />
   );
 }

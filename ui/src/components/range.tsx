@@ -2,24 +2,22 @@
 import { useState } from "react";
 
 import { moment } from "../lib/format";
-import { PRESETS, type Range } from "../lib/range";
+import { PRESETS, type useRange } from "../lib/range";
 import { Button, Field } from "./parts";
-
-type Next = { preset: string } | { from: number; to: number };
 
 /** "2026-02-11T10:00" of a moment, local: what the browser's field takes. */
 const local = (at: string): string => moment(at).slice(0, 16).replace(" ", "T");
 
-export function RangePicker({ range, onChange }: { range: Range; onChange: (next: Next) => void }) {
+export function RangePicker({ range, set, to }: ReturnType<typeof useRange>) {
   const [open, setOpen] = useState(false);
   const [from, setFrom] = useState("");
-  const [to, setTo] = useState("");
+  const [until, setUntil] = useState("");
   const start = Date.parse(from);
-  const end = Date.parse(to);
+  const end = Date.parse(until);
   const custom = range.preset === null ? `${moment(range.from).slice(5, 16)} – ${moment(range.to).slice(5, 16)}` : "Custom";
   const toggle = () => {
     setFrom(range.preset === null ? local(range.from) : "");
-    setTo(range.preset === null ? local(range.to) : "");
+    setUntil(range.preset === null ? local(range.to) : "");
     setOpen(!open);
   };
   return (
@@ -31,7 +29,8 @@ export function RangePicker({ range, onChange }: { range: Range; onChange: (next
             type="button"
             className="chip"
             aria-pressed={range.preset === preset}
-            onClick={() => onChange({ preset })}
+            data-to={to({ preset })}
+            onClick={() => set({ preset })}
           >
             {label}
           </button>
@@ -45,7 +44,7 @@ export function RangePicker({ range, onChange }: { range: Range; onChange: (next
           className="card-row"
           onSubmit={(event) => {
             event.preventDefault();
-            onChange({ from: start, to: end });
+            set({ from: start, to: end });
             setOpen(false);
           }}
         >
@@ -53,7 +52,7 @@ export function RangePicker({ range, onChange }: { range: Range; onChange: (next
             {(id) => <input id={id} type="datetime-local" value={from} onChange={(e) => setFrom(e.target.value)} />}
           </Field>
           <Field label="To">
-            {(id) => <input id={id} type="datetime-local" value={to} onChange={(e) => setTo(e.target.value)} />}
+            {(id) => <input id={id} type="datetime-local" value={until} onChange={(e) => setUntil(e.target.value)} />}
           </Field>
           <Button type="submit" compact disabled={!(start < end)}>
             Show

@@ -9,7 +9,8 @@ import { Button, Field } from "./parts";
 interface SearchPanelProps {
   filters: Filters;
   defaults: Filters;
-  onChange: (filters: Filters) => void;
+  /** Typed is what may change again with the next key. */
+  onChange: (filters: Filters, typed?: boolean) => void;
   /** The page fixes the state, so there is nothing to choose. */
   fixedState?: boolean;
   /** What the server says about the jq filter. */
@@ -123,10 +124,11 @@ export function SearchPanel(props: SearchPanelProps) {
       setWantsFocus(true);
     },
   });
-  const text = (name: TextName) => ({
+  const field = (name: TextName, typed: boolean) => ({
     value: filters[name],
-    onChange: (event: { target: { value: string } }) => onChange({ ...filters, [name]: event.target.value }),
+    onChange: (event: { target: { value: string } }) => onChange({ ...filters, [name]: event.target.value }, typed),
   });
+  const text = (name: TextName) => field(name, true);
   return (
     <section className="card card-body stack" aria-label="Search">
       <div className="card-row">
@@ -143,7 +145,7 @@ export function SearchPanel(props: SearchPanelProps) {
           {defaults.queue === "" && <Field label="Queue">{(id) => <input id={id} {...text("queue")} />}</Field>}
           <Field label="Priority">
             {(id) => (
-              <select id={id} {...text("priority")}>
+              <select id={id} {...field("priority", false)}>
                 <option value="">All</option>
                 {PRIORITIES.map((name) => (
                   <option key={name} value={name}>

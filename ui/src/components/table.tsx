@@ -11,6 +11,7 @@ import {
   type MouseEvent,
   type ReactNode,
 } from "react";
+import { useNavigate } from "react-router-dom";
 
 import { messageOf } from "../api/client";
 import { useLast } from "../lib/hooks";
@@ -19,7 +20,8 @@ export interface Column<T> {
   id: string;
   header: ReactNode;
   cell: (row: T) => ReactNode;
-  /** Class of the cells: "num", "check", "brief", "name" (cut when long), "wide" (what is left), "wrap". */
+  /** Class of the cells: "num", "check", "brief", "name" (cut when long), "wide" (what is left), "wrap", "minor"
+   * (not on phones). */
   className?: string;
   /** What to sort by; a column without it cannot be sorted. */
   sort?: (row: T) => string | number;
@@ -34,7 +36,8 @@ interface TableProps<T> {
   rowKey: (row: T) => string;
   empty: string;
   error?: unknown;
-  onOpen?: (row: T) => void;
+  /** Where a click on a row leads. */
+  opens?: (row: T) => string;
   rowClass?: (row: T, index: number) => string;
   /** The row to keep in view, by its index. */
   focused?: number | null;
@@ -49,6 +52,8 @@ interface Order {
 const ROW_PX = 42;
 /** Fewer rows than this are simply all there. */
 const VIRTUAL_FROM = 150;
+/** Of those, the first picture has as many as fit on a screen. */
+const FIRST_ROWS = 20;
 /** Rows above and below those in view. */
 const MARGIN_ROWS = 12;
 
@@ -73,6 +78,7 @@ function useWindow(count: number, focused: number | null) {
   const scroller = useCallback(() => document.getElementById("content"), []);
   // The first picture has what is in view.
   const overscan = useDeferredValue(MARGIN_ROWS, virtual ? 0 : undefined);
+  const drawn = useDeferredValue(count, 0);
   useLayoutEffect(() => {
     const content = scroller();
     if (virtual && body.current !== null && content !== null) {
@@ -100,7 +106,7 @@ function useWindow(count: number, focused: number | null) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [focused]);
   if (!virtual) {
-    return { body, first: 0, last: count, before: 0, after: 0, measure: undefined };
+    return { body, first: 0, last: Math.max(drawn, FIRST_ROWS, focused ?? 0), before: 0, after: 0, measure: undefined };
   }
   const items = virtualizer.getVirtualItems();
   const first = items[0];
@@ -128,10 +134,11 @@ interface RowProps<T> {
   measure: ((row: HTMLTableRowElement | null) => void) | undefined;
   columns: readonly Column<T>[];
   className: string;
+  opens: ((row: T) => string) | undefined;
   onClick: (event: MouseEvent, row: T) => void;
 }
 
-function RowView<T>({ row, index, measure, columns, className, onClick }: RowProps<T>) {
+function RowView<T>({ row, index, measure, columns, className, opens, onClick }: RowProps<T>) {
   return (
     <tr
       ref={measure}
@@ -139,6 +146,7 @@ function RowView<T>({ row, index, measure, columns, className, onClick }: RowPro
       // The header is the first row. A reader that sees only some rows needs to be told which.
       aria-rowindex={measure === undefined ? undefined : index + 2}
       className={className}
+      data-to={opens?.(row)}
       onClick={(event) => onClick(event, row)}
     >
       {columns.map((column) => (
@@ -154,15 +162,16 @@ function RowView<T>({ row, index, measure, columns, className, onClick }: RowPro
 const Row = memo(RowView) as typeof RowView;
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, heads, rowKey, empty, error, onOpen, rowClass, focused = null } = props;
+  const { label, columns, heads, rowKey, empty, error, opens, rowClass, focused = null } = props;
+  const navigate = useNavigate();
   const [order, setOrder] = useState<Order | null>(null);
   const rows = useMemo(() => sortRows(props.rows ?? [], columns, order), [props.rows, columns, order]);
   const view = useWindow(rows.length, focused);
   const virtual = view.measure !== undefined;
   const click = useLast((event: MouseEvent, row: T) => {
     const inner = event.target instanceof Element && event.target.closest("a, button, input, label") !== null;
-    if (!inner && window.getSelection()?.toString() === "") {
-      onOpen?.(row);
+    if (!inner && opens !== undefined && window.getSelection()?.toString() === "") {
+      navigate(opens(row));
     }
   });
   let message: string | null = rows.length === 0 ? empty : null;
@@ -195,7 +204,8 @@ export function Table<T>(props: TableProps<T>) {
               index={view.first + i}
               measure={view.measure}
               columns={columns}
-              className={`${onOpen === undefined ? "" : "opens"} ${rowClass?.(row, view.first + i) ?? ""}`}
+              className={`${opens === undefined ? "" : "opens"} ${rowClass?.(row, view.first + i) ?? ""}`}
+              opens={opens}
               onClick={click}
             />
           ))}
@@ -224,7 +234,7 @@ function HeaderCell<T>({ column, head, order, onOrder }: HeaderProps<T>) {
   }
   // Once for one direction, twice for the other, three times for none.
   const next = () => {
-    const numbers = column.className === "num";
+    const numbers = column.className?.startsWith("num") === true;
     if (mine === null) {
       onOrder({ column: column.id, down: numbers });
     } else {

@@ -155,6 +155,9 @@ export function toFilter(filters: Filters): SearchFilter {
   return out;
 }
 
+/** Jobs of a list that are read at a time. */
+export const PAGE_ROWS = 50;
+
 export const toRequest = (filters: Filters, limit: number): SearchRequest => ({
   ...toFilter(filters),
   sort: filters.sort,

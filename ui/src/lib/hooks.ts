@@ -1,4 +1,8 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { useNavigate } from "react-router-dom";
+
+import { readAhead } from "./ahead";
 
 type OnTick = (now: number) => void;
 
@@ -34,14 +38,14 @@ export function useNow(everyMs: number): number {
   return now;
 }
 
-/** The value, once it has not changed for a while. */
+/** The value, once it has not changed for a while; at once if that while is 0. */
 export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return settled;
+  return ms === 0 ? value : settled;
 }
 
 /** Of all functions that a component is given in turn, the last; it is itself always the same. */
@@ -81,6 +85,16 @@ export function useHotkeys(keys: Hotkeys): void {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
+}
+
+/** Open a page by a key; by the pointer, watchPresses sees it coming. */
+export function useGoTo(): (to: string) => void {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return (to) => {
+    readAhead(client, to);
+    navigate(to);
+  };
 }
 
 export function useTitle(title: string): void {

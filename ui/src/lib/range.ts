@@ -30,7 +30,7 @@ export function rangeFromUrl(query: URLSearchParams, usual = "1h"): Range {
   return { preset, from: preset, to: "" };
 }
 
-export function rangeToUrl(range: { preset: string } | { from: number; to: number }, current: URLSearchParams, usual = "1h") {
+export function rangeToUrl(range: NextRange, current: URLSearchParams, usual = "1h") {
   const query = new URLSearchParams(current);
   query.delete("from");
   query.delete("to");
@@ -44,12 +44,13 @@ export function rangeToUrl(range: { preset: string } | { from: number; to: numbe
   return query;
 }
 
+export type NextRange = { preset: string } | { from: number; to: number };
+
 export function useRange(usual = "1h") {
   const [query, setQuery] = useSearchParams();
   const range = useMemo(() => rangeFromUrl(query, usual), [query, usual]);
-  const set = useCallback(
-    (next: { preset: string } | { from: number; to: number }) => setQuery((current) => rangeToUrl(next, current, usual)),
-    [setQuery, usual],
-  );
-  return { range, set };
+  const set = useCallback((next: NextRange) => setQuery((current) => rangeToUrl(next, current, usual)), [setQuery, usual]);
+  /** The address of the page with another range. */
+  const to = useCallback((next: NextRange) => `?${rangeToUrl(next, query, usual)}`, [query, usual]);
+  return { range, set, to };
 }

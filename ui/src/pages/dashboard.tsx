@@ -10,12 +10,10 @@ import { History } from "../components/history";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Card, Later, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
 import { queuePath, QueueTable, STUCK_MS, waitingMs } from "../components/queue-table";
-import { RangePicker } from "../components/range";
 import { workerHealth, WorkerTable } from "../components/worker-table";
 import { attempts, count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { latencies } from "../lib/latency";
-import { useRange } from "../lib/range";
 
 const sum = (queues: readonly Queue[], name: "pending" | "active" | "dead"): number =>
   queues.reduce((total, queue) => total + queue[name], 0);
@@ -180,7 +178,6 @@ function Enqueue() {
 export function Dashboard() {
   useTitle("");
   const queues = useQueues();
-  const { range, set } = useRange();
   const workers = useWorkers();
   const cluster = useCluster();
   return (
@@ -190,8 +187,7 @@ export function Dashboard() {
       </PageHead>
       <Cards queues={queues.data} />
       <Attention queues={queues.data ?? []} />
-      <RangePicker range={range} onChange={set} />
-      <History range={range} onZoom={set} />
+      <History />
       <Later first={null}>
         <div className="grid-2">
           <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>

@@ -87,7 +87,7 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
         ))}
         {group.versions !== undefined && (
           <span className="muted">
-            versions {group.versions.map(({ version, count }) => `${version} (${count})`).join(", ")}
+            {group.versions.length === 1 ? "version" : "versions"} {group.versions.map(({ version, count }) => `${version} (${count})`).join(", ")}
           </span>
         )}
       </div>
@@ -145,7 +145,8 @@ export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string
 
 export default function Errors() {
   useTitle("Errors");
-  const { range, set } = useRange("24h");
+  const picked = useRange("24h");
+  const { range } = picked;
   const [query] = useSearchParams();
   const queue = query.get("queue") ?? "";
   const errors = useErrors({ from: range.from, to: range.to, ...(queue === "" ? {} : { queue }) });
@@ -153,7 +154,7 @@ export default function Errors() {
   return (
     <>
       <PageHead title="Errors" />
-      <RangePicker range={range} onChange={set} />
+      <RangePicker {...picked} />
       {errors.data === undefined ? (
         <Pending error={errors.error} />
       ) : (

@@ -2,16 +2,14 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 
 import { useApprove, useReject } from "../api/actions";
-import { useSearch } from "../api/queries";
-import type { JobSummary, SearchRequest } from "../api/types";
+import { NEWEST_HELD, useSearch } from "../api/queries";
+import type { JobSummary } from "../api/types";
 import { HoldReason } from "../components/hold-reason";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Notice, PageHead, Pending, ShortId, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { preview } from "../lib/format";
 import { useTitle } from "../lib/hooks";
-
-const NEWEST_HELD: SearchRequest = { state: ["held"], sort: "created_at", order: "desc", limit: 50 };
 
 function holdReason(job: JobSummary): string {
   const tag = job.tags?.hold_reason;

@@ -10,11 +10,9 @@ import { ConcurrencyDialog, ConfirmDialog, ThrottleDialog } from "../components/
 import { JobList } from "../components/job-list";
 import { Button, Later, PageHead, Stat } from "../components/parts";
 import { StatusBadge, waitingMs } from "../components/queue-table";
-import { RangePicker } from "../components/range";
 import { NO_FILTERS } from "../lib/filters";
 import { capitalise, count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
-import { useRange } from "../lib/range";
 
 type Asked = "concurrency" | "throttle" | "clear" | "delete" | "enqueue" | null;
 
@@ -110,7 +108,6 @@ export default function QueueDetail() {
   const remove = useDeleteQueue();
   const clear = useClear();
   const [asked, setAsked] = useState<Asked>(null);
-  const { range, set } = useRange();
   const queue = queues.data?.find((q) => q.name === name);
   const reasons = useReasons(name, queue);
   const defaults = useMemo(() => ({ ...NO_FILTERS, queue: name }), [name]);
@@ -130,8 +127,7 @@ export default function QueueDetail() {
         </div>
       )}
       {queue && <Numbers queue={queue} />}
-      <RangePicker range={range} onChange={set} />
-      <History queue={name} range={range} onZoom={set} />
+      <History queue={name} />
       <Later first={null}>
         <JobList key={name} defaults={defaults} title="Jobs" fileName={`${name}-jobs`} />
       </Later>

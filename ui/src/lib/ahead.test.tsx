@@ -1,0 +1,89 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { cleanup, fireEvent, render } from "@testing-library/react";
+import { BrowserRouter } from "react-router-dom";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { newQueryClient } from "../api/queries";
+import { App } from "../app";
+import { PAGES, readAhead, watchPresses } from "./ahead";
+
+const FUTURE = { v7_startTransition: false, v7_relativeSplatPath: true };
+const asked: string[] = [];
+
+/** Nothing is answered: what is asked for is all that counts. */
+beforeEach(() => {
+  asked.length = 0;
+  vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
+    asked.push(`${url} ${typeof init.body === "string" ? init.body : ""}`);
+    return new Promise(() => undefined);
+  });
+  // What jsdom does not have.
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  Element.prototype.scrollTo = () => undefined;
+});
+
+afterEach(() => {
+  cleanup();
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+});
+
+const QUERIES = ["", "?range=7d", "?state=dead&queue=mail&payload_contains=x", "?group=error"];
+
+it.each(Object.keys(PAGES).flatMap((path) => QUERIES.map((query) => path.replace(":name", "mail.send") + query)))(
+  "asks ahead for what %s reads, and the page does not ask again",
+  async (to) => {
+    window.history.pushState(null, "", `/ui${to}`);
+    const client = newQueryClient();
+    readAhead(client, to);
+    const ahead = [...asked];
+    expect(ahead.length).toBeGreaterThan(0);
+    render(
+      <QueryClientProvider client={client}>
+        <BrowserRouter basename="/ui" future={FUTURE}>
+          <App />
+        </BrowserRouter>
+      </QueryClientProvider>,
+    );
+    // Whatever was asked for ahead has somebody who wants it.
+    const unwanted = () => client.getQueryCache().getAll().filter((query) => query.getObserversCount() === 0);
+    await vi.waitFor(() => expect(unwanted().map((query) => query.queryKey)).toEqual([]), 30_000);
+    expect(new Set(asked).size).toBe(asked.length);
+  },
+);
+
+it("listens for presses on links, and on what says where it leads", () => {
+  const client = newQueryClient();
+  const stop = watchPresses(client);
+  document.body.innerHTML =
+    '<a href="/ui/workers"><b>Workers</b></a><a href="/docs">Docs</a>' +
+    '<table><tr data-to="/queues/mail"><td>mail</td><td><button>Pause</button></td></tr></table>' +
+    '<button class="chip" data-to="?range=7d">Last week</button><a href="/ui" class="home">Dashboard</a>';
+  const press = (selector: string, more = {}) =>
+    fireEvent.click(document.querySelector(selector) ?? document.body, { button: 0, ...more });
+  window.history.pushState(null, "", "/ui/errors");
+  press("[href='/docs']");
+  press("tr button");
+  press("b", { ctrlKey: true });
+  expect(asked).toEqual([]);
+  press("b");
+  expect(asked).toEqual([expect.stringContaining("/api/v1/workers")]);
+  press("b");
+  expect(asked).toHaveLength(1); // it is on its way
+  press("td");
+  expect(asked).toContainEqual(expect.stringContaining("/api/v1/queues/mail/explain"));
+  press(".chip");
+  expect(asked.at(-1)).toContain("/api/v1/errors?from=7d");
+  for (const [address, range] of [["/ui", "7d"], ["/ui/", "30d"]]) {
+    window.history.pushState(null, "", address);
+    document.querySelector(".chip")?.setAttribute("data-to", `?range=${range}`);
+    press(".chip");
+    expect(asked).toContainEqual(expect.stringContaining(`/api/v1/history?from=${range}`));
+  }
+  press(".home");
+  expect(asked.at(-1)).toContain("/api/v1/history?from=1h");
+  stop();
+  const before = asked.length;
+  press("[href='/ui/workers']");
+  expect(asked).toHaveLength(before);
+});
