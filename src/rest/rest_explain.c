@@ -122,7 +122,7 @@ static void explain_workers(const struct explanation *e, struct str name)
     const struct explain_queue *q = &e->job.queue;
     if (q->worker_count == 0) {
         begin_reason(e->w, "no_worker",
-                     "no worker of the last 24 hours fetches from queue \"" STR_FMT "\"",
+                     "no worker seen in the last 24 hours fetches from queue \"" STR_FMT "\"",
                      STR_ARG(name));
         json_write_end(e->w);
         return;

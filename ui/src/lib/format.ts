@@ -201,3 +201,7 @@ export function parseDuration(text: string): number | null {
   }
   return total;
 }
+
+/** A text of the server with its moments in the reader's own time. */
+export const localTimes = (text: string): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) => moment(at).slice(0, 19));

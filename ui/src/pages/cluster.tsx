@@ -25,7 +25,7 @@ const LABELS: Record<string, string> = {
   request_memory_refused_total: "Requests refused (memory)",
   count: "Snapshots taken",
   async: "Updated asynchronously",
-  queued: "Events queued",
+  queued: "Events received",
   applied: "Events applied",
   dropped: "Events dropped",
   lag: "Events behind",
@@ -83,7 +83,7 @@ const time = (text: string | undefined): string => {
 };
 
 const TIMES: Column<Times>[] = [
-  { id: "name", header: "Step", cell: (t) => t.name },
+  { id: "name", header: "Step", className: "wrap", cell: (t) => t.name },
   { id: "count", header: "Count", className: "num", cell: (t) => t.count.toLocaleString() },
   { id: "p50", header: "p50", className: "num", cell: (t) => time(t.p50) },
   { id: "p90", header: "p90", className: "num", cell: (t) => time(t.p90) },

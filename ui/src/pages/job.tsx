@@ -11,7 +11,7 @@ import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { isObject } from "../lib/exact-json";
-import { capitalise, jobCount, percent } from "../lib/format";
+import { capitalise, jobCount, localTimes, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
 import { Batch } from "./job-parts/batch";
@@ -150,7 +150,7 @@ function Explain({ job }: { job: Job }) {
       <ul className="card-body stack">
         {data.reasons.map((reason) => (
           <li key={reason.code} className="break">
-            {capitalise(reason.message)} <code className="muted">{reason.code}</code>
+            {capitalise(localTimes(reason.message))} <code className="muted">{reason.code}</code>
           </li>
         ))}
         {data.position !== undefined && (

@@ -156,16 +156,18 @@ export default function Sso() {
     <>
       <PageHead title="SSO" />
       <Card title="Single Sign-On">
-        <p className="muted">
-          Users sign in to this interface with an identity provider, and machines send its tokens as bearer tokens. Register this
-          redirect URI with the provider: <code>{window.location.origin}/api/v1/auth/sso/callback</code>. With SAML headers, a proxy
-          signs users in; start the server with <code>--trusted-proxies</code>.
-        </p>
-        {settings.data === undefined ? (
-          <Pending error={settings.error} what="Single sign-on settings" />
-        ) : (
-          <SsoForm key={settings.data.updated_at} settings={settings.data} save={save} />
-        )}
+        <div className="card-body stack">
+          <p className="muted">
+            Users sign in to this interface with an identity provider, and machines send its tokens as bearer tokens. Register
+            this redirect URI with the provider: <code>{window.location.origin}/api/v1/auth/sso/callback</code>. With SAML
+            headers, a proxy signs users in; start the server with <code>--trusted-proxies</code>.
+          </p>
+          {settings.data === undefined ? (
+            <Pending error={settings.error} what="Single sign-on settings" />
+          ) : (
+            <SsoForm key={settings.data.updated_at} settings={settings.data} save={save} />
+          )}
+        </div>
       </Card>
     </>
   );

@@ -90,7 +90,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
     ["Unique key", job.unique_key],
     ["Batch", job.batch_id && <Batch id={job.batch_id} />],
     ["Parent", job.parent_id && <JobLink id={job.parent_id} />],
-    ["Chain", job.chain_id],
+    ["Chain", job.chain_id && <span className="mono small break">{job.chain_id}</span>],
     ["Chain step", job.chain_id && (step < 0 ? (step === -1 ? "exit handler" : "failure handler") : `${step + 1}${steps.length > 0 ? ` of ${steps.length}` : ""}`)],
     ["Waits for", depends_on.length > 0 && depends_on.map((id) => <div key={id}><JobLink id={id} /></div>)],
     ["Created", <At key="created" at={job.created_at} />],

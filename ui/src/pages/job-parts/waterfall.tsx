@@ -42,8 +42,10 @@ export function Waterfall({ job, events }: { job: Job; events: readonly LiveEven
   const bars = placed(all.slice(-SHOWN), now);
   const total = (kind: Span["kind"]): number =>
     all.filter((s) => s.kind === kind).reduce((sum, s) => sum + (s.to ?? now) - s.from, 0);
-  const running = duration(total("running"));
-  const idle = duration(total("waiting") + total("retrying"));
+  const sums: [word: string, ms: number][] = [
+    ["waited", total("waiting") + total("retrying")],
+    ["ran", total("running")],
+  ];
   if (all.length === 0) {
     return null;
   }
@@ -52,7 +54,10 @@ export function Waterfall({ job, events }: { job: Job; events: readonly LiveEven
       title="Waiting and running"
       aside={
         <span className="muted small">
-          waited {idle}, ran {running}
+          {sums
+            .filter(([, ms]) => ms > 0)
+            .map(([word, ms]) => `${word} ${duration(ms)}`)
+            .join(", ")}
         </span>
       }
     >

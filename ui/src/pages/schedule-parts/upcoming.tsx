@@ -96,7 +96,7 @@ export function Upcoming() {
               <span />
               <span className="hours">
                 {ticks(now).map((at) => (
-                  <span key={at} style={{ left: part(at, now) }}>
+                  <span key={at} className={at - now > 0.95 * DAY_MS ? "last" : ""} style={{ left: part(at, now) }}>
                     {moment(at).slice(11, 16)}
                   </span>
                 ))}
