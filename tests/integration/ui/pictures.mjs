@@ -42,7 +42,14 @@ const PAGES = {
   dashboard: ["/ui/", work],
   queues: ["/ui/queues", charts],
   queue: ["/ui/queues/emails.send"],
-  search: ["/ui/queues/emails.send?state=dead,pending&tag=tenant%3Dacme&payload_jq=.amount+%3E+100"],
+  search: [
+    "/ui/queues/emails.send?state=dead,pending&tag=tenant%3Dacme&payload_jq=.amount+%3E+100",
+    // The charts are above it; without those it could move away again.
+    async (page) => {
+      await visible(page.getByRole("img", { name: /^Jobs per/ }));
+      await page.getByRole("region", { name: "Search" }).evaluate((panel) => panel.scrollIntoView());
+    },
+  ],
   bulk: [
     "/ui/queues/emails.send?state=dead",
     async (page) => {

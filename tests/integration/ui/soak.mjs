@@ -1,7 +1,7 @@
 // How the interface bears a large server, and a long day.
 //
 //   CORVO_BINARY=… CORVO_UI_MODULES=… node soak.mjs [--queues 1000] [--jobs 1000000] [--minutes 60]
-//       [--rate 200] [--rounds 5] [--hours 168] [--data FOLDER] [--out FILE]
+//       [--rate 200] [--rounds 10] [--only PART,…] [--hours 168] [--data FOLDER] [--out FILE]
 //
 // A server of its own is filled through the API, and goes on working: jobs are enqueued, fetched and
 // completed at --rate a second while the browser looks on. The jobs that are completed at first are
@@ -11,7 +11,8 @@
 //
 // Does it answer at once? Everything that a person does on the dashboard, the list of queues, a
 // queue's page, the jobs of all queues and the errors is done, and the browser's own Event Timing
-// says how long each took from the input to the next picture, in --rounds rounds. What is read from
+// says how long each took from the input to the next picture, in --rounds rounds (of all parts, or of
+// those in --only: dashboard, queues, queue, history, jobs). What is read from
 // the server shows later: that is measured from the click to the data. The limit is 100 ms for the
 // median; the longest is shown beside it, and the processor time of the page from the input until it
 // rests, refreshes included. Where other programs keep the machine busy, waiting for a processor is
@@ -26,7 +27,7 @@
 //
 // The result is a table in Markdown on the standard output; the exit code is 1 when a limit is
 // broken.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -46,7 +47,8 @@ const { values: options } = parseArgs({
     jobs: { type: "string", default: "1000000" },
     minutes: { type: "string", default: "60" },
     rate: { type: "string", default: "200" },
-    rounds: { type: "string", default: "5" },
+    rounds: { type: "string", default: "10" },
+    only: { type: "string", default: "dashboard,queues,queue,history,jobs" },
     hours: { type: "string", default: "168" },
     data: { type: "string" },
     out: { type: "string" },
@@ -201,9 +203,9 @@ function stopwatch(page, seen) {
   };
 }
 
-/** Runs in the page: from the next click until an element has a text that it did not have before. Who looks from outside
- * sees it later: the pauses between two looks grow to half a second. */
-function fromClickToData(selector) {
+/** Runs in the page: from the next click until an element has a text that it did not have before, and when the request for
+ * it was sent and answered. Who looks from outside sees it later: the pauses between two looks grow to half a second. */
+function fromClickToData([selector, path]) {
   const text = () => document.querySelector(selector)?.textContent;
   const before = text();
   window.waited = new Promise((done) => {
@@ -211,7 +213,13 @@ function fromClickToData(selector) {
       const observer = new MutationObserver(() => {
         if (![undefined, before].includes(text())) {
           observer.disconnect();
-          done(performance.now() - event.timeStamp);
+          const took = performance.now() - event.timeStamp;
+          const request = performance
+            .getEntriesByType("resource")
+            .filter((e) => e.name.includes(path) && e.startTime > event.timeStamp - 500)
+            .at(-1);
+          const since = (at) => (at === undefined ? "?" : Math.round(at - event.timeStamp));
+          done({ took, sent: since(request?.startTime), answered: since(request?.responseEnd) });
         }
       });
       observer.observe(document.body, { childList: true, subtree: true, characterData: true });
@@ -222,17 +230,19 @@ function fromClickToData(selector) {
 
 /** Click, and note how long it takes until the data is there: a page that reads it from the server. */
 function waiting(page, seen) {
-  return async (where, what, act, selector) => {
+  return async (where, what, act, selector, path) => {
     const before = await cpuOf(page);
-    await page.evaluate(fromClickToData, selector);
+    await page.evaluate(() => performance.clearResourceTimings());
+    await page.evaluate(fromClickToData, [selector, path]);
     await act();
-    const took = Math.round(await page.evaluate(() => window.waited));
+    const { took: exactly, sent, answered } = await page.evaluate(() => window.waited);
+    const took = Math.round(exactly);
     const name = `${where} | ${what}, until the data is there`;
     const row = seen.get(name) ?? { events: [], tasks: [0], cpu: [] };
     seen.set(name, row);
     row.events.push(took);
     row.cpu.push(Math.round((await cpuOf(page)) - before));
-    say(`${where}, ${what}: data after ${took} ms`);
+    say(`${where}, ${what}: asked after ${sent} ms, answered after ${answered}, data after ${took}`);
   };
 }
 
@@ -248,11 +258,9 @@ async function interact(browser, server) {
     await page.addInitScript(watch);
     const time = stopwatch(page, seen);
     const wait = waiting(page, seen);
-    await useDashboard(page, time);
-    await useQueues(page, time);
-    await useQueue(page, time);
-    await useHistory(page, time, wait);
-    await useJobs(page, time, wait);
+    for (const part of options.only.split(",")) {
+      await PARTS[part](page, time, wait);
+    }
     problems.push(...page.problems);
     await page.context().close();
   }
@@ -294,9 +302,20 @@ async function useDashboard(page, time) {
   await page.getByRole("button", { name: /^Resume / }).first().click();
 }
 
+const nav = (page, name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
+
+/** Where a part begins that does not follow the one before it. */
+async function begin(page) {
+  if (page.url() === "about:blank") {
+    await page.goto("/ui/");
+    await settled(page);
+    await visible(page.getByRole("img", { name: /^Jobs per/ }));
+  }
+}
+
 async function useQueues(page, time) {
-  const nav = (name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
-  await time("queues", "come from the dashboard", () => nav("Queues").click());
+  await begin(page);
+  await time("queues", "come from the dashboard", () => nav(page, "Queues").click());
   await visible(page.getByText(`All Queues (${QUEUES})`));
   const filter = page.getByLabel("Filter by name");
   await time("queues", "type a filter", () => filter.pressSequentially("tenant-09", { delay: 30 }));
@@ -305,13 +324,20 @@ async function useQueues(page, time) {
   await filter.fill(BIG);
   await time("queues", "open a queue", () => page.locator("tbody tr").first().click());
   await page.waitForURL(`**/ui/queues/${BIG}`);
+  await visible(page.locator("tbody a"));
 }
 
-async function useQueue(page, time) {
+async function useQueue(page, time, wait) {
   const button = (name) => page.getByRole("button", { name, exact: true });
   const rows = page.locator("tbody tr");
+  await begin(page);
+  await nav(page, "Queues").click();
+  await page.getByLabel("Filter by name").fill(BIG);
+  const row = page.locator("tbody tr").first();
+  await visible(row.getByText(BIG));
+  await wait("queue", "open", () => row.click(), "table[aria-label=Jobs] tbody a", "/jobs/search");
   await visible(page.locator("tbody a"));
-  await time("queue", "filter by state", () => button("Dead").click());
+  await wait("queue", "filter by state", () => button("Dead").click(), "table[aria-label=Jobs] tbody a", "/jobs/search");
   await visible(page.locator("tbody").getByText("Dead"));
   await time("queue", "remove the filter", () => page.getByRole("button", { name: /^Dead/ }).click());
   await time("queue", "open the filters", () => page.getByRole("button", { name: /^Advanced filters/ }).click());
@@ -338,8 +364,11 @@ async function useQueue(page, time) {
       await page.keyboard.press("j");
     }
   });
-  await time("queue", "open a job", () => page.keyboard.press("Enter"));
+  await time("queue", "open a job by a key", () => page.keyboard.press("Enter"));
   await page.waitForURL("**/ui/jobs/*");
+  await page.goBack();
+  await visible(page.locator("tbody a"));
+  await wait("queue", "open a job", () => page.locator("tbody a").first().click(), ".facts", "/jobs/job_");
   await page.goBack();
   const other = await page.context().newPage();
   await other.goto("about:blank");
@@ -353,13 +382,13 @@ async function useQueue(page, time) {
 
 /** Ranges of time on the dashboard and on the page of a queue. */
 async function useHistory(page, time, wait) {
-  const nav = (name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
   const range = (name) => page.getByRole("button", { name, exact: true });
   const charts = () => page.getByRole("img", { name: /^Jobs per/ });
-  await nav("Dashboard").click();
+  await begin(page);
+  await nav(page, "Dashboard").click();
   await visible(charts());
   for (const name of ["Last day", "Last week", "Last 30 days"]) {
-    await wait("history", name.toLowerCase(), () => range(name).click(), ".grid-2 .card");
+    await wait("history", name.toLowerCase(), () => range(name).click(), ".grid-2 .card", "/history?");
     await visible(charts());
   }
   // These are still fresh: the page has their data and does not ask for it.
@@ -379,11 +408,12 @@ async function useHistory(page, time, wait) {
 
 /** The jobs of all queues, the errors, and the way to anything by keys. */
 async function useJobs(page, time, wait) {
-  const nav = (name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
-  await wait("jobs", "open", () => nav("Jobs").click(), "table[aria-label=Jobs] tbody a");
-  await time("jobs", "filter by state", () => page.getByRole("button", { name: "Completed", exact: true }).click());
+  const state = (name) => page.getByRole("button", { name, exact: true });
+  await begin(page);
+  await wait("jobs", "open", () => nav(page, "Jobs").click(), "table[aria-label=Jobs] tbody a", "/jobs/search");
+  await wait("jobs", "filter by state", () => state("Dead").click(), "table[aria-label=Jobs] tbody a", "/jobs/search");
   await visible(page.locator("tbody a"));
-  await wait("errors", "open", () => nav("Errors").click(), "[data-testid=error-group]");
+  await wait("errors", "open", () => nav(page, "Errors").click(), "[data-testid=error-group]", "/errors?");
   await time("palette", "open", () => page.keyboard.press("Control+k"));
   const last = queueName(QUEUES - 1);
   await time("palette", "type", () => page.keyboard.type(last));
@@ -391,6 +421,8 @@ async function useJobs(page, time, wait) {
   await time("palette", "go to the queue", () => page.keyboard.press("Enter"));
   await page.waitForURL(`**/ui/queues/${last}`);
 }
+
+const PARTS = { dashboard: useDashboard, queues: useQueues, queue: useQueue, history: useHistory, jobs: useJobs };
 
 /** What is left of a page when its garbage is gone. */
 async function left(session) {
@@ -445,10 +477,10 @@ const isBusy = () => loadavg()[0] > 2 * availableParallelism();
 
 /** What the requests of the pages cost the server, each by itself. */
 async function requestCosts(server) {
-  const used = () => {
-    const fields = readFileSync(`/proc/${server.process.pid}/stat`, "utf8").split(") ")[1].split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * 10; // ticks of 10 ms
-  };
+  // In ns, of all threads: the ticks of /proc/PID/stat are longer than most requests.
+  const tasks = `/proc/${server.process.pid}/task`;
+  const ofThread = (id) => Number(readFileSync(`${tasks}/${id}/schedstat`, "utf8").split(" ")[0]);
+  const used = () => readdirSync(tasks).reduce((sum, id) => sum + ofThread(id), 0) / 1e6;
   const searches = [{ limit: 50 }, { state: ["dead"], limit: 50 }, { queue: BIG, limit: 50, sort: "priority" }];
   const requests = [
     ["GET", "/queues"], ["GET", "/workers"], ["GET", "/history?from=1h"], ["GET", "/history?from=24h"],
@@ -463,7 +495,7 @@ async function requestCosts(server) {
       await server.must(method, path, body);
     }
     costs.push({ path: body === undefined ? path : `${path} ${JSON.stringify(body)}`, ms: (used() - before) / times });
-    say(`${costs.at(-1).path}: ${costs.at(-1).ms} ms`);
+    say(`${costs.at(-1).path}: ${costs.at(-1).ms.toFixed(2)} ms`);
   }
   return costs;
 }
