@@ -157,7 +157,7 @@ export default function Sso() {
       <PageHead title="SSO" />
       <Card title="Single Sign-On">
         <div className="card-body stack">
-          <p className="muted">
+          <p className="muted break">
             Users sign in to this interface with an identity provider, and machines send its tokens as bearer tokens. Register
             this redirect URI with the provider: <code>{window.location.origin}/api/v1/auth/sso/callback</code>. With SAML
             headers, a proxy signs users in; start the server with <code>--trusted-proxies</code>.
