@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Jobs that the server delivers: calls a second, lateness, a hanging host, memory, and the rate of creation.
 
-  push.py --binary PATH [--jobs N] [--due-window S] [--hanging N] [--targets N] [--create N]
+  push.py --binary PATH [--jobs N] [--due-window S] [--hanging N] [--targets N] [--create N [--rounds N]]
 
 Enqueues N jobs that are due in a window of S seconds, some more for a host that never answers, waits until all of the
 first have been called, and prints calls per second and the lateness of each call by its own due time. With a window
@@ -19,6 +19,7 @@ import os
 import re
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -137,34 +138,40 @@ KINDS = {
 }
 
 
+def create_one(server, port, kind, jobs):
+    """Jobs a second, and microseconds of processor time for each."""
+    path, body = KINDS[kind]
+    await_view(port)
+    began, before = time.monotonic(), processor_time(server)
+    clients = [multiprocessing.Process(target=pipeline.post, args=(port, path, body, jobs // 4)) for _ in range(4)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+        if client.exitcode != 0:
+            raise RuntimeError(f"{kind}: a client failed")
+    return jobs / (time.monotonic() - began), (processor_time(server) - before) / jobs * 1e6
+
+
 def create(options, folder):
+    """In rounds, forwards and backwards in turn; ratios are those within a round."""
     server, port = start_server(options.binary, folder, "--queue-job-limit", "100000000", "--queue-memory-limit", "100GB")
-    best, used = {}, {}
+    rounds = []
     try:
-        for _ in range(3):
-            for kind, (path, body) in KINDS.items():
-                await_view(port)
-                began, before = time.monotonic(), processor_time(server)
-                clients = [multiprocessing.Process(target=pipeline.post, args=(port, path, body, options.create // 4))
-                           for _ in range(4)]
-                for client in clients:
-                    client.start()
-                for client in clients:
-                    client.join()
-                    if client.exitcode != 0:
-                        raise RuntimeError(f"{kind}: a client failed")
-                rate = options.create / (time.monotonic() - began)
-                best[kind] = max(best.get(kind, 0), rate)
-                cost = (processor_time(server) - before) / options.create * 1e6
-                used[kind] = min(used.get(kind, cost), cost)
-        for kind, rate in best.items():
-            print(f"create: POST {kind:<17} {rate:.0f}/s, {used[kind]:.1f} us of processor time each (best of three)")
-        for kind in ("enqueue", "enqueue with push"):
-            print(f"create: jobs to {kind}: ratio of the rates {best['jobs'] / best[kind]:.2f}, "
-                  f"of the processor times {used[kind] / used['jobs']:.2f}")
+        for n in range(options.rounds):
+            kinds = list(KINDS) if n % 2 == 0 else list(KINDS)[::-1]
+            rounds.append({kind: create_one(server, port, kind, options.create) for kind in kinds})
     finally:
         server.terminate()
         server.wait()
+    for kind in KINDS:
+        rate, cost = (statistics.median(r[kind][i] for r in rounds) for i in (0, 1))
+        print(f"create: POST {kind:<17} {rate:.0f}/s, {cost:.1f} us of processor time each")
+    for kind in ("enqueue", "enqueue with push"):
+        rates = sorted(r["jobs"][0] / r[kind][0] for r in rounds)
+        costs = [r[kind][1] / r["jobs"][1] for r in rounds]
+        print(f"create: jobs to {kind}: ratio of the rates {statistics.median(rates):.2f} "
+              f"(rounds {rates[0]:.2f} to {rates[-1]:.2f}), of the processor times {statistics.median(costs):.2f}")
 
 
 def main():
@@ -176,6 +183,7 @@ def main():
     parser.add_argument("--targets", type=int, default=1, help="processes that are called")
     parser.add_argument("--target", help="what is called, instead of bench/push_target beside the binary")
     parser.add_argument("--create", type=int, default=0, help="jobs to create in each turn")
+    parser.add_argument("--rounds", type=int, default=11, help="of turns to create")
     options = parser.parse_args()
     for run in ([deliver] if options.jobs > 0 else []) + ([create] if options.create > 0 else []):
         folder = tempfile.mkdtemp(prefix="corvo-push-bench-")
