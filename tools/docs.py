@@ -22,7 +22,7 @@ HEADING = re.compile(r"^(#{1,4}) +(.*)$")
 
 
 def slug(text):
-    return re.sub(r"[^a-z0-9 -]", "", re.sub(r"[`*]", "", text).lower()).strip().replace(" ", "-")
+    return re.sub(r"[^a-z0-9_ -]", "", re.sub(r"[`*]", "", text).lower()).strip().replace(" ", "-")
 
 
 def inline(text, link):
