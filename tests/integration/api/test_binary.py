@@ -203,10 +203,11 @@ class Work(BinaryTest):
     def test_a_lease_that_ends_is_told(self):
         queue, worker = unique("q"), self.connect()
         id_ = self.api.enqueue(queue)
-        worker.send(SUBSCRIBE, subscribe(queue, 2, lease_ms=1000))
+        worker.send(SUBSCRIBE, subscribe(queue, 1, lease_ms=1000))
         first = jobs_of(worker.next()[2])[0]
         self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
-        again = jobs_of(worker.next()[2])[0]  # it has a credit left
+        worker.send(SUBSCRIBE, subscribe(queue, 1))  # with a lease that does not end before the test
+        again = jobs_of(worker.next()[2])[0]
         self.assertEqual((again["id"], again["attempt"]), (id_, 2))
         self.assertEqual(worker.affected(ACK, acks((id_, first["token"]))), (0, 0))
         self.assertEqual(worker.affected(ACK, acks((id_, again["token"]))), (1, 0))
