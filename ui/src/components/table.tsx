@@ -106,7 +106,7 @@ function useWindow(count: number, focused: number | null) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [focused]);
   if (!virtual) {
-    return { body, first: 0, last: Math.max(drawn, FIRST_ROWS, focused ?? 0), before: 0, after: 0, measure: undefined };
+    return { body, first: 0, last: Math.max(drawn, FIRST_ROWS, (focused ?? -1) + 1), before: 0, after: 0, measure: undefined };
   }
   const items = virtualizer.getVirtualItems();
   const first = items[0];
