@@ -556,28 +556,55 @@ void store_docs_committed(struct store_docs *d)
     }
 }
 
+/* Documents that are read together: keys that are still looked for, and where each was in what was
+ * asked for. */
+struct some {
+    const struct kv_visitor *visitor;
+    struct str keys[STORE_DOCS_FETCH_MAX];
+    size_t places[STORE_DOCS_FETCH_MAX];
+    bool found[STORE_DOCS_FETCH_MAX];
+    size_t count;
+};
+
 /* A head is not a document. */
 static void visit_whole(void *data, size_t i, struct str bytes)
 {
-    const struct kv_visitor *visitor = data;
+    struct some *some = data;
     struct store_job_body body;
     if (!store_job_find_body(bytes, &body)) {
-        visitor->value(visitor->data, i, bytes);
+        some->found[i] = true;
+        some->visitor->value(some->visitor->data, some->places[i], bytes);
     }
+}
+
+static void keep_missing(struct some *some)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < some->count; i++) {
+        if (!some->found[i]) {
+            some->keys[kept] = some->keys[i];
+            some->places[kept++] = some->places[i];
+        }
+    }
+    some->count = kept;
 }
 
 void store_docs_read_some(struct store *s, const struct id *ids, size_t count,
                           const struct kv_visitor *visitor)
 {
-    struct str keys[STORE_DOCS_FETCH_MAX];
-    struct kv_visitor to = *visitor;
-    struct kv_visitor whole = {.value = visit_whole, .data = &to};
+    static const unsigned families[] = {STORE_DONE, STORE_LIVE};
+    struct some some = {.visitor = visitor, .count = count};
     CHECK(count <= STORE_DOCS_FETCH_MAX);
     for (size_t i = 0; i < count; i++) {
-        keys[i] = key_of(&ids[i]);
+        some.keys[i] = key_of(&ids[i]);
+        some.places[i] = i;
     }
     struct kv *kv = store_hold(s);
-    kv_get_some(kv, STORE_DONE, keys, count, &whole);
+    for (size_t f = 0; f < sizeof families / sizeof families[0] && some.count > 0; f++) {
+        struct kv_visitor whole = {.value = visit_whole, .data = &some};
+        kv_get_some(kv, families[f], some.keys, some.count, &whole);
+        keep_missing(&some);
+    }
     kv_close(kv);
 }
 

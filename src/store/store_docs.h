@@ -71,9 +71,9 @@ uint64_t store_docs_read_bytes(const struct store_docs *d);
 /* The entry is on its way to disk: forget what was kept for it and shrink to the limit. */
 void store_docs_committed(struct store_docs *d);
 
-/* From any thread: the committed documents of those jobs for which that is cheap, as they have
- * ended one after the other and are small; of STORE_DOCS_FETCH_MAX at most. For the others ask
- * store_docs_read. */
+/* From any thread: the committed documents of those jobs for which that is cheap, because they are
+ * small and their ids follow one another; of STORE_DOCS_FETCH_MAX at most. A job that moves
+ * meanwhile may be left out. For the others ask store_docs_read. */
 void store_docs_read_some(struct store *s, const struct id *ids, size_t count,
                           const struct kv_visitor *visitor);
 
