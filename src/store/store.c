@@ -105,6 +105,7 @@ enum err_code store_open(struct store *s, const char *path, struct err *err)
     /* What is in the log has to be stored, whatever its size: see LIMIT_STEP_BYTES. */
     buf_init(&s->scratch, SIZE_MAX);
     buf_init(&s->scratch_key, 4096);
+    buf_init(&s->event_starts, SIZE_MAX); /* as many as there are events in the log, at most */
     if (kv_open(path, &config, &s->kv, err) != ERR_OK) {
         return err->code;
     }
@@ -120,6 +121,7 @@ void store_close(struct store *s)
     kv_close(s->kv);
     buf_deinit(&s->scratch);
     buf_deinit(&s->scratch_key);
+    buf_deinit(&s->event_starts);
     (void)pthread_mutex_destroy(&s->kv_lock);
     *s = (struct store){0};
 }
@@ -132,6 +134,7 @@ enum err_code store_replace(struct store *s, const char *path, struct err *err)
     }
     store_docs_free(s->docs);
     kv_batch_free(s->batch);
+    buf_clear(&s->event_starts);
     (void)pthread_mutex_lock(&s->kv_lock);
     struct kv *old = s->kv;
     s->kv = fresh;

@@ -53,6 +53,7 @@ struct store {
     struct store_meta meta;
     struct buf scratch; /* for encoding one key or value */
     struct buf scratch_key;
+    struct buf event_starts; /* of the event log (store_event.c) */
 };
 
 /* Open the folder and read the machine's record; a new folder starts from nothing. */

@@ -137,9 +137,54 @@ static uint64_t seq_of(struct str key)
     return seq;
 }
 
+/* Blocks that were written since the store was opened: the number of the first event of each, in
+ * order. Where the log is cut is found there, without a walk: under load that is every few
+ * milliseconds, and a walk behind the last cut would write the window of kv each time. */
+
+static size_t starts_count(const struct store *s)
+{
+    return s->event_starts.len / sizeof(uint64_t);
+}
+
+static uint64_t start_at(const struct store *s, size_t i)
+{
+    uint64_t start;
+    memcpy(&start, s->event_starts.ptr + i * sizeof start, sizeof start);
+    return start;
+}
+
+/* How many of them begin before seq. */
+static size_t starts_before(const struct store *s, uint64_t seq)
+{
+    size_t low = 0;
+    size_t high = starts_count(s);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (start_at(s, middle) < seq) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void forget_starts_before(struct store *s, uint64_t seq)
+{
+    size_t gone = starts_before(s, seq) * sizeof(uint64_t);
+    if (gone > 0) {
+        s->event_starts.len -= gone;
+        memmove(s->event_starts.ptr, s->event_starts.ptr + gone, s->event_starts.len);
+    }
+}
+
 /* Where the committed block that holds seq begins. */
 static uint64_t block_start(struct store *s, uint64_t seq)
 {
+    size_t known = starts_before(s, seq + 1);
+    if (known > 0) {
+        return start_at(s, known - 1);
+    }
     struct seq_key key = key_of(seq);
     struct str at = str_from(key.bytes, sizeof key.bytes);
     struct kv_iter *it = store_iter(s, STORE_EVENTS, at);
@@ -157,6 +202,7 @@ static void drop_before(struct store *s, uint64_t seq)
     kv_delete_range(s->batch, STORE_EVENTS, str_from(from.bytes, sizeof from.bytes),
                     str_from(until.bytes, sizeof until.bytes));
     s->meta.oldest_event = seq;
+    forget_starts_before(s, seq);
 }
 
 void store_event_write(struct store *s, struct store_event_block *b)
@@ -165,7 +211,8 @@ void store_event_write(struct store *s, struct store_event_block *b)
         return;
     }
     CHECK(!b->bytes.overflow);
-    struct seq_key key = key_of(s->meta.next_event);
+    uint64_t start = s->meta.next_event;
+    struct seq_key key = key_of(start);
     buf_clear(&s->scratch);
     store_event_encode(b, s->meta.now, &s->scratch);
     CHECK(!s->scratch.overflow);
@@ -176,6 +223,7 @@ void store_event_write(struct store *s, struct store_event_block *b)
     if (s->meta.next_event - s->meta.oldest_event > LIMIT_EVENTS_KEPT + TRIM_STEP) {
         drop_before(s, block_start(s, s->meta.next_event - LIMIT_EVENTS_KEPT));
     }
+    buf_add(&s->event_starts, &start, sizeof start);
 }
 
 static struct wall written_at(struct str block)

@@ -226,6 +226,33 @@ static void log__keeps_a_block_that_is_larger_than_the_limit(void **state)
     assert_int_equal(s.count, 20);
 }
 
+/* Blocks of a run are known; those of the run before have to be looked for. */
+static void log__is_cut_at_the_same_place_after_a_restart(void **state)
+{
+    struct store_fixture *restarted = *state;
+    struct store_fixture *on = NULL;
+    assert_int_equal(store_fixture_setup((void **)&on), 0);
+    struct rng rng = rng_from(7);
+    enum { BLOCKS = 400, STEP = 500, STEPS = 4 }; /* often the cut is just where a block begins */
+    for (unsigned i = 1; i <= BLOCKS; i++) {
+        unsigned count = STEP * (1 + (unsigned)rng_below(&rng, STEPS));
+        if (rng_below(&rng, 20) == 0) {
+            store_fixture_reopen(restarted);
+        }
+        write_block(restarted, i, count);
+        write_block(on, i, count);
+        if (rng_below(&rng, 50) == 0) {
+            int64_t before = (int64_t)i - 10;
+            assert_int_equal(trim(restarted, before).ns, trim(on, before).ns);
+        }
+        assert_int_equal(restarted->store.meta.oldest_event, on->store.meta.oldest_event);
+    }
+    struct seen s = read_after(on, 0);
+    assert_int_equal(s.first, on->store.meta.oldest_event);
+    assert_true(on->store.event_starts.len <= s.count * sizeof(uint64_t));
+    assert_int_equal(store_fixture_teardown((void **)&on), 0);
+}
+
 struct copy {
     struct store_event_block block;
     struct wall at;
@@ -322,5 +349,6 @@ TEST_GROUP(store_event, cmocka_unit_test(words__are_those_of_the_contract),
            STORE_TEST(trim__leaves_what_the_same_entry_writes),
            STORE_TEST(log__keeps_a_bounded_number_of_events),
            STORE_TEST(log__keeps_a_block_that_is_larger_than_the_limit),
+           STORE_TEST(log__is_cut_at_the_same_place_after_a_restart),
            cmocka_unit_test(each__refuses_what_was_never_written),
            STORE_TEST(read_failures__stop_the_process));
