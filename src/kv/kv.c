@@ -17,8 +17,8 @@ enum {
     KV_FULL_TRIES = 600, /* a minute */
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
-    KV_WINDOW_BYTES = 512 << 10,
-    KV_WINDOW_KEYS = 1024,     /* written in a millisecond or two */
+    KV_WINDOW_BYTES = 2 << 20,
+    KV_WINDOW_KEYS = 4096,     /* written in a few milliseconds */
     KV_SKIPPED_MAX = 256,      /* deleted keys in a row, in a walk that need not go on */
     KV_LARGE_BYTES = 8 << 20,  /* a commit that gains nothing from waiting in the window */
     KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: those that lie together are read together */

@@ -41,7 +41,7 @@ struct kv_config {
     unsigned hinted_families;
     size_t write_buffer_bytes; /* per family; 0 is the default of 64 MiB */
     size_t cache_bytes;        /* block cache over all families; 0 is the default of 64 MiB */
-    size_t window_bytes;       /* commits kept together; 0 is the default of 512 KiB */
+    size_t window_bytes;       /* commits kept together; 0 is the default of 2 MiB */
 };
 
 /* Open, or create, the store in the folder path. On success the caller owns *out_kv. */
