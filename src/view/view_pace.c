@@ -10,6 +10,9 @@
  * The processors are busy when the writer itself has to wait for one, or for the disk: when its
  * last turns took much longer than they ran.
  *
+ * Full text is a third of the work, and few ask for it: while the writer has to rest, it waits, up
+ * to a number of texts that are indexed in a second or two.
+ *
  * A question waits for what was answered before it. While jobs change faster than the copy can
  * follow at once, and go on doing so, that moment has passed when it is reached: a question then
  * waits for a moment only, and its answer says how much is missing.
@@ -23,7 +26,8 @@ enum {
     SHARE_ALL = 1000,
     LATE = 100000, /* …when so many ids wait: two seconds' worth of a busy server */
     REST_MS_MAX = 1000,
-    ASKED_MS = 5000, /* lately */
+    ASKED_MS = 5000,   /* lately */
+    PRESSED_MS = 2000, /* after a rest; longer than any */
     BEHIND_MAX = 2000000,
     WAITED_PART = 4,    /* of the time of the turns, spent waiting: the processors are busy */
     TURNS = 4,          /* whose times count, about */
@@ -76,7 +80,15 @@ int64_t view_pace__rest_ms(struct view_pace *p, const struct engine_feed *feed)
                              .changed = engine_feed_newest(feed) != p->newest,
                              .behind = engine_feed_waiting(feed),
                              .asked_ms = asked_ms(p)};
-    return view_pace__rule(&turn);
+    int64_t ms = view_pace__rule(&turn);
+    p->rested_ns = ms > 0 ? os_clock_mono().ns : p->rested_ns;
+    return ms;
+}
+
+bool view_pace__is_pressed(const struct view_pace *p)
+{
+    int64_t rested_ms = (os_clock_mono().ns - p->rested_ns) / NS_PER_MS;
+    return p->rested_ns != 0 && rested_ms < PRESSED_MS && asked_ms(p) >= ASKED_MS;
 }
 
 void view_pace__asked(struct view_pace *p)

@@ -15,6 +15,7 @@ struct view_pace {
     uint64_t newest;                /* entry that changed a job, then */
     int64_t took_ns, took_ran_ns;   /* the last turns: how long they took, and ran */
     int64_t asked_ns;               /* when somebody last waited for the copy */
+    int64_t rested_ns;              /* when it last had to rest */
 };
 
 /* What a turn was like. */
@@ -32,6 +33,8 @@ void view_pace__asked(struct view_pace *p);
 /* How long to rest after the turn; 0: not at all. */
 int64_t view_pace__rest_ms(struct view_pace *p, const struct engine_feed *feed);
 int64_t view_pace__rule(const struct view_turn *t); /* the rule alone */
+/* Has it rested lately, and nobody asked? What is not urgent then waits. */
+bool view_pace__is_pressed(const struct view_pace *p);
 /* How long changes are collected, when that is linger_ms while nobody asks. */
 int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms);
 

@@ -35,6 +35,7 @@ enum {
     DRAIN_MS = 2000,      /* so long it is written on before stopping, and a turn */
     TURNS_PER_WORDS = 16, /* while the feed does not get empty, the words get a turn now and then */
     WORDS_LINGER_MS = 500,
+    WORDS_WAIT_MAX = 64 * VIEW_WORDS_CHUNK, /* texts that wait while the writer has to rest */
 };
 
 #define ALL UINT64_MAX
@@ -64,9 +65,25 @@ static void shrink_later(struct view_writer *w)
     }
 }
 
+static void on_words_timer(uv_timer_t *timer);
+
+static void words_later(struct view_writer *w)
+{
+    CHECK(uv_timer_start(&w->words_timer, on_words_timer, WORDS_LINGER_MS, 0) == 0);
+}
+
+static bool words_can_wait(const struct view_writer *w)
+{
+    return w->status.text_lag < WORDS_WAIT_MAX && view_pace__is_pressed(&w->pace);
+}
+
 static void on_words_timer(uv_timer_t *timer)
 {
     struct view_writer *w = timer->data;
+    if (words_can_wait(w)) {
+        words_later(w);
+        return;
+    }
     w->words_due = true;
     go_on(w);
 }
@@ -79,7 +96,7 @@ static void publish(struct view_writer *w)
         w->words_complete = w->words_behind ? w->words_complete : w->complete;
     }
     if (w->words_behind && !w->words_due && uv_is_active((uv_handle_t *)&w->words_timer) == 0) {
-        CHECK(uv_timer_start(&w->words_timer, on_words_timer, WORDS_LINGER_MS, 0) == 0);
+        words_later(w);
     }
     view__publish(w->view, &w->status, w->complete, w->words_complete);
 }
@@ -337,11 +354,12 @@ static void words_turn(struct view_writer *w)
 }
 
 /* Words are cheapest in large pieces: they wait until there are many, or some time has passed, or
- * somebody asks for them; and rows come first, when their time has come. */
+ * somebody asks for them; longer while others need the processors; and rows come first, when their
+ * time has come. */
 static bool words_are_due(const struct view_writer *w)
 {
     return w->words_behind && !w->stopping &&
-           (w->words_due || w->status.text_lag >= VIEW_WORDS_CHUNK) &&
+           (w->words_due || (w->status.text_lag >= VIEW_WORDS_CHUNK && !words_can_wait(w))) &&
            (!w->look || w->lingering || w->turns >= TURNS_PER_WORDS);
 }
 

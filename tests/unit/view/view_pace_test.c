@@ -45,6 +45,28 @@ static void view_pace__looks_more_often_while_somebody_asks(void **state)
     assert_int_equal(view_pace__linger_ms(&p, 0), 0);
 }
 
+static void view_pace__is_pressed_after_a_rest_that_nobody_minds(void **state)
+{
+    int64_t now = os_clock_mono().ns;
+    int64_t long_ago = now - 3600 * NS_PER_S;
+    int64_t lately = now + 3600 * NS_PER_S; /* the test may take its time */
+    const struct {
+        const char *name;
+        struct view_pace pace;
+        bool pressed;
+    } rows[] = {
+        {"it has never rested", {.asked_ns = long_ago}, false},
+        {"it rested long ago", {.asked_ns = long_ago, .rested_ns = long_ago}, false},
+        {"it rested lately", {.asked_ns = long_ago, .rested_ns = lately}, true},
+        {"it rested lately, and somebody asks", {.asked_ns = lately, .rested_ns = lately}, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        assert_int_equal(view_pace__is_pressed(&rows[i].pace), rows[i].pressed);
+    }
+}
+
 static void view_pace__a_question_waits_long_unless_jobs_change_all_the_time(void **state)
 {
     static const struct {
@@ -72,4 +94,5 @@ static void view_pace__a_question_waits_long_unless_jobs_change_all_the_time(voi
 
 TEST_GROUP(view_pace, cmocka_unit_test(view_pace__gives_way_where_it_should),
            cmocka_unit_test(view_pace__looks_more_often_while_somebody_asks),
+           cmocka_unit_test(view_pace__is_pressed_after_a_rest_that_nobody_minds),
            cmocka_unit_test(view_pace__a_question_waits_long_unless_jobs_change_all_the_time));
