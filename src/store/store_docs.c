@@ -585,6 +585,7 @@ static void keep_missing(struct some *some)
             some->keys[kept] = some->keys[i];
             some->places[kept++] = some->places[i];
         }
+        some->found[i] = false;
     }
     some->count = kept;
 }
@@ -600,7 +601,7 @@ void store_docs_read_some(struct store *s, const struct id *ids, size_t count,
         some.places[i] = i;
     }
     struct kv *kv = store_hold(s);
-    for (size_t f = 0; f < sizeof families / sizeof families[0] && some.count > 0; f++) {
+    for (size_t f = 0; f < COUNT_OF(families) && some.count > 0; f++) {
         struct kv_visitor whole = {.value = visit_whole, .data = &some};
         kv_get_some(kv, families[f], some.keys, some.count, &whole);
         keep_missing(&some);

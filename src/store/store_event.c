@@ -224,6 +224,7 @@ void store_event_write(struct store *s, struct store_event_block *b)
         drop_before(s, block_start(s, s->meta.next_event - LIMIT_EVENTS_KEPT));
     }
     buf_add(&s->event_starts, &start, sizeof start);
+    CHECK(!s->event_starts.overflow);
 }
 
 static struct wall written_at(struct str block)

@@ -10,8 +10,8 @@
  * The processors are busy when the writer itself has to wait for one, or for the disk: when its
  * last turns took much longer than they ran.
  *
- * Full text is a third of the work, and few ask for it: while the writer has to rest, it waits, up
- * to a number of texts that are indexed in a second or two.
+ * Full text is nearly half of the work, and few ask for it: while the writer has to rest, it waits,
+ * up to a number of texts that are indexed in a second or two.
  *
  * A question waits for what was answered before it. While jobs change faster than the copy can
  * follow at once, and go on doing so, that moment has passed when it is reached: a question then
