@@ -201,4 +201,20 @@ describe("queues", () => {
       await row("many.299").getByRole("img", { name: "0 completed in the last hour" }).waitFor();
       assert.deepEqual(await accessibility(page), []);
     }));
+
+  it("are many, and stay in view whatever appears above the table", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      const body = page.getByRole("table", { name: "Queues" }).locator("tbody");
+      const first = body.locator("tr[aria-rowindex='2']");
+      await visible(first);
+      await page.locator("#content > .page").evaluate((all) => {
+        const grown = document.createElement("div");
+        grown.style.height = "3000px";
+        all.prepend(grown);
+      });
+      await body.evaluate((rows) => rows.scrollIntoView());
+      await visible(first);
+      assert.equal(await body.locator("tr").first().getAttribute("aria-rowindex"), "2", "nothing is left out above it");
+    }));
 });

@@ -79,13 +79,24 @@ function useWindow(count: number, focused: number | null) {
   // The first picture has what is in view.
   const overscan = useDeferredValue(MARGIN_ROWS, virtual ? 0 : undefined);
   const drawn = useDeferredValue(count, 0);
+  // What stands above the table grows and shrinks, and the page with it: by a chart that arrives, a warning that goes.
   useLayoutEffect(() => {
     const content = scroller();
-    if (virtual && body.current !== null && content !== null) {
-      const top = body.current.getBoundingClientRect().top - content.getBoundingClientRect().top;
-      setMargin(top + content.scrollTop);
+    const page = content?.firstElementChild ?? null;
+    if (!virtual || content === null || page === null) {
+      return undefined;
     }
-  }, [virtual, scroller, count]);
+    const place = () => {
+      if (body.current !== null) {
+        const top = body.current.getBoundingClientRect().top - content.getBoundingClientRect().top;
+        setMargin(Math.round(top + content.scrollTop));
+      }
+    };
+    place();
+    const watch = new ResizeObserver(place);
+    watch.observe(page);
+    return () => watch.disconnect();
+  }, [virtual, scroller]);
   const virtualizer = useVirtualizer({
     count: virtual ? count : 0,
     getScrollElement: scroller,
@@ -165,7 +176,9 @@ export function Table<T>(props: TableProps<T>) {
   const { label, columns, heads, rowKey, empty, error, opens, rowClass, focused = null } = props;
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order | null>(null);
-  const rows = useMemo(() => sortRows(props.rows ?? [], columns, order), [props.rows, columns, order]);
+  // The header answers a click at once; a thousand rows follow with the next picture.
+  const sorted = useDeferredValue(order);
+  const rows = useMemo(() => sortRows(props.rows ?? [], columns, sorted), [props.rows, columns, sorted]);
   const view = useWindow(rows.length, focused);
   const virtual = view.measure !== undefined;
   const click = useLast((event: MouseEvent, row: T) => {
