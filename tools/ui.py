@@ -45,6 +45,17 @@ def run(work, *command):
     subprocess.run(command, cwd=work, check=True)
 
 
+def run_beside(work, *scripts):
+    """Scripts of package.json, all at once; what each says is shown when it ends."""
+    running = [subprocess.Popen(("npm", "run", "--silent", script), cwd=work, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for script in scripts]
+    for script, process in zip(scripts, running):
+        print(f"ui.py: npm run {script}\n{process.communicate()[0]}", flush=True)
+    for process in running:
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, process.args)
+
+
 def copy_sources(work):
     """The copy is made like the source; what is not there any more goes, so that no test of it runs."""
     wanted = set(sources())
@@ -90,7 +101,7 @@ def main():
         copy_sources(work)
         if command == "check":
             install(work)
-            run(work, "npm", "run", "--silent", "check")
+            run_beside(work, "lint", "typecheck", "test")
             return 0
         try:
             build(work)

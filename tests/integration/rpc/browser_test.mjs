@@ -24,7 +24,7 @@ before(async () => {
   });
   pages = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html>"));
   await new Promise((done) => pages.listen(0, "127.0.0.1", done));
-  browser = await chromium.launch({ executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
+  browser = await chromium.launch({ executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium-headless-shell",
     args: ["--no-sandbox", "--disable-dev-shm-usage"] });
   page = await browser.newPage();
   await page.exposeFunction("restarted", () => restarting());

@@ -1,7 +1,7 @@
 // What the browser tests stand on: a server, its API, and a browser that looks at it.
 //
 // The server is the real binary with a temporary folder and a port that the system chose. The
-// browser is Debian's Chromium, driven by playwright-core from the packages of the interface's
+// browser is Debian's headless Chromium, driven by playwright-core from the packages of the interface's
 // build (CORVO_UI_MODULES). Nothing waits for time to pass: everything waits for what it expects.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -148,7 +148,7 @@ export async function eventually(what, condition, patienceMs = PATIENCE_MS) {
 
 export const openBrowser = (options = {}) =>
   chromium.launch({
-    executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium-headless-shell",
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
     env: environment(),
     ...options,
