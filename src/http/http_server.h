@@ -28,7 +28,7 @@ struct http_listen {
     bool tls;            /* needs the certificate and key below */
 };
 
-enum { HTTP_COMMON_HEADERS_MAX = 8, HTTP_COMMON_SETS = 3 };
+enum { HTTP_COMMON_HEADERS_MAX = 8, HTTP_COMMON_SETS = 2 };
 
 struct http_server_config {
     const struct http_listen *listen;

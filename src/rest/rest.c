@@ -20,7 +20,7 @@
 #include "rest/rest_query_int.h"
 
 /* Sets of common headers (http_request.common). */
-enum { COMMON_API, COMMON_SCHEDULER, COMMON_GRPC };
+enum { COMMON_API, COMMON_SCHEDULER };
 
 /* The description of the routes: some kilobytes for each. */
 enum { OPENAPI_BYTES_MAX = 16 << 20 };
@@ -335,7 +335,6 @@ static void go_on_rpc(struct rest_call *c)
     bool streams;
     c->is_rpc = true;
     c->rpc = rpc_target_of(req);
-    req->common = rpc_is_grpc(&c->rpc) ? COMMON_GRPC : COMMON_API;
     bool open = rpc_is_open(&c->rpc);
     if (!rest_auth__identify(c) ||
         (rpc_is_rated(&c->rpc) && !c->client.forwarded && !within_rate(c, 0, 1)) ||
@@ -442,8 +441,6 @@ static const struct http_header every_answer[] = {
              "Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent")},
     EXPOSED,
 };
-/* No browser speaks gRPC, only gRPC-Web and Connect: the rest would be for nobody. */
-static const struct http_header grpc_answer[] = {ALL_ORIGINS};
 static const struct http_header scheduler_answer[] = {
     ALL_ORIGINS,
     {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, DELETE, OPTIONS")},
@@ -471,8 +468,6 @@ void rest_set_headers(struct http_server_config *http)
     http->common[COMMON_API].count = COUNT_OF(every_answer);
     http->common[COMMON_SCHEDULER].headers = scheduler_answer;
     http->common[COMMON_SCHEDULER].count = COUNT_OF(scheduler_answer);
-    http->common[COMMON_GRPC].headers = grpc_answer;
-    http->common[COMMON_GRPC].count = COUNT_OF(grpc_answer);
 }
 
 bool rest_may_try(void *rest, struct str address, struct str credential)

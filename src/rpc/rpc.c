@@ -129,11 +129,6 @@ struct str rpc_method_name(const struct rpc_target *t)
     return t->method == NULL ? STR_EMPTY : t->method->name;
 }
 
-bool rpc_is_grpc(const struct rpc_target *t)
-{
-    return t->format != NULL && t->format->protocol == RPC_GRPC;
-}
-
 bool rpc_is_rated(const struct rpc_target *t)
 {
     return t->method == NULL || t->method->open != rpc_stream__open || t->format == NULL ||

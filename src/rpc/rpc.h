@@ -63,9 +63,6 @@ bool rpc_is_rated(const struct rpc_target *t);
 /* The name of the method; empty when there is none. */
 struct str rpc_method_name(const struct rpc_target *t);
 
-/* Is it gRPC itself, neither gRPC-Web nor Connect? */
-bool rpc_is_grpc(const struct rpc_target *t);
-
 /* May it be called without a credential? */
 bool rpc_is_open(const struct rpc_target *t);
 

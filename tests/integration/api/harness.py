@@ -428,11 +428,6 @@ def is_rpc(path):
     return path.startswith("/corvo.v1.") and path.count("/") == 2
 
 
-def is_grpc(answer):
-    """Is it one of gRPC itself, which no browser speaks? Its CORS headers are one (contract, rpc.md 8.5)."""
-    return re.match(r"application/grpc(\+|\Z)", answer.headers.get("content-type", ""))
-
-
 SCHEDULER = re.compile(r"\A/(jobs|health|ready|join|debug/cluster|metrics)(?=[/?]|\Z)")
 
 
@@ -448,14 +443,12 @@ def check_common(method, path, answer):
                                          "X-Corvo-View-Lag, X-Corvo-Next-Cursor, Grpc-Status, "
                                          "Grpc-Message, Grpc-Status-Details-Bin",
     }
-    if is_grpc(answer):
-        wanted = {name: value if name == "access-control-allow-origin" else None for name, value in wanted.items()}
     for name, value in wanted.items():
         if headers.get(name) != value:
             raise AssertionError(f"header {name} is {headers.get(name)!r}, not {value!r}")
     allowed = set(headers.get("access-control-allow-headers", "").split(", "))
-    if not face and not is_grpc(answer) and not allowed >= {"Content-Type", "Authorization", "X-API-Key", "X-Corvo-Namespace",
-                       "Last-Event-ID", "X-Request-Id"}:
+    if not face and not allowed >= {"Content-Type", "Authorization", "X-API-Key", "X-Corvo-Namespace",
+                                    "Last-Event-ID", "X-Request-Id"}:
         raise AssertionError(f"allowed headers are {allowed}")
     if not TIMING.match(headers.get("server-timing", "")):
         raise AssertionError(f"Server-Timing is {headers.get('server-timing')!r}")
