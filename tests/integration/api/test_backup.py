@@ -85,6 +85,7 @@ class BackupTest(ApiTest):
             "secret": "s3cret", "enabled": False, "retry_limit": 2}), 200, 201)
         for budget in ({"scope": "queue", "target": "b.agent", "daily_usd": 25.5, "on_exceed": "reject"},
                        {"scope": "tag", "target": "team:red", "per_job_usd": 0.123456789},
+                       {"scope": "queue", "target": "b.never", "daily_usd": 0},
                        {"scope": "global", "target": "*", "daily_usd": 100, "per_job_usd": 0,
                         "on_exceed": "alert_only"}):
             api.must(api.post("/api/v1/budgets", budget))
@@ -112,7 +113,7 @@ class RoundTrip(BackupTest):
             budgets = copy.must(copy.get("/api/v1/budgets"))
             self.assertEqual(budgets, api.must(api.get("/api/v1/budgets")))
             self.assertCountEqual(budgets, backup["budgets"])
-            self.assertEqual(len(budgets), 3)
+            self.assertEqual(len(budgets), 4)
             for name, job_id in ids.items():
                 if isinstance(job_id, str) and job_id.startswith("job_"):
                     with self.subTest(job=name):

@@ -1,4 +1,5 @@
 """Budgets (contract 17.3): what may be spent, and what happens above it."""
+import concurrent.futures
 import unittest
 
 from harness import ApiTest, unique, wait_until
@@ -45,7 +46,8 @@ class Lists(BudgetTest):
         self.assertEqual({k: v for k, v in rows[2].items() if k not in ("id", "created_at")},
                          {"scope": "queue", "target": "b", "per_job_usd": 0.25,
                           "on_exceed": "reject"})
-        self.assertEqual(rows[1]["on_exceed"], "hold")
+        self.assertEqual((rows[1]["on_exceed"], rows[1]["daily_usd"]), ("hold", 0))
+        self.assertNotIn("per_job_usd", rows[1])
         for path in ("queue/a", "queue/b", "global/*", "tag/team=red", "queue/never"):
             self.assertEqual(self.api.must(self.api.delete("/api/v1/budgets/" + path)),
                              {"status": "deleted"})
@@ -74,6 +76,17 @@ class Lists(BudgetTest):
 
 
 class Fetches(BudgetTest):
+    def test_a_waiting_fetch_hears_that_a_budget_has_gone(self):
+        jobs = [self.api.enqueue(self.queue) for _ in range(2)]
+        self.set("queue", self.queue, daily_usd=0)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            other = self.server.client(**{"X-Corvo-Namespace": self.ns})
+            waiting = pool.submit(other.fetch, self.queue)
+            wait_until(lambda: self.api.fetches_waiting() == 1, "the fetch waits")
+            self.assertEqual(self.api.state(jobs[0]), "held")
+            self.api.must(self.api.delete(f"/api/v1/budgets/queue/{self.queue}"))
+            self.assertEqual(waiting.result()["job_id"], jobs[1])
+
     def test_reject(self):
         job = self.api.enqueue(self.queue)
         self.set("queue", self.queue, daily_usd=0, on_exceed="reject")
