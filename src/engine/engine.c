@@ -16,6 +16,7 @@
 #include "os/os_choice.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
+#include "store/store_access.h"
 #include "store/store_docs.h"
 
 /* Of folders beside the state, and of the file that chooses one. */
@@ -54,7 +55,10 @@ static void ready_hook(void *data, struct str queue)
 
 static void access_hook(void *data, struct str key, struct str value)
 {
-    const struct engine *e = data;
+    struct engine *e = data;
+    if (key.len > 0 && key.ptr[0] == STORE_ACCESS_BUDGET) {
+        engine_park__ready(e, STR_EMPTY); /* what it held back may be claimed now */
+    }
     if (e->config.hooks.access != NULL) {
         e->config.hooks.access(e->config.hooks.data, key, value);
     }
@@ -203,6 +207,8 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     (void)pthread_mutex_unlock(&e->space.state_lock);
     if (code == ERR_OK) {
         e->state_dir = next;
+        e->space.compaction_paused =
+            false; /* the new store does not know: the next look tells it */
         engine_ask__applied(e);
         engine_feed__replaced(e);
         engine_notifier__look(e);

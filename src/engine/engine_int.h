@@ -53,11 +53,11 @@ struct engine_waiter {
 struct engine_park {
     struct map waitlists;
     struct engine_waitlist *maybe_ready;
+    bool all_maybe_ready;      /* a limit changed that is not of one queue */
     struct heap ends;          /* engine_op.end */
     struct heap throttle_ends; /* engine_waitlist.throttle_end */
     uv_timer_t timer;
-    uint64_t next_ticket;
-    uint64_t count;
+    uint64_t next_ticket, count;
 };
 
 /* Schedules that are fired together: many are due at full minutes. */
@@ -205,8 +205,8 @@ bool engine_park__admit(struct engine *e, struct engine_op *op);
 bool engine_park__again(struct engine *e, struct engine_op *op);
 /* A claim is out of the pipeline, in whatever way. */
 void engine_park__returned(struct engine *e, struct engine_op *op);
-void engine_park__ready(struct engine *e, struct str queue);
-void engine_park__wake(struct engine *e); /* send off what can now succeed */
+void engine_park__ready(struct engine *e, struct str queue); /* empty: all of them */
+void engine_park__wake(struct engine *e);                    /* send off what can now succeed */
 void engine_park__cancel(struct engine *e, struct engine_op *op);
 /* So many jobs are about to come to the queue whose name has this hash, which opened if it was
  * paused: send the claims that they are for to *last, as a list. The end of that. */

@@ -178,14 +178,24 @@ void engine_park__returned(struct engine *e, struct engine_op *op)
     }
 }
 
-void engine_park__ready(struct engine *e, struct str queue)
+static void mark_ready(struct map_node *node, void *data)
 {
-    struct engine_waitlist *list = find_waitlist(e, queue);
-    if (list != NULL && !list->maybe_ready && list->first != NULL) {
+    struct engine *e = data;
+    struct engine_waitlist *list = CONTAINER_OF(node, struct engine_waitlist, node);
+    if (!list->maybe_ready && list->first != NULL) {
         list->maybe_ready = true;
         list->maybe_ready_next = e->park.maybe_ready;
         e->park.maybe_ready = list;
     }
+}
+
+void engine_park__ready(struct engine *e, struct str queue)
+{
+    struct map_node *node = map_find(&e->park.waitlists, queue);
+    if (node != NULL) {
+        mark_ready(node, e);
+    }
+    e->park.all_maybe_ready = e->park.all_maybe_ready || queue.len == 0;
 }
 
 /* It counts as pending again, but is never refused: it was let in once. */
@@ -249,6 +259,10 @@ static void dispatch(struct engine *e, struct engine_waitlist *list)
 
 void engine_park__wake(struct engine *e)
 {
+    if (e->park.all_maybe_ready) {
+        e->park.all_maybe_ready = false;
+        map_each(&e->park.waitlists, mark_ready, e);
+    }
     while (e->park.maybe_ready != NULL) {
         struct engine_waitlist *list = e->park.maybe_ready;
         e->park.maybe_ready = list->maybe_ready_next;
