@@ -11,6 +11,7 @@
 #include "cluster/node_int.h"
 #include "log/log.h"
 #include "raftlog/members.h"
+#include "raftlog/snapshots.h"
 
 enum {
     DEPTH_ALONE = 1,
@@ -274,16 +275,34 @@ static enum err_code bootstrap(struct node *n, const struct node_config *config,
     return code;
 }
 
+/* A checkpoint is made while entries are applied, so one that a leader sent may have more than its
+ * snapshot says. The log here begins behind the snapshot; those entries come again. */
+static bool is_from_checkpoint(struct node *n, uint64_t applied)
+{
+    const struct manifest *newest = disk_io_manifest(n->disk);
+    uint64_t index = 0;
+    struct err err;
+    if (newest == NULL || newest->index > disk_io_last_index(n->disk) ||
+        n->fsm.checkpoint_index == NULL) {
+        return false;
+    }
+    struct os_file_path path = snapshots_path(disk_io_snapshots_dir(n->disk), newest->checkpoint);
+    return n->fsm.checkpoint_index(n->fsm.data, path.z, &index, &err) == ERR_OK && applied <= index;
+}
+
 /*
- * The state is never ahead of a log that was flushed. Of one that was not, a power cut may have
- * taken the end, after the state had got it and was stored. A group of one may go on: the state has
- * the effects of what is gone, so entries without effect take their places. Whoever asks for a
- * durable log is told instead, because then something is wrong with the disk.
+ * Else the state is never ahead of a log that was flushed. Of one that was not, a power cut may
+ * have taken the end, after the state had got it and was stored. A group of one may go on: the
+ * state has the effects of what is gone, so entries without effect take their places. Whoever asks
+ * for a durable log is told instead, because then something is wrong with the disk. out_fill is up
+ * to where the log has to be filled.
  */
-static enum err_code check_state(struct node *n, bool bootstraps, struct err *err)
+static enum err_code check_state(struct node *n, bool bootstraps, uint64_t *out_fill,
+                                 struct err *err)
 {
     uint64_t applied = n->fsm.applied_index(n->fsm.data);
     uint64_t last = disk_io_last_index(n->disk);
+    *out_fill = 0;
     if (applied <= last) {
         return ERR_OK;
     }
@@ -293,6 +312,9 @@ static enum err_code check_state(struct node *n, bool bootstraps, struct err *er
     }
     bool alone = bootstraps || members.n == 1;
     raft_configuration_close(&members);
+    if (!alone && is_from_checkpoint(n, applied)) {
+        return ERR_OK;
+    }
     if (n->durable || !alone) {
         return err_set(err, ERR_CORRUPT,
                        "the state has entry %" PRIu64 ", but the log ends with entry %" PRIu64 "%s",
@@ -301,6 +323,7 @@ static enum err_code check_state(struct node *n, bool bootstraps, struct err *er
                              : "; remove this node's data and let it rejoin");
     }
     log_warn("log behind state", LOG_U64("log_index", last), LOG_U64("applied_index", applied));
+    *out_fill = applied;
     return ERR_OK;
 }
 
@@ -374,11 +397,12 @@ static enum err_code open_disk(struct node *n, const struct node_config *config,
                             "cluster"));
         bootstraps = false;
     }
-    if (check_state(n, bootstraps, err) != ERR_OK || check_entries(n, err) != ERR_OK ||
+    uint64_t fill;
+    if (check_state(n, bootstraps, &fill, err) != ERR_OK || check_entries(n, err) != ERR_OK ||
         (bootstraps && bootstrap(n, config, err) != ERR_OK)) {
         return err->code;
     }
-    return disk_io_fill(n->disk, n->fsm.applied_index(n->fsm.data), err);
+    return disk_io_fill(n->disk, fill, err);
 }
 
 static void start(struct node *n, const struct node_config *config)

@@ -53,6 +53,10 @@ struct node_fsm {
     enum err_code (*knows_entry)(void *data, struct str entry, struct err *err);
     enum err_code (*knows_state)(void *data, const char *dir, struct err *err);
 
+    /* The index of the last entry whose effects the checkpoint in a folder has. May be NULL. */
+    enum err_code (*checkpoint_index)(void *data, const char *dir, uint64_t *out_index,
+                                      struct err *err);
+
     /* This node began or ceased to lead. "Leads" means that it may take proposals: the first entry
      * of its term is applied, so the state has everything that was ever acknowledged. */
     void (*leads_changed)(void *data, bool leads);

@@ -284,6 +284,28 @@ static enum err_code is_right(const char *path, const struct manifest_file *file
                             : err_set(err, ERR_CORRUPT, "'%s' does not match the manifest", path);
 }
 
+/* What could not be flushed looks as if it were: the next try has it whole. */
+static enum err_code flush(int fd, const char *path, struct err *err)
+{
+    if (os_file_flush(fd, err) != ERR_OK) {
+        os_file_discard(path);
+        return err->code;
+    }
+    return ERR_OK;
+}
+
+/* An earlier try got all of it, and may have ended before it was flushed. */
+static enum err_code flush_whole(const char *path, struct err *err)
+{
+    int fd = -1;
+    if (os_file_open(path, O_WRONLY, &fd, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = flush(fd, path, err);
+    os_file_close(fd);
+    return code;
+}
+
 static enum err_code fetch_rest(struct fetching *g, const struct manifest_file *file,
                                 const char *path, uint64_t have, struct err *err)
 {
@@ -299,7 +321,7 @@ static enum err_code fetch_rest(struct fetching *g, const struct manifest_file *
     if (code == ERR_OK && have != file->size) {
         code = err_set(err, ERR_CORRUPT, "a file is shorter than in the manifest");
     }
-    code = code == ERR_OK ? os_file_flush(fd, err) : code;
+    code = code == ERR_OK ? flush(fd, path, err) : code;
     os_file_close(fd);
     return code;
 }
@@ -322,10 +344,12 @@ static enum err_code fetch_file(struct fetching *g, const struct manifest_file *
         exists = false;
     }
     atomic_fetch_add(g->f->done_bytes, have);
-    if ((have < file->size || !exists) && fetch_rest(g, file, path.z, have, err) != ERR_OK) {
-        return err->code;
+    bool whole = exists && have == file->size;
+    enum err_code code = whole ? flush_whole(path.z, err) : fetch_rest(g, file, path.z, have, err);
+    if (code != ERR_OK) {
+        return code;
     }
-    enum err_code code = is_right(path.z, file, err);
+    code = is_right(path.z, file, err);
     if (code != ERR_OK) {
         os_file_discard(path.z); /* the next try has it whole */
     }

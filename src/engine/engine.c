@@ -136,6 +136,13 @@ static enum err_code fsm_knows_state(void *data, const char *dir, struct err *er
     return machine_known_state(dir, err);
 }
 
+static enum err_code fsm_checkpoint_index(void *data, const char *dir, uint64_t *out_index,
+                                          struct err *err)
+{
+    (void)data;
+    return machine_known_index(dir, out_index, err);
+}
+
 /* Hard links, so that the checkpoint stays as it is: RocksDB never changes a file of its own. The
  * few that it does write again (CURRENT, the manifest) are copied. */
 static enum err_code take_over_file(const char *from, const char *to, bool is_table,
@@ -345,6 +352,7 @@ static enum err_code start(struct engine *e, struct err *err)
                            .applied_index = fsm_applied_index,
                            .knows_entry = fsm_knows_entry,
                            .knows_state = fsm_knows_state,
+                           .checkpoint_index = fsm_checkpoint_index,
                            .checkpoint = fsm_checkpoint,
                            .restore = fsm_restore,
                            .leads_changed = fsm_leads_changed,

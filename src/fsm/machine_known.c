@@ -248,3 +248,30 @@ enum err_code machine_known_state(const char *path, struct err *err)
     }
     return code == ERR_OK ? l.code : code;
 }
+
+struct look_for_index {
+    struct look look;
+    uint64_t *index;
+};
+
+/* The machine's record is the first. */
+static bool look_at_machine(void *data, struct str key, struct str value)
+{
+    struct look_for_index *l = data;
+    struct store_meta meta;
+    if (!str_eq(key, STR("A"))) {
+        l->look.code = err_set(l->look.err, ERR_CORRUPT, "the state has no record of its machine");
+    } else {
+        l->look.code = store_check_meta(value, &meta, l->look.err);
+        *l->index = l->look.code == ERR_OK ? meta.applied_index : 0;
+    }
+    return false;
+}
+
+enum err_code machine_known_index(const char *path, uint64_t *out_index, struct err *err)
+{
+    struct look_for_index l = {.look = {.err = err}, .index = out_index};
+    *out_index = 0;
+    enum err_code code = store_check_each(path, STORE_META, look_at_machine, &l, err);
+    return code == ERR_OK ? l.look.code : code;
+}

@@ -21,3 +21,7 @@ ATTR_NODISCARD enum err_code machine_known_entry(struct str entry, struct arena 
  * all other records, and the jobs that are not over. ERR_CORRUPT when one has a version or a kind
  * that this program does not know. */
 ATTR_NODISCARD enum err_code machine_known_state(const char *path, struct err *err);
+
+/* The index of the last entry that such a state has. */
+ATTR_NODISCARD enum err_code machine_known_index(const char *path, uint64_t *out_index,
+                                                 struct err *err);

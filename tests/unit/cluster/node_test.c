@@ -22,6 +22,7 @@ struct toy {
         uint64_t applied_index, count, hash;
     } state;
     unsigned applies, checkpoints, restores; /* calls in this life */
+    uint64_t checkpoint_index; /* of the newest one, if it has more than its snapshot says */
     bool refuses_checkpoints;
     bool leads;
     unsigned leads_changes;
@@ -89,6 +90,15 @@ static enum err_code toy_restore(void *data, const char *dir, struct err *err)
     return code;
 }
 
+static enum err_code toy_checkpoint_index(void *data, const char *dir, uint64_t *out_index,
+                                          struct err *err)
+{
+    (void)dir;
+    (void)err;
+    *out_index = ((const struct toy *)data)->checkpoint_index;
+    return ERR_OK;
+}
+
 static void toy_leads_changed(void *data, bool leads)
 {
     struct toy *t = data;
@@ -121,6 +131,7 @@ static enum err_code try_open(struct rig *r, struct err *err)
                                  .applied_index = toy_applied_index,
                                  .checkpoint = toy_checkpoint,
                                  .restore = toy_restore,
+                                 .checkpoint_index = toy_checkpoint_index,
                                  .leads_changed = toy_leads_changed};
     r->toy.applies = r->toy.checkpoints = r->toy.restores = 0;
     r->closed = false;
@@ -720,6 +731,23 @@ static void transfer__does_not_keep_a_node_from_closing(void **state)
 
 /* --- when Raft must not go on --- */
 
+/* A leader goes on while it makes a checkpoint; whoever got it is started before the rest came. */
+static void open__takes_a_checkpoint_that_has_more_than_its_snapshot(void **state)
+{
+    struct rig *r = *state;
+    struct err err;
+    open_node(r);
+    add_voter(r);
+    close_node(r);
+    take_snapshot(r);
+    uint64_t ahead = r->toy.state.applied_index += 50;
+    r->toy.checkpoint_index = ahead - 1;
+    assert_int_equal(try_open(r, &err), ERR_CORRUPT); /* it is not from there */
+    r->toy.checkpoint_index = ahead;
+    assert_int_equal(try_open(r, &err), ERR_OK);
+    assert_true(disk_io_last_index(r->node->disk) < ahead); /* and nothing is made up */
+}
+
 static struct rig *cut_rig;
 
 enum { CUT_ENTRIES = 20 };
@@ -763,8 +791,10 @@ TEST_GROUP(node, TEST(node__applies_what_is_proposed_in_order),
            TEST(open__refuses_a_damaged_checkpoint_when_it_is_needed),
            TEST(open__refuses_a_damaged_log),
            TEST(open__fills_up_a_log_that_the_state_has_overtaken),
-           TEST(open__does_not_start_a_new_log_under_an_old_state), TEST(open__lets_one_process_in),
-           TEST(open__refuses_settings_that_cannot_work), TEST(transfer__needs_another_voter),
+           TEST(open__does_not_start_a_new_log_under_an_old_state),
+           TEST(open__takes_a_checkpoint_that_has_more_than_its_snapshot),
+           TEST(open__lets_one_process_in), TEST(open__refuses_settings_that_cannot_work),
+           TEST(transfer__needs_another_voter),
            TEST(transfer__refuses_proposals_until_it_is_given_up),
            TEST(transfer__does_not_keep_a_node_from_closing),
            TEST(fatal__lets_what_is_under_way_reach_the_disk));
