@@ -142,10 +142,23 @@ enum err_code server_leave_resume(const char *data_dir, bool *out_left, struct e
     return ERR_OK;
 }
 
+/* In one step out of the way, then bit by bit: a left/ of which a part is gone would look like a
+ * move that is not complete, and the next start would go on with it. */
 void server_leave_forget(const char *data_dir)
 {
     struct os_file_path aside = os_file_join(data_dir, "left");
-    if (exists(data_dir, "left")) {
-        os_file_discard(aside.z);
+    struct os_file_path gone = os_file_join(data_dir, "left.gone");
+    struct err err;
+    if (exists(data_dir, "left.gone")) {
+        os_file_discard(gone.z); /* that was interrupted */
     }
+    if (!exists(data_dir, "left")) {
+        return;
+    }
+    if (os_file_rename(aside.z, gone.z, &err) != ERR_OK ||
+        os_file_flush_dir(data_dir, &err) != ERR_OK) {
+        log_warn("old data not removed", LOG_Z("error", err.msg));
+        return;
+    }
+    os_file_discard(gone.z);
 }

@@ -208,6 +208,15 @@ class LeavingOnShutdown(unittest.TestCase):
             changes = families["scheduled_db_cluster_leader_changes_total"]
             self.assertGreaterEqual(changes.value(old_leader=old.name, new_leader=new.name), 1)
 
+            # Killed while what it had was being deleted, it is still who it is.
+            number = self.number(old)
+            old.kill()
+            os.makedirs(os.path.join(old.folder, "left.gone", "raft"))
+            old.start()
+            cluster.wait_same()
+            self.assertEqual(self.number(old), number)
+            self.assertNotIn("left.gone", os.listdir(old.folder))
+
             # Again, and it is interrupted while its folder is put aside.
             self.led_by(cluster, old).terminate()
             aside = os.path.join(old.folder, "left")
