@@ -15,7 +15,8 @@ enum { LEASE_MARGIN_MS = 5000 };
 
 static int64_t lease_ms(const struct command_push_claim *c, const struct job *j)
 {
-    int64_t needed = push_target_timeout_ms(j->push) + LEASE_MARGIN_MS;
+    int64_t timeout = push_target_timeout_ms(j->push);
+    int64_t needed = timeout < INT64_MAX - LEASE_MARGIN_MS ? timeout + LEASE_MARGIN_MS : INT64_MAX;
     return needed > c->lease_ms ? needed : c->lease_ms;
 }
 

@@ -270,7 +270,8 @@ static int64_t due_at(const struct job *j)
     case JOB_RETRYING:
         return j->scheduled_at.ns;
     case JOB_ACTIVE: {
-        int64_t lease = j->lease_expires_at.ns + 1; /* it holds up to and including its end */
+        int64_t end = j->lease_expires_at.ns;
+        int64_t lease = end < INT64_MAX ? end + 1 : end; /* it holds up to and including its end */
         int64_t timeout = j->agent.timeout_ms == 0
                               ? INT64_MAX
                               : wall_add_ms(j->started_at, j->agent.timeout_ms).ns;

@@ -32,7 +32,8 @@ static struct queue *queue_new(struct machine *m, struct str name)
     q->node.key = str_from(q->name, name.len);
     q->active = live_line_empty();
     q->oldest = heap_node_out();
-    heap_init_ranked(&q->out_of_order, live_index_due_before, live_index_due_rank);
+    /* Not by rank: that of a restored id, which is from another log, says nothing of its time. */
+    heap_init(&q->out_of_order, live_index_due_before);
     map_add(&m->queue_names, &q->node);
     /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
     CHECK(m->queue_count < UINT32_MAX);

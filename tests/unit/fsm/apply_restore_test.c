@@ -77,6 +77,42 @@ static void odd__numbers_are_lived_with(void **state)
     }
 }
 
+/* A lease may end at the end of time. */
+static void lease__without_an_end_holds(void **state)
+{
+    struct kit *k = *state;
+    struct command_restore_item it = job_item(k, old_id(910), JOB_ACTIVE);
+    it.job.lease_expires_at.ns = INT64_MAX;
+    assert_int_equal(restore(k, &it, 1)->affected, 1);
+    kit_tick(k, 60000);
+    kit_expect_state(k, it.id, JOB_ACTIVE);
+}
+
+/* Ids of another log, which was further: whatever has moved since, the oldest job of a queue is the
+ * same before and after a restart. */
+static void oldest__is_by_time_whatever_log_its_id_is_from(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id old[3];
+    for (unsigned i = 0; i < COUNT_OF(old); i++) {
+        old[i] = id_make((struct wall){.ns = (1500000000 + i) * NS_PER_S}, 1000000 + i, 0);
+        struct command_restore_item it = job_item(k, old[i], JOB_PENDING);
+        it.job.queue = str_from_z(queue);
+        assert_int_equal(restore(k, &it, 1)->affected, 1);
+    }
+    struct id new[] = {kit_enqueue(k, queue, "{}"), kit_enqueue(k, queue, "{}")};
+    (void)kit_do(k, COMMAND_JOB_HOLD, old[0]);
+    (void)kit_do(k, COMMAND_JOB_HOLD, new[0]);
+    (void)kit_do(k, COMMAND_JOB_HOLD, new[1]);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, old[0]);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, new[0]);
+    for (unsigned reopened = 0; reopened < 2; reopened++) {
+        assert_true(id_eq(kit_queue_info(k, queue).oldest_pending, old[0]));
+        kit_reopen(k);
+    }
+}
+
 static void existing__jobs_are_left_as_they_are(void **state)
 {
     struct kit *k = *state;
@@ -353,6 +389,8 @@ static void budget__comes_back_unless_there_is_one(void **state)
 TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(states__come_back_and_count_in_their_queue),
                    cmocka_unit_test(odd__numbers_are_lived_with),
+                   cmocka_unit_test(lease__without_an_end_holds),
+                   cmocka_unit_test(oldest__is_by_time_whatever_log_its_id_is_from),
                    cmocka_unit_test(existing__jobs_are_left_as_they_are),
                    cmocka_unit_test(future__ids_are_passed_over),
                    cmocka_unit_test(future__ids_are_kept_when_the_item_says_so),
