@@ -95,9 +95,10 @@ bool binary_auth__admit(struct binary_conn *c, struct str token)
     const struct binary_config *config = &c->binary->config;
     c->known = false;
     if (is_open(c)) {
-        become_admin(c);
-        c->known = true;
-    } else if (config->may_try == NULL || config->may_try(config->data, c->address, token)) {
+        become_admin(c); /* for as long as it is: each frame looks again */
+        return true;
+    }
+    if (config->may_try == NULL || config->may_try(config->data, c->address, token)) {
         c->known = is_right(c, token);
         if (config->tried != NULL) {
             config->tried(config->data, c->address, token, c->known);
@@ -113,7 +114,7 @@ bool binary_auth__is_known(struct binary_conn *c)
         memcpy(hash, c->who.hash, sizeof hash);
         c->known = look_up(c, hash);
     } else if (!c->known && is_open(c)) {
-        become_admin(c); /* for as long as it is open */
+        become_admin(c);
         return true;
     }
     return c->known;

@@ -439,6 +439,18 @@ class Nodes(unittest.TestCase):
 
 
 class Open(unittest.TestCase):
+    def test_whoever_came_while_it_was_open_is_not_let_in_for_ever(self):
+        """As by HTTP: the first key closes the server, also for who has shown something before."""
+        with Server("--rpc-bind", "127.0.0.1:0") as server:
+            client, api = Client(server), server.client()
+            self.assertEqual(client.ask(AUTH, text("anything")), b"\0\1")
+            self.assertEqual(client.ask(PING), b"")
+            api.must(api.post("/api/v1/auth/keys", {"name": "first", "role": "admin"}))
+            client.send(PING)
+            self.assertEqual(client.next()[0], ERROR)
+            self.assertIsNone(client.next())
+            client.close()
+
     def test_only_this_machine_is_served(self):
         """Without a password and without keys, as by HTTP."""
         address = own_address()
