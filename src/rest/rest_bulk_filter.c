@@ -103,7 +103,8 @@ void rest_bulk_filter__find(struct rest_call *c,
         return;
     }
     if (!read_filter(c, b->filter, &f->filter, &err)) {
-        rest_call__fail(c, ERR_BULK, "filter: %s", err.msg);
+        rest_call__fail(c, err.code == ERR_FORBIDDEN ? ERR_FORBIDDEN : ERR_BULK, "filter: %s",
+                        err.msg);
         return;
     }
     c->ask_kind = view_search_kind(&f->filter);

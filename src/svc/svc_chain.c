@@ -181,7 +181,7 @@ enum err_code svc_chain_adopt(const struct svc_caller *who, struct str raw, stru
 {
     struct svc_chain chain;
     struct json_value ids;
-    if (raw.len == 0 || who->ns.len == 0) {
+    if (raw.len == 0 || (who->ns.len == 0 && who->scope.len == 0)) {
         *out = raw;
         return ERR_OK;
     }
