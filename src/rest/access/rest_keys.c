@@ -409,6 +409,15 @@ static void handle_rotate(struct rest_call *c)
 
 /* --- roles of a key --- */
 
+/* Is it a key of another namespace, of which the caller sees nothing? */
+static bool is_elsewhere(struct rest_call *c, const uint8_t hash[AUTH_HASH_BYTES])
+{
+    struct store_access_frame frame;
+    struct store_key key;
+    return rest_access__read(c, STORE_ACCESS_KEY, str_from(hash, AUTH_HASH_BYTES), &frame) &&
+           store_access_decode_key(frame.body, &key) && !sees(c, &key);
+}
+
 static void handle_roles(struct rest_call *c)
 {
     uint8_t hash[AUTH_HASH_BYTES];
@@ -419,7 +428,7 @@ static void handle_roles(struct rest_call *c)
     json_write_object(&w);
     rest_document__text(&w, "key_hash", c->param[0]);
     rest_document__array(&w, "roles");
-    if (rest_access__unhex(c->param[0], hash)) {
+    if (rest_access__unhex(c->param[0], hash) && !is_elsewhere(c, hash)) {
         const struct roles *roles = roles_of(c, str_from(hash, AUTH_HASH_BYTES));
         for (size_t i = 0; i < roles->count; i++) {
             json_write_str(&w, str_from_offset(roles->names[i], AUTH_HASH_BYTES));

@@ -316,6 +316,12 @@ class Tenants(KeyTest):
         self.refused(acme.post(KEYS, {"name": "x", "key": secret}), 403, "FORBIDDEN")
         self.refused(acme.post(f"{KEYS}/{key_hash}/rotate"), 404, "NOT_FOUND")
         self.refused(acme.post(f"{KEYS}/{key_hash}/roles", {"role": "r"}), 403, "FORBIDDEN")
+        role = unique("role").replace(".", "-")
+        self.api.must(self.api.post("/api/v1/auth/roles", {
+            "name": role, "permissions": [{"resource": "queues", "actions": ["read"]}]}))
+        self.api.must(self.api.post(f"{KEYS}/{key_hash}/roles", {"role": role}))
+        for client, roles in ((self.api, [role]), (acme, [])):
+            self.assertEqual(client.must(client.get(f"{KEYS}/{key_hash}/roles"))["roles"], roles)
         for method, path, body in (("POST", "namespaces", {"name": "x"}),
                                    ("DELETE", "namespaces/acme", None),
                                    ("PUT", "org", {"name": "x"}),

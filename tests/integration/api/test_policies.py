@@ -149,6 +149,17 @@ class Holding(PolicyTest):
         self.refused(acme.post(PATH, {"name": "n", "all_namespaces": True}), 403, "FORBIDDEN",
                      "all_namespaces requires an admin of the default namespace")
 
+    def test_all_namespaces_are_for_admins(self):
+        with Server("--rate-limit-enabled=false", "--admin-password", "secret") as server:
+            admin = server.client(**{"X-API-Key": "secret"})
+            key = admin.must(admin.post("/api/v1/auth/keys", {"name": "o", "role": "operator"}))["api_key"]
+            operator = server.client(**{"X-API-Key": key})
+            body = {"name": "n", "tag_key": "x", "all_namespaces": True}
+            self.refused(operator.post(PATH, body), 403, "FORBIDDEN",
+                         "all_namespaces requires an admin of the default namespace")
+            operator.must(operator.post(PATH, {**body, "all_namespaces": False}))
+            admin.must(admin.post(PATH, body))
+
 
 class Kept(unittest.TestCase):
     def test_through_a_kill_and_a_backup(self):
