@@ -341,7 +341,8 @@ static enum err_code read_member(struct json_decode *d)
     struct json_value value;
 
     f->seen |= 1ULL << (field - f->schema->fields);
-    bool absent = type == JSON_TYPE_NULL && (field->flags & JSON_KEEP_NULL) == 0;
+    bool kept = (field->flags & JSON_KEEP_NULL) != 0;
+    bool absent = type == JSON_TYPE_NULL && (!kept || field->kind == JSON_KIND_OBJECT);
     if (!absent && type != expected && expected != JSON_TYPE_COUNT) {
         return refuse_next(d, expected);
     }
@@ -355,7 +356,9 @@ static enum err_code read_member(struct json_decode *d)
         return json_scan_err(&d->scan, d->err);
     }
     if (absent) {
+        uint64_t seen = f->seen;
         json_schema__absent(d);
+        f->seen = kept ? seen : f->seen;
         return ERR_OK;
     }
     return json_member__store(d, value);

@@ -56,7 +56,7 @@ enum json_kind {
 /* Flags of a row. */
 enum {
     JSON_REQUIRED = 1 << 0,     /* such rows come first */
-    JSON_KEEP_NULL = 1 << 1,    /* raw: null is a value, not an absence */
+    JSON_KEEP_NULL = 1 << 1,    /* raw: null is a value, not an absence; object: given, as NULL */
     JSON_ONLY_OBJECT = 1 << 2,  /* raw: anything but an object is of the wrong type */
     JSON_CUT = 1 << 3,          /* text that is too long is cut between characters, not refused */
     JSON_NO_CONTROL = 1 << 4,   /* text with control characters is refused */

@@ -77,7 +77,7 @@ enum {
     [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Tags of the created jobs.",             \
                           .told_type = "{any}", .told_max = LIMIT_TAGS),                           \
     [SET_PUSH] =                                                                                   \
-        JSON_OBJECT(struct schedule_in, push, struct svc_push, &svc_push_schema, 0,                \
+        JSON_OBJECT(struct schedule_in, push, struct svc_push, &svc_push_schema, JSON_KEEP_NULL,   \
                     "Target URL if the server delivers the jobs. null: workers fetch them.")
 
 static const struct json_field create_rows[] = {SCHEDULE_ROWS(JSON_INSISTED)};

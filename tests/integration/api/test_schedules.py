@@ -116,6 +116,16 @@ class Records(ScheduleTest):
         self.assertEqual((after["payload"], after["priority"], after["queue"]),
                          ({"n": 1}, 0, "another"))
 
+    def test_push_is_removed_by_null(self):
+        push = {"url": "http://127.0.0.1:9/x"}
+        name = self.queue
+        made = self.api.must(self.api.post("/api/v1/schedules", {
+            "name": name, "queue": self.queue, "cron": "@daily", "push": push}), 200, 201)
+        for body, wanted in (({"max_retries": 2}, push["url"]), ({"push": None}, None)):
+            self.api.must(self.api.put(f"/api/v1/schedules/{made['id']}", body))
+            row = next(s for s in self.api.must(self.api.get("/api/v1/schedules")) if s["name"] == name)
+            self.assertEqual((row.get("push") or {}).get("url"), wanted)
+
     def test_changes_by_many_at_once_all_count(self):
         """13.2: 409 on a rename clash only; only supplied fields change, whoever else is at it."""
         record = self.made(payload={"n": -1}, max_retries=0, tags={"n": "-1"})
