@@ -47,6 +47,7 @@ static const struct status_row {
     {503, {"Service Unavailable", 19},             "UNHEALTHY"},
     {504, {"Gateway Timeout", 15},                 NULL},
     {505, {"HTTP Version Not Supported", 26},      "UNSUPPORTED"},
+    {507, {"Insufficient Storage", 20},            NULL},
 };
 /* clang-format on */
 

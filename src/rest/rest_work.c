@@ -577,8 +577,11 @@ static enum err_code unwrap(struct arena *arena, struct str *json, struct err *e
     if (json_value_text(v, arena, &inside, err) != ERR_OK) {
         return err->code;
     }
-    if (str_trim(inside).len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
-        *json = str_trim(inside);
+    inside = str_trim(inside);
+    if (str_eq(inside, STR("null"))) {
+        *json = STR_EMPTY; /* as null itself: nothing new */
+    } else if (inside.len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
+        *json = inside;
     }
     return ERR_OK;
 }

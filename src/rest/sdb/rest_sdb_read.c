@@ -26,6 +26,14 @@ static bool refuse(struct rest_call *c, struct str *out, const char *fmt, ...)
     return false;
 }
 
+/* Z, or +hh:mm; elsewhere a time may do without. */
+static bool has_zone(struct str text)
+{
+    char last = text.ptr[text.len - 1];
+    char sign = text.ptr[text.len - (sizeof "+hh:mm" - 1)];
+    return last == 'Z' || last == 'z' || sign == '+' || sign == '-';
+}
+
 bool rest_sdb_read__time(struct str text, int64_t *out_s)
 {
     char rfc[sizeof "2024-12-25T10:00:00Z"];
@@ -40,7 +48,8 @@ bool rest_sdb_read__time(struct str text, int64_t *out_s)
         rfc[text.len] = 'Z';
         text = str_from(rfc, text.len + 1);
     }
-    return text.len >= 20 && text.ptr[10] == 'T' && timestamp_parse_s(text, out_s, &err) == ERR_OK;
+    return text.len >= 20 && text.ptr[10] == 'T' && has_zone(text) &&
+           timestamp_parse_s(text, out_s, &err) == ERR_OK;
 }
 
 /* The members of a body. */

@@ -21,6 +21,15 @@ class Sdk(ApiTest):
         self.assertEqual(self.api.heartbeat({job_id: {"progress": 50}})["acked"], [job_id])
         self.assertEqual(self.api.job(job_id)["progress"], 50)
 
+    def test_null_in_a_string_changes_nothing(self):
+        """26.1: a list of jobs has JSON in strings; null is what was not supplied, there too."""
+        job_id = self.active()
+        for value in ('{"at": 1}', "null", " null "):
+            self.api.must(self.api.post("/api/v1/heartbeat", {
+                "jobs": [{"job_id": job_id, "progress": value, "checkpoint": value}]}))
+            job = self.api.job(job_id)
+            self.assertEqual((job["progress"], job["checkpoint"]), ({"at": 1}, {"at": 1}))
+
     def test_fail_says_which_attempt(self):
         """Go, Rust: fail result attempt."""
         self.assertEqual(self.api.fail(self.active())["attempt"], 1)
