@@ -123,7 +123,10 @@ static size_t own_headers(struct cli *cli, const char ***out)
     *out = ARENA_ARRAY(cli->arena, const char *, HEADERS_MAX);
     CHECK(*out != NULL);
     add_header(cli, *out, &count, "X-API-Key", cli_text(cli, "api-key"));
-    add_header(cli, *out, &count, "X-Corvo-Namespace", cli_text(cli, "namespace"));
+    /* A command may have a --namespace of its own, for what it makes. */
+    bool of_client = cli_value(cli, "namespace")->flag->field == NULL;
+    add_header(cli, *out, &count, "X-Corvo-Namespace",
+               of_client ? cli_text(cli, "namespace") : STR_EMPTY);
     add_header(cli, *out, &count, "X-Corvo-Client-Name", STR("corvo-cli"));
     return count;
 }
