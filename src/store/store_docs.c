@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/map.h"
 #include "store/store_body.h"
 #include "store/store_job.h"
 
@@ -34,6 +35,17 @@ struct doc {
     char bytes[];
 };
 
+/* A document that was looked at and is large: what its state is, for the rest of the entry. Many
+ * jobs may wait for one, and each would read all of it. */
+struct glanced {
+    struct map_node node;
+    struct id id;
+    size_t len;
+    enum job_state state;
+};
+
+enum { GLANCED_LARGE = 4096 };
+
 struct store_docs {
     struct store *store;
     struct doc **slots;
@@ -45,6 +57,7 @@ struct store_docs {
     uint64_t read_bytes;
     struct doc *touched;       /* read or changed in this entry and to be looked at when it ends */
     struct arena *entry_arena; /* documents that leave with the entry */
+    struct map glanced;        /* in that arena, too */
     struct buf scratch;
 };
 
@@ -58,6 +71,7 @@ struct store_docs *store_docs_new(struct store *s, size_t limit_bytes)
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
     d->entry_arena = arena_new(SIZE_MAX);
+    map_init(&d->glanced);
     buf_init(&d->scratch, SIZE_MAX);
     return d;
 }
@@ -72,6 +86,7 @@ void store_docs_free(struct store_docs *d)
     CHECK(d->count == 0);
     CHECK(d->used_bytes == 0);
     free(d->slots);
+    map_deinit(&d->glanced);
     arena_free(d->entry_arena);
     buf_deinit(&d->scratch);
     free(d);
@@ -344,6 +359,39 @@ bool store_docs_glance(struct store_docs *d, enum store_family family, struct id
     return true;
 }
 
+static void remember(struct store_docs *d, struct id id, size_t len, enum job_state state)
+{
+    struct glanced *g = ARENA_NEW(d->entry_arena, struct glanced);
+    CHECK(g != NULL);
+    g->id = id;
+    g->len = len;
+    g->state = state;
+    g->node.key = str_from(g->id.b, ID_BYTES);
+    map_add(&d->glanced, &g->node);
+}
+
+bool store_docs_state(struct store_docs *d, enum store_family family, struct id id,
+                      enum job_state *out)
+{
+    struct job j;
+    bool stored = find(d, id) == NULL; /* else it may be another one by now */
+    struct map_node *node = stored ? map_find(&d->glanced, str_from(id.b, ID_BYTES)) : NULL;
+    if (node != NULL) {
+        const struct glanced *g = CONTAINER_OF(node, struct glanced, node);
+        d->read_bytes += g->len; /* as on a node that has it in memory */
+        *out = g->state;
+        return true;
+    }
+    if (!store_docs_glance(d, family, id, &j)) {
+        return false;
+    }
+    if (stored && d->scratch.len >= GLANCED_LARGE) {
+        remember(d, id, d->scratch.len, j.state);
+    }
+    *out = j.state;
+    return true;
+}
+
 bool store_docs_get(struct store_docs *d, enum store_family family, struct id id, struct job *out)
 {
     struct doc *doc = find_or_read(d, family, id);
@@ -541,6 +589,10 @@ void store_docs_committed(struct store_docs *d)
         } else if (!doc->kept) {
             drop(d, doc);
         }
+    }
+    if (d->glanced.count > 0) {
+        map_deinit(&d->glanced);
+        map_init(&d->glanced);
     }
     arena_reset(d->entry_arena);
     d->read_bytes = 0;

@@ -39,6 +39,10 @@ ATTR_NODISCARD bool store_docs_get(struct store_docs *d, enum store_family famil
 ATTR_NODISCARD bool store_docs_glance(struct store_docs *d, enum store_family family, struct id id,
                                       struct job *out);
 
+/* The state in it alone: what is large is read once for an entry, and counts each time. */
+ATTR_NODISCARD bool store_docs_state(struct store_docs *d, enum store_family family, struct id id,
+                                     enum job_state *out);
+
 enum { STORE_DOCS_FETCH_MAX = KV_NEAR_MAX };
 
 /* Bring those of these live documents into memory that are not there, for whoever is about to ask

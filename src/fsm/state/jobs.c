@@ -38,10 +38,11 @@ bool jobs__glance(struct machine *m, struct id id, struct job *out)
 bool jobs__state(struct machine *m, struct id id, enum job_state *out)
 {
     const struct live_job *l = live_index_find(&m->live_index, id);
-    struct job j = {0};
-    bool found = l != NULL || jobs__glance(m, id, &j);
-    *out = l != NULL ? (enum job_state)l->state : j.state;
-    return found;
+    if (l != NULL) {
+        *out = (enum job_state)l->state;
+        return true;
+    }
+    return store_docs_state(m->store.docs, STORE_DONE, id, out);
 }
 
 bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,

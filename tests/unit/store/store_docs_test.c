@@ -320,6 +320,48 @@ static void eviction__changes_no_answer(void **state)
     f->store.docs = large;
 }
 
+static void expect_looked_at(struct store_docs *d, unsigned number, enum job_state want)
+{
+    enum job_state found;
+    assert_true(store_docs_state(d, STORE_DONE, samples_id(number), &found));
+    assert_int_equal(found, want);
+}
+
+/* Of what is large, once for an entry; it counts each time, and what the entry does to it is seen.
+ */
+static void state__is_read_once_for_an_entry(void **state)
+{
+    struct store_fixture *f = *state;
+    static char result[10000];
+    memset(result, '1', sizeof result);
+    struct job j = job_of(1, JOB_COMPLETED, "{}");
+    j.result = str_from(result, sizeof result);
+    store_docs_put(f->store.docs, &j, STORE_FAMILY_COUNT);
+    store_fixture_commit(f);
+    for (unsigned entry = 0; entry < 2; entry++) {
+        store_fixture_reopen(f); /* out of memory */
+        struct store_docs *d = f->store.docs;
+        fault_arm(FAULT_KV_READ, 2); /* a second read would stop the process */
+        expect_looked_at(d, 1, JOB_COMPLETED);
+        uint64_t once = store_docs_read_bytes(d);
+        assert_true(once > sizeof result);
+        expect_looked_at(d, 1, JOB_COMPLETED);
+        assert_int_equal(store_docs_read_bytes(d), 2 * once);
+        fault_reset();
+        if (entry == 0) {
+            j.state = JOB_DEAD;
+            store_docs_put(d, &j, STORE_DONE);
+            expect_looked_at(d, 1, JOB_DEAD);
+            j.state = JOB_COMPLETED;
+            store_docs_put(d, &j, STORE_DONE);
+            store_fixture_commit(f);
+        }
+    }
+    enum job_state found;
+    store_docs_remove(f->store.docs, STORE_DONE, samples_id(1));
+    assert_false(store_docs_state(f->store.docs, STORE_DONE, samples_id(1), &found));
+}
+
 static struct store_fixture *damaged;
 
 static void read_damaged(void)
@@ -356,5 +398,5 @@ TEST_GROUP(store_docs, STORE_TEST(read_some__finds_jobs_wherever_they_are),
            STORE_TEST(bytes__are_those_of_the_newest_document),
            STORE_TEST(fetch__of_one_twice_is_of_one),
            STORE_TEST(a_full_cache__keeps_those_that_were_there),
-           STORE_TEST(eviction__changes_no_answer), STORE_TEST(damage__stops_the_process),
-           STORE_TEST(read_failure__stops_the_process));
+           STORE_TEST(eviction__changes_no_answer), STORE_TEST(state__is_read_once_for_an_entry),
+           STORE_TEST(damage__stops_the_process), STORE_TEST(read_failure__stops_the_process));
