@@ -538,11 +538,16 @@ static void on_shut(struct http_request *req)
 const struct http_handlers rest_call__handlers = {
     .gone = on_gone, .shut = on_shut, .stopping = on_stopping};
 
+size_t rest_call__body_max(const struct rest_call *c)
+{
+    return c->is_rpc ? rpc_body_bytes_max(c->rest->config.rpc) : c->rest->config.max_body_bytes;
+}
+
 void rest_call__body_failed(struct rest_call *c, enum http_body_result result)
 {
     if (result == HTTP_BODY_TOO_LARGE) {
-        rest_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
-                        (unsigned long long)c->rest->config.max_body_bytes);
+        rest_call__fail(c, ERR_TOO_LARGE, "request body is larger than %zu bytes",
+                        rest_call__body_max(c));
     } else {
         rest_call__fail_memory(c, ERR_OVERLOADED);
     }

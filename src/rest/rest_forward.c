@@ -197,7 +197,7 @@ static void start(struct rest_call *c, bool streams)
             .data = c,
             .request_id = str_from(c->request_id, c->request_id_len),
             .client_address = c->who.address,
-            .body_max = c->rest->config.max_body_bytes,
+            .body_max = rest_call__body_max(c),
         };
     }
     if (is_change(c)) {

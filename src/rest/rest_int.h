@@ -41,6 +41,8 @@ void rest_call__fail_err(struct rest_call *c, const struct err *err);
 /* With when to come back, for ERR_OVERLOADED; or the methods there are, NULL for other errors. */
 void rest_call__fail_with(struct rest_call *c, enum err_code code, struct str message,
                           uint32_t retry_ms, const char *allow);
+/* How large its body may be. */
+size_t rest_call__body_max(const struct rest_call *c);
 /* For a body that cannot be had. */
 void rest_call__body_failed(struct rest_call *c, enum http_body_result result);
 extern const struct http_handlers rest_call__handlers; /* of a request whose call is its data */

@@ -53,6 +53,11 @@ void rpc_free(struct rpc *r)
     }
 }
 
+size_t rpc_body_bytes_max(const struct rpc *r)
+{
+    return r->config.message_bytes_max + RPC_ENVELOPE_HEAD;
+}
+
 void rpc_numbers(const struct rpc *r, struct rpc_numbers *out)
 {
     *out = (struct rpc_numbers){.streams_open = atomic_load(&r->streams_open),
@@ -487,7 +492,7 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_targe
     if (streamed) {
         m->open(c);
     } else {
-        http_request_collect(req, r->config.message_bytes_max + RPC_ENVELOPE_HEAD, body_collected);
+        http_request_collect(req, rpc_body_bytes_max(r), body_collected);
     }
 }
 

@@ -46,6 +46,9 @@ struct rpc_config rpc_config_default(void);
 struct rpc *rpc_new(const struct rpc_config *config);
 void rpc_free(struct rpc *r); /* without calls; NULL is fine */
 
+/* The largest body of a call: one message in its envelope. */
+size_t rpc_body_bytes_max(const struct rpc *r);
+
 /* Is the path one of the services', whether there is such a method or not? */
 bool rpc_is_path(struct str path);
 

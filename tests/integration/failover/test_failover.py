@@ -128,6 +128,23 @@ def test_rpc_of_a_follower(nodes):
         "requestId": "8", "queues": ["rpc"], "workerId": "w", "fetchCount": 1})[1]["jobs"]
 
 
+def test_rpc_has_its_own_limit(nodes):
+    """rpc.md 1.4: a message of 64 MiB, whatever --max-body-size is, also through a follower."""
+    node = nodes.followers()[0]
+    status, answer, headers = node.call("POST", RPC + "Enqueue", {
+        "queue": "rpc", "payloadJson": json.dumps("x" * (17 << 20))})
+    assert (status, answer["code"]) == (400, "invalid_argument"), answer
+    assert headers["X-Corvo-Forwarded"] == "1"
+    most = (64 << 20) + 5
+    with node.connect() as raw:
+        raw.sendall(f"POST {RPC}Enqueue HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                    f"Content-Length: {most + 1}\r\n\r\n".encode())
+        seen = b""
+        while b"}" not in seen and (more := raw.recv(65536)):
+            seen += more
+    assert b"resource_exhausted" in seen and b"larger than %d bytes" % most in seen, seen
+
+
 def test_large_bodies_and_answers(nodes):
     node = nodes.followers()[0]
     text = "x" * 200000
