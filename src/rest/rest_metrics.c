@@ -228,7 +228,7 @@ static uint64_t state_number(const char *role)
     X("corvo_lifecycle_frames_max_inflight",  "gauge",   v->rpc.frames_max,       "Maximum number of lifecycle frames processed at once.") \
     X("corvo_lifecycle_frames_total",         "counter", v->rpc.frames_total,     "Lifecycle frames processed, except empty ones.") \
     X("corvo_lifecycle_streams_total",        "counter", v->rpc.streams_total,    "Lifecycle streams accepted as leader.") \
-    X("corvo_lifecycle_overload_total",       "counter", v->rpc.overloads,        "Lifecycle frames answered with OVERLOADED.") \
+    X("corvo_lifecycle_overload_total",       "counter", v->rpc.overloads,        "Lifecycle frames refused because no slot was free in time.") \
     X("corvo_lifecycle_idle_fetch_total",     "counter", v->rpc.idle_fetches,     "Fetches of lifecycle frames that waited for a job.") \
     \
     X("corvo_sqlite_mirror_lag_updates",      "gauge",   v->mirror.lag,           "Changed jobs that are not in the search index yet.") \

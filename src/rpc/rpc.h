@@ -107,7 +107,7 @@ struct rpc_numbers {
     uint64_t streams_total;             /* that began here while this node led */
     uint64_t frames_under_way, frames_max;
     uint64_t frames_total; /* that were worked on; not those that ask for nothing */
-    uint64_t overloads;    /* frames that were answered with OVERLOADED */
+    uint64_t overloads;    /* frames that got no slot in time */
     uint64_t idle_fetches; /* fetches that had to wait for a job */
 };
 

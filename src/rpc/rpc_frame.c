@@ -81,11 +81,7 @@ static void finish(struct rpc_frame_work *w)
     for (size_t i = 0; i < RPC_FRAME_PARTS && w->out.error.len == 0; i++) {
         w->out.error = w->errors[i];
     }
-    bool overload = str_starts_with(w->out.error, overloaded);
-    w->struck = w->out.error.len > 0 && !overload;
-    if (overload) {
-        atomic_fetch_add_explicit(&w->rpc->overloads, 1, memory_order_relaxed);
-    }
+    w->struck = w->out.error.len > 0 && !str_starts_with(w->out.error, overloaded);
     w->done(w);
 }
 
@@ -294,6 +290,7 @@ void rpc_frame__saturate(struct rpc_frame_work *w)
 {
     w->out.request_id = w->in.request_id;
     w->out.error = STR("OVERLOADED: lifecycle stream saturated");
+    atomic_fetch_add_explicit(&w->rpc->overloads, 1, memory_order_relaxed);
     finish(w);
 }
 

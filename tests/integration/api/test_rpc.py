@@ -490,6 +490,18 @@ class Lifecycle(ApiTest):
                 return any(r.get("error") == saturated for r in results)
             wait_until(exchanges, "an exchange that gets no slot")
 
+    def test_a_full_pipeline_is_not_a_lack_of_slots(self):
+        with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
+            stream, api = Stream(server), server.client()
+            self.addCleanup(stream.close)
+
+            def overload():
+                job = api.enqueue("q")
+                answer = stream.frame(queues=["q"], fetchCount=1, acks=[{"jobId": job}])
+                return answer.get("error", "").startswith("OVERLOADED: fetch: ")
+            wait_until(overload, "a fetch that has no place beside the acks of its frame")
+            self.assertEqual(metric(api, "corvo_lifecycle_overload_total"), 0)
+
     def test_bad_bytes_end_it_with_a_reason(self):
         for raw, code in ((envelope(b"{"), "invalid_argument"), (b"\4\0\0\0\0", "internal"),
                           (b"\0\xff\xff\xff\xff", "resource_exhausted"), (envelope(b"x", 1), "internal")):
