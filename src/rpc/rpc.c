@@ -275,22 +275,47 @@ struct rpc_gzip *rpc__gzip(const struct rpc_call *c)
     return loop->gzip;
 }
 
+/* The next envelope of a whole body. */
+static enum rpc_envelope_result take_envelope(const struct rpc_call *c, struct str body,
+                                              size_t *out_taken, unsigned *out_flags,
+                                              struct str *out)
+{
+    struct rpc_envelope_reader reader;
+    unsigned allowed = RPC_ENVELOPE_COMPRESSED;
+    if (c->format->protocol == RPC_CONNECT) {
+        allowed |= RPC_ENVELOPE_END;
+    }
+    rpc_envelope_reader_init(&reader, c->rpc->config.message_bytes_max, allowed);
+    enum rpc_envelope_result result = rpc_envelope_take(&reader, body, out_taken, out_flags, out);
+    rpc_envelope_reader_deinit(&reader); /* a whole message is never kept in there */
+    return result;
+}
+
+/* Nothing follows the message, or a client's end of the stream, which is a half-close (4.2). */
+static bool is_last(const struct rpc_call *c, struct str rest)
+{
+    size_t taken = 0;
+    unsigned flags = 0;
+    struct str nothing;
+    return rest.len == 0 ||
+           (take_envelope(c, rest, &taken, &flags, &nothing) == RPC_ENVELOPE_MESSAGE &&
+            (flags & RPC_ENVELOPE_END) != 0 && taken == rest.len);
+}
+
 /* The only message of a body with envelopes. False when the call has ended. */
 static bool unwrap(struct rpc_call *c, struct str body, struct str *out, bool *out_compressed)
 {
-    struct rpc_envelope_reader reader;
     size_t taken = 0;
     unsigned flags = 0;
-    rpc_envelope_reader_init(&reader, c->rpc->config.message_bytes_max, RPC_ENVELOPE_COMPRESSED);
-    enum rpc_envelope_result result = rpc_envelope_take(&reader, body, &taken, &flags, out);
-    rpc_envelope_reader_deinit(&reader); /* a whole body is never kept in there */
+    enum rpc_envelope_result result = take_envelope(c, body, &taken, &flags, out);
     if (result == RPC_ENVELOPE_BAD_FLAGS) {
         rpc_answer__fail(c, RPC_INTERNAL, STR("the envelope has flags that are not known"), 0);
     } else if (result == RPC_ENVELOPE_TOO_LARGE) {
         rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"), 0);
     } else if (result == RPC_ENVELOPE_MORE && body.len > 0) {
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("incomplete envelope"), 0);
-    } else if (result == RPC_ENVELOPE_MORE || taken < body.len) {
+    } else if (result == RPC_ENVELOPE_MORE || (flags & RPC_ENVELOPE_END) != 0 ||
+               !is_last(c, str_from_offset(body, taken))) {
         rpc_answer__fail(c, RPC_UNIMPLEMENTED, STR("expected exactly one request message"), 0);
     } else if ((flags & RPC_ENVELOPE_COMPRESSED) != 0 && !c->gzip_in) {
         rpc_answer__fail(c, RPC_INTERNAL, STR("compressed message without compression support"), 0);

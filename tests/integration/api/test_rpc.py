@@ -319,6 +319,27 @@ class Subscribe(ApiTest):
             self.assertIn(b"HTTP/1.1 200", seen)
             self.assertIn(b'"type":"enqueued"', seen)
 
+    def test_an_end_of_stream_is_a_half_close(self):
+        job = self.api.enqueue(unique("q"))
+        question, end = envelope(json.dumps({"jobIds": [job]}).encode()), envelope(b"{}", 2)
+        connection = Connection(self.server.port, PATIENCE_S)
+        self.addCleanup(connection.close)
+
+        def ask(body):
+            stream = connection.open(BASE + "Subscribe", [("content-type", "application/connect+json")])
+            connection.data(stream, body, True)
+            while not envelopes(connection.body.get(stream, b"")):
+                connection.read()
+            flags, payload = envelopes(connection.body[stream])[0]
+            return flags, json.loads(payload)
+
+        flags, event = ask(question + end)
+        self.assertEqual((flags, event.get("jobId")), (0, job), event)
+        for body in (end, end + question, question + end + end, question + end[:-1], question + question):
+            with self.subTest(body):
+                flags, answer = ask(body)
+                self.assertEqual((flags, answer["error"]["code"]), (2, "unimplemented"))
+
     def test_exactly_one_question(self):
         for body, status in ((b"", 12), (envelope(b"") * 2, 12), (b"\0\0\0", 3), (envelope(b"\xff"), 3)):
             with self.subTest(body):
