@@ -207,6 +207,17 @@ static void op_done(struct front_op *o, const struct result *r)
     }
 }
 
+int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms)
+{
+    enum { MARGIN = 8, MARGIN_MS_MAX = 250 }; /* an eighth of the time, at most so much */
+    if (c->timeout_ms == INT64_MAX) {
+        return wait_ms;
+    }
+    int64_t margin = c->timeout_ms / MARGIN;
+    int64_t most = c->timeout_ms - (margin < MARGIN_MS_MAX ? margin : MARGIN_MS_MAX);
+    return wait_ms < most ? wait_ms : most;
+}
+
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r))
 {

@@ -20,7 +20,7 @@ bool rpc_frame__is_empty(const struct rpc_frame *in)
 bool rpc_frame__may_idle(const struct rpc_frame_work *w)
 {
     return w->in.fetch_count > 0 && w->in.ack_count == 0 && w->in.enqueue_count == 0 &&
-           w->may_wait && w->rpc->config.idle_fetch_ms > 0;
+           w->may_wait && w->idle_ms > 0;
 }
 
 /* Where a client can go; an address that only this machine would understand is none. */
@@ -188,8 +188,8 @@ static void start_fetch(struct rpc_frame_work *w)
     } else if (svc_work_claim(&w->who, &fetch, &command, &wait_ms, &err) != ERR_OK) {
         fail_err(w, RPC_FRAME_FETCH, &err);
     } else {
-        submit(w, &w->fetch, RPC_FRAME_FETCH, &command,
-               rpc_frame__may_idle(w) ? w->rpc->config.idle_fetch_ms : 0, fetched);
+        submit(w, &w->fetch, RPC_FRAME_FETCH, &command, rpc_frame__may_idle(w) ? w->idle_ms : 0,
+               fetched);
     }
 }
 

@@ -36,6 +36,7 @@ struct rpc_frame_work {
     struct svc_caller who; /* its arena is the frame's, and holds the message */
     struct rpc_frame in;
     bool may_wait;    /* nobody stops */
+    int64_t idle_ms;  /* how long a fetch waits for a job */
     bool may_enqueue; /* the caller's role allows it */
     void (*done)(struct rpc_frame_work *w);
     void *data;

@@ -108,6 +108,8 @@ extern const struct http_handlers rpc__handlers; /* of a request whose call is i
  * the command, its refusal or one of the engine ends the call. */
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r));
+/* How long a fetch may wait: its empty answer should be with the client before the deadline. */
+int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms);
 /* What belongs to the call's thread, and what compresses there. */
 struct rpc_loop *rpc__loop(const struct rpc_call *c);
 struct rpc_gzip *rpc__gzip(const struct rpc_call *c);

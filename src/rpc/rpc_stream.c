@@ -72,6 +72,7 @@ static enum err_code make_work(struct rpc_stream *s, struct str message, bool co
                                  .who = c->who,
                                  .may_enqueue = c->peer.may_enqueue,
                                  .may_wait = !s->half_closed,
+                                 .idle_ms = s->rpc->config.idle_fetch_ms,
                                  .data = s};
     w->who.arena = arena;
     s->work = w;
@@ -594,6 +595,7 @@ void rpc_stream__exchange(struct rpc_call *c)
                  .may_enqueue = c->peer.may_enqueue,
                  .in = *(const struct rpc_frame *)c->in,
                  .may_wait = !http_loop_stopping(c->req->loop),
+                 .idle_ms = rpc__wait_within(c, c->rpc->config.idle_fetch_ms),
                  .done = exchanged,
                  .data = c},
         .slot = {.rpc = c->rpc, .loop = rpc__loop(c), .granted = exchange_granted, .data = x}};

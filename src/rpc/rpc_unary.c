@@ -68,18 +68,6 @@ static void fetched_many(struct rpc_call *c, const struct result *r)
     rpc_answer__reply(c, &out);
 }
 
-/* How long a fetch may wait: its empty answer should be with the client before the deadline. */
-static int64_t wait_within(const struct rpc_call *c, int64_t wait_ms)
-{
-    enum { MARGIN = 8, MARGIN_MS_MAX = 250 }; /* an eighth of the time, at most so much */
-    if (c->timeout_ms == INT64_MAX) {
-        return wait_ms;
-    }
-    int64_t margin = c->timeout_ms / MARGIN;
-    int64_t most = c->timeout_ms - (margin < MARGIN_MS_MAX ? margin : MARGIN_MS_MAX);
-    return wait_ms < most ? wait_ms : most;
-}
-
 static void claim(struct rpc_call *c, void (*on_result)(struct rpc_call *c, const struct result *r))
 {
     const struct rpc_fetch *in = c->in;
@@ -92,7 +80,7 @@ static void claim(struct rpc_call *c, void (*on_result)(struct rpc_call *c, cons
     } else if (svc_work_claim(&c->who, &fetch, &command, &wait_ms, &err) != ERR_OK) {
         refuse(c, &err);
     } else {
-        rpc__submit(c, &command, wait_within(c, wait_ms), on_result);
+        rpc__submit(c, &command, rpc__wait_within(c, wait_ms), on_result);
     }
 }
 

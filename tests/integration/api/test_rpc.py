@@ -423,6 +423,15 @@ class Lifecycle(ApiTest):
             self.assertEqual(stream.next()[0]["error"]["code"], "deadline_exceeded")
             self.assertTrue(server.client().enqueue("q"))
 
+    def test_a_deadline_ends_an_exchange_that_waits(self):
+        with Server("--idle-fetch-sleep", "60s") as server:
+            connection = Connection(server.port, PATIENCE_S)
+            self.addCleanup(connection.close)
+            stream = connection.open(BASE + "StreamLifecycle", [("content-type", "application/json"),
+                                                                ("connect-timeout-ms", "50")])
+            connection.data(stream, b'{"requestId":"1","queues":["q"],"fetchCount":1}', last=True)
+            self.assertEqual(connection.answer(stream), (200, b'{"requestId":"1"}'))
+
     def test_an_idle_fetch_is_woken_by_the_job(self):
         with Server("--idle-fetch-sleep", "60s", "--rate-limit-enabled=false") as server:
             stream, api = Stream(server), server.client()
