@@ -436,13 +436,35 @@ static const struct http_handlers handlers = {.gone = on_gone,
                                               .body_end = on_body_end,
                                               .writable = rpc_answer__writable};
 
+/* No stream is opened: the client is told where the leader is (11.1, step 2). */
+
+static void redirected(struct rpc_call *c)
+{
+    rpc_answer__end(c, RPC_OK, STR_EMPTY);
+}
+
+static bool redirects(struct rpc_call *c)
+{
+    struct rpc_frame_work *w = arena_need(c->req->arena, sizeof *w, _Alignof(max_align_t));
+    *w = (struct rpc_frame_work){.rpc = c->rpc, .who = c->who};
+    if (!rpc_frame__is_leaders(w)) {
+        return false;
+    }
+    c->req->on = &ending_handlers;
+    rpc_answer__begin(c);
+    rpc_answer__send(c, &w->out, redirected);
+    return true;
+}
+
 void rpc_stream__open(struct rpc_call *c)
 {
     struct rpc *rpc = c->rpc;
     uint64_t open = atomic_fetch_add(&rpc->streams_open, 1) + 1;
     if (rpc->config.streams_max > 0 && open > rpc->config.streams_max) {
         atomic_fetch_sub(&rpc->streams_open, 1);
-        rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("too many open lifecycle streams"), 0);
+        if (!redirects(c)) {
+            rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("too many open lifecycle streams"), 0);
+        }
         return;
     }
     if (!rpc_frame__is_elsewhere(rpc)) {

@@ -15,6 +15,7 @@ import threading
 import unittest
 
 from harness import PATIENCE_S, Client, Server, metric, pause, run_command, unique, wait_until
+from test_rpc import Stream
 
 SECRET = "correct horse battery staple"
 QUICK = ("--election-timeout", "500ms", "--heartbeat-interval", "50ms",
@@ -402,6 +403,25 @@ class TestMembers(unittest.TestCase):
                     s.sendall(bytes_)
                     self.assertEqual(s.recv(1), b"")
             cluster.nodes[0].api.enqueue("q")
+
+
+class TestStreams(unittest.TestCase):
+    takes_long = True
+
+    def test_a_follower_with_too_many_streams_names_the_leader(self):
+        """rpc.md 11.1: leadership is looked at before streams are counted."""
+        with Cluster(2, "--stream-max-open", "1") as cluster:
+            leader, follower = cluster.leader(), cluster.followers()[0]
+            first = Stream(follower)
+            self.addCleanup(first.close)
+            wait_until(lambda: metric(follower.api, "corvo_lifecycle_streams_open") == 1, "the first stream")
+            second = Stream(follower)
+            self.addCleanup(second.close)
+            self.assertEqual(second.next(), {"error": "NOT_LEADER",
+                                             "leaderAddr": f"http://127.0.0.1:{leader.port}"})
+            self.assertEqual(second.next(), ({},))
+            self.assertEqual(metric(follower.api, "corvo_lifecycle_streams_open"), 1)
+            self.assertEqual(first.frame(requestId=1)["error"], "NOT_LEADER")
 
 
 class TestCatchingUp(unittest.TestCase):
