@@ -484,6 +484,12 @@ enum err_code engine_open(const struct engine_config *config, struct engine **ou
         engine_free(e);
         return err->code;
     }
+    log_info("raft cluster started", LOG_U64("raft_max_pending", config->pending_ops_max),
+             LOG_U64("segment_bytes", config->node.segment_bytes),
+             LOG_U64("snapshot_log_bytes", config->node.snapshot_log_bytes),
+             LOG_U64("election_timeout_ms", config->node.election_ms),
+             LOG_U64("heartbeat_interval_ms", config->node.heartbeat_ms),
+             LOG_BOOL("durable", config->node.durable));
     *out_engine = e;
     return ERR_OK;
 }

@@ -614,6 +614,11 @@ class Settings(unittest.TestCase):
                  "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": VERSION})
             self.assertNotIn("s3cret", "".join(server.lines))
 
+    def test_the_log_says_how_raft_was_started(self):
+        with Server("--raft-max-pending", "77", "--election-timeout", "700ms") as server:
+            said = server.events("raft cluster started")[0]
+            self.assertEqual((said["level"], said["raft_max_pending"], said["election_timeout_ms"]), ("INFO", 77, 700))
+
     def test_a_level_that_is_none_is_info(self):
         with Server("--log-level", "loud") as server:
             self.assertEqual(server.events("corvo server ready")[0]["level"], "INFO")
