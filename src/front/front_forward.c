@@ -6,6 +6,7 @@
 #include "front/front_gate_int.h"
 #include "http/http_field.h"
 #include "http/http_loop.h"
+#include "log/log.h"
 
 enum {
     LOOK_MS = 20,             /* how often it is looked who leads, while somebody waits for it */
@@ -13,6 +14,7 @@ enum {
     PATIENCE_MS = 3000,       /* without a leader, for what certainly has not happened */
     PATIENCE_SENT_MS = 10000, /* for what may have */
     STOP_MS = 1000,           /* when this node stops */
+    WARN_EVERY_MS = 1000,     /* that the leader could not be asked */
     HOLD_BYTES = 64 << 10,    /* of an answer: what is less leaves as a whole, or not at all */
     HEADERS_MAX = 160,
 };
@@ -43,10 +45,21 @@ static void let_go(struct front_forward *f)
     }
 }
 
+static void warn(const struct front_forward *f, const char *message)
+{
+    struct front_gate *g = f->gate;
+    uint64_t now_ms = uv_now(g->loop);
+    if (g->warned_ms == 0 || now_ms - g->warned_ms > WARN_EVERY_MS) {
+        g->warned_ms = now_ms;
+        log_warn("leader proxy failed", LOG_STR("target", f->sent_url), LOG_Z("error", message));
+    }
+}
+
 static void fail(struct front_forward *f, enum err_code code, const char *message)
 {
     struct err err;
     let_go(f);
+    warn(f, message);
     atomic_fetch_add_explicit(&f->gate->shared->failed_total, 1, memory_order_relaxed);
     (void)err_set(&err, code, "%s", message);
     f->ops->failed(f->data, &err);
@@ -155,6 +168,7 @@ static void send_off(struct front_forward *f)
                                                    : &g->shared->retried_total,
                               1, memory_order_relaxed);
     f->sent_to = g->leader.id;
+    f->sent_url = arena_str(f->req->arena, request.url);
     set_state(f, FORWARD_SENT);
     relay_send(g->relay, &f->stream, &request);
     if (f->streams && !f->reading) {

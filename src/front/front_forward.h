@@ -56,6 +56,7 @@ struct front_forward {
     bool opened;  /* the answer has begun */
     unsigned sent_count;
     uint64_t sent_to;
+    struct str sent_url;                 /* empty: it was sent to nobody */
     uint64_t lost_ms, retry_ms, stop_ms; /* by the loop's clock; 0: not */
     struct relay_stream stream;
 };

@@ -24,6 +24,7 @@ struct front_gate {
     bool ticking;
     struct front_forward *first;
     size_t waiting, stopping;
+    uint64_t warned_ms; /* when it was last logged that one failed */
 
     /* messages */
     struct front_told *told;

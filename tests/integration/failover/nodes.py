@@ -142,6 +142,11 @@ class Node:
         with open(self.control, "r+b") as f:
             f.write(struct.pack("<qq", int(clock_s * 1e9), int(disk_s * 1e6)))
 
+    def events(self, msg):
+        """The lines of its log that say so."""
+        lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        return [line for line in lines if line["msg"] == msg]
+
     # --- its API ---
 
     def connect(self, timeout=30.0):

@@ -231,11 +231,14 @@ def test_one_answer_across_a_failover(nodes):
 
 def test_without_a_majority(nodes):
     alone, *others = nodes.nodes
+    logged = len(alone.events("leader proxy failed"))
     for node in others:
         node.pause()
     status, answer, _ = alone.call("POST", "/api/v1/enqueue", {"queue": "alone", "payload": {}},
                                    timeout=40)
     assert status == 503 and answer["code"] in ("LEADER_UNAVAILABLE", "UNKNOWN_OUTCOME"), answer
+    event = alone.events("leader proxy failed")[logged]
+    assert event["level"] == "WARN" and event["error"] and "target" in event, event
     retry = None
     if answer["code"] == "UNKNOWN_OUTCOME":
         retry = answer["error"].rsplit(" ", 1)[1]
