@@ -67,11 +67,13 @@ static int dispatch(struct cli *cli)
     }
     if ((c->options & CLI_RAW) == 0) {
         log_configure(log_level_of(cli_text(cli, "log-level")), LOG_AUTO);
-        cli->signal_fd = os_signal_open(false);
     }
-    int code = CLI_FAILED;
-    if ((c->options & (CLI_RAW | CLI_LOCAL)) == 0 && !cli_form_allowed(cli, &code)) {
-        return code;
+    if ((c->options & (CLI_RAW | CLI_LOCAL)) == 0) {
+        int code = CLI_FAILED;
+        cli->signal_fd = os_signal_open(false); /* the others never wait where they could look */
+        if (!cli_form_allowed(cli, &code)) {
+            return code;
+        }
     }
     return c->run != NULL ? c->run(cli) : cli_call_run(cli);
 }

@@ -187,6 +187,16 @@ class Interrupted(FakeTest):
                 self.assertTrue(running.errors.empty())
             release.set()
 
+    def test_signals_end_what_asks_no_server(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(number), Corvo("").start("bench", "compare", fifo, fifo) as running:
+                    with open(fifo, "wb"):  # it has opened its end, and reads
+                        running.signal(number)
+                        self.assertEqual(running.wait(), -number)
+
     def test_a_timeout_ends_a_request(self):
         def slow(_):
             def wait():
