@@ -1,7 +1,10 @@
 /*
  * What a benchmark is to do, from the flags: sizes, queue, address.
  */
+#include <errno.h>
+#include <limits.h>
 #include <netdb.h>
+#include <poll.h>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -123,11 +126,23 @@ static int read_queue(struct cli *cli, struct cli_bench_plan *plan)
     return CLI_OK;
 }
 
-/* Does somebody listen there? A name may have addresses where nobody does. */
-static bool is_answering(const struct addrinfo *at)
+/* Does somebody listen there? A name may have addresses where nobody does. A signal ends the wait.
+ */
+static bool is_answering(struct cli *cli, const struct addrinfo *at, bool *out_interrupted)
 {
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int64_t timeout_ms = cli_int(cli, "timeout");
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct pollfd fds[] = {{.fd = fd, .events = POLLOUT}, {.fd = cli->signal_fd, .events = POLLIN}};
     bool good = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+    if (fd >= 0 && !good && errno == EINPROGRESS) {
+        int problem = 0;
+        socklen_t size = sizeof problem;
+        (void)poll(fds, COUNT_OF(fds),
+                   timeout_ms > 0 && timeout_ms < INT_MAX ? (int)timeout_ms : -1);
+        good = fds[0].revents != 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &size) == 0 &&
+               problem == 0;
+    }
+    *out_interrupted = fds[1].revents != 0;
     os_file_close(fd);
     return good;
 }
@@ -165,7 +180,8 @@ static int resolve(struct cli *cli, struct cli_bench_plan *plan)
         return cli_fail(cli, "request failed: %s: %s", host, gai_strerror(rc));
     }
     const struct addrinfo *at = list;
-    while (at != NULL && !is_answering(at)) {
+    bool interrupted = false;
+    while (at != NULL && !is_answering(cli, at, &interrupted) && !interrupted) {
         at = at->ai_next;
     }
     if (at != NULL) {
@@ -174,6 +190,9 @@ static int resolve(struct cli *cli, struct cli_bench_plan *plan)
         plan->load.address_len = at->ai_addrlen;
     }
     freeaddrinfo(list);
+    if (interrupted) {
+        return cli_interrupted(cli);
+    }
     return at != NULL ? CLI_OK
                       : cli_fail(cli, "request failed: no response from %s", plan->load.authority);
 }

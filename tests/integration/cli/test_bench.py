@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 
@@ -22,6 +23,35 @@ class InFolder(CliTest):
 
     def report(self, name="report.json"):
         return self.folder / name
+
+
+class Unanswered(CliTest):
+    """A server whose connections stay on their way: the line of those that wait to be accepted is full."""
+
+    def setUp(self):
+        super().setUp()
+        listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.addCleanup(listener.close)
+        self.port = listener.getsockname()[1]
+        first = socket.create_connection(("127.0.0.1", self.port))
+        self.addCleanup(first.close)
+        self.corvo = Corvo(f"http://127.0.0.1:{self.port}")
+
+    def connects(self):
+        remote, sent = f":{self.port:04X}", "02"
+        rows = [row.split() for row in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return any(row[2].endswith(remote) and row[3] == sent for row in rows)
+
+    def test_a_signal_ends_it(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.subTest(number), self.corvo.start("bench", "--jobs", "1") as running:
+                wait_until(self.connects, "a connection on its way")
+                running.signal(number)
+                self.assertEqual(running.wait(), code)
+
+    def test_a_timeout_ends_it(self):
+        done = self.corvo.run("bench", "--jobs", "1", "--timeout", "50ms")
+        self.failed(done, f"Error: request failed: no response from 127.0.0.1:{self.port}")
 
 
 class Bench(InFolder, LiveTest):
