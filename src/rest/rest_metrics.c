@@ -179,9 +179,9 @@ static uint64_t state_number(const char *role)
 
 /* clang-format off */
 #define NUMBERS(X) \
-    X("corvo_throughput_enqueued_total",  "counter", SUM(ENQUEUED),  "Jobs enqueued since the node started, by any means.") \
-    X("corvo_throughput_completed_total", "counter", SUM(COMPLETED), "Jobs completed since the node started.") \
-    X("corvo_throughput_failed_total",    "counter", SUM(FAILED),    "Attempts that failed since the node started.") \
+    X("corvo_throughput_enqueued_total",  "counter", SUM(ENQUEUED),  "Jobs enqueued in the cluster since this node started. Every node counts all jobs: do not sum over nodes.") \
+    X("corvo_throughput_completed_total", "counter", SUM(COMPLETED), "Jobs completed in the cluster since this node started. Every node counts all jobs: do not sum over nodes.") \
+    X("corvo_throughput_failed_total",    "counter", SUM(FAILED),    "Attempts that failed in the cluster since this node started. Every node counts all attempts: do not sum over nodes.") \
     \
     X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 if this node is the leader.") \
     X("corvo_cluster_elections_total",    "counter", v->cluster->elections,            "Leader changes seen by this node.") \
