@@ -70,7 +70,8 @@
     /* later ones: results in the store have the numbers of those above */ \
     X(LEADER_UNREACHABLE,  502, "LEADER_UNREACHABLE",     "the leader did not answer") \
     X(QUOTA,               429, "QUOTA_EXCEEDED",         "a quota of the namespace is used up") \
-    X(FIELD_TOO_LARGE,     413, "PAYLOAD_TOO_LARGE",      "a field is larger than its limit")
+    X(FIELD_TOO_LARGE,     413, "PAYLOAD_TOO_LARGE",      "a field is larger than its limit") \
+    X(DEADLINE,            504, "LEADER_UNAVAILABLE",     "the deadline has passed")
 /* clang-format on */
 
 enum err_code {

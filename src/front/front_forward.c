@@ -39,6 +39,7 @@ static void let_go(struct front_forward *f)
         f->next->prev = f->prev;
     }
     g->stopping -= f->stop_ms != 0 ? 1 : 0;
+    g->limited -= f->deadline_ms != 0 ? 1 : 0;
     if (g->first == NULL) {
         (void)uv_timer_stop(&g->timer);
         g->ticking = false;
@@ -55,14 +56,19 @@ static void warn(const struct front_forward *f, const char *message)
     }
 }
 
-static void fail(struct front_forward *f, enum err_code code, const char *message)
+static void end(struct front_forward *f, enum err_code code, const char *message)
 {
     struct err err;
     let_go(f);
-    warn(f, message);
-    atomic_fetch_add_explicit(&f->gate->shared->failed_total, 1, memory_order_relaxed);
     (void)err_set(&err, code, "%s", message);
     f->ops->failed(f->data, &err);
+}
+
+static void fail(struct front_forward *f, enum err_code code, const char *message)
+{
+    warn(f, message);
+    atomic_fetch_add_explicit(&f->gate->shared->failed_total, 1, memory_order_relaxed);
+    end(f, code, message);
 }
 
 static bool may_have_happened(const struct front_forward *f)
@@ -227,6 +233,10 @@ static bool is_out_of_patience(const struct front_forward *f, uint64_t now_ms)
 static void look_at(struct front_forward *f, uint64_t now_ms)
 {
     const struct engine_leader *l = &f->gate->leader;
+    if (f->deadline_ms != 0 && now_ms >= f->deadline_ms && f->state <= FORWARD_SENT) {
+        end(f, ERR_DEADLINE, err_text(ERR_DEADLINE));
+        return;
+    }
     if (f->state == FORWARD_SENT && (l->self || (l->id != 0 && l->id != f->sent_to))) {
         lost(f, false);
         return;
@@ -257,8 +267,8 @@ static void tick(uv_timer_t *timer)
     uint64_t before = g->leader.id;
     struct front_forward *next;
     front_gate__look(g);
-    if (g->waiting == 0 && g->stopping == 0 && g->leader.id == before && g->leaderless_ms == 0 &&
-        !g->leader.self) {
+    if (g->waiting == 0 && g->stopping == 0 && g->limited == 0 && g->leader.id == before &&
+        g->leaderless_ms == 0 && !g->leader.self) {
         return;
     }
     for (struct front_forward *f = g->first; f != NULL; f = next) {
@@ -480,6 +490,7 @@ void front_forward_start(struct front_gate *g, struct front_forward *f)
         f->next->prev = &f->next;
     }
     g->first = f;
+    g->limited += f->deadline_ms != 0 ? 1 : 0;
     f->req->on = &handlers;
     f->req->data = f;
     if (!g->ticking) {

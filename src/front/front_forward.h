@@ -44,9 +44,10 @@ struct front_forward {
     struct id operation; /* its name; none: a read, which may be asked again anyhow */
     uint64_t since;      /* the operation is in no entry up to this one */
     size_t body_max;
-    bool streams;   /* the body is handed on as it comes, so that it can be sent only once */
-    bool collected; /* the body is there */
-    bool touched;   /* it was under way here: what became of it is not known */
+    uint64_t deadline_ms; /* by the loop's clock: the client waits no longer; 0: it does not say */
+    bool streams;         /* the body is handed on as it comes, so that it can be sent only once */
+    bool collected;       /* the body is there */
+    bool touched;         /* it was under way here: what became of it is not known */
 
     /* private */
     struct front_gate *gate;

@@ -23,8 +23,8 @@ struct front_gate {
     uv_timer_t timer;
     bool ticking;
     struct front_forward *first;
-    size_t waiting, stopping;
-    uint64_t warned_ms; /* when it was last logged that one failed */
+    size_t waiting, stopping, limited; /* limited: with a deadline */
+    uint64_t warned_ms;                /* when it was last logged that one failed */
 
     /* messages */
     struct front_told *told;

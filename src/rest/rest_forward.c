@@ -3,6 +3,7 @@
  */
 #include "engine/engine_ask.h"
 #include "engine/engine_cluster.h"
+#include "os/os_clock.h"
 #include "rest/rest_int.h"
 
 void rest_forward__recognise(struct rest_call *c)
@@ -183,6 +184,18 @@ void rest_forward__prove(struct rest_call *c)
 
 /* Forwarding */
 
+/* When the client of an RPC stops waiting, by the loop's clock; 0: it does not say. */
+static uint64_t deadline_of(const struct rest_call *c)
+{
+    int64_t timeout_ms = c->is_rpc ? rpc_timeout_ms(c->req, &c->rpc) : INT64_MAX;
+    if (timeout_ms == INT64_MAX) {
+        return 0;
+    }
+    int64_t spent_ms = (os_clock_mono().ns - c->started.ns) / NS_PER_MS;
+    return uv_now(http_loop_uv(c->req->loop)) +
+           (timeout_ms > spent_ms ? (uint64_t)(timeout_ms - spent_ms) : 0);
+}
+
 static void start(struct rest_call *c, bool streams)
 {
     struct front_gate *gate = c->rest->gates[http_loop_index(c->req->loop)];
@@ -198,6 +211,7 @@ static void start(struct rest_call *c, bool streams)
             .request_id = str_from(c->request_id, c->request_id_len),
             .client_address = c->who.address,
             .body_max = rest_call__body_max(c),
+            .deadline_ms = deadline_of(c),
         };
     }
     if (is_change(c)) {

@@ -387,17 +387,25 @@ static const struct {
     [RPC_GRPC_WEB] = {HTTP_KNOWN_GRPC_ENCODING, HTTP_KNOWN_GRPC_ACCEPT_ENCODING},
 };
 
-static enum err_code read_timeout(struct rpc_call *c, struct err *err)
+static enum err_code read_timeout(const struct http_request *req, const struct rpc_format *format,
+                                  int64_t *out_ms, struct err *err)
 {
-    bool connect = c->format->protocol == RPC_CONNECT;
+    bool connect = format->protocol == RPC_CONNECT;
     enum http_known timeout = connect ? HTTP_KNOWN_CONNECT_TIMEOUT_MS : HTTP_KNOWN_GRPC_TIMEOUT;
     struct str text;
-    c->timeout_ms = INT64_MAX;
-    if (!http_request_known(c->req, timeout, &text)) {
+    *out_ms = INT64_MAX;
+    if (!http_request_known(req, timeout, &text)) {
         return ERR_OK;
     }
-    return connect ? rpc_protocol_connect_timeout(text, &c->timeout_ms, err)
-                   : rpc_protocol_grpc_timeout(text, &c->timeout_ms, err);
+    return connect ? rpc_protocol_connect_timeout(text, out_ms, err)
+                   : rpc_protocol_grpc_timeout(text, out_ms, err);
+}
+
+int64_t rpc_timeout_ms(const struct http_request *req, const struct rpc_target *t)
+{
+    ATTR_UNINITIALIZED struct err err;
+    int64_t ms;
+    return t->format != NULL && read_timeout(req, t->format, &ms, &err) == ERR_OK ? ms : INT64_MAX;
 }
 
 /* Which compression the client's messages have, and ours will (4.4): the same, or else what it
@@ -444,7 +452,7 @@ static bool read_headers(struct rpc_call *c)
                          0);
         return false;
     }
-    if (read_timeout(c, &err) != ERR_OK) {
+    if (read_timeout(c->req, c->format, &c->timeout_ms, &err) != ERR_OK) {
         rpc_answer__fail_err(c, &err, 0);
         return false;
     }

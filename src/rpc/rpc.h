@@ -66,6 +66,9 @@ bool rpc_is_rated(const struct rpc_target *t);
 /* The name of the method; empty when there is none. */
 struct str rpc_method_name(const struct rpc_target *t);
 
+/* How long the client waits; INT64_MAX when it does not say, or not in a way that can be read. */
+int64_t rpc_timeout_ms(const struct http_request *req, const struct rpc_target *t);
+
 /* May it be called without a credential? */
 bool rpc_is_open(const struct rpc_target *t);
 

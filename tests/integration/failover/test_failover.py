@@ -258,6 +258,24 @@ def test_without_a_majority(nodes):
         assert answer["pending"] == 1, answer
 
 
+def test_a_deadline_ends_a_call_that_no_leader_answers(nodes):
+    """rpc.md 9: whether it waits for a leader, or was sent to one that does not answer any more."""
+    leader, (alone, other) = nodes.leader(), nodes.followers()
+    enqueue(alone, "late")  # it has a connection to the leader
+    for node in (leader, other):
+        node.pause()
+    try:
+        for wait in (lambda: True, lambda: alone.status()["leader_id"] == ""):
+            until(wait)
+            status, answer, _ = alone.call("POST", RPC + "Enqueue", {"queue": "late"},
+                                           headers={"Connect-Timeout-Ms": "100"})
+            assert (status, answer["code"]) == (504, "deadline_exceeded"), answer
+    finally:
+        for node in (leader, other):
+            node.go_on()
+    nodes.leader()
+
+
 def test_what_was_sent_waits_longer(nodes):
     """A request that has reached a leader may have happened, so it is given up later than one that nobody
     got (docs/failover.md): the first is still waiting when the second is refused."""
