@@ -52,6 +52,20 @@ describe("queues", () => {
       await chart.locator(".mark title", { hasText: "mark.queue paused" }).waitFor({ state: "attached" });
     }));
 
+  it("of any name show what was done to them in the charts", () =>
+    f.withPage(async (page) => {
+      await f.server.enqueue("mark 50%");
+      await f.server.post(`/queues/${encodeURIComponent("mark 50%")}/pause`);
+      const prefix = encodeURIComponent("/api/v1/queues/mark 50%/");
+      await eventually("the entry of the audit log", async () =>
+        (await f.server.get(`/audit-logs?path_prefix=${prefix}`)).audit_logs.length === 1);
+      for (const path of ["/ui/", `/ui/queues/${encodeURIComponent("mark 50%")}`]) {
+        await visit(page, path);
+        await page.locator(".mark title", { hasText: "mark 50% paused" }).first().waitFor({ state: "attached" });
+      }
+      await f.server.must("DELETE", `/queues/${encodeURIComponent("mark 50%")}?confirm=true`);
+    }));
+
   it("have limits", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/queues/video.encode");

@@ -165,7 +165,7 @@ export const useQueueAudit = (query: { since: string; until: string; queue?: str
         query: {
           since: query.since,
           until: query.until,
-          path_prefix: query.queue === undefined ? "/api/v1/queues/" : `/api/v1/queues/${encodeURIComponent(query.queue)}/`,
+          path_prefix: query.queue === undefined ? "/api/v1/queues/" : `/api/v1/queues/${query.queue}/`,
           limit: "200",
         },
       }),

@@ -19,8 +19,16 @@ const entry = (more: Partial<AuditEntry>): AuditEntry => ({
 describe("marks", () => {
   it("say what was done to which queue, and by whom", () => {
     expect(markText(entry({}))).toBe("emails.send paused by ada");
-    expect(markText(entry({ principal: null, path: "/api/v1/queues/a%20b/clear" }))).toBe("a b cleared");
+    expect(markText(entry({ principal: null, path: "/api/v1/queues/a b/clear" }))).toBe("a b cleared");
     expect(markText(entry({ method: "DELETE", path: "/api/v1/queues/q", principal: null }))).toBe("q deleted");
+    expect(markText(entry({ method: "DELETE", path: "/api/v1/queues/q/throttle", principal: null }))).toBe("q rate limit changed");
+  });
+
+  it("take the name of a queue as the log has it", () => {
+    expect(markText(entry({ principal: null, path: "/api/v1/queues/50%/pause" }))).toBe("50% paused");
+    expect(markText(entry({ principal: null, path: "/api/v1/queues/a%20b/pause" }))).toBe("a%20b paused");
+    expect(markText(entry({ principal: null, path: "/api/v1/queues/eu/mail/pause" }))).toBe("eu/mail paused");
+    expect(markText(entry({ method: "DELETE", path: "/api/v1/queues/eu/mail", principal: null }))).toBe("eu/mail deleted");
   });
 
   it("leave out what changed no queue", () => {

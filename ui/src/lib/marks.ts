@@ -12,14 +12,19 @@ const WORDS: Record<string, string> = {
   delete: "deleted",
 };
 
+/** The log has paths as the server decoded them, so a name may contain any character, slashes included. */
+const CHANGE = /^\/api\/v1\/queues\/(.+)\/(\w+)$/s;
+const WHOLE = /^\/api\/v1\/queues\/(.+)$/s;
+
 /** "emails.send paused by ada"; null for what changed nothing, or no queue. */
 export function markText({ method, path, principal, status_code }: AuditEntry): string | null {
-  const [, , , kind, name, action] = path.split("/");
-  const word = WORDS[method === "DELETE" && action === undefined ? "delete" : (action ?? "")];
-  if (kind !== "queues" || name === undefined || word === undefined || status_code >= 300) {
+  const whole = method === "DELETE" && !path.endsWith("/throttle");
+  const [, name, action] = (whole ? WHOLE : CHANGE).exec(path) ?? [];
+  const word = WORDS[whole ? "delete" : (action ?? "")];
+  if (name === undefined || word === undefined || status_code >= 300) {
     return null;
   }
-  return `${decodeURIComponent(name)} ${word}${principal === null ? "" : ` by ${principal}`}`;
+  return `${name} ${word}${principal === null ? "" : ` by ${principal}`}`;
 }
 
 export interface Mark {
