@@ -34,6 +34,7 @@ const AFTER_ACTION = [
   KEY.schedules,
   KEY.webhooks,
   KEY.policies,
+  KEY.authStatus,
   KEY.keys,
   KEY.keyRoles,
   KEY.roles,
