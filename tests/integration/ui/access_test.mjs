@@ -21,6 +21,7 @@ describe("keys and what belongs to them", () => {
       await page.getByRole("button", { name: "Create API Key" }).click();
       await page.getByPlaceholder("e.g. production-worker").fill("browser-key");
       await page.getByLabel("Role").selectOption("worker");
+      await page.getByLabel("Expires At").fill("2099-01-01T00:00");
       await page.getByRole("button", { name: "Create Key" }).click();
       await toast(page, "API key created");
       await visible(page.getByText("Copy this key now"));
@@ -30,6 +31,7 @@ describe("keys and what belongs to them", () => {
       assert.ok(!(await page.content()).includes(secret));
       const row = page.getByRole("row").filter({ hasText: "browser-key" });
       await visible(row.getByText("worker"));
+      await visible(row.getByText(/^in \d+d/));
       await row.getByRole("button", { name: "Delete browser-key" }).click();
       await page.getByRole("button", { name: "Delete API key" }).click();
       await toast(page, "API key deleted");

@@ -7,7 +7,8 @@ import { Dialog, FormDialog } from "../components/dialog";
 import { ConfirmDialog } from "../components/job-dialogs";
 import { Ago, Button, Card, CopyButton, EnabledBadge, Field, FormError, PageHead } from "../components/parts";
 import { Table, type Column } from "../components/table";
-import { useTitle } from "../lib/hooks";
+import { countdown, fullTime, relativeTime } from "../lib/format";
+import { useNow, useTitle } from "../lib/hooks";
 
 const BUILT_IN = ["admin", "operator", "worker", "readonly"];
 
@@ -138,6 +139,15 @@ function RolesDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
   );
 }
 
+function Expiry({ at }: { at: string }) {
+  const now = useNow(10_000);
+  return (
+    <time dateTime={at} title={fullTime(at)}>
+      {Date.parse(at) > now ? countdown(at, now) : relativeTime(at, now)}
+    </time>
+  );
+}
+
 const COLUMNS: Column<ApiKey>[] = [
   { id: "name", header: "Name", className: "wide", sort: (k) => k.name, cell: (k) => <span title={k.key_hash}>{k.name}</span> },
   { id: "namespace", header: "Namespace", sort: (k) => k.namespace, cell: (k) => k.namespace },
@@ -145,7 +155,7 @@ const COLUMNS: Column<ApiKey>[] = [
   { id: "enabled", header: "Status", cell: (k) => <EnabledBadge enabled={k.enabled} /> },
   { id: "scope", header: "Queue Scope", className: "brief", cell: (k) => k.queue_scope ?? "all" },
   { id: "used", header: "Last Used", cell: (k) => (k.last_used_at === undefined ? "never" : <Ago at={k.last_used_at} />) },
-  { id: "expires", header: "Expires", cell: (k) => (k.expires_at === undefined ? "never" : <Ago at={k.expires_at} />) },
+  { id: "expires", header: "Expires", cell: (k) => (k.expires_at === undefined ? "never" : <Expiry at={k.expires_at} />) },
 ];
 
 function SessionsCard() {
