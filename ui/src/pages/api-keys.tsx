@@ -196,7 +196,10 @@ export default function ApiKeys() {
   const rotate = useRotateKey();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [made, setMade] = useState<Made | null>(null);
-  const close = () => setAsked(null);
+  const close = () => {
+    remove.reset();
+    setAsked(null);
+  };
   const columns: Column<ApiKey>[] = [
     ...COLUMNS,
     {

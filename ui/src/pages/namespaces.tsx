@@ -114,6 +114,10 @@ export default function Namespaces() {
   const [creating, setCreating] = useState(false);
   const [deleting, setDeleting] = useState<string | null>(null);
   const [limiting, setLimiting] = useState<string | null>(null);
+  const closeDeletion = () => {
+    remove.reset();
+    setDeleting(null);
+  };
   const columns: Column<Namespace>[] = [
     ...COLUMNS,
     {
@@ -162,8 +166,8 @@ export default function Namespaces() {
           text={`Removes ${deleting} from the list. Its jobs and keys stay.`}
           action="Delete namespace"
           run={remove}
-          onConfirm={() => remove.mutate(deleting, { onSuccess: () => setDeleting(null) })}
-          onClose={() => setDeleting(null)}
+          onConfirm={() => remove.mutate(deleting, { onSuccess: closeDeletion })}
+          onClose={closeDeletion}
         />
       )}
     </>

@@ -169,7 +169,11 @@ export default function Organization() {
   const deleteKey = useDeleteOrgKey();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
-  const close = () => setAsked(null);
+  const close = () => {
+    removeMember.reset();
+    deleteKey.reset();
+    setAsked(null);
+  };
   return (
     <>
       <PageHead title="Organization" />

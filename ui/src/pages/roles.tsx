@@ -130,6 +130,10 @@ export default function Roles() {
   const remove = useDeleteRole();
   const [editing, setEditing] = useState<{ role: Role | null } | null>(null);
   const [deleting, setDeleting] = useState<string | null>(null);
+  const closeDeletion = () => {
+    remove.reset();
+    setDeleting(null);
+  };
   const columns: Column<Role>[] = [
     ...COLUMNS,
     {
@@ -181,8 +185,8 @@ export default function Roles() {
           text={`Removes ${deleting} from every key that has it.`}
           action="Delete role"
           run={remove}
-          onConfirm={() => remove.mutate(deleting, { onSuccess: () => setDeleting(null) })}
-          onClose={() => setDeleting(null)}
+          onConfirm={() => remove.mutate(deleting, { onSuccess: closeDeletion })}
+          onClose={closeDeletion}
         />
       )}
     </>

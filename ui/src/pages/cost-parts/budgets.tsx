@@ -164,7 +164,10 @@ export function BudgetsCard() {
       ),
     },
   ];
-  const close = () => setDeleting(null);
+  const close = () => {
+    remove.reset();
+    setDeleting(null);
+  };
   return (
     <Card
       title="Budgets"
