@@ -118,7 +118,12 @@ function RolesDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
         {roles.data?.roles.map((name) => (
           <span key={name} className="card-row">
             <span className="mono">{name}</span>
-            <Button compact aria-label={`Remove ${name}`} onClick={() => remove.mutate({ keyHash, role: name })}>
+            <Button
+              compact
+              disabled={remove.isPending}
+              aria-label={`Remove ${name}`}
+              onClick={() => remove.mutate({ keyHash, role: name })}
+            >
               Remove
             </Button>
           </span>
@@ -173,7 +178,13 @@ function SessionsCard() {
       id: "action",
       header: <span className="sr-only">Actions</span>,
       cell: (s) => (
-        <Button compact kind="danger" aria-label={s.current ? "End this session" : `End session of ${s.principal}`} onClick={() => revoke.mutate(s.id)}>
+        <Button
+          compact
+          kind="danger"
+          disabled={revoke.isPending}
+          aria-label={s.current ? "End this session" : `End session of ${s.principal}`}
+          onClick={() => revoke.mutate(s.id)}
+        >
           End
         </Button>
       ),
@@ -212,6 +223,7 @@ export default function ApiKeys() {
           </Button>
           <Button
             compact
+            disabled={rotate.isPending}
             aria-label={`Rotate ${item.name}`}
             onClick={() =>
               rotate.mutate(item.key_hash, { onSuccess: (m) => setMade({ secret: m.api_key, note: "The old key keeps working for 24 hours." }) })
