@@ -149,6 +149,10 @@ describe("pages", () => {
       await page.getByRole("link", { name: "Dead Letter" }).click();
       await page.waitForURL("**/ui/dead-letter");
       await page.locator("nav.sidebar").waitFor({ state: "hidden" });
+      // The page that is already open, too.
+      await menu.click();
+      await page.getByRole("link", { name: "Dead Letter" }).click();
+      await page.locator("nav.sidebar").waitFor({ state: "hidden" });
     }, LOOKS["light on a phone"]));
 
   it("are reached by keys on a narrow screen too", () =>

@@ -205,9 +205,9 @@ export function Shell() {
   const [help, setHelp] = useState(false);
   const [go, setGo] = useState(false);
   useGo(useCallback(() => setGo(true), []));
-  const { pathname } = useLocation();
+  const { pathname, key } = useLocation();
+  useEffect(() => setMenu(false), [key]);
   useEffect(() => {
-    setMenu(false);
     document.getElementById("content")?.scrollTo(0, 0);
   }, [pathname]);
   useDrawerFocus(menu);
