@@ -38,6 +38,24 @@ describe("keys and what belongs to them", () => {
       await row.waitFor({ state: "detached" });
     }));
 
+  it("are shown even if one tries to leave before the answer", () =>
+    signedIn(async (page) => {
+      let answer;
+      const may = new Promise((done) => (answer = done));
+      await page.route("**/api/v1/auth/keys", (route) =>
+        route.request().method() === "POST" ? may.then(() => route.continue()) : route.continue());
+      await page.getByRole("button", { name: "Create API Key" }).click();
+      await page.getByPlaceholder("e.g. production-worker").fill("slow-key");
+      await page.getByRole("button", { name: "Create Key" }).click();
+      await page.getByRole("button", { name: "Cancel", disabled: true }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
+      await page.mouse.click(5, 5);
+      answer();
+      await visible(page.getByText("Copy this key now"));
+      assert.equal(await page.getByRole("dialog").count(), 0);
+    }));
+
   it("namespaces are made, switched to, and deleted", () =>
     signedIn(async (page) => {
       await page.getByRole("link", { name: "Namespaces" }).click();

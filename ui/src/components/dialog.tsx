@@ -8,9 +8,11 @@ interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
+  /** A request runs, and its answer is shown by this dialog or by who opened it: it cannot be left. */
+  busy?: boolean;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, children, busy = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -26,6 +28,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       }
     };
   }, []);
+  const leave = () => {
+    if (!busy) {
+      onClose();
+    }
+  };
   // The backdrop is the dialog itself, but around it: its scroll bar and its edge are within.
   const onBackdrop = (event: MouseEvent) => {
     const box = ref.current?.getBoundingClientRect();
@@ -34,7 +41,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     }
     const { clientX: x, clientY: y } = event;
     if (x < box.left || x > box.right || y < box.top || y > box.bottom) {
-      onClose();
+      leave();
     }
   };
   return (
@@ -46,9 +53,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       className="dialog"
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        leave();
       }}
-      onClose={onClose}
+      // A browser closes it at the second Escape, whatever the page says to the first.
+      onClose={() => (busy ? ref.current?.showModal() : onClose())}
       onMouseDown={onBackdrop}
     >
       <div className="dialog-body">
@@ -79,12 +87,14 @@ export function FormDialog(props: FormDialogProps) {
     }
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} busy={busy}>
       <form className="stack" onSubmit={send}>
         {children}
         <div className="dialog-foot">
           {left !== undefined && <div className="left">{left}</div>}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={busy} onClick={onClose}>
+            Cancel
+          </Button>
           <Button type="submit" kind={danger ? "danger-solid" : "primary"} disabled={!ready || busy}>
             {submit}
           </Button>
