@@ -6,7 +6,7 @@ import { useSignOut } from "../api/actions";
 import { gate } from "../api/client";
 import { chooseNamespace, chosenNamespace } from "../api/key";
 import { useAuthStatus, useCluster, useNamespaces } from "../api/queries";
-import { useNewLog } from "../live/live";
+import { stream, useNewLog } from "../live/live";
 import { useHotkeys } from "../lib/hooks";
 import { toggleTheme, useDark } from "../lib/theme";
 import { healthOf } from "./cluster-panel";
@@ -94,6 +94,7 @@ function NamespaceSwitcher() {
   const choose = (name: string) => {
     chooseNamespace(name);
     setChosen(name);
+    stream.forget();
     void client.resetQueries();
   };
   return (

@@ -4,6 +4,7 @@ import { useEffect, useState, type SyntheticEvent, type ReactNode } from "react"
 import { ApiError, gate, get, messageOf } from "../api/client";
 import { beginSession, clearKey } from "../api/key";
 import { toast } from "../lib/toasts";
+import { stream } from "../live/live";
 import { Button, Field } from "./parts";
 
 /** Shows the app, or the sign-in screen while the server wants a key. */
@@ -88,6 +89,7 @@ function SignIn({ onDone }: { onDone: () => void }) {
     try {
       await signIn(key.trim());
       client.clear();
+      stream.forget();
       toast.good("API key saved");
       onDone();
     } catch (problem) {

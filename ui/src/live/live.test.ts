@@ -146,6 +146,35 @@ describe("the stream", () => {
     expect(stream.events().map((e) => e.seq)).toEqual([1, 2]);
   });
 
+  it("forgets what came before, and begins again", () => {
+    const { stream, batches, last } = openStream();
+    last().send(41);
+    vi.advanceTimersByTime(250);
+    last().send(42);
+    let changes = 0;
+    stream.subscribe(() => changes++);
+    const before = last();
+    stream.forget();
+    expect(before.closed).toBe(true);
+    expect(last().url).toContain("tail=0");
+    expect(stream.events()).toEqual([]);
+    expect(changes).toBeGreaterThan(0);
+    last().send(7);
+    vi.advanceTimersByTime(250);
+    expect(batches.map((b) => b.events.map((e) => e.seq))).toEqual([[41], [7]]);
+    expect(stream.events().map((e) => e.seq)).toEqual([7]);
+  });
+
+  it("forgets without connecting when it is stopped", () => {
+    const { stream, sources, last } = openStream();
+    last().send(41);
+    vi.advanceTimersByTime(250);
+    stream.stop();
+    stream.forget();
+    expect(sources).toHaveLength(1);
+    expect(stream.events()).toEqual([]);
+  });
+
   it("stays closed when it is stopped", () => {
     const { stream, sources, last } = openStream();
     last().onerror?.();

@@ -63,15 +63,21 @@ export class LiveStream {
   wantHistory(): void {
     if (!this.hasHistory) {
       this.hasHistory = true;
-      this.resuming = false;
-      this.lastSeq = 0;
-      this.lastAt = 0;
-      this.kept = [];
-      this.raw = [];
-      if (this.running) {
-        this.connect();
-      }
+      this.forget();
     }
+  }
+
+  /** Begin again without what came so far: it was for another namespace, or another caller. */
+  forget(): void {
+    clearTimeout(this.flushTimer);
+    this.flushTimer = undefined;
+    this.lastSeq = 0;
+    this.lastAt = 0;
+    this.kept = [];
+    this.raw = [];
+    this.overflow = false;
+    this.changed();
+    this.startAnew();
   }
 
   /** The server's log may be another one: behind the last event that was seen there may be none. */
