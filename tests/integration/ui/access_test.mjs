@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
-import { toast, visible } from "./harness.mjs";
+import { toast, visible, visit } from "./harness.mjs";
 
 describe("keys and what belongs to them", () => {
   const f = fixture("--admin-password=secret");
@@ -69,6 +69,28 @@ describe("keys and what belongs to them", () => {
       await page.getByText("emails.send").waitFor({ state: "detached" });
       await page.getByLabel("Namespace").selectOption("default");
       await visible(page.getByText("emails.send"));
+    }));
+
+  it("a namespace is chosen for one tab, and the others stay in theirs", () =>
+    signedIn(async (page) => {
+      await f.server.post("/namespaces", { name: "tenant-2" });
+      await visit(page, "/ui/");
+      const other = await page.context().newPage();
+      await visit(other, "/ui/queues");
+      await other.getByLabel("Namespace").selectOption("tenant-2");
+      await visible(other.getByText("No queues"));
+      await page.getByRole("button", { name: "Enqueue Job" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByPlaceholder("e.g. emails").fill("two.tabs");
+      await dialog.getByRole("button", { name: "Enqueue", exact: true }).click();
+      await toast(page, "Job enqueued");
+      assert.equal((await f.server.queue("two.tabs")).pending, 1);
+      // Each is loaded again into its own, whatever was chosen last.
+      await page.getByLabel("Namespace").selectOption("tenant-2");
+      await page.getByLabel("Namespace").selectOption("default");
+      await other.reload();
+      await visible(other.getByText("No queues"));
+      assert.equal(await other.getByLabel("Namespace").inputValue(), "tenant-2");
     }));
 
   it("a namespace is given a quota, and says how much of it is used", () =>

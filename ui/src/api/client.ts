@@ -1,7 +1,7 @@
 // One way to the server: JSON in, JSON out, the key in a header, errors as ApiError. Paths, bodies
 // and answers have the types of the server's own description (openapi.ts).
 import { parseAnswer } from "../lib/exact-json";
-import { clearKey, keyHeader, storedKey } from "./key";
+import { chosenNamespace, clearKey, keyHeader, namespaceHeader, storedKey } from "./key";
 import type { paths } from "./openapi";
 
 const BASE = "/api/v1" as const;
@@ -38,8 +38,12 @@ function tell(yes: boolean): void {
 /** A server that has not answered by then is as good as gone, though the connection may still stand. */
 const READ_MAX_MS = 10_000;
 
-async function send(method: string, path: string, body: unknown, key: string | null): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json", ...(key === null ? {} : keyHeader(key)) };
+async function send(method: string, path: string, body: unknown, key: string | null, namespace: string): Promise<Response> {
+  const headers: Record<string, string> = {
+    Accept: "application/json",
+    ...namespaceHeader(namespace),
+    ...(key === null ? {} : keyHeader(key)),
+  };
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";
   }
@@ -74,9 +78,15 @@ type Parse = (text: string) => unknown;
 /** A list longer than this is cut: a page that shows more rows than anybody reads helps nobody. */
 const PAGES_MAX = 10;
 
-/** Lists come in pages; a caller gets the rows of all of them. */
-export async function call<T>(method: string, path: string, body?: unknown, parse: Parse = JSON.parse): Promise<T> {
-  let response = await answer(method, path, body);
+/** Lists come in pages; a caller gets the rows of all of them, of one namespace. */
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  parse: Parse = JSON.parse,
+  namespace = chosenNamespace(),
+): Promise<T> {
+  let response = await answer(method, path, body, namespace);
   const first = parse(await response.text());
   if (method !== "GET" || !Array.isArray(first)) {
     return first as T;
@@ -87,23 +97,23 @@ export async function call<T>(method: string, path: string, body?: unknown, pars
     if (cursor === null) {
       break;
     }
-    response = await answer(method, `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ cursor })}`, undefined);
+    response = await answer(method, `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ cursor })}`, undefined, namespace);
     rows.push(...(parse(await response.text()) as unknown[]));
   }
   return rows as T;
 }
 
 /** The answer to a request that went well. */
-async function answer(method: string, path: string, body: unknown): Promise<Response> {
+async function answer(method: string, path: string, body: unknown, namespace: string): Promise<Response> {
   const key = storedKey();
-  let response = await send(method, path, body, key);
+  let response = await send(method, path, body, key, namespace);
   if (response.status === 401 && key !== null) {
     // A key that is refused is of no use; without one it works where keys were switched off. Another
     // tab may have stored a better one meanwhile.
     if (storedKey() === key) {
       clearKey();
     }
-    response = await send(method, path, body, storedKey());
+    response = await send(method, path, body, storedKey(), namespace);
   }
   if (response.status === 401) {
     gate.signInNeeded.forEach((listener) => listener());
@@ -133,6 +143,8 @@ type Body<O> = O extends { requestBody?: infer In } ? JsonIn<NonNullable<In>> : 
 interface Request<B> {
   query?: Record<string, string>;
   body?: B;
+  /** Another one than that of the tab. */
+  namespace?: string;
 }
 /** What a path has names for must be given. */
 type Rest<P extends string, B> = [Names<P>] extends [never]
@@ -151,8 +163,8 @@ const caller =
     path: P,
     ...[request]: Rest<P, Body<Operation<M, P>>>
   ): Promise<Answer<Operation<M, P>>> => {
-    const { query, body, params = {} } = (request ?? {}) as Request<unknown> & { params?: Record<string, string> };
-    return call(method.toUpperCase(), addressOf(path, params, query), body, parse);
+    const { query, body, namespace, params = {} } = (request ?? {}) as Request<unknown> & { params?: Record<string, string> };
+    return call(method.toUpperCase(), addressOf(path, params, query), body, parse, namespace);
   };
 
 export const get = caller("get");

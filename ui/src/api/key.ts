@@ -1,7 +1,7 @@
 // How this browser is known to the server: a session, in a cookie that the page cannot read. An
 // earlier version of the page kept the key itself, in local storage and in a cookie; one that is
 // found there is used until it is refused, or exchanged for a session.
-import { storage } from "../lib/storage";
+import { storage, tabStorage } from "../lib/storage";
 
 const NAME = "corvo_api_key";
 const NAMESPACE = "corvo_namespace";
@@ -23,13 +23,14 @@ export function storeKey(key: string): void {
   setCookie(NAME, key, YEAR_S);
 }
 
-/** A stream that carries a kept key. Cookies belong to all ports of a host, and are cleared by
- * themselves: the one of this server may have got lost. */
+/** A stream that carries a kept key and the namespace of this tab. Cookies belong to all ports of a host and to all
+ * tabs, and are cleared by themselves: those that this one needs are set each time. */
 export function openStream(url: string): EventSource {
   const key = storedKey();
   if (key !== null) {
     setCookie(NAME, key, YEAR_S);
   }
+  keepNamespace();
   return new EventSource(url);
 }
 
@@ -52,12 +53,36 @@ export async function beginSession(credential: string): Promise<Response> {
   return response;
 }
 
-/** The namespace that this browser looks at; a cookie, because event streams have no headers. */
-export function chosenNamespace(): string {
-  const found = document.cookie.split("; ").find((pair) => pair.startsWith(`${NAMESPACE}=`));
-  return found === undefined ? "default" : decodeURIComponent(found.slice(NAMESPACE.length + 1));
+/** A tab that is loaded again stays in its namespace; a new one begins with the last that was chosen in any. */
+function firstNamespace(): string {
+  const cookie = document.cookie.split("; ").find((pair) => pair.startsWith(`${NAMESPACE}=`));
+  const name = tabStorage().getItem(NAMESPACE) ?? cookie?.slice(NAMESPACE.length + 1) ?? "";
+  return /^[a-z0-9-]+$/.test(name) ? name : "default";
 }
 
-export function chooseNamespace(name: string): void {
-  setCookie(NAMESPACE, name === "default" ? "" : name, name === "default" ? 0 : YEAR_S);
+let namespace = firstNamespace();
+const listeners = new Set<() => void>();
+
+/** For event streams, which have no headers, and for tabs to come. */
+function keepNamespace(): void {
+  setCookie(NAMESPACE, namespace === "default" ? "" : namespace, namespace === "default" ? 0 : YEAR_S);
 }
+
+/** The namespace that this tab looks at. */
+export const chosenNamespace = (): string => namespace;
+
+export function chooseNamespace(name: string): void {
+  namespace = name;
+  tabStorage().setItem(NAMESPACE, name);
+  keepNamespace();
+  listeners.forEach((listener) => listener());
+}
+
+/** For useSyncExternalStore. */
+export function onNamespace(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Also for the default namespace: without the header the cookie counts, and that may be of another tab. */
+export const namespaceHeader = (name: string): Record<string, string> => ({ "X-Corvo-Namespace": name });

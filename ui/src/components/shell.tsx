@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { NavLink, Outlet, useLocation, useNavigate } from "react-router-dom";
 
 import { useSignOut } from "../api/actions";
 import { gate } from "../api/client";
-import { chooseNamespace, chosenNamespace } from "../api/key";
+import { chooseNamespace, chosenNamespace, onNamespace } from "../api/key";
 import { useAuthStatus, useCluster, useNamespaces } from "../api/queries";
 import { stream, useNewLog } from "../live/live";
 import { useHotkeys } from "../lib/hooks";
@@ -85,7 +85,7 @@ function Sidebar({ open }: { open: boolean }) {
 /** Whose jobs are shown, for callers that may choose. */
 function NamespaceSwitcher() {
   const client = useQueryClient();
-  const [chosen, setChosen] = useState(chosenNamespace);
+  const chosen = useSyncExternalStore(onNamespace, chosenNamespace);
   const status = useAuthStatus();
   const names = (useNamespaces().data ?? []).map(({ name }) => name);
   if (status.data?.chooses_namespace !== true || (names.length < 2 && chosen === "default")) {
@@ -93,7 +93,6 @@ function NamespaceSwitcher() {
   }
   const choose = (name: string) => {
     chooseNamespace(name);
-    setChosen(name);
     stream.forget();
     void client.resetQueries();
   };

@@ -1,4 +1,4 @@
-// What this browser keeps for this server. Where keeping is forbidden it lasts as long as the page.
+// What this browser, or a tab of it, keeps for this server. Where keeping is forbidden it lasts as long as the page.
 type Kept = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 const entries = new Map<string, string>();
@@ -11,6 +11,14 @@ const memory: Kept = {
 export function storage(): Kept {
   try {
     return window.localStorage;
+  } catch {
+    return memory;
+  }
+}
+
+export function tabStorage(): Kept {
+  try {
+    return window.sessionStorage;
   } catch {
     return memory;
   }

@@ -1,6 +1,6 @@
 // What the event log has of one job. The stream begins with what is kept; when it falls silent that
 // was all, and it is let go: this tab's own stream brings what comes later.
-import { keyHeader, storedKey } from "../api/key";
+import { chosenNamespace, keyHeader, namespaceHeader, storedKey } from "../api/key";
 import type { LiveEvent } from "../api/types";
 import { parseEvent } from "./stream";
 
@@ -22,7 +22,7 @@ export async function historyOf(jobId: string): Promise<LiveEvent[]> {
   const abort = new AbortController();
   const key = storedKey();
   const response = await fetch(`/api/v1/events?format=message&job_ids=${encodeURIComponent(jobId)}`, {
-    headers: key === null ? {} : keyHeader(key),
+    headers: { ...namespaceHeader(chosenNamespace()), ...(key === null ? {} : keyHeader(key)) },
     signal: abort.signal,
   });
   const reader = response.ok ? response.body?.pipeThrough(new TextDecoderStream()).getReader() : undefined;
