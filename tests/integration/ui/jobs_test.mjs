@@ -407,9 +407,26 @@ describe("jobs", () => {
       await dialog(page).getByRole("button", { name: "Cancel 10500 jobs" }).click();
       await dialog(page).getByRole("button", { name: "Continue in background" }).click();
       await dialog(page).waitFor({ state: "detached" });
+      await page.getByRole("link", { name: "Workers" }).click();
+      await visible(page.getByRole("heading", { name: "Workers" }));
       end();
       await toast(page, "Bulk action: 10500 affected, 0 errors");
       assert.equal(await dialog(page).count(), 0);
+    }));
+
+  it("are changed in the background from the page of errors, with progress", () =>
+    f.withPage(async (page) => {
+      await f.server.dead("act.error", {}, "a very common error");
+      await page.route("**/api/v1/jobs/bulk", (route) =>
+        route.fulfill({ status: 202, json: { bulk_operation_id: "bulk_1", status: "queued", estimated_total: 20_000, progress_url: "" } }));
+      await page.route("**/api/v1/bulk/*/progress", (route) => route.abort());
+      await page.route(/\/api\/v1\/bulk\/[^/]+$/, (route) =>
+        route.fulfill({ json: { id: "bulk_1", status: "completed", action: "retry", total: 20_000, processed: 20_000, affected: 20_000, errors: 0 } }));
+      await visit(page, "/ui/errors?queue=act.error");
+      await page.getByRole("button", { name: "Retry these" }).click();
+      await dialog(page).getByRole("button", { name: "Retry 1 job" }).click();
+      await visible(dialog(page).getByText("Completed: 20,000 jobs changed."));
+      await toast(page, "Bulk action: 20000 affected, 0 errors");
     }));
 
   it("say why they do not run", () =>

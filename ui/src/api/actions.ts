@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef } from "react";
 
 import { toast } from "../lib/toasts";
+import { bulkText, followBulk } from "../live/bulk";
 import { del, get, messageOf, post, put } from "./client";
 import { beginSession } from "./key";
 import { KEY } from "./queries";
@@ -169,21 +170,25 @@ export const useThrottle = () =>
     { done: "Throttle updated", failed: "Failed" },
   );
 
-export type BulkAnswer = BulkDone | BulkStarted;
+type BulkAnswer = BulkDone | BulkStarted;
 
-export const isStarted = (answer: BulkAnswer): answer is BulkStarted => "bulk_operation_id" in answer;
+const isStarted = (answer: BulkAnswer): answer is BulkStarted => "bulk_operation_id" in answer;
 
-export const bulkText = (affected: number, errors: number, ms: number) =>
-  `Bulk action: ${affected} affected, ${errors} errors (${ms}ms)`;
-
-export const useBulk = () =>
-  useAction((request: BulkRequest) => post("/jobs/bulk", { body: request }), {
-    // An operation in the background reports for itself when it is done.
-    done: (answer) => (isStarted(answer) ? null : bulkText(answer.affected, answer.errors, answer.duration_ms)),
-    failed: "Bulk action failed",
-  });
-
-export const cancelBulk = (id: string) => del("/bulk/{id}", { params: { id } });
+/** Where very many jobs are concerned the answer is that it was begun: it is followed under this label. */
+export const useBulk = (label: string) =>
+  useAction(
+    async (request: BulkRequest) => {
+      const answer = await post("/jobs/bulk", { body: request });
+      if (isStarted(answer)) {
+        followBulk(answer, label);
+      }
+      return answer;
+    },
+    {
+      done: (answer) => (isStarted(answer) ? null : bulkText(answer.affected, answer.errors, answer.duration_ms)),
+      failed: "Bulk action failed",
+    },
+  );
 
 export const useSaveSchedule = () =>
   useAction(

@@ -1,16 +1,11 @@
-// What can be done to many jobs at once: the bar, the confirmation, the progress of a long one.
-import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
+// What can be done to many jobs at once: the bar and the confirmation.
+import { useCallback, useState } from "react";
 
-import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
-import { get, messageOf } from "../api/client";
-import { openStream } from "../api/key";
-import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type PriorityName, type SearchFilter } from "../api/types";
+import { useBulk } from "../api/actions";
+import { PRIORITIES, type BulkAction, type JobSummary, type PriorityName, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
-import { capitalise, jobCount, latency, percent, preview } from "../lib/format";
-import { useNow } from "../lib/hooks";
-import { toast } from "../lib/toasts";
-import { Dialog, FormDialog } from "./dialog";
+import { capitalise, jobCount, preview } from "../lib/format";
+import { FormDialog } from "./dialog";
 import { QueueInput } from "./job-dialogs";
 import { Bar, Button, Field, FormError, ShortId } from "./parts";
 
@@ -56,7 +51,6 @@ interface BulkBarProps {
 
 export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow }: BulkBarProps) {
   const [asked, setAsked] = useState<BulkButton | null>(null);
-  const [running, setRunning] = useState<readonly { task: BulkStarted; label: string }[]>([]);
   const size = sizeOf(scope);
   const done = useCallback(() => {
     setAsked(null);
@@ -97,20 +91,8 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
           shown={shown}
           onClose={() => setAsked(null)}
           onDone={done}
-          onStarted={(task) => {
-            setRunning([...running, { task, label: asked.label }]);
-            done();
-          }}
         />
       )}
-      {running.map(({ task, label }) => (
-        <BulkProgress
-          key={task.bulk_operation_id}
-          task={task}
-          label={label}
-          onClose={() => setRunning((list) => list.filter((other) => other.task !== task))}
-        />
-      ))}
     </>
   );
 }
@@ -121,18 +103,17 @@ interface ConfirmProps {
   shown: readonly JobSummary[];
   onClose: () => void;
   onDone: () => void;
-  onStarted: (task: BulkStarted) => void;
 }
 
 const PREVIEWED = 5;
 
-function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: ConfirmProps) {
+function ConfirmBulk({ button, scope, shown, onClose, onDone }: ConfirmProps) {
   const [queue, setQueue] = useState("");
   const [priority, setPriority] = useState<PriorityName | "">("");
-  const bulk = useBulk();
   const size = sizeOf(scope);
   const { action } = button;
   const label = button.label.replace("…", "");
+  const bulk = useBulk(label);
   const matching = scope.kind === "filter" ? ` (${describeFilter(scope.filter) || "every job"})` : "";
   const ready = action === "move" ? queue.trim() !== "" : action !== "change_priority" || priority !== "";
   const send = () =>
@@ -143,7 +124,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
         ...(action === "move" ? { move_to_queue: queue.trim() } : {}),
         ...(action === "change_priority" && priority !== "" ? { priority } : {}),
       },
-      { onSuccess: (answer) => (isStarted(answer) ? onStarted(answer) : onDone()) },
+      { onSuccess: onDone },
     );
   return (
     <FormDialog
@@ -201,131 +182,5 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       )}
       <FormError error={bulk.error} />
     </FormDialog>
-  );
-}
-
-interface Progress {
-  status: string;
-  processed: number;
-  total: number;
-  affected: number;
-  errors: number;
-  error?: string;
-}
-
-const ENDED = new Set(["completed", "failed", "cancelled"]);
-const POLL_MS = 1_000;
-
-/** From the stream of the operation; asked for where there is no stream. */
-function useBulkProgress(task: BulkStarted): Progress {
-  const id = task.bulk_operation_id;
-  const [progress, setProgress] = useState<Progress>({
-    status: task.status,
-    processed: 0,
-    total: task.estimated_total,
-    affected: 0,
-    errors: 0,
-  });
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const merge = (next: Partial<Progress>) => setProgress((old) => ({ ...old, ...next }));
-    const poll = async () => {
-      try {
-        const state = await get("/bulk/{id}", { params: { id } });
-        merge(state);
-        if (ENDED.has(state.status)) {
-          return;
-        }
-      } catch (error) {
-        merge({ error: messageOf(error) });
-      }
-      timer = setTimeout(() => void poll(), POLL_MS);
-    };
-    const source = openStream(`/api/v1/bulk/${encodeURIComponent(id)}/progress`);
-    const onEvent = (event: MessageEvent<string>) => {
-      merge(JSON.parse(event.data) as Partial<Progress>);
-      if (event.type === "bulk.async.completed" || event.type === "bulk.async.failed") {
-        source.close();
-        // The stream leaves out what is zero; the task itself has every number.
-        void poll();
-      }
-    };
-    for (const type of ["started", "progress", "completed", "failed"]) {
-      source.addEventListener(`bulk.async.${type}`, onEvent);
-    }
-    source.onerror = () => {
-      source.close();
-      void poll();
-    };
-    return () => {
-      source.close();
-      clearTimeout(timer);
-    };
-  }, [id]);
-  return progress;
-}
-
-/** Put into the background it is out of sight, and still says how it ended. */
-function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: string; onClose: () => void }) {
-  const client = useQueryClient();
-  const progress = useBulkProgress(task);
-  const now = useNow(500);
-  const started = useRef(Date.now());
-  const [tookMs, setTookMs] = useState<number | null>(null);
-  const ended = ENDED.has(progress.status);
-  const [away, setAway] = useState(false);
-  const [stopping, setStopping] = useState(false);
-  useEffect(() => {
-    if (ended) {
-      if (away) {
-        onClose();
-      }
-      const took = Date.now() - started.current;
-      setTookMs(took);
-      toast[progress.status === "failed" ? "bad" : "good"](bulkText(progress.affected, progress.errors, took));
-      void client.invalidateQueries();
-    }
-    // The numbers are those at the end.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [ended]);
-  const elapsed = Math.max(1, (tookMs ?? now - started.current));
-  const rate = (progress.processed / elapsed) * 1000;
-  const left = rate > 0 ? ((progress.total - progress.processed) / rate) * 1000 : null;
-  const stop = () => {
-    setStopping(true);
-    cancelBulk(task.bulk_operation_id)
-      .catch((error: unknown) => toast.bad(`Cancel failed: ${messageOf(error)}`))
-      .finally(() => setStopping(false));
-  };
-  const close = () => (ended ? onClose() : setAway(true));
-  if (away) {
-    return null;
-  }
-  return (
-    <Dialog title={`Bulk ${label.replace("…", "")}`} onClose={close}>
-      <Bar value={ended ? 100 : percent(progress.processed, progress.total)} label="Progress" />
-      <p>
-        {progress.processed.toLocaleString()} / {progress.total.toLocaleString()} processed
-      </p>
-      <p className="muted">
-        Elapsed: {latency(elapsed)}
-        {!ended && left !== null && <> · Remaining: ~{latency(left)}</>} · Rate: {Math.round(rate).toLocaleString()}/s ·
-        Errors: {progress.errors}
-      </p>
-      {ended && (
-        <p role="status">
-          {capitalise(progress.status)}: {jobCount(progress.affected)} changed.
-        </p>
-      )}
-      {progress.error !== undefined && <p className="form-error">{progress.error}</p>}
-      <div className="dialog-foot">
-        {!ended && (
-          <Button kind="danger" disabled={stopping} onClick={stop}>
-            Cancel operation
-          </Button>
-        )}
-        <Button onClick={close}>{ended ? "Close" : "Continue in background"}</Button>
-      </div>
-    </Dialog>
   );
 }

@@ -9,6 +9,7 @@ import { useAuthStatus, useCluster, useNamespaces } from "../api/queries";
 import { stream, useNewLog } from "../live/live";
 import { useHotkeys } from "../lib/hooks";
 import { toggleTheme, useDark } from "../lib/theme";
+import { BulkRuns } from "./bulk-runs";
 import { healthOf } from "./cluster-panel";
 import { Crash } from "./crash";
 import { HelpDialog } from "./help-dialog";
@@ -229,6 +230,7 @@ export function Shell() {
           </Crash>
         </div>
       </main>
+      <BulkRuns />
       {go && <Palette pages={PAGES} onClose={() => setGo(false)} />}
       {help && <HelpDialog onClose={() => setHelp(false)} />}
     </div>

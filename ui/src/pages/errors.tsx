@@ -123,9 +123,9 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
 }
 
 export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string; onClose: () => void }) {
-  const bulk = useBulk();
   const { group, action } = asked;
   const [word, text, none] = WORDS[action];
+  const bulk = useBulk(word);
   const filter = { error_fingerprint: group.fingerprint, state: STATES[action], ...(queue === "" ? {} : { queue }) };
   const found = useSearch({ ...filter, limit: 1 });
   const count = found.data?.total ?? (action === "cancel" ? 0 : group.dead);

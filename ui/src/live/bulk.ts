@@ -1,0 +1,125 @@
+// Bulk operations that the server runs in the background. A store outside React: an operation is followed to its end,
+// whichever page is open meanwhile.
+import { ApiError, del, get, messageOf } from "../api/client";
+import { chosenNamespace, openStream } from "../api/key";
+import type { BulkStarted } from "../api/types";
+import { toast } from "../lib/toasts";
+
+export interface BulkRun {
+  id: string;
+  /** "Delete", "Run Now". */
+  label: string;
+  namespace: string;
+  startedAt: number;
+  /** null while it runs. */
+  endedAt: number | null;
+  /** Continued in the background: out of sight. */
+  away: boolean;
+  status: string;
+  processed: number;
+  total: number;
+  affected: number;
+  errors: number;
+  error: string | null;
+}
+
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+const POLL_MS = 1_000;
+
+let runs: readonly BulkRun[] = [];
+const listeners = new Set<() => void>();
+
+function set(list: readonly BulkRun[]): void {
+  runs = list;
+  listeners.forEach((listener) => listener());
+}
+
+const merge = (id: string, change: Partial<BulkRun>): void =>
+  set(runs.map((run) => (run.id === id ? { ...run, ...change } : run)));
+
+export const bulkText = (affected: number, errors: number, ms: number) =>
+  `Bulk action: ${affected} affected, ${errors} errors (${ms}ms)`;
+
+function end(id: string, change: Partial<BulkRun>, text?: string): void {
+  merge(id, { ...change, endedAt: Date.now() });
+  const run = runs.find((one) => one.id === id);
+  if (run?.endedAt != null) {
+    const { status, affected, errors, startedAt, endedAt } = run;
+    toast[status === "failed" ? "bad" : "good"](text ?? bulkText(affected, errors, endedAt - startedAt));
+  }
+  if (run?.away === true) {
+    dismissBulk(id);
+  }
+}
+
+/** The server has forgotten it, or does not show it to this caller any more. */
+const isGone = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 403);
+
+async function poll(id: string, namespace: string): Promise<void> {
+  try {
+    const state = await get("/bulk/{id}", { params: { id }, namespace });
+    const { status, processed, total, affected, errors, error = null } = state;
+    const change = { status, processed, total, affected, errors, error };
+    if (ENDED.has(status)) {
+      end(id, change);
+      return;
+    }
+    merge(id, change);
+  } catch (error) {
+    if (isGone(error)) {
+      end(id, { status: "failed", error: messageOf(error) }, `Bulk action failed: ${messageOf(error)}`);
+      return;
+    }
+    merge(id, { error: messageOf(error) });
+  }
+  setTimeout(() => void poll(id, namespace), POLL_MS);
+}
+
+/** By the stream of the operation; asked for where there is no stream, and at the end: the stream leaves out what is zero. */
+export function followBulk(task: BulkStarted, label: string): void {
+  const id = task.bulk_operation_id;
+  const namespace = chosenNamespace();
+  const run: BulkRun = {
+    id,
+    label,
+    namespace,
+    startedAt: Date.now(),
+    endedAt: null,
+    away: false,
+    status: task.status,
+    processed: 0,
+    total: task.estimated_total,
+    affected: 0,
+    errors: 0,
+    error: null,
+  };
+  set([...runs, run]);
+  const source = openStream(`/api/v1/bulk/${encodeURIComponent(id)}/progress`);
+  const pollInstead = () => {
+    source.close();
+    void poll(id, namespace);
+  };
+  const onProgress = (event: MessageEvent<string>) => {
+    const { processed, total, affected, errors } = { ...run, ...(JSON.parse(event.data) as Partial<BulkRun>) };
+    merge(id, { processed, total, affected, errors });
+  };
+  source.addEventListener("bulk.async.started", onProgress);
+  source.addEventListener("bulk.async.progress", onProgress);
+  source.addEventListener("bulk.async.completed", pollInstead);
+  source.addEventListener("bulk.async.failed", pollInstead);
+  source.onerror = pollInstead;
+}
+
+export const cancelBulk = ({ id, namespace }: BulkRun) => del("/bulk/{id}", { params: { id }, namespace });
+
+export const putBulkAway = (id: string): void => merge(id, { away: true });
+
+export const dismissBulk = (id: string): void => set(runs.filter((run) => run.id !== id));
+
+export const bulkStore = {
+  get: () => runs,
+  subscribe: (listener: () => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+};
