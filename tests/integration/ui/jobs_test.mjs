@@ -370,6 +370,34 @@ describe("jobs", () => {
       await visible(page.getByText("Jobs (5 total)"));
     }));
 
+  it("are selected in one filter and one namespace only", () =>
+    f.withPage(async (page) => {
+      await f.server.post("/enqueue/batch", { jobs: Array.from({ length: 60 }, (_, n) => ({ queue: "act.chosen", payload: { n } })) });
+      await f.server.post("/namespaces", { name: "act-other" });
+      const bar = page.locator(".sticky.bottom-0");
+      const selectAll = async () => {
+        await page.getByRole("checkbox").first().check();
+        await page.getByRole("button", { name: /^Select all \d+ matching$/ }).click();
+        await visible(bar);
+      };
+      await visit(page, "/ui/jobs?queue=act.chosen");
+      await visible(page.getByText("Jobs (60 total)"));
+      await selectAll();
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await bar.waitFor({ state: "detached" });
+      await page.goBack();
+      await visible(page.getByText("Jobs (60 total)"));
+      assert.equal(await bar.count(), 0);
+      await selectAll();
+      await page.getByLabel("Namespace").selectOption("act-other");
+      await visible(page.getByText("No jobs found"));
+      assert.equal(await bar.count(), 0);
+      await page.getByLabel("Namespace").selectOption("default");
+      await visible(page.getByText("Jobs (60 total)"));
+      assert.equal(await bar.count(), 0);
+      await f.server.must("DELETE", "/namespaces/act-other");
+    }));
+
   it("are changed in the background when they are very many, with progress", () =>
     f.withPage(async (page) => {
       const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.masses", payload: { n } }));

@@ -49,8 +49,15 @@ interface BulkBarProps {
   runNow: boolean;
 }
 
+/** What is confirmed: the list goes on changing meanwhile. */
+interface Asked {
+  button: BulkButton;
+  scope: Scope;
+  shown: readonly JobSummary[];
+}
+
 export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow }: BulkBarProps) {
-  const [asked, setAsked] = useState<BulkButton | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
   const size = sizeOf(scope);
   const done = useCallback(() => {
     setAsked(null);
@@ -73,7 +80,7 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
                 key={button.action}
                 compact
                 kind={button.action === "delete" ? "danger" : "plain"}
-                onClick={() => setAsked({ ...button, label })}
+                onClick={() => setAsked({ button: { ...button, label }, scope, shown })}
               >
                 {label}
               </Button>
@@ -85,22 +92,13 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
         </div>
       )}
       {asked !== null && (
-        <ConfirmBulk
-          button={asked}
-          scope={scope}
-          shown={shown}
-          onClose={() => setAsked(null)}
-          onDone={done}
-        />
+        <ConfirmBulk {...asked} onClose={() => setAsked(null)} onDone={done} />
       )}
     </>
   );
 }
 
-interface ConfirmProps {
-  button: BulkButton;
-  scope: Scope;
-  shown: readonly JobSummary[];
+interface ConfirmProps extends Asked {
   onClose: () => void;
   onDone: () => void;
 }
@@ -115,7 +113,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone }: ConfirmProps) {
   const label = button.label.replace("…", "");
   const bulk = useBulk(label);
   const matching = scope.kind === "filter" ? ` (${describeFilter(scope.filter) || "every job"})` : "";
-  const ready = action === "move" ? queue.trim() !== "" : action !== "change_priority" || priority !== "";
+  const complete = action === "move" ? queue.trim() !== "" : action !== "change_priority" || priority !== "";
   const send = () =>
     bulk.mutate(
       {
@@ -130,7 +128,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone }: ConfirmProps) {
     <FormDialog
       title={`Bulk ${label}`}
       submit={`${label} ${size} jobs`}
-      ready={ready}
+      ready={complete && size > 0}
       busy={bulk.isPending}
       onSubmit={send}
       onClose={onClose}

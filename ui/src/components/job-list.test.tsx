@@ -1,6 +1,6 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
-import { MemoryRouter, useLocation } from "react-router-dom";
+import { Link, MemoryRouter, useLocation } from "react-router-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { newQueryClient } from "../api/queries";
@@ -24,6 +24,9 @@ const jobAt = (i: number): JobSummary => ({
 
 const searches: SearchRequest[] = [];
 const bulks: unknown[] = [];
+let client = newQueryClient();
+/** So many of the first jobs are not there any more. */
+let gone = 0;
 
 /** A server that pages through its jobs as the contract says. */
 function answer(url: string, init: RequestInit): Response {
@@ -38,20 +41,22 @@ function answer(url: string, init: RequestInit): Response {
   }
   const from = Number(body.cursor ?? 0);
   const to = Math.min(ALL, from + (body.limit ?? 50));
-  const jobs = Array.from({ length: to - from }, (_, i) => jobAt(from + i));
+  const jobs = Array.from({ length: to - from }, (_, i) => jobAt(gone + from + i));
   return Response.json({ jobs, total: ALL, has_more: to < ALL, cursor: String(to), duration_ms: 1 });
 }
 
 const Where = () => <output data-testid="where">{useLocation().search}</output>;
 
 beforeEach(() => {
-  searches.length = bulks.length = 0;
+  searches.length = bulks.length = gone = 0;
+  client = newQueryClient();
   vi.stubGlobal("fetch", (url: string, init: RequestInit) => Promise.resolve(answer(url, init)));
   render(
-    <QueryClientProvider client={newQueryClient()}>
+    <QueryClientProvider client={client}>
       <MemoryRouter future={{ v7_startTransition: false, v7_relativeSplatPath: true }}>
         <JobList defaults={{ ...NO_FILTERS, queue: "emails" }} title="Jobs" fileName="emails-jobs" />
         <Where />
+        <Link to="?state=dead">Elsewhere</Link>
       </MemoryRouter>
     </QueryClientProvider>,
   );
@@ -114,6 +119,34 @@ it("sends ticked jobs by id and all matching ones by filter", async () => {
   fireEvent.click(confirm);
   await waitFor(() => expect(bulks).toHaveLength(2));
   expect(bulks[1]).toEqual({ action: "move", filter: { queue: "emails" }, move_to_queue: "later" });
+});
+
+it("drops the selection and its confirmation when the address changes the filter", async () => {
+  await screen.findByText("Jobs (120 total)");
+  const [all] = screen.getAllByRole("checkbox");
+  fireEvent.click(all ?? document.body);
+  fireEvent.click(screen.getByText("Select all 120 matching"));
+  expect(screen.getByText("120 selected")).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Retry" }));
+  expect(screen.getByRole("button", { name: "Retry 120 jobs" })).toBeTruthy();
+  fireEvent.click(screen.getByText("Elsewhere"));
+  expect(where()).toBe("?state=dead");
+  expect(screen.queryByText("120 selected")).toBeNull();
+  expect(screen.queryByRole("button", { name: "Retry 120 jobs" })).toBeNull();
+});
+
+it("acts on the jobs that were confirmed, though the rows have changed since", async () => {
+  await screen.findByText("Jobs (120 total)");
+  for (const box of screen.getAllByRole("checkbox").slice(1, 3)) {
+    fireEvent.click(box);
+  }
+  fireEvent.click(screen.getByRole("button", { name: "Retry" }));
+  gone = 60;
+  await client.invalidateQueries();
+  await screen.findByText('{"n":60}');
+  expect(screen.queryByText("2 selected")).toBeNull();
+  fireEvent.click(screen.getByRole("button", { name: "Retry 2 jobs" }));
+  await waitFor(() => expect(bulks).toEqual([{ action: "retry", job_ids: [jobAt(0).id, jobAt(1).id] }]));
 });
 
 it("walks the rows with j and k, but not while typing", async () => {

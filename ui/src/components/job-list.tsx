@@ -81,6 +81,15 @@ export function JobList(props: JobListProps) {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [everything, setEverything] = useState(false);
 
+  // A selection belongs to the filter that it was made in, however that changes: by the panel, a link or Back.
+  const filterKey = JSON.stringify([toFilter(filters), toFilter(settled)]);
+  const [selectedIn, setSelectedIn] = useState(filterKey);
+  if (selectedIn !== filterKey) {
+    setSelectedIn(filterKey);
+    setPicked(new Set());
+    setEverything(false);
+  }
+
   // A page that was read again may have moved by a row: no job twice.
   const jobs = useMemo((): JobSummary[] | undefined => {
     const rows = result.data?.pages.flatMap((p) => p.jobs);
@@ -151,6 +160,7 @@ export function JobList(props: JobListProps) {
         )}
       </Card>
       <BulkBar
+        key={filterKey}
         scope={scope}
         shown={everything ? (jobs ?? []) : shownPicked}
         // What another filter found before says nothing of how many this one finds.

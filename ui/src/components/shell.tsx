@@ -207,6 +207,7 @@ export function Shell() {
   const [go, setGo] = useState(false);
   useGo(useCallback(() => setGo(true), []));
   const { pathname, key } = useLocation();
+  const namespace = useSyncExternalStore(onNamespace, chosenNamespace);
   useEffect(() => setMenu(false), [key]);
   useEffect(() => {
     document.getElementById("content")?.scrollTo(0, 0);
@@ -225,7 +226,7 @@ export function Shell() {
       <main className="content" id="content" tabIndex={0}>
         <div className="page">
           <Reconnect />
-          <Crash key={pathname}>
+          <Crash key={`${namespace} ${pathname}`}>
             <Outlet />
           </Crash>
         </div>
