@@ -50,6 +50,21 @@ describe("the waterfall", () => {
     ]);
   });
 
+  it("shows for how long a job was scheduled, also after it has run", () => {
+    const kinds = (...types: string[]) =>
+      spansOfEvents(types.map((type, i) => event(type, i * 10)), job({ state: "completed" })).map(({ kind }) => kind);
+    expect(kinds("enqueued", "promoted", "started", "completed")).toEqual(["scheduled", "waiting", "running"]);
+    expect(kinds("enqueued", "retried", "started", "completed")).toEqual(["scheduled", "waiting", "running"]);
+    expect(kinds("enqueued", "started", "failed", "retrying", "promoted", "started")).toEqual([
+      "waiting",
+      "running",
+      "retrying",
+      "waiting",
+      "running",
+    ]);
+    expect(kinds("enqueued", "held", "approved", "started")).toEqual(["waiting", "held", "waiting", "running"]);
+  });
+
   it("is over when the job is", () => {
     const spans = spansOfEvents([event("enqueued", 0), event("started", 10), event("completed", 30)], job());
     expect(spans.at(-1)).toEqual({ kind: "running", from: 10, to: 30, end: "completed" });

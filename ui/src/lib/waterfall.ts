@@ -58,9 +58,14 @@ const isLater = (job: Job): boolean =>
 export function spansOfEvents(events: readonly LiveEvent[], job: Job): Span[] {
   const spans: Span[] = [];
   let open: Span | undefined;
+  let before = "";
   const close = (at: number, type: string) => {
     if (open !== undefined) {
       open.to = at;
+      // The job itself forgets its time when it is due, or run by hand before.
+      if (open.kind === "waiting" && (type === "promoted" || (type === "retried" && before === "enqueued"))) {
+        open.kind = "scheduled";
+      }
       const end = ENDS[type];
       if (open.kind === "running" && end !== undefined) {
         open.end = end;
@@ -82,6 +87,7 @@ export function spansOfEvents(events: readonly LiveEvent[], job: Job): Span[] {
       continue;
     }
     close(at, type);
+    before = type;
     if (next !== null) {
       const attempt = next === "running" ? attemptOf(event) : undefined;
       const kind = type === "enqueued" && isLater(job) && job.state !== "retrying" ? "scheduled" : next;

@@ -78,7 +78,7 @@ function Tags({ tags }: { tags: NonNullable<Job["tags"]> }) {
 function rowsOf(job: Job, now: number): [string, ReactNode][] {
   const waited =
     job.started_at !== undefined && job.attempt <= 1 && job.agent === undefined
-      ? `${span(Date.parse(job.started_at) - Date.parse(job.created_at))} in the queue`
+      ? `${span(Date.parse(job.started_at) - Date.parse(job.created_at))} after creation`
       : undefined;
   const step = job.chain_step ?? 0;
   const { steps, depends_on } = chainOf(job);
