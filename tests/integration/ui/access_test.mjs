@@ -103,11 +103,25 @@ describe("keys and what belongs to them", () => {
       await jobs.fill("1000000");
       await page.getByRole("button", { name: "Save" }).click();
       await toast(page, "Quota saved");
+      await f.server.must("PUT", "/namespaces/default/quota", { max_jobs: 2000000 });
       await page.getByRole("button", { name: "Quota of default" }).click();
-      assert.equal(await jobs.inputValue(), "1000000");
+      await jobs.waitFor();
+      assert.equal(await jobs.inputValue(), "2000000", "as it is now, not as it was read before");
       await jobs.fill("");
       await page.getByRole("button", { name: "Save" }).click();
       await toast(page, "Quota saved");
+    }));
+
+  it("a quota that cannot be read is reported", () =>
+    signedIn(async (page) => {
+      await page.route("**/api/v1/namespaces/default/quota", (route) =>
+        route.fulfill({ status: 403, json: { error: "no access to quotas", code: "FORBIDDEN" } }));
+      await page.getByRole("link", { name: "Namespaces" }).click();
+      await page.getByRole("button", { name: "Quota of default" }).click();
+      const dialog = page.getByRole("dialog", { name: "Quota of default" });
+      await visible(dialog.getByText("no access to quotas"));
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await dialog.waitFor({ state: "detached" });
     }));
 
   it("single sign-on is set up, with what is wrong said at once", () =>

@@ -147,8 +147,13 @@ export const useKeyRoles = (keyHash: string) =>
   });
 export const useRoles = () => useQuery<Role[]>({ queryKey: [KEY.roles], queryFn: () => get("/auth/roles") });
 export const useNamespaces = () => useQuery<Namespace[]>({ queryKey: [KEY.namespaces], queryFn: () => get("/namespaces") });
+/** Not kept: a form begins with it, and must not begin with what was set before. */
 export const useQuota = (name: string) =>
-  useQuery<NamespaceQuota>({ queryKey: [KEY.namespaces, name, "quota"], queryFn: () => get("/namespaces/{name}/quota", { params: { name } }) });
+  useQuery<NamespaceQuota>({
+    queryKey: [KEY.namespaces, name, "quota"],
+    queryFn: () => get("/namespaces/{name}/quota", { params: { name } }),
+    gcTime: 0,
+  });
 export const useOrg = () => useQuery<Organization>({ queryKey: [KEY.org], queryFn: () => get("/org") });
 export const useOrgMembers = () => useQuery<Member[]>({ queryKey: [KEY.org, "members"], queryFn: () => get("/org/members") });
 export const useOrgKeys = () => useQuery<OrgKey[]>({ queryKey: [KEY.org, "keys"], queryFn: () => get("/org/api-keys") });

@@ -3,9 +3,9 @@ import { useState } from "react";
 import { useCreateNamespace, useDeleteNamespace, useSaveQuota } from "../api/actions";
 import { useNamespaces, useQuota } from "../api/queries";
 import type { Namespace, NamespaceQuota } from "../api/types";
-import { FormDialog } from "../components/dialog";
+import { Dialog, FormDialog } from "../components/dialog";
 import { ConfirmDialog } from "../components/job-dialogs";
-import { Ago, Button, Card, Field, FormError, PageHead } from "../components/parts";
+import { Ago, Button, Card, Field, FormError, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
 import { useTitle } from "../lib/hooks";
 
@@ -91,7 +91,17 @@ function QuotaForm({ name, quota, onClose }: { name: string; quota: NamespaceQuo
 /** The form is shown when the quota is known, so that it begins with what is set. */
 function QuotaDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const quota = useQuota(name);
-  return quota.data === undefined ? null : <QuotaForm name={name} quota={quota.data} onClose={onClose} />;
+  if (quota.data !== undefined) {
+    return <QuotaForm name={name} quota={quota.data} onClose={onClose} />;
+  }
+  return (
+    <Dialog title={`Quota of ${name}`} onClose={onClose}>
+      <Pending error={quota.error} />
+      <div className="dialog-foot">
+        <Button onClick={onClose}>Close</Button>
+      </div>
+    </Dialog>
+  );
 }
 
 const limitsOf = ({ rate_limit: limits }: Namespace): string =>
