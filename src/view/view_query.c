@@ -374,11 +374,15 @@ static enum err_code read_queues(struct view_query *q, const char *sql, unsigned
     "SELECT num FROM queues WHERE name >= ?1 AND (?2 = '' OR name < ?2)"                           \
     " AND view_in_scope(substr(name, length(?1) + 1), ?3)"
 
+static const char *among(const struct view_query *q)
+{
+    return q->f->scope.len > 0 ? IN_SCOPE : IN_NAMESPACE;
+}
+
 static enum err_code find_queues(struct view_query *q, struct err *err)
 {
     const struct view_filter *f = q->f;
     struct view_names names = view_db__names_of(q->arena, f->ns);
-    const char *among = IN_NAMESPACE;
     unsigned count = 0;
     if (!str_starts_with(f->queue, f->queue.len > 0 ? names.low : STR_EMPTY)) {
         q->nothing = true; /* a queue of somebody else */
@@ -393,10 +397,9 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
         (void)add_text(q, names.low);
         (void)add_text(q, names.high);
         if (f->scope.len > 0) {
-            among = IN_SCOPE;
             (void)add_text(q, f->scope);
         }
-        if (read_queues(q, among, &count, err) != ERR_OK) {
+        if (read_queues(q, among(q), &count, err) != ERR_OK) {
             return err->code;
         }
     } else {
@@ -406,7 +409,7 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
     q->queue_count = count <= VIEW_QUERY_QUEUES_MAX ? count : 0;
     q->many_queues = count > VIEW_QUERY_QUEUES_MAX;
     if (q->many_queues) {
-        buf_printf(&q->where, " AND j.queue IN (%s)", among);
+        buf_printf(&q->where, " AND j.queue IN (%s)", among(q));
     }
     return ERR_OK;
 }
@@ -454,9 +457,10 @@ static enum err_code read_cells(struct view_query *q, struct err *err)
     bool row = false;
     buf_clear(&q->sql);
     if (q->many_queues) {
-        static const char sql[] = "SELECT 0, " CELL ", sum(n) FROM counts WHERE queue IN"
-                                  " (" IN_NAMESPACE ") GROUP BY " CELL " ORDER BY " CELL;
-        buf_add_str(&q->sql, str_from_z(sql));
+        buf_printf(&q->sql,
+                   "SELECT 0, " CELL ", sum(n) FROM counts WHERE queue IN (%s) GROUP BY " CELL
+                   " ORDER BY " CELL,
+                   among(q));
     } else {
         buf_add_str(&q->sql, STR("SELECT queue, " CELL ", n FROM counts WHERE queue IN ("));
         for (unsigned i = 0; i < q->queue_count; i++) {

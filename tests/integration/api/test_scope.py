@@ -59,6 +59,20 @@ class Reading(ScopeTest):
         billing = self.scoped.must(self.scoped.get("/api/v1/billing/summary"))["summary"]
         self.assertEqual(sum(row["input_tokens"] for row in billing), 3)
 
+    def test_a_search_of_many_queues(self):
+        """More than a search names one by one."""
+        queues = [f"{self.inside}.{n}" for n in range(20)]
+        secret, _ = self.key("admin", queue_scope=f"{self.inside}.*")
+        scoped = self.nobody.with_headers(X_API_Key=secret)
+        for queue in queues:
+            self.api.enqueue(queue)
+        found = scoped.must(scoped.post("/api/v1/jobs/search", {"limit": 50}))
+        self.assertEqual((sorted(j["queue"] for j in found["jobs"]), found["total"]), (sorted(queues), 20))
+        body = {"action": "cancel", "filter": {"state": ["pending"]}}
+        self.assertEqual(scoped.must(scoped.post("/api/v1/jobs/bulk", {**body, "dry_run": True}))["matched"], 20)
+        self.assertEqual(scoped.must(scoped.post("/api/v1/jobs/bulk", body))["affected"], 20)
+        self.assertEqual(self.api.state(self.jobs[self.outside]), "pending")
+
     def test_a_list_of_workers(self):
         """Of a worker of several queues, those of the scope are shown."""
         self.api.must(self.api.post("/api/v1/fetch", {
