@@ -9,9 +9,15 @@
 
 enum { ID_LEN_MIN = 16, HEX_LEN_MIN = 8 };
 
+/* A byte of a character that is not ASCII is part of a word. */
+static bool is_blank(char c)
+{
+    return (unsigned char)c <= ' ';
+}
+
 static bool is_between(char c)
 {
-    return c <= ' ' || strchr("()[]{}<>,;\"'`=|!?", c) != NULL;
+    return is_blank(c) || strchr("()[]{}<>,;\"'`=|!?", c) != NULL;
 }
 
 static bool is_digit(char c)
@@ -116,7 +122,7 @@ static void make_pattern(struct str error, struct buf *out)
         add_word(out, str_from(text.ptr + from, word - from));
         buf_add(out, text.ptr + word, i - word);
         if (i < len) {
-            buf_add(out, text.ptr[i] <= ' ' ? " " : text.ptr + i, 1);
+            buf_add(out, is_blank(text.ptr[i]) ? " " : text.ptr + i, 1);
             i++;
         }
     }
@@ -124,7 +130,7 @@ static void make_pattern(struct str error, struct buf *out)
 
 int64_t view_errors_mark(struct str error, struct buf *out)
 {
-    char room[VIEW_ERRORS_PATTERN_MAX];
+    char room[VIEW_ERRORS_PATTERN_MAX + 4]; /* the cut is in front of a character */
     struct buf pattern;
     buf_init_room(&pattern, sizeof room, room, sizeof room);
     make_pattern(error, &pattern);

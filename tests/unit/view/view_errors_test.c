@@ -22,6 +22,8 @@ static void patterns__have_no_numbers_ids_addresses_and_paths(void **state)
         {"GET https://api.example.org/v1/x?y=2: 502", "GET <url>?y=#: #"},
         {"feedback", "feedback"}, /* hexadecimal digits, but a word */
         {"deadbeef01", "<id>"},
+        {"café 12 closed", "café # closed"},
+        {"Ошибка в строке 7", "Ошибка в строке #"},
         {"  \n", ""},
         {"", ""},
     };
