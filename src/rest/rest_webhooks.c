@@ -209,7 +209,6 @@ static void handle_put(struct rest_call *c)
     struct command_webhook_put *put = &command.webhook_put;
     struct err err;
     put->webhook = (struct store_webhook){
-        .ns = c->ns,
         .scope = c->caller.scope,
         .url = in->url,
         .secret = in->secret,
@@ -224,6 +223,8 @@ static void handle_put(struct rest_call *c)
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
         rest_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not contain '::'", STR_ARG(in->id));
     } else {
+        /* One of another namespace stays its own: whoever sees all may change it, not widen it. */
+        put->webhook.ns = c->ns.len > 0 ? c->ns : queue_name_namespace(put->id);
         rest_call__submit(c, &command, 0, put_done);
     }
 }

@@ -123,6 +123,8 @@ class Records(WebhookTest):
                          {theirs, made})
         self.assertIn("acme::" + name,
                       {h["id"] for h in self.api.must(self.api.get("/api/v1/webhooks"))})
+        # Changed by who sees all, it still gets the events of its own namespace only.
+        self.put(receiver.url("/theirs"), id="acme::" + name, events=["enqueued"], retry_limit=2)
         self.refused(tenant.delete("/api/v1/webhooks/other::x"), 404, "NOT_FOUND")
         self.api.enqueue(self.queue)
         tenant.enqueue(self.queue)
