@@ -236,11 +236,17 @@ static void put_key(struct rest_call *c, struct command_access_item *item, struc
         .kind = STORE_ACCESS_KEY, .name = hash, .body = rest_access__keep(c, &body)};
 }
 
-/* Another namespace's key must not be changed by who knows, or guesses, its secret. */
+/* Another namespace's key must not be changed by who knows, or guesses, its secret; nor any other
+ * by a key that is limited to queues, which could be rid of its own limits. */
 static bool may_change(struct rest_call *c, struct str hash)
 {
     struct store_access_frame frame;
     struct store_key old;
+    if (c->caller.scope.len > 0 && !str_eq(hash, str_from(c->caller.hash, AUTH_HASH_BYTES))) {
+        rest_call__fail(c, ERR_FORBIDDEN,
+                        "a key that is limited to queues cannot change other keys");
+        return false;
+    }
     if (rest_access__read(c, STORE_ACCESS_KEY, hash, &frame) &&
         store_access_decode_key(frame.body, &old) && !sees(c, &old)) {
         rest_call__fail(c, ERR_FORBIDDEN, "the key belongs to another namespace");

@@ -180,6 +180,8 @@ class Reading(ScopeTest):
         _, other = self.key("admin")
         for method, path, body in (
                 ("POST", "auth/keys", {"name": "n"}), ("POST", f"auth/keys/{other}/rotate", None),
+                ("DELETE", "auth/keys", {"key_hash": other}),
+                ("POST", f"auth/keys/{other}/roles", {"role": "r"}), ("DELETE", f"auth/keys/{other}/roles/r", None),
                 ("POST", "org/api-keys", {"name": "n"}), ("POST", "settings/sso", {"provider": ""}),
                 ("POST", "auth/roles", {"name": "n", "permissions": [{"resource": "*", "actions": ["*"]}]}),
                 ("POST", "namespaces", {"name": "n"}), ("GET", "push/hosts", None),
