@@ -307,7 +307,9 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_URL, r->url);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     /* One that is set by its word stays the same behind redirects. */
-    if (strcmp(r->method, "POST") != 0) {
+    if (strcmp(r->method, "HEAD") == 0) {
+        SET(CURLOPT_NOBODY, 1L); /* else it waits for the body that the answer tells of */
+    } else if (strcmp(r->method, "POST") != 0) {
         SET(CURLOPT_CUSTOMREQUEST, r->method);
     }
     SET(CURLOPT_HTTPHEADER, r->header_list);

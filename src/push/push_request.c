@@ -44,6 +44,21 @@ static bool has_header(const struct push_call *c, struct str name)
     return false;
 }
 
+/* Where a request ends, and what becomes of its connection, is ours to say: it is shared by all who
+ * call the same host, and the next call would be taken for the rest of this one. */
+static bool is_framing(struct str name)
+{
+    static const char *const names[] = {"Content-Length", "Transfer-Encoding", "Connection",
+                                        "Keep-Alive",     "Proxy-Connection",  "TE",
+                                        "Trailer",        "Upgrade",           "HTTP2-Settings"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (str_eq_nocase(name, str_from_z(names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_own_headers(struct push_call *c)
 {
     struct json_scan s = json_scan_from(c->target.headers);
@@ -54,9 +69,10 @@ static void add_own_headers(struct push_call *c)
         return;
     }
     while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        struct str name = str_from(key.text.ptr + 1, key.text.len - 2);
         struct str text;
-        if (json_value_text(value, c->arena, &text, &err) == ERR_OK) {
-            add(c, arena_strz(c->arena, str_from(key.text.ptr + 1, key.text.len - 2)), text);
+        if (!is_framing(name) && json_value_text(value, c->arena, &text, &err) == ERR_OK) {
+            add(c, arena_strz(c->arena, name), text);
         }
     }
 }

@@ -56,6 +56,20 @@ class Deliveries(PushTest):
         self.assertEqual([(t["attempt"], t["outcome"], t["http_status"]) for t in tries], [(1, "completed", 200)])
         self.assertEqual(len(target.taken()), 1)
 
+    def test_where_a_request_ends_is_not_the_targets_to_say(self):
+        """A connection is shared: what follows would be taken for the rest of this request."""
+        target = self.receiver()
+        self.ended(self.push(target.url("/x"), push={"body": "[1, 2, 3, 4]", "headers": {
+            "content-length": "3", "Transfer-Encoding": "chunked", "Connection": "close", "X-Mine": "yes"}}))
+        call, = target.wait_for(1)
+        self.assertEqual((call.body, call.headers["content-length"], call.headers["x-mine"]),
+                         (b"[1, 2, 3, 4]", "12", "yes"))
+        for name in ("transfer-encoding", "connection"):
+            self.assertNotIn(name, call.headers)
+
+    def test_a_head_request_waits_for_no_body(self):
+        self.ended(self.push(self.receiver().url("/x"), push={"method": "HEAD"}))
+
     def test_no_worker_gets_it(self):
         """21.1: never returned by fetch, whatever holds it up."""
         queue = unique("push")
