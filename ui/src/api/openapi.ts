@@ -7098,7 +7098,7 @@ export interface components {
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description Target URL if the server delivers the jobs. null: workers fetch them. */
+            /** @description Target URL if the server delivers the jobs. null: workers fetch them. null is a distinct value. */
             push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
             /** @description Queue of the created jobs. Control characters are not allowed. */
             queue: string;
@@ -7323,7 +7323,7 @@ export interface components {
             payload?: unknown;
             /** @description Priority of the created jobs. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description Target URL if the server delivers the jobs. null: workers fetch them. */
+            /** @description Target URL if the server delivers the jobs. null: workers fetch them. null is a distinct value. */
             push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
             /** @description Queue of the created jobs. Control characters are not allowed. */
             queue?: string;
