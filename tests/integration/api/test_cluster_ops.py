@@ -335,8 +335,10 @@ class TestQuarantine(unittest.TestCase):
             wait_until(lambda: bad.status()["quarantined"], "it takes itself out")
             self.check_quarantined(cluster, bad, queue, job)
             url = f"http://127.0.0.1:{bad.port}"  # another one since it was started again
-            wait_until(lambda: url in [n.get("http_url") for n in leader.status()["nodes"]], "its new address is known")
-            verify = corvo(leader, "cluster", "verify")
+            others = [n for n in cluster.nodes if n is not bad]
+            wait_until(lambda: url in [n.get("http_url") for n in cluster.leader(others).status()["nodes"]],
+                       "its new address is known")
+            verify = corvo(cluster.leader(others), "cluster", "verify")
             self.assertEqual(verify.returncode, 1)
             self.assertIn("quarantined", verify.stdout)
             # Nor after a restart.
@@ -351,7 +353,7 @@ class TestQuarantine(unittest.TestCase):
         self.assertEqual(status["status"], "degraded")
         self.assertEqual([n["status"] for n in status["nodes"] if n["self"]], ["quarantined"])
         self.assertEqual(metric(bad.api, "corvo_cluster_quarantined"), 1)
-        self.assertTrue(bad.events("state differs from the majority"))
+        wait_until(lambda: bad.events("state differs from the majority"), "the line of its log")
         for method, path, body in (("GET", f"/api/v1/jobs/{job}", None),
                                    ("GET", "/api/v1/queues", None),
                                    ("POST", "/api/v1/jobs/search", {"queue": queue}),
