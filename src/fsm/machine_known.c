@@ -259,7 +259,7 @@ static bool look_at_machine(void *data, struct str key, struct str value)
 {
     struct look_for_index *l = data;
     struct store_meta meta;
-    if (!str_eq(key, STR("A"))) {
+    if (key.len != 1 || key.ptr[0] != STORE_KIND_MACHINE) {
         l->look.code = err_set(l->look.err, ERR_CORRUPT, "the state has no record of its machine");
     } else {
         l->look.code = store_check_meta(value, &meta, l->look.err);

@@ -52,15 +52,6 @@ int64_t rest_budgets__nusd(double usd)
     return (int64_t)(usd * 1e9 + 0.5);
 }
 
-/* A limit of nothing is a limit: what is not set is left out, and 0 is not. */
-static void write_limit(struct json_write *w, const char *key, bool is_set, int64_t nusd)
-{
-    if (is_set) {
-        json_write_key(w, str_from_z(key));
-        json_write_f64(w, (double)nusd / (double)JOB_NUSD_PER_USD);
-    }
-}
-
 void rest_budgets__write(struct json_write *w, const struct rest_call *c,
                          const struct rest_budgets_row *row)
 {
@@ -73,8 +64,12 @@ void rest_budgets__write(struct json_write *w, const struct rest_call *c,
     if (row->rec.ns.len > 0 && c->ns.len == 0) {
         rest_document__text(w, "namespace", row->rec.ns);
     }
-    write_limit(w, "daily_usd", row->rec.has_daily, row->rec.daily_nusd);
-    write_limit(w, "per_job_usd", row->rec.has_per_job, row->rec.per_job_nusd);
+    if (row->rec.has_daily) {
+        rest_document__usd(w, "daily_usd", row->rec.daily_nusd);
+    }
+    if (row->rec.has_per_job) {
+        rest_document__usd(w, "per_job_usd", row->rec.per_job_nusd);
+    }
     rest_document__text(w, "on_exceed",
                         str_from_z(word_of(rest_budgets__actions, (int)row->rec.on_exceed)));
     rest_document__time(w, "created_at", row->created_at);

@@ -71,11 +71,16 @@ void rest_document__object(struct json_write *w, const char *key)
     json_write_object(w);
 }
 
-static void write_usd(struct json_write *w, const char *key, int64_t nusd)
+void rest_document__usd(struct json_write *w, const char *key, int64_t nusd)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_f64(w, (double)nusd / (double)JOB_NUSD_PER_USD);
+}
+
+static void usd_if_set(struct json_write *w, const char *key, int64_t nusd)
 {
     if (nusd != 0) {
-        json_write_key(w, str_from_z(key));
-        json_write_f64(w, (double)nusd / (double)JOB_NUSD_PER_USD);
+        rest_document__usd(w, key, nusd);
     }
 }
 
@@ -94,17 +99,17 @@ void rest_document__tokens(struct json_write *w, const struct store_tokens *t)
     rest_document__i64_if_set(w, "cache_read_tokens", t->cache_read);
     rest_document__text(w, "model", t->model);
     rest_document__text(w, "provider", t->provider);
-    write_usd(w, "cost_usd", t->cost_nusd);
+    usd_if_set(w, "cost_usd", t->cost_nusd);
 }
 
 static void write_agent(struct json_write *w, const struct job_agent *a)
 {
     rest_document__object(w, "agent");
     rest_document__i64_if_set(w, "max_iterations", a->max_iterations);
-    write_usd(w, "max_cost_usd", a->max_cost_nusd);
+    usd_if_set(w, "max_cost_usd", a->max_cost_nusd);
     rest_document__text(w, "iteration_timeout", a->timeout);
     rest_document__i64_if_set(w, "iteration", a->iteration);
-    write_usd(w, "total_cost_usd", a->total_cost_nusd);
+    usd_if_set(w, "total_cost_usd", a->total_cost_nusd);
     json_write_end(w);
 }
 

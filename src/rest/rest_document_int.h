@@ -38,6 +38,7 @@ void rest_document__time(struct json_write *w, const char *key, struct wall at);
 void rest_document__text(struct json_write *w, const char *key, struct str text);
 void rest_document__raw(struct json_write *w, const char *key, struct str json);
 void rest_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
+void rest_document__usd(struct json_write *w, const char *key, int64_t nusd); /* also when 0 */
 /* A member that is an array or an object, and is open: json_write_end. */
 void rest_document__array(struct json_write *w, const char *key);
 void rest_document__object(struct json_write *w, const char *key);

@@ -5,7 +5,8 @@
  * the number of a former member is never used again (fsm/apply/apply_node.c). The next start finds
  * an empty folder, joins with a new number, and deletes the old data once it is a member.
  *
- *   data/left/   data of the former member; without an identity file: the move is not complete yet
+ *   data/left/        data of the former member; without an identity file: the move is not complete
+ *   data/left.gone/   the same while it is being removed
  */
 #pragma once
 

@@ -236,19 +236,25 @@ static void put_key(struct rest_call *c, struct command_access_item *item, struc
         .kind = STORE_ACCESS_KEY, .name = hash, .body = rest_access__keep(c, &body)};
 }
 
+/* Is it a key of another namespace, of which the caller sees nothing? */
+static bool is_elsewhere(struct rest_call *c, struct str hash)
+{
+    struct store_access_frame frame;
+    struct store_key key;
+    return rest_access__read(c, STORE_ACCESS_KEY, hash, &frame) &&
+           store_access_decode_key(frame.body, &key) && !sees(c, &key);
+}
+
 /* Another namespace's key must not be changed by who knows, or guesses, its secret; nor any other
  * by a key that is limited to queues, which could be rid of its own limits. */
 static bool may_change(struct rest_call *c, struct str hash)
 {
-    struct store_access_frame frame;
-    struct store_key old;
     if (c->caller.scope.len > 0 && !str_eq(hash, str_from(c->caller.hash, AUTH_HASH_BYTES))) {
         rest_call__fail(c, ERR_FORBIDDEN,
                         "a key that is limited to queues cannot change other keys");
         return false;
     }
-    if (rest_access__read(c, STORE_ACCESS_KEY, hash, &frame) &&
-        store_access_decode_key(frame.body, &old) && !sees(c, &old)) {
+    if (is_elsewhere(c, hash)) {
         rest_call__fail(c, ERR_FORBIDDEN, "the key belongs to another namespace");
         return false;
     }
@@ -415,15 +421,6 @@ static void handle_rotate(struct rest_call *c)
 
 /* --- roles of a key --- */
 
-/* Is it a key of another namespace, of which the caller sees nothing? */
-static bool is_elsewhere(struct rest_call *c, const uint8_t hash[AUTH_HASH_BYTES])
-{
-    struct store_access_frame frame;
-    struct store_key key;
-    return rest_access__read(c, STORE_ACCESS_KEY, str_from(hash, AUTH_HASH_BYTES), &frame) &&
-           store_access_decode_key(frame.body, &key) && !sees(c, &key);
-}
-
 static void handle_roles(struct rest_call *c)
 {
     uint8_t hash[AUTH_HASH_BYTES];
@@ -434,7 +431,8 @@ static void handle_roles(struct rest_call *c)
     json_write_object(&w);
     rest_document__text(&w, "key_hash", c->param[0]);
     rest_document__array(&w, "roles");
-    if (rest_access__unhex(c->param[0], hash) && !is_elsewhere(c, hash)) {
+    if (rest_access__unhex(c->param[0], hash) &&
+        !is_elsewhere(c, str_from(hash, AUTH_HASH_BYTES))) {
         const struct roles *roles = roles_of(c, str_from(hash, AUTH_HASH_BYTES));
         for (size_t i = 0; i < roles->count; i++) {
             json_write_str(&w, str_from_offset(roles->names[i], AUTH_HASH_BYTES));

@@ -119,11 +119,28 @@ static void state__that_is_none_is_told(void **state)
     struct kit *k = *state;
     struct os_file_path path = tmpdir_path(&k->dir, "nowhere");
     struct err err;
+    uint64_t index;
     assert_int_not_equal(machine_known_state(path.z, &err), ERR_OK);
+    assert_int_not_equal(machine_known_index(path.z, &index, &err), ERR_OK);
+}
+
+static void state__says_up_to_where_it_goes(void **state)
+{
+    struct kit *k = *state;
+    struct os_file_path path = tmpdir_path(&k->dir, "checkpoint");
+    struct err err;
+    uint64_t index = 0;
+    (void)kit_enqueue(k, kit_name(k), "{}");
+    assert_int_equal(machine_checkpoint(k->machine, path.z, &err), ERR_OK);
+    assert_int_equal(machine_known_index(path.z, &index, &err), ERR_OK);
+    assert_true(index > 0);
+    assert_int_equal(index, machine_applied_index(k->machine));
+    os_file_discard(path.z);
 }
 
 TEST_GROUP_FIXTURE(machine_known, kit_setup, kit_teardown,
                    cmocka_unit_test(entry__of_another_version_is_told),
                    cmocka_unit_test(command__that_is_newer_is_told),
                    cmocka_unit_test(state__of_a_newer_version_is_told),
-                   cmocka_unit_test(state__that_is_none_is_told));
+                   cmocka_unit_test(state__that_is_none_is_told),
+                   cmocka_unit_test(state__says_up_to_where_it_goes));
