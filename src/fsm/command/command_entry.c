@@ -15,23 +15,17 @@ enum { WITHOUT_NAME = 0, WITH_NAME = 1 };
 
 bool command_entry_has_names(uint8_t version)
 {
-    return version == COMMAND_ENTRY_WHOLE_NAMED || version == COMMAND_ENTRY_SPLIT_NAMED ||
-           version == COMMAND_ENTRY_AGED_NAMED || version == COMMAND_ENTRY_NAMED;
+    return version >= COMMAND_ENTRY_WHOLE_NAMED && version % 2 == 0;
 }
 
 uint8_t command_entry_version(uint8_t read, bool named)
 {
-    if (read >= COMMAND_ENTRY_NEWEST) {
-        return named ? COMMAND_ENTRY_NAMED : COMMAND_ENTRY_VERSION;
+    unsigned newest = read < COMMAND_ENTRY_NEWEST ? read : COMMAND_ENTRY_NEWEST;
+    if (newest < COMMAND_ENTRY_WHOLE_NAMED) {
+        return COMMAND_ENTRY_WHOLE;
     }
-    if (read >= COMMAND_ENTRY_AGED_NAMED) {
-        return named ? COMMAND_ENTRY_AGED_NAMED : COMMAND_ENTRY_AGED;
-    }
-    if (read >= COMMAND_ENTRY_SPLIT_NAMED) {
-        return named ? COMMAND_ENTRY_SPLIT_NAMED : COMMAND_ENTRY_SPLIT;
-    }
-    return named && read >= COMMAND_ENTRY_WHOLE_NAMED ? COMMAND_ENTRY_WHOLE_NAMED
-                                                      : COMMAND_ENTRY_WHOLE;
+    unsigned with_names = newest - newest % 2;
+    return (uint8_t)(named ? with_names : with_names - 1);
 }
 
 void command_entry_begin(struct buf *out, uint8_t version, struct wall now, bool events)

@@ -20,7 +20,8 @@
  * (operations.c); 5 and 6: as 3 and 4, and the documents of large jobs are written in two parts
  * (store_docs.h); 7 and 8: as 5 and 6, and the history has the age of the oldest pending job. Nodes
  * that read 8 also read claims with the worker's version. 9 and 10: as 7 and 8. Nodes that read 10
- * also read named_put without a name. */
+ * also read named_put without a name. 11 and 12: as 9 and 10, and what is listed in
+ * docs/formats/commands.md. From 3 on there are pairs: the even one is the odd one with names. */
 enum {
     COMMAND_ENTRY_WHOLE = 3,
     COMMAND_ENTRY_WHOLE_NAMED = 4,
@@ -28,8 +29,10 @@ enum {
     COMMAND_ENTRY_SPLIT_NAMED = 6,
     COMMAND_ENTRY_AGED = 7,
     COMMAND_ENTRY_AGED_NAMED = 8,
-    COMMAND_ENTRY_VERSION = 9,
-    COMMAND_ENTRY_NAMED = 10,
+    COMMAND_ENTRY_PUT = 9,
+    COMMAND_ENTRY_PUT_NAMED = 10,
+    COMMAND_ENTRY_VERSION = 11,
+    COMMAND_ENTRY_NAMED = 12,
     COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that can be read */
 };
 

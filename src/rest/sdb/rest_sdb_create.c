@@ -116,7 +116,7 @@ void rest_sdb_create__full_text(const struct rest_call *c, bool bytes, uint64_t 
 /* The machine gives it one, unless a member of the cluster could not read that. */
 static struct str name_of_new(struct rest_call *c, struct rest_sdb_creation *made)
 {
-    if (engine_cluster_reads(c->rest->config.engine) >= COMMAND_ENTRY_NAMED) {
+    if (engine_cluster_reads(c->rest->config.engine) >= COMMAND_ENTRY_PUT_NAMED) {
         return STR_EMPTY;
     }
     rest_sdb_id__new(made->name);
