@@ -409,8 +409,8 @@ static void entry__of_an_unknown_version_says_so(void **state)
     (void)state;
     struct command_entry e;
     struct err err;
-    assert_int_equal(command_entry_decode(STR("\x0b"), &e, &err), ERR_CORRUPT);
-    assert_string_equal(err.msg, "a log entry has the unknown version 11");
+    assert_int_equal(command_entry_decode(STR("\xfa"), &e, &err), ERR_CORRUPT);
+    assert_string_equal(err.msg, "a log entry has the unknown version 250");
     assert_int_equal(command_entry_decode(STR("\x01"), &e, &err), ERR_CORRUPT);
     assert_string_equal(err.msg, "a log entry of 1 bytes is damaged");
 }
