@@ -17,7 +17,7 @@ enum statement {
     ROLLBACK,
     FIND,
     DELETE_JOBS,
-    INSERT_JOBS,
+    REPLACE_JOBS,
     DELETE_TEXTS,
     INSERT_GONE,
     INSERT_TEXTS,
@@ -45,8 +45,8 @@ static const char *const statements[STATEMENT_COUNT] = {
              " j.priority, j.attempt, j.failing, j.completed_at, j.scheduled_at, j.expire_at,"
              " j.started_at, j.failed_at FROM fed f CROSS JOIN jobs j NOT INDEXED ON j.id = f.id",
     [DELETE_JOBS] = "DELETE FROM jobs WHERE id IN (SELECT id FROM fed)",
-    [INSERT_JOBS] =
-        "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") SELECT id" VIEW_COLUMNS(NAME) " FROM fed",
+    [REPLACE_JOBS] =
+        "REPLACE INTO jobs (id" VIEW_COLUMNS(NAME) ") SELECT id" VIEW_COLUMNS(NAME) " FROM fed",
     [DELETE_TEXTS] = "DELETE FROM texts WHERE num IN (SELECT old_num FROM fed)",
     [INSERT_GONE] = "INSERT INTO gone (num) SELECT old_num FROM fed",
     [INSERT_TEXTS] = "INSERT INTO texts (num, id, bytes, queue, payload, tags)"
@@ -501,10 +501,10 @@ static bool is_same(const struct view_item *item)
                       : item->old.found && item->old.version == (int64_t)item->job.version;
 }
 
-static bool has_old_row(const struct view_rows *r, const struct view_item *item)
+static bool loses_row(const struct view_rows *r, const struct view_item *item)
 {
     (void)r;
-    return item->old.found && !is_same(item);
+    return item->gone && item->old.found;
 }
 
 static bool has_new_row(const struct view_rows *r, const struct view_item *item)
@@ -598,8 +598,8 @@ enum err_code view_rows__write(struct view_rows *r, struct view_item *items, siz
         enum statement which;
         bool (*pick)(const struct view_rows *r, const struct view_item *item);
     } steps[] = {
-        {DELETE_JOBS, has_old_row},
-        {INSERT_JOBS, has_new_row},
+        {DELETE_JOBS, loses_row},
+        {REPLACE_JOBS, has_new_row},
         {DELETE_TEXTS, drops_unknown_text},
         {INSERT_GONE, drops_known_text},
     };
