@@ -48,7 +48,7 @@ STEPS = [
     ("asan tests", ctest("asan", "-LE", "sim", "-E", "integration/(cli|failover)")),
     ("profile", [["tools/profile.py"]]),
     ("release build", build("release", "corvo", "nemesis", "names")),
-    ("release tests", ctest("release", "-L", "integration", "-E", "integration/crash")),
+    ("release tests", ctest("release", "-L", "integration", "-E", "integration/(api|crash)")),
     ("count build", build("count", "corvo", "crash_child", "lossy_disk", "simulations")),
     ("count tests", ctest("count", "-R", "^sim/|^integration/crash")),
     ("instructions", [["python3", "-B", "bench/instructions.py", "build/count/corvo"]]),
