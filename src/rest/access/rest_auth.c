@@ -233,13 +233,16 @@ static bool choose_namespace(struct rest_call *c)
     return true;
 }
 
-/* Without any credential to check, only this machine is let in. */
+/* Without any credential to check, only this machine is let in. A browser on it also carries the
+ * requests of whatever page is open; it says so in a header that a page cannot set. */
 static bool is_local(const struct rest_call *c)
 {
-    struct str forwarded;
-    return rest_limiter__is_loopback(c->who.address) &&
-           !http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &forwarded) &&
-           !http_request_known(c->req, HTTP_KNOWN_FORWARDED, &forwarded);
+    struct str value;
+    bool foreign_page = http_request_known(c->req, HTTP_KNOWN_SEC_FETCH_SITE, &value) &&
+                        str_eq(value, STR("cross-site"));
+    return rest_limiter__is_loopback(c->who.address) && !foreign_page &&
+           !http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &value) &&
+           !http_request_known(c->req, HTTP_KNOWN_FORWARDED, &value);
 }
 
 /* A node that wants to join has no key of its own. */
@@ -286,8 +289,8 @@ bool rest_auth__admit(struct rest_call *c)
             rest_call__fail(
                 c, ERR_OPEN_ACCESS,
                 "this server has no password, API key or single sign-on, so it accepts only "
-                "clients on its own machine; set --admin-password, or use --open-access "
-                "to accept every client");
+                "clients on its own machine, and no web pages of other sites; set "
+                "--admin-password, or use --open-access to accept every client");
             return false;
         }
         break;

@@ -78,6 +78,19 @@ class OpenServer(ApiTest):
                 for path in ("/healthz", "/livez", "/readyz"):
                     self.assertEqual(proxied.get(path).status, 200)
 
+    def test_web_pages_of_other_sites_are_not_local(self):
+        """A browser on this machine carries their requests; pages of this machine may ask."""
+        for settings, site, status in (((), "cross-site", 403), ((), "same-site", 200), ((), "same-origin", 200),
+                                       ((), "none", 200), (("--open-access",), "cross-site", 200)):
+            with self.subTest(settings=settings, site=site), Server(*settings) as server:
+                page = server.client().with_headers(Sec_Fetch_Site=site, Origin="https://elsewhere.example")
+                self.assertEqual(page.get("/api/v1/queues").status, status)
+                if status == 403:
+                    self.refused(page.post("/api/v1/enqueue", {"queue": "q"}), 403, "OPEN_ACCESS_DISABLED", "web pages")
+                    self.assertEqual(page.post("/jobs", {}).status, 403)
+                    rpc = page.with_headers(Content_Type="application/json")
+                    self.assertEqual(rpc.post("/corvo.v1.WorkerService/Enqueue", {"queue": "q"}).status, 403)
+
     def test_callers_from_another_address(self):
         """The same for whoever comes by an address of this machine that is not loopback."""
         address = own_address()
