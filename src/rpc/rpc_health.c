@@ -212,7 +212,9 @@ static void handle_watch(struct rpc_call *c)
     *w = (struct watch){.push = {.call = c}};
     if (!is_service(in->service)) { /* and stays so, but the contract of Watch is to stay open */
         rpc_push__begin(&w->push);
-        tell(w, SERVICE_UNKNOWN);
+        if (!w->push.over) {
+            tell(w, SERVICE_UNKNOWN);
+        }
         return;
     }
     w->health = new_health(c, w, watch_answer);

@@ -35,6 +35,7 @@ struct rpc_stream {
     size_t ahead_at;
     enum state state;
     bool half_closed;
+    bool full;            /* there was no memory for what arrived: the frame at hand is the last */
     bool stepping, again; /* step() is running; it has been called meanwhile */
     unsigned strikes;
     struct mono frame_started;
@@ -287,6 +288,10 @@ static void read_frame(struct rpc_stream *s)
     struct str message;
     struct err err;
     bool compressed;
+    if (s->full) {
+        end(s, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
+        return;
+    }
     if (has_bytes(s) && read_message(s, &message, &compressed)) {
         if (make_work(s, message, compressed, &err) == ERR_OK) {
             s->state = PACED;
@@ -372,11 +377,24 @@ static void step(struct rpc_stream *s)
 
 /* What the request tells */
 
+/* The frame at hand is finished, without waiting. */
+static void hurry(struct rpc_stream *s)
+{
+    if (s->work != NULL) {
+        s->work->may_wait = false;
+    }
+    if (s->state == WORKING) {
+        rpc_frame__cancel(s->work);
+    } else {
+        step(s);
+    }
+}
+
 static void on_body(struct http_request *req, struct str bytes)
 {
     struct rpc_call *c = req->data;
     struct rpc_stream *s = c->data;
-    if (s->state == OVER) {
+    if (s->state == OVER || s->full) {
         return;
     }
     if (s->ahead_at > 0 && has_bytes(s)) {
@@ -386,7 +404,10 @@ static void on_body(struct http_request *req, struct str bytes)
     }
     buf_add_str(&s->ahead, bytes);
     if (s->ahead.overflow) {
-        end(s, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
+        s->full = true;
+        buf_deinit(&s->ahead);
+        s->ahead_at = 0;
+        hurry(s);
         return;
     }
     step(s);
@@ -414,20 +435,13 @@ static void on_gone(struct http_request *req)
     rpc_answer__drop(c);
 }
 
-/* The frame at hand is finished, without waiting; then the stream ends. */
+/* Then the stream ends. */
 static void on_stopping(struct http_request *req)
 {
     struct rpc_call *c = req->data;
     struct rpc_stream *s = c->data;
     s->half_closed = true;
-    if (s->work != NULL) {
-        s->work->may_wait = false;
-    }
-    if (s->state == WORKING) {
-        rpc_frame__cancel(s->work);
-    } else {
-        step(s);
-    }
+    hurry(s);
 }
 
 static const struct http_handlers handlers = {.gone = on_gone,

@@ -1,6 +1,7 @@
 """The RPC service (rpc.md): Connect, gRPC and gRPC-Web by hand, byte by byte."""
 import gzip
 import json
+import signal
 import socket
 import struct
 import threading
@@ -234,6 +235,27 @@ class Credentials(unittest.TestCase):
             answer = api.send("POST", BASE + "Enqueue", b'{"queue":"q"}',
                               {"Content-Type": "application/json", "X-API-Key": "secret"})
             self.assertEqual(answer.status, 200)
+
+
+class Stopping(unittest.TestCase):
+    def test_a_watch_that_comes_while_the_server_stops(self):
+        """Its head came before, its question comes after: an answer or the end, and a clean stop."""
+        for service in (b"nobody", b""):
+            with self.subTest(service=service):
+                server = Server("--shutdown-timeout", "2s")
+                self.addCleanup(server.discard)
+                question = envelope(b'{"service":"%s"}' % service)
+                with socket.create_connection(("127.0.0.1", server.port), timeout=30) as watch:
+                    watch.sendall(b"POST /grpc.health.v1.Health/Watch HTTP/1.1\r\nHost: x\r\n"
+                                  b"Content-Type: application/connect+json\r\n"
+                                  b"Content-Length: %d\r\n\r\n" % len(question))
+                    self.assertEqual(server.client().get("/healthz").status, 200)  # the head is there
+                    server.process.send_signal(signal.SIGTERM)
+                    wait_until(lambda: server.events("stopping"))
+                    watch.sendall(question)
+                    while watch.recv(4096):
+                        pass
+                server.wait_stopped()
 
 
 class Compression(ApiTest):

@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from harness import PATIENCE_S, Server, unique
+from harness import PATIENCE_S, Server, unique, wait_until
 from http2_client import Connection
 from test_crowd import is_sanitized, resident_bytes
 from test_rpc import BASE, envelope, envelopes
@@ -50,6 +50,39 @@ class Crowd(unittest.TestCase):
                 for body in connection.body.values():
                     self.assertEqual([payload for _, payload in envelopes(body)],
                                      [b'{"requestId":"7"}', b'{"requestId":"8"}', b"{}"])
+
+
+class SentAhead(unittest.TestCase):
+    STREAMS, LIMIT = 100, 32 << 20
+
+    def test_more_than_there_is_memory_for(self):
+        """While their frames wait for a job: those that find no room end, and the server goes on."""
+        with Server("--memory-limit", str(self.LIMIT), "--rate-limit-enabled=false") as server:
+            connection = Connection(server.port, PATIENCE_S)
+            self.addCleanup(connection.close)
+            frame = envelope(json.dumps({"queues": [unique("q")], "fetchCount": 1}).encode())
+            streams = [connection.open(BASE + "StreamLifecycle", [("content-type", "application/connect+json")])
+                       for _ in range(self.STREAMS)]
+            for stream in streams:
+                connection.data(stream, frame)
+            # The beginning of a message of 4,000,000 bytes, as far as the windows let it come.
+            ahead = b"\0" + (4000000).to_bytes(4, "big") + b"x" * 1000000
+            for stream in streams:
+                end = min(connection.room[stream] - len(frame), len(ahead))
+                for at in range(0, end, 16000):
+                    while connection.room[0] < 16000 and not connection.ended:
+                        connection.read()
+                    if connection.ended:
+                        break
+                    connection.data(stream, ahead[at:min(at + 16000, end)])
+                    connection.room[0] -= 16000
+            while not connection.ended:
+                connection.read()
+            for stream in connection.ended:
+                last = [payload for _, payload in envelopes(connection.body[stream])][-1]
+                self.assertIn(b"resource_exhausted", last)
+            connection.close()
+            wait_until(lambda: server.client().get("/api/v1/queues").status == 200)
 
 
 class SlowReader(unittest.TestCase):
