@@ -118,6 +118,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         }
     }
     free(loading.places);
+    queues__settle_oldest(m); /* the first entry has moved only what it moves */
     return code;
 }
 

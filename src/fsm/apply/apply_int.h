@@ -84,6 +84,7 @@ void history__event(struct machine *m, enum store_event_type type, struct str qu
 void history__waited(struct machine *m, const struct job *j); /* before ready_at is cleared */
 void history__ran(struct machine *m, const struct job *j);
 void history__line_up(const struct machine *m, struct job *j); /* order is still that of before */
+void history__moved(struct machine *m, struct str queue);      /* it has more or fewer pending */
 void history__drop(struct machine *m, struct str queue);       /* it was deleted */
 void history__write(struct machine *m);                        /* at the end of an entry */
 void history__load(struct machine *m);

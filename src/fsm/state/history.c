@@ -14,6 +14,9 @@
 /* Entries of this version and later are counted: a log is applied as those before it did. */
 enum { FIRST_ENTRY_VERSION = 3 };
 
+/* From this one on every change of a line is seen, also one without an event or of two queues. */
+enum { DEPTH_ENTRY_VERSION = 11 };
+
 /* Cells in memory; more are forgotten between entries. */
 enum { CELLS_MAX = 4096 };
 
@@ -199,6 +202,13 @@ void history__event(struct machine *m, enum store_event_type type, struct str qu
     }
 }
 
+void history__moved(struct machine *m, struct str queue)
+{
+    if (m->entry_version >= DEPTH_ENTRY_VERSION) {
+        (void)cells_of(m, queue); /* its depth is noted at the end of the entry */
+    }
+}
+
 static int64_t ms_between(struct wall from, struct wall to)
 {
     return (to.ns - from.ns) / NS_PER_MS;
@@ -309,6 +319,10 @@ void history__write(struct machine *m)
         m->history_dirty = c->dirty_next;
         c->dirty = false;
         if (c->gone) {
+            if (m->entry_version >= DEPTH_ENTRY_VERSION) {
+                c->sums.depth = 0;
+                c->sums.oldest_at_ms = 0;
+            }
             close_cell(m, c);
             store_history_open_delete(&m->store, c->node.key);
             forget(&c->node, m);

@@ -203,11 +203,12 @@ void queues__moved(struct machine *m, struct queue *q)
         q->moved = true;
         q->moved_next = m->moved_queues;
         m->moved_queues = q;
+        history__moved(m, q->node.key);
     }
 }
 
-/* Bring the heap up to date, which is once per entry: most jobs do not stay the oldest for long. */
-static void settle_oldest(struct machine *m)
+/* Once per entry: most jobs do not stay the oldest for long. */
+void queues__settle_oldest(struct machine *m)
 {
     while (m->moved_queues != NULL) {
         struct queue *q = m->moved_queues;
@@ -396,7 +397,7 @@ void queues__ready(struct machine *m, struct queue *q)
 
 void queues__write_dirty(struct machine *m)
 {
-    settle_oldest(m);
+    queues__settle_oldest(m);
     while (m->dirty_queues != NULL) {
         struct queue *q = m->dirty_queues;
         m->dirty_queues = q->dirty_next;

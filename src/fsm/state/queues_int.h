@@ -19,8 +19,10 @@ void queues__leave(struct machine *m, struct queue *q, struct live_job *l);
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
 /* One of its jobs has become pending, or is pending no more. */
 void queues__moved(struct machine *m, struct queue *q);
+/* Note how old the oldest jobs of these queues are: with an entry, and after jobs were loaded. */
+void queues__settle_oldest(struct machine *m);
 /* When the oldest pending job of the queue, or of all for NULL, was created; false when there is
- * none. Between queues__write_dirty and the next move. */
+ * none. Between queues__settle_oldest and the next move. */
 bool queues__oldest_ms(const struct machine *m, const struct queue *q, int64_t *out);
 /* May something be claimed now? until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);

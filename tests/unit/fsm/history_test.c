@@ -96,6 +96,13 @@ static void expect_recounted(struct kit *k, const char *queue, struct wall since
     }
 }
 
+static void move(struct kit *k, struct id id, const char *to)
+{
+    struct command c = kit_action(COMMAND_JOB_MOVE, &id);
+    c.jobs.queue = str_from_z(to);
+    assert_int_equal(kit_apply(k, &c)->affected, 1);
+}
+
 static void work_at_random(struct kit *k, struct rng *r, const char *const *queues, size_t count)
 {
     const char *queue = queues[rng_below(r, count)];
@@ -127,29 +134,15 @@ static void work_at_random(struct kit *k, struct rng *r, const char *const *queu
         kit_tick(k, (int64_t)rng_below(r, 30000));
         break;
     default:
+        id = kit_enqueue(k, queue, "{}");
+        if (rng_below(r, 2) == 0) {
+            move(k, id, queues[rng_below(r, count)]);
+        }
         if (rng_below(r, 20) == 0) {
             (void)kit_empty(k, COMMAND_QUEUE_DELETE, queue);
         }
         break;
     }
-}
-
-static void history__is_what_the_event_log_says(void **state)
-{
-    struct kit *k = *state;
-    struct wall since = k->now;
-    struct rng r = rng_from(3);
-    const char *queues[] = {kit_name(k), "a-namespace::one", kit_name(k), "a-namespace::two"};
-    for (unsigned i = 0; i < 1500; i++) {
-        work_at_random(k, &r, queues, COUNT_OF(queues));
-        if (i % 300 == 299) {
-            kit_reopen(k);
-        }
-    }
-    for (size_t i = 0; i < COUNT_OF(queues); i++) {
-        expect_recounted(k, queues[i], since);
-    }
-    expect_recounted(k, "", since);
 }
 
 /* The cells of a name, added up. */
@@ -202,6 +195,110 @@ static void waits__begin_when_a_job_comes_into_line(void **state)
     assert_int_equal(t.sum.run.max_ms, 250);
     assert_int_equal(t.sum.depth, 0);
     assert_int_equal(t.sum.depth_max, 1);
+}
+
+static uint64_t depth_of(struct kit *k, const char *queue)
+{
+    uint64_t depth = total_of(k, STORE_HISTORY_MINUTE, queue).sum.depth;
+    assert_int_equal(total_of(k, STORE_HISTORY_HOUR, queue).sum.depth, depth);
+    return depth;
+}
+
+static void history__is_what_the_event_log_says(void **state)
+{
+    struct kit *k = *state;
+    struct wall since = k->now;
+    struct rng r = rng_from(3);
+    const char *queues[] = {kit_name(k), "a-namespace::one", kit_name(k), "a-namespace::two"};
+    for (unsigned i = 0; i < 1500; i++) {
+        work_at_random(k, &r, queues, COUNT_OF(queues));
+        if (i % 300 == 299) {
+            kit_reopen(k);
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(queues); i++) {
+        expect_recounted(k, queues[i], since);
+        assert_int_equal(depth_of(k, queues[i]), kit_queue_info(k, queues[i]).count[JOB_PENDING]);
+    }
+    expect_recounted(k, "", since);
+}
+
+static void restore_pending(struct kit *k, const char *queue)
+{
+    struct job j = kit_template(queue, "{}");
+    j.state = JOB_PENDING;
+    j.id = id_make((struct wall){.ns = 1500000000 * NS_PER_S}, 5, (unsigned)k->index);
+    j.created_at = (struct wall){.ns = 1500000000 * NS_PER_S};
+    struct command_restore_item it = {.kind = COMMAND_RESTORE_JOB, .id = j.id, .job = j};
+    struct command c = {.type = COMMAND_RESTORE, .restore = {.items = &it, .count = 1}};
+    assert_int_equal(kit_apply(k, &c)->affected, 1);
+}
+
+/* Both steps of it in one entry. */
+static void delete_at_once(struct kit *k, const char *queue)
+{
+    struct command steps[2] = {{.type = COMMAND_QUEUE}, {.type = COMMAND_QUEUE}};
+    steps[0].queue =
+        (struct command_queue){.action = COMMAND_QUEUE_DELETE, .name = str_from_z(queue)};
+    steps[1].queue = steps[0].queue;
+    steps[1].queue.until = id_make(k->now, k->index, 0);
+    steps[1].queue.in_done = true;
+    (void)kit_apply_all(k, steps, COUNT_OF(steps));
+    assert_false(machine_queue_find(k->machine, str_from_z(queue), &(struct machine_queue){0}));
+}
+
+/* The first has two jobs and the second none, and minutes later one is moved. */
+static void move_later(struct kit *k, const char *from, const char *to)
+{
+    struct id id = kit_enqueue(k, from, "{}");
+    (void)kit_enqueue(k, from, "{}");
+    kit_pass_ms(k, 120000);
+    move(k, id, to);
+}
+
+static void depth__is_the_line_whatever_changes_it(void **state)
+{
+    struct kit *k = *state;
+    char from[64];
+    char to[64];
+    (void)snprintf(from, sizeof from, "%s", kit_name(k));
+    (void)snprintf(to, sizeof to, "%s", kit_name(k));
+    move_later(k, from, to);
+    assert_int_equal(depth_of(k, from), 1);
+    assert_int_equal(depth_of(k, to), 1);
+    uint64_t all = depth_of(k, "");
+    kit_pass_ms(k, 120000);
+    kit_reopen(k); /* what was loaded has not moved: the kit's second machine was not opened here */
+    restore_pending(k, to);
+    assert_int_equal(depth_of(k, to), 2);
+    assert_int_equal(depth_of(k, ""), all + 1);
+    (void)kit_empty(k, COMMAND_QUEUE_CLEAR, to);
+    assert_int_equal(depth_of(k, to), 0);
+    assert_int_equal(depth_of(k, ""), all - 1);
+    kit_pass_ms(k, 120000);
+    delete_at_once(k, from);
+    assert_int_equal(depth_of(k, from), 0);
+    assert_int_equal(total_of(k, STORE_HISTORY_HOUR, from).sum.oldest_at_ms, 0);
+    assert_int_equal(depth_of(k, ""), all - 2);
+}
+
+/* Entries of the version before see only what has an event, and only in its queue. */
+static void depth__of_entries_of_before_stays(void **state)
+{
+    struct kit *k = *state;
+    char from[64];
+    char to[64];
+    (void)snprintf(from, sizeof from, "%s", kit_name(k));
+    (void)snprintf(to, sizeof to, "%s", kit_name(k));
+    k->entry_version = COMMAND_ENTRY_PUT;
+    move_later(k, from, to);
+    restore_pending(k, to);
+    assert_int_equal(depth_of(k, from), 2);
+    assert_int_equal(depth_of(k, to), 1);
+    kit_pass_ms(k, 120000);
+    delete_at_once(k, from);
+    assert_int_equal(depth_of(k, from), 2);
+    k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
 /* While nothing happens it goes on ageing, and of all queues the oldest counts. */
@@ -280,5 +377,7 @@ TEST_GROUP_FIXTURE(history, kit_setup, kit_teardown,
                    cmocka_unit_test(namespaces__have_a_sum_of_their_own),
                    cmocka_unit_test(waits__begin_when_a_job_comes_into_line),
                    cmocka_unit_test(entries__of_before_are_not_counted),
+                   cmocka_unit_test(depth__is_the_line_whatever_changes_it),
+                   cmocka_unit_test(depth__of_entries_of_before_stays),
                    cmocka_unit_test(oldest__is_the_greatest_age_of_a_pending_job),
                    cmocka_unit_test(minutes__are_kept_for_two_days_and_hours_longer));
