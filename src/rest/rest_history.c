@@ -88,6 +88,7 @@ struct reading {
     unsigned series;      /* bits */
     struct wall now;
     bool csv;
+    struct store_history_back back; /* from where on the depth before the range is searched */
     struct store_history sums, total;
     const struct history_in *many; /* several queues, each as one array; NULL: one */
     struct str *names;             /* of these, internal */
@@ -265,14 +266,6 @@ static void add_cell(void *data, uint32_t number, const struct store_history *h)
     store_history_merge(&r->sums, h);
 }
 
-/* What the line was before the range, so that a queue in which nothing happens has its depth. */
-static void note_depth(void *data, uint32_t number, const struct store_history *h)
-{
-    struct store_history *sums = data;
-    (void)number;
-    *sums = carried(h);
-}
-
 /* Reading */
 
 static void begin_queue(struct rest_call *c);
@@ -327,19 +320,35 @@ static void read_piece(struct rest_call *c)
     }
 }
 
-/* What there was before the range. */
-static void read_before(struct reading *r)
+static void look_back(struct rest_call *c)
 {
-    struct store *store = engine_store(r->call->rest->config.engine);
-    uint32_t before = r->first > CELLS_PER_TURN ? r->first - CELLS_PER_TURN : 0;
+    struct reading *r = c->data;
+    struct store_history cell;
+    bool ended =
+        store_history_back_step(engine_store(c->rest->config.engine), r->name, &r->back, &cell);
+    r->sums = carried(&cell);
+    rest_call__later(c, ended ? read_piece : look_back);
+}
+
+/* What there was before the range comes first, so that a queue in which nothing happens has its
+ * depth. It may be long ago. */
+static void read_all(struct reading *r)
+{
+    static const unsigned lasting = 1U << SERIES_DEPTH | 1U << SERIES_OLDEST | 1U << SERIES_WORKERS;
+    struct rest_call *c = r->call;
     uint32_t number = 0;
     struct store_history last;
+    bool known =
+        store_history_last(engine_store(c->rest->config.engine), r->name, r->step, &number, &last);
     r->sums = (struct store_history){0};
-    if (store_history_last(store, r->name, r->step, &number, &last) && number < r->first) {
-        note_depth(&r->sums, number, &last);
+    r->back = store_history_back(r->step, r->first);
+    if (known && number < r->first) {
+        r->sums = carried(&last);
+        read_piece(c);
+    } else if ((r->series & lasting) != 0) {
+        look_back(c);
     } else {
-        store_history_each(store, r->name, (struct store_history_range){r->step, before, r->first},
-                           note_depth, &r->sums);
+        read_piece(c);
     }
 }
 
@@ -359,7 +368,6 @@ static void write_head(struct reading *r)
 static void begin(struct reading *r)
 {
     struct rest_call *c = r->call;
-    read_before(r);
     if (r->csv) {
         rest_call__buf(c, &c->answer);
         csv_head(r);
@@ -367,7 +375,7 @@ static void begin(struct reading *r)
         write_head(r);
     }
     c->data = r;
-    read_piece(c);
+    read_all(r);
 }
 
 static void begin_queue(struct rest_call *c)
@@ -376,11 +384,10 @@ static void begin_queue(struct rest_call *c)
     r->name = r->names[r->queue_at];
     r->next = r->first;
     r->point = r->first;
-    read_before(r);
     json_write_object(&r->w);
     rest_document__text(&r->w, "queue", r->many->queues[r->queue_at]);
     rest_document__array(&r->w, "values");
-    read_piece(c);
+    read_all(r);
 }
 
 /* The request */

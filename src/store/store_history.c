@@ -481,3 +481,46 @@ void store_history_each(struct store *s, struct str name, struct store_history_r
         fn(data, open_at, &open);
     }
 }
+
+/* Looking back */
+
+/* Hours per piece: about as many cells as a piece of minutes has at most. */
+enum { BACK_HOURS = 120, HOUR_MINUTES = 60 };
+
+struct store_history_back store_history_back(enum store_history_step step, uint32_t number)
+{
+    return (struct store_history_back){.step = step, .before = number, .left = LIMIT_HISTORY_HOURS};
+}
+
+struct found {
+    bool any;
+    struct store_history *cell;
+};
+
+static void keep_last(void *data, uint32_t number, const struct store_history *h)
+{
+    struct found *f = data;
+    (void)number;
+    f->any = true;
+    *f->cell = *h;
+}
+
+bool store_history_back_step(struct store *s, struct str name, struct store_history_back *b,
+                             struct store_history *out)
+{
+    bool minutes = b->step == STORE_HISTORY_MINUTE;
+    uint32_t most = b->left < BACK_HOURS ? b->left : BACK_HOURS;
+    uint32_t cells = minutes ? b->before % HOUR_MINUTES : most < b->before ? most : b->before;
+    struct store_history_range range = {b->step, b->before - cells, b->before};
+    struct found f = {.cell = out};
+    *out = (struct store_history){0};
+    store_history_each(s, name, range, keep_last, &f);
+    if (minutes) {
+        b->step = STORE_HISTORY_HOUR;
+        b->before = range.from / HOUR_MINUTES;
+    } else {
+        b->before = range.from;
+        b->left -= cells;
+    }
+    return f.any || b->before == 0 || b->left == 0;
+}

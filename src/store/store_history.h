@@ -123,6 +123,19 @@ void store_history_sizes_put(struct store *s, const uint64_t bytes[STORE_HISTORY
 bool store_history_last(struct store *s, struct str name, enum store_history_step step,
                         uint32_t *out_number, struct store_history *out);
 
+/* The last cell before another one, which is not the open one or later than it: searched by minutes
+ * back to the hour and then by hours, which are kept longer, as many as those are kept. */
+struct store_history_back {
+    enum store_history_step step;
+    uint32_t before; /* what is to be looked at… */
+    uint32_t left;   /* …and how many hours of it */
+};
+struct store_history_back store_history_back(enum store_history_step step, uint32_t number);
+/* A piece of the search; false when it is to be called again. *out is the cell, or empty when there
+ * is none. Any thread. */
+bool store_history_back_step(struct store *s, struct str name, struct store_history_back *b,
+                             struct store_history *out);
+
 /* Call fn for every cell of the name in the range, in order, the open one included. Any thread. */
 struct store_history_range {
     enum store_history_step step;

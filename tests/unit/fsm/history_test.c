@@ -301,6 +301,44 @@ static void depth__of_entries_of_before_stays(void **state)
     k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
+/* The depth at the end of the last cell before one of the queue; 0 when there is none. */
+static uint64_t depth_before(struct kit *k, const char *queue, enum store_history_step step,
+                             struct wall at)
+{
+    struct store_history_back back =
+        store_history_back(step, (uint32_t)(at.ns / NS_PER_S / store_history_seconds(step)));
+    struct store_history h;
+    unsigned pieces = 1;
+    while (!store_history_back_step(machine_store(k->machine), str_from_z(queue), &back, &h)) {
+        assert_true(pieces++ < 20);
+    }
+    return h.depth;
+}
+
+/* However long nothing happened, the last depth is found: also when its minute is not kept. */
+static void depth__before_a_moment_is_that_of_the_last_change(void **state)
+{
+    static const int64_t minutes[] = {1, 59, 61, 239, 241, 600, 5000, 80L * 24 * 60};
+    struct kit *k = *state;
+    for (size_t i = 0; i < COUNT_OF(minutes); i++) {
+        const char *queue = kit_name(k);
+        kit_pass_ms(k, 7L * 60000);
+        struct wall begin = k->now;
+        (void)kit_enqueue(k, queue, "{}");
+        (void)kit_enqueue(k, queue, "{}");
+        kit_pass_ms(k, minutes[i] * 60000);
+        (void)kit_claim(k, queue);
+        for (unsigned step = 0; step < STORE_HISTORY_STEPS; step++) {
+            bool same = k->now.ns / NS_PER_S / store_history_seconds(step) ==
+                        begin.ns / NS_PER_S / store_history_seconds(step);
+            assert_int_equal(depth_before(k, queue, step, k->now), same ? 0 : 2);
+            assert_int_equal(depth_before(k, queue, step, begin), 0);
+        }
+    }
+    assert_int_equal(depth_before(k, kit_name(k), STORE_HISTORY_MINUTE, k->now), 0);
+    assert_int_equal(depth_before(k, kit_name(k), STORE_HISTORY_HOUR, (struct wall){.ns = 1}), 0);
+}
+
 /* While nothing happens it goes on ageing, and of all queues the oldest counts. */
 static void oldest__is_the_greatest_age_of_a_pending_job(void **state)
 {
@@ -379,5 +417,6 @@ TEST_GROUP_FIXTURE(history, kit_setup, kit_teardown,
                    cmocka_unit_test(entries__of_before_are_not_counted),
                    cmocka_unit_test(depth__is_the_line_whatever_changes_it),
                    cmocka_unit_test(depth__of_entries_of_before_stays),
+                   cmocka_unit_test(depth__before_a_moment_is_that_of_the_last_change),
                    cmocka_unit_test(oldest__is_the_greatest_age_of_a_pending_job),
                    cmocka_unit_test(minutes__are_kept_for_two_days_and_hours_longer));
