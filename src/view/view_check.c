@@ -20,6 +20,7 @@ struct checking {
     struct id id;     /* of the job at hand */
     struct str queue; /* and its queue */
     bool dead;
+    int64_t errors_found, usages_found;
 };
 
 static void ATTR_PRINTF(3, 4) differs(struct checking *c, const struct id *id, const char *fmt, ...)
@@ -64,12 +65,12 @@ static void compare_columns(struct checking *c, const struct job *j)
     sqlite3_stmt *st = c->row;
     int at = 0;
     /* The first two, which the view itself makes, are looked at elsewhere. */
-    const struct {
-        int64_t num, queue, depends;
-    } own = {.num = sqlite3_column_int64(st, 1),
-             .queue = sqlite3_column_int64(st, 3),
-             .depends = (int64_t)view_depends__of(j, c->ids)},
-      *r = &own;
+    const struct view_extra own = {.num = sqlite3_column_int64(st, 1),
+                                   .queue = sqlite3_column_int64(st, 3),
+                                   .errors = view_rows__errors(j, c->errors_found),
+                                   .usages = view_rows__usages(j, c->usages_found),
+                                   .depends = (int64_t)view_depends__of(j, c->ids)};
+    const struct view_extra *r = &own;
 #define SAME_INT(value)  (sqlite3_column_int64(st, at) == (value))
 #define SAME_TEXT(value) same_text(st, at, (value))
 #define SAME_ID(value)   same_id(st, at, (value))
@@ -111,6 +112,7 @@ static void compare_error(void *data, const struct store_error *e)
 {
     struct checking *c = data;
     c->errors_seen++;
+    c->errors_found++;
     if (sqlite3_step(c->errors) != SQLITE_ROW ||
         sqlite3_column_int64(c->errors, 0) != (int64_t)e->row ||
         !str_eq(view_db__text(c->errors, 1), e->error) ||
@@ -127,6 +129,7 @@ static void compare_usage(void *data, const struct store_usage *u)
     const struct store_tokens *t = &u->tokens;
     sqlite3_stmt *st = c->usage;
     c->usages_seen++;
+    c->usages_found++;
     if (sqlite3_step(st) != SQLITE_ROW || sqlite3_column_int64(st, 0) != (int64_t)u->row ||
         sqlite3_column_int64(st, 1) != u->created_at.ns ||
         sqlite3_column_int64(st, 2) != t->input || sqlite3_column_int64(st, 3) != t->output ||
@@ -158,9 +161,13 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
     c->id = j->id;
     c->queue = j->queue;
     c->dead = j->state == JOB_DEAD;
+    c->errors_found = 0;
+    c->usages_found = 0;
     view_db__bind_id(c->row, 1, &c->id);
     view_db__bind_id(c->errors, 1, &c->id);
     view_db__bind_id(c->usage, 1, &c->id);
+    store_rows_each_error(c->store, j->id, compare_error, c);
+    store_rows_each_usage(c->store, j->id, compare_usage, c);
     enum err_code code = view_db__step(c->db, c->row, &row, err);
     if (code == ERR_OK && !row) {
         differs(c, &j->id, "it has no row");
@@ -169,8 +176,6 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
         code = compare_text(c, j, err);
     }
     (void)sqlite3_reset(c->row);
-    store_rows_each_error(c->store, j->id, compare_error, c);
-    store_rows_each_usage(c->store, j->id, compare_usage, c);
     compare_depends(c, j);
     (void)sqlite3_reset(c->errors);
     (void)sqlite3_reset(c->usage);

@@ -3,7 +3,8 @@
  *
  * Both walk all documents in the order of ids. A new file is filled without indexes and without a
  * journal, and the indexes are made when all rows are there. A comparison walks the rows beside the
- * documents: a document says which log entry wrote it, and a row with the same entry is up to date.
+ * documents: a document says which log entry wrote it, and a row with the same entry is up to date
+ * if everything that hangs on the job was there.
  */
 #include "base/check.h"
 #include "log/log.h"
@@ -96,24 +97,13 @@ enum err_code view_copy__build(struct view *v, const struct view_mark *mark, str
 
 /* Comparing */
 
-/* The entry that wrote a document. */
-static int64_t version_of(struct id id, struct str doc)
-{
-    struct job j;
-    struct err err;
-    if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
-        check_fatal("a document cannot be read: %s", err.msg);
-    }
-    return (int64_t)j.version;
-}
-
 struct comparison {
     struct view_rows *r;
     sqlite3 *db; /* reads the rows as they were at the start */
     sqlite3_stmt *st;
     bool has_row;
     struct id row_id;
-    int64_t row_version;
+    int64_t row_version, row_errors, row_usages;
     struct view_batch *batch; /* what differs */
     uint64_t changed;
     uint64_t looked_at; /* documents, and rows without one, since unread was told of them */
@@ -128,8 +118,22 @@ static enum err_code next_row(struct comparison *c, struct err *err)
     if (c->has_row) {
         c->row_id = view_db__id(c->st, 0);
         c->row_version = sqlite3_column_int64(c->st, 1);
+        c->row_errors = sqlite3_column_int64(c->st, 2);
+        c->row_usages = sqlite3_column_int64(c->st, 3);
     }
     return ERR_OK;
+}
+
+/* Does the row show the entry that wrote the document, and all that hangs on it? */
+static bool is_up_to_date(const struct comparison *c, struct id id, struct str doc)
+{
+    struct job j;
+    struct err err;
+    if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
+        check_fatal("a document cannot be read: %s", err.msg);
+    }
+    return c->row_version == (int64_t)j.version && c->row_errors == j.error_count &&
+           c->row_usages == j.usage_count;
 }
 
 /* What was looked at is in the file. */
@@ -191,7 +195,7 @@ static enum err_code compare_one(struct comparison *c, struct id id, struct str 
         return code;
     }
     bool there = c->has_row && id_eq(c->row_id, id);
-    if (!there || c->row_version != version_of(id, doc)) {
+    if (!there || !is_up_to_date(c, id, doc)) {
         view_batch__put(c->batch, id, doc);
     }
     code = looked(c, err);
@@ -222,7 +226,8 @@ enum err_code view_copy__compare(struct view *v, struct view_rows *r, const stru
     struct view_mark reached = *mark;
     enum err_code code = view_db__open(v->path.z, VIEW_DB_READ, &c.db, err);
     if (code == ERR_OK) {
-        code = view_db__prepare(c.db, "SELECT id, version FROM jobs ORDER BY id", &c.st, err);
+        code = view_db__prepare(c.db, "SELECT id, version, errors, usages FROM jobs ORDER BY id",
+                                &c.st, err);
     }
     if (code == ERR_OK) {
         code = compare_all(&c, err);

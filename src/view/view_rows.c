@@ -327,6 +327,7 @@ struct hanging {
     int64_t queue;
     struct err *err;
     enum err_code code;
+    int64_t found;
     int64_t first; /* number of the oldest row seen; 0: none */
     int64_t first_at;
     struct {
@@ -334,6 +335,17 @@ struct hanging {
     } seen[LIMIT_JOB_ERRORS]; /* fingerprints, each with the time of its last error so far */
     size_t seen_count;
 };
+
+int64_t view_rows__errors(const struct job *j, int64_t found)
+{
+    int64_t kept = j->error_count < LIMIT_JOB_ERRORS ? j->error_count : LIMIT_JOB_ERRORS;
+    return found < kept ? found : j->error_count;
+}
+
+int64_t view_rows__usages(const struct job *j, int64_t found)
+{
+    return found < j->usage_count ? found : j->usage_count;
+}
 
 /* When the same happened before, -1 if it did not; and that it happens now. */
 static int64_t note_mark(struct hanging *h, int64_t mark, int64_t at)
@@ -358,6 +370,7 @@ static void write_error(void *data, const struct store_error *e)
     if (h->code != ERR_OK) {
         return;
     }
+    h->found++;
     int64_t mark = view_errors_mark(e->error, NULL);
     view_db__bind_id(st, 1, &h->j->id);
     bind_i64(st, 2, (int64_t)e->row);
@@ -384,11 +397,12 @@ static enum err_code set_errors(struct view_rows *r, enum statement which, const
     return run(r, which, err);
 }
 
-static enum err_code write_errors(struct view_rows *r, const struct job *j, int64_t queue,
-                                  struct err *err)
+static enum err_code write_errors(struct view_rows *r, const struct job *j,
+                                  struct view_extra *extra, struct err *err)
 {
-    struct hanging h = {.r = r, .j = j, .queue = queue, .err = err};
+    struct hanging h = {.r = r, .j = j, .queue = extra->queue, .err = err};
     store_rows_each_error(r->store, j->id, write_error, &h);
+    extra->errors = view_rows__errors(j, h.found);
     if (h.code == ERR_OK && h.first > 0 && !r->fresh) {
         view_db__bind_id(r->st[TRIM_ERRORS], 1, &j->id);
         bind_i64(r->st[TRIM_ERRORS], 2, h.first);
@@ -408,6 +422,7 @@ static void write_one_usage(void *data, const struct store_usage *u)
     if (h->code != ERR_OK) {
         return;
     }
+    h->found++;
     bind_i64(st, 1, (int64_t)u->row);
     view_db__bind_id(st, 2, &h->j->id);
     bind_i64(st, 3, u->created_at.ns);
@@ -421,10 +436,12 @@ static void write_one_usage(void *data, const struct store_usage *u)
     h->code = run(h->r, INSERT_USAGE, h->err);
 }
 
-static enum err_code write_usage(struct view_rows *r, const struct job *j, struct err *err)
+static enum err_code write_usage(struct view_rows *r, const struct job *j, struct view_extra *extra,
+                                 struct err *err)
 {
     struct hanging h = {.r = r, .j = j, .err = err};
     store_rows_each_usage(r->store, j->id, write_one_usage, &h);
+    extra->usages = view_rows__usages(j, h.found);
     return h.code;
 }
 
@@ -473,6 +490,8 @@ static enum err_code write_hanging(struct view_rows *r, struct view_item *item, 
     const struct view_old *old = &item->old;
     const struct job *j = &item->job;
     int64_t queue = item->extra.queue;
+    item->extra.errors = old->errors;
+    item->extra.usages = old->usages;
     item->extra.depends = old->depends;
     if (!old->found && write_depends(r, j, &item->extra.depends, err) != ERR_OK) {
         return err->code;
@@ -486,19 +505,23 @@ static enum err_code write_hanging(struct view_rows *r, struct view_item *item, 
         set_errors(r, KILL_ERRORS, j, dead, err) != ERR_OK) {
         return err->code;
     }
-    if (j->error_count != old->errors && write_errors(r, j, queue, err) != ERR_OK) {
+    if (j->error_count != old->errors && write_errors(r, j, &item->extra, err) != ERR_OK) {
         return err->code;
     }
-    return j->usage_count != old->usages ? write_usage(r, j, err) : ERR_OK;
+    return j->usage_count != old->usages ? write_usage(r, j, &item->extra, err) : ERR_OK;
 }
 
 /* Many jobs */
 
-/* The entry that wrote the document is in the row already, or there is neither. */
+/* The entry that wrote the document is in the row already with what hangs on it, or there is
+ * neither. */
 static bool is_same(const struct view_item *item)
 {
-    return item->gone ? !item->old.found
-                      : item->old.found && item->old.version == (int64_t)item->job.version;
+    const struct view_old *old = &item->old;
+    const struct job *j = &item->job;
+    return item->gone ? !old->found
+                      : old->found && old->version == (int64_t)j->version &&
+                            old->errors == j->error_count && old->usages == j->usage_count;
 }
 
 static bool loses_row(const struct view_rows *r, const struct view_item *item)

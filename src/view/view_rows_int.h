@@ -17,7 +17,7 @@
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. */
-enum { VIEW_DB_VERSION = 9 };
+enum { VIEW_DB_VERSION = 10 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -28,8 +28,8 @@ enum { VIEW_DB_VERSION = 9 };
     X(priority,      INT,  j->priority) \
     X(attempt,       INT,  j->attempt) \
     X(failing,       INT,  j->error_count > 0) \
-    X(errors,        INT,  j->error_count) \
-    X(usages,        INT,  j->usage_count) \
+    X(errors,        INT,  r->errors) \
+    X(usages,        INT,  r->usages) \
     X(depends,       INT,  r->depends) \
     X(created_at,    INT,  j->created_at.ns) \
     X(scheduled_at,  INT,  j->scheduled_at.ns) \
@@ -101,10 +101,16 @@ struct view_old {
     struct view_moments moments;
 };
 
-/* What the view adds to a job; VIEW_COLUMNS calls it r. */
+/* What the view adds to a job; VIEW_COLUMNS calls it r. Errors and usages are those that the job
+ * has had, if all that are kept of them were found; else how many were: of a job that is being
+ * restored some are still to come. */
 struct view_extra {
-    int64_t num, queue, depends;
+    int64_t num, queue, errors, usages, depends;
 };
+
+/* These numbers, of rows that were found. */
+int64_t view_rows__errors(const struct job *j, int64_t found);
+int64_t view_rows__usages(const struct job *j, int64_t found);
 
 /* A job whose row is to be what the job is. */
 struct view_item {

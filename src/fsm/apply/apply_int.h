@@ -112,6 +112,9 @@ void jobs__create_as(struct machine *m, struct job *j); /* its id is set, and ne
  * A pending job goes to the tail of its line, or of none while it has to wait for others. */
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
 
+/* Rows were put under j, whose document stays as it is: copies of it look again. */
+void jobs__note_rows(struct machine *m, const struct job *j);
+
 /* Write j, which was claimed and is pending again, at the place that it had before. */
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order);
 

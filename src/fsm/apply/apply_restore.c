@@ -62,27 +62,25 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
 }
 
 /* May a row stand at this place under the job? */
-static bool has_place(struct machine *m, const struct command_restore_item *it)
+static bool has_place(const struct job *j, const struct command_restore_item *it)
 {
-    struct job j;
-    if (!jobs__glance(m, it->id, &j)) {
-        return false;
-    }
     switch ((int)it->kind) {
     case COMMAND_RESTORE_ERROR:
-        return it->place < j.error_count && j.error_count - it->place <= LIMIT_JOB_ERRORS;
+        return it->place < j->error_count && j->error_count - it->place <= LIMIT_JOB_ERRORS;
     case COMMAND_RESTORE_ITERATION:
-        return it->place < j.iteration_count;
+        return it->place < j->iteration_count;
     default:
-        return it->place < j.usage_count;
+        return it->place < j->usage_count;
     }
 }
 
 static void restore_row(struct machine *m, struct command_restore_item *it)
 {
-    if (!has_place(m, it)) {
+    struct job j;
+    if (!jobs__glance(m, it->id, &j) || !has_place(&j, it)) {
         return;
     }
+    jobs__note_rows(m, &j);
     if (it->kind == COMMAND_RESTORE_ERROR) {
         store_rows_restore_error(&m->store, it->id, it->place, &it->error);
     } else if (it->kind == COMMAND_RESTORE_ITERATION) {

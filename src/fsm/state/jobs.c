@@ -354,6 +354,14 @@ static void note_changed(struct machine *m, const struct job *j)
     m->changed[m->changed_count++] = j->id;
 }
 
+void jobs__note_rows(struct machine *m, const struct job *j)
+{
+    bool noted = m->changed_count > 0 && id_eq(m->changed[m->changed_count - 1], j->id);
+    if (!noted) { /* the rows of a job come one behind the other */
+        note_changed(m, j);
+    }
+}
+
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
 {
     struct live_job *l = live_index_find(&m->live_index, j->id);
