@@ -168,8 +168,9 @@ struct machine {
     uint32_t node_count;
     uint64_t node_changes;
     struct map dependencies;
-    struct heap releases; /* dependency.release */
-    struct bulk **bulks;  /* by id, that is in the order of their creation */
+    struct map idle_waiters; /* jobs that are over and hear of what they waited for */
+    struct heap releases;    /* dependency.release */
+    struct bulk **bulks;     /* by id, that is in the order of their creation */
     uint32_t bulk_count;
     struct marks names; /* of jobs, all that are stored or put by the entry: apply_named.c */
     struct map push_line_names;

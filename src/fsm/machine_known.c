@@ -140,6 +140,11 @@ static bool is_release(struct str rest, struct str value)
     return rest.len == ID_BYTES && value.len == 1 && has_version(value, PARTS_RELEASE_VERSION);
 }
 
+static bool is_waiter(struct str rest, struct str value)
+{
+    return rest.len == ID_BYTES && value.len == 1 && has_version(value, PARTS_WAITER_VERSION);
+}
+
 static bool is_reply(struct str rest, struct str value)
 {
     (void)rest;
@@ -181,6 +186,7 @@ static const struct {
     {STORE_KIND_RELEASE, "of a completed dependency", is_release},
     {STORE_KIND_GIVEN, "of jobs with names that were given to them", is_given},
     {STORE_KIND_WEBHOOK, "of a webhook", is_webhook},
+    {STORE_KIND_WAITER, "of a job that is over and has dependencies", is_waiter},
     {STORE_KIND_BULK, "of a bulk operation", is_bulk},
     {STORE_KIND_LOCK, "of a unique lock", is_lock},
     {STORE_KIND_NODE, "of a node", is_node},

@@ -102,6 +102,7 @@ enum {
     STORE_KIND_RELEASE = 'd', /* a job that has completed, and owes it to dependents */
     STORE_KIND_GIVEN = 'g',   /* jobs that were given names (store_given.h) */
     STORE_KIND_WEBHOOK = 'h',
+    STORE_KIND_WAITER = 'i', /* a job that is over, and hears of what it waited for */
     STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',
     STORE_KIND_NODE = 'm',      /* a member of the cluster */

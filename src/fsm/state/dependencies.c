@@ -3,9 +3,13 @@
  *
  * A waiting job's document lists what it still waits for; from there the table in memory is made,
  * the other way round. It may name jobs that wait no longer, because they were cancelled or
- * removed; those are passed over when the time comes and swept out when they are the most. A job
- * that is over is told nothing: should it come back, it looks at what it waited for itself. So what
+ * removed; those are passed over when the time comes and swept out when they are the most. So what
  * happens does not depend on when the table was made.
+ *
+ * A job that was cancelled, or has expired, while it waited may come back. What completes until
+ * then may be removed before it does, so that it is told as those are that wait: a record says that
+ * it is. Jobs that ended in entries of before have none. They look at what they waited for when
+ * they come back, as all do, and cannot tell what has completed and gone from what never did.
  *
  * Thousands may wait for one job. Those for which the entry of its end has no room are let go by
  * ticks, in the order of their ids; until then a record says that the job owes it to them.
@@ -15,8 +19,39 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
+#include "store/store_job.h"
 
 enum { WAITERS_FIRST_CAP = 4 };
+
+/* Entries of this version and later make records of waiters that are over. */
+enum { IDLE_ENTRY_VERSION = 11 };
+
+struct idle_waiter {
+    struct map_node node;
+    struct id id;
+};
+
+static struct idle_waiter *find_idle(const struct machine *m, struct id id)
+{
+    struct map_node *n = map_find(&m->idle_waiters, str_from(id.b, ID_BYTES));
+    return n == NULL ? NULL : CONTAINER_OF(n, struct idle_waiter, node);
+}
+
+static void remember_idle(struct machine *m, struct id id)
+{
+    struct idle_waiter *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    w->id = id;
+    w->node.key = str_from(w->id.b, ID_BYTES);
+    map_add(&m->idle_waiters, &w->node);
+}
+
+static void forget_idle(struct map_node *n, void *data)
+{
+    struct machine *m = data;
+    map_remove(&m->idle_waiters, n);
+    free(CONTAINER_OF(n, struct idle_waiter, node));
+}
 
 static struct dependency *find(const struct machine *m, struct id id)
 {
@@ -71,13 +106,18 @@ static void sort(struct dependency *d)
     d->sorted = true;
 }
 
+static bool may_wait(const struct machine *m, struct id id)
+{
+    return live_index_find(&m->live_index, id) != NULL || find_idle(m, id) != NULL;
+}
+
 /* Keep the jobs that are still there. Whether they still wait is seen when it matters. */
 static void sweep(struct machine *m, struct dependency *d)
 {
     uint32_t kept = 0;
     sort(d);
     for (uint32_t i = 0; i < d->count; i++) {
-        if (live_index_find(&m->live_index, d->waiters[i]) != NULL) {
+        if (may_wait(m, d->waiters[i])) {
             d->waiters[kept++] = d->waiters[i];
         }
     }
@@ -112,6 +152,28 @@ void dependencies__add(struct machine *m, const struct job *j)
     CHECK(j->waits_for.len % ID_BYTES == 0);
     for (size_t i = 0; i < j->waits_for.len / ID_BYTES; i++) {
         add_waiter(m, id_at(j->waits_for, i), j->id);
+    }
+}
+
+void dependencies__written(struct machine *m, const struct job *j)
+{
+    bool waits = job_state_is_terminal(j->state) && j->waits_for.len > 0;
+    if (!waits) {
+        dependencies__removed(m, j->id);
+    } else if (m->entry_version >= IDLE_ENTRY_VERSION && find_idle(m, j->id) == NULL) {
+        char version = PARTS_WAITER_VERSION;
+        store_put(&m->store, STORE_KIND_WAITER, str_from(j->id.b, ID_BYTES), str_from(&version, 1));
+        remember_idle(m, j->id);
+        dependencies__add(m, j); /* it may have ended, or come, without being in the table */
+    }
+}
+
+void dependencies__removed(struct machine *m, struct id id)
+{
+    struct idle_waiter *w = m->idle_waiters.count == 0 ? NULL : find_idle(m, id);
+    if (w != NULL) {
+        store_delete(&m->store, STORE_KIND_WAITER, w->node.key);
+        forget_idle(&w->node, m);
     }
 }
 
@@ -152,21 +214,21 @@ static struct str without(struct machine *m, struct str ids, struct id id)
     return str_from(left, len);
 }
 
-/* The waiting job, when it is one; left is what it waits for afterwards. Looking at one that is not
- * costs nothing: only some nodes have it in their table. */
+/* The waiting job, when it is one, as it is afterwards. Looking at one that is not costs nothing:
+ * only some nodes have it in their table. */
 static bool find_waiting(struct machine *m, struct id waiter, struct id done, struct job *out,
-                         struct str *out_left)
+                         enum store_family *out_family)
 {
     uint64_t read = store_docs_read_bytes(m->store.docs);
-    enum store_family family;
-    if (live_index_find(&m->live_index, waiter) == NULL || !jobs__get(m, waiter, out, &family)) {
+    if (!may_wait(m, waiter) || !jobs__get(m, waiter, out, out_family)) {
         return false;
     }
-    *out_left = without(m, out->waits_for, done);
-    if (out_left->len == out->waits_for.len) {
+    struct str left = without(m, out->waits_for, done);
+    if (left.len == out->waits_for.len) {
         m->extra_bytes -= store_docs_read_bytes(m->store.docs) - read;
         return false;
     }
+    out->waits_for = left;
     return true;
 }
 
@@ -181,15 +243,14 @@ static bool let_go(struct machine *m, struct dependency *d, uint32_t limit, uint
     for (; d->first < d->count; d->first++) {
         bool stop = *count == limit || entry__is_full(m);
         struct job j;
-        struct str left;
-        if (!find_waiting(m, d->waiters[d->first], d->id, &j, &left)) {
+        enum store_family family;
+        if (!find_waiting(m, d->waiters[d->first], d->id, &j, &family)) {
             continue;
         }
         if (stop) {
             return false;
         }
-        j.waits_for = left;
-        jobs__write(m, &j, STORE_LIVE);
+        jobs__write(m, &j, family);
         (*count)++;
     }
     CHECK(d->first == d->count);
@@ -255,6 +316,27 @@ static void load_release(void *data, struct str rest, struct str value)
     heap_set(&m->releases, &need(m, id_from_bytes(rest.ptr))->release, 0);
 }
 
+/* Its document is among those that are over, which are not walked at start. */
+static void load_waiter(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct buf doc;
+    struct job j;
+    struct err err;
+    if (rest.len != ID_BYTES || value.len != 1 || value.ptr[0] != PARTS_WAITER_VERSION) {
+        check_fatal("the record of a job that is over and has dependencies cannot be read");
+    }
+    struct id id = id_from_bytes(rest.ptr);
+    buf_init(&doc, SIZE_MAX);
+    if (!store_docs_read(&m->store, id, &doc) ||
+        store_job_decode_head(id, buf_str(&doc), &j, &err) != ERR_OK) {
+        check_fatal("a job that is over and has dependencies cannot be read");
+    }
+    remember_idle(m, id);
+    dependencies__add(m, &j);
+    buf_deinit(&doc);
+}
+
 static bool release_before(const struct heap_node *a, const struct heap_node *b)
 {
     return id_cmp(CONTAINER_OF(a, const struct dependency, release)->id,
@@ -265,6 +347,7 @@ void dependencies__load(struct machine *m)
 {
     heap_init(&m->releases, release_before);
     store_each(&m->store, STORE_KIND_RELEASE, load_release, m);
+    store_each(&m->store, STORE_KIND_WAITER, load_waiter, m);
 }
 
 static void free_each(struct map_node *n, void *data)
@@ -276,5 +359,7 @@ void dependencies__close(struct machine *m)
 {
     map_each(&m->dependencies, free_each, m);
     map_deinit(&m->dependencies);
+    map_each(&m->idle_waiters, forget_idle, m);
+    map_deinit(&m->idle_waiters);
     heap_deinit(&m->releases);
 }

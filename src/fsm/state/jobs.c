@@ -415,6 +415,7 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
         CHECK(l->in_line == (j->order != 0 || j->state == JOB_ACTIVE));
         CHECK(l->in_line || j->state != JOB_PENDING || heap_node_is_in(&l->due));
     }
+    dependencies__written(m, j);
     CHECK(m->pending_count <= m->live_index.count);
     DCHECK(job_state_is_terminal(j->state) == (live_index_find(&m->live_index, j->id) == NULL));
 }
@@ -453,6 +454,7 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
     apply_named__forget(m, j);
     store_rows_remove(&m->store, j);
     store_docs_remove(m->store.docs, was_in, j->id);
+    dependencies__removed(m, j->id);
     note_changed(m, j);
 }
 

@@ -13,6 +13,7 @@ struct job_end_ack;
 enum {
     PARTS_OPERATION_VERSION = 1,
     PARTS_RELEASE_VERSION = 1,
+    PARTS_WAITER_VERSION = 1,
     PARTS_REPLY_VERSION = 2,
     PARTS_SPEND_VERSION = 1,
 };
@@ -59,6 +60,9 @@ void chains__dead(struct machine *m, const struct job *j, struct str error);
  * stays in the list, and the first such is put into *out_missing. */
 bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing);
 void dependencies__add(struct machine *m, const struct job *j);
+/* The job was written, or is removed: is it one that is over and may come back to wait? */
+void dependencies__written(struct machine *m, const struct job *j);
+void dependencies__removed(struct machine *m, struct id id);
 /* The job has completed: those that waited for it go on, as many as the entry has room for. */
 void dependencies__met(struct machine *m, struct id done);
 /* The next of those for which there was none; how many. */

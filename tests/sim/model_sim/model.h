@@ -53,6 +53,7 @@ struct model_job {
     struct model_iteration *iterations;
     bool touched;          /* written in this entry */
     bool has_body;         /* its document is stored in two parts */
+    bool hears;            /* it is over, and is told when what it waited for completes */
     uint64_t claimed_from; /* its place before the last claim */
 };
 
@@ -144,6 +145,7 @@ struct model {
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
     struct model_list owed; /* struct id: jobs whose end not all who waited have heard of, by id */
+    uint8_t entry_version;  /* of the entry at hand */
     const struct model_reach *reach; /* NULL: all that is asked for fits */
 
     struct wall now; /* of the entry; never runs backwards */

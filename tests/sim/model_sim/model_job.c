@@ -60,8 +60,10 @@ struct model_job *model_job_create(struct model *m, const struct job *like)
 
 void model_job_touch(struct model *m, struct model_job *j)
 {
+    bool waits = job_state_is_terminal(j->doc.state) && j->doc.waits_for.len > 0;
     j->doc.version = m->index;
     j->touched = true;
+    j->hears = waits && (j->hears || m->entry_version >= COMMAND_ENTRY_VERSION);
 }
 
 /* A job that becomes pending goes to the tail of its class. Free: one that has to wait for others
@@ -312,12 +314,13 @@ static struct str without(struct model *m, struct str ids, struct id gone)
 
 /* Those that wait for the job go on, by id. False when not all did.
  *
- * Free: one that is over looks for itself when it comes back; so many hear of it at once. */
+ * Free: so many hear of it at once. One that ended in an entry of before 11 looks for itself when
+ * it comes back. */
 static bool let_go(struct model *m, struct id done, uint32_t *count)
 {
     for (size_t i = 0; i < m->jobs.count; i++) {
         struct model_job *other = model_job_at(m, i);
-        if (other->doc.waits_for.len == 0 || job_state_is_terminal(other->doc.state)) {
+        if (job_state_is_terminal(other->doc.state) && !other->hears) {
             continue;
         }
         struct str left = without(m, other->doc.waits_for, done);

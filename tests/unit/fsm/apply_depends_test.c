@@ -109,6 +109,68 @@ static void met__dependencies_stay_met(void **state)
     assert_true(id_eq(kit_claim(k, children), child));
 }
 
+/* Also of a child that is over while the parent completes, and comes back when it has gone. */
+static void met__while_a_child_is_over_stays_met(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id ids[] = {kit_enqueue(k, parents, "{}"), kit_enqueue(k, parents, "{}"),
+                       kit_enqueue(k, parents, "{}")};
+    struct id child = waiting_for(k, children, ids, COUNT_OF(ids));
+    (void)kit_do(k, COMMAND_JOB_CANCEL, child);
+    for (unsigned i = 0; i < 2; i++) {
+        complete(k, parents, ids[i]);
+        kit_expect_state(k, child, JOB_CANCELLED);
+        kit_expect_count(k, children, JOB_CANCELLED, 1);
+        assert_int_equal(kit_job(k, child).waits_for.len, (2 - i) * ID_BYTES);
+        (void)kit_do(k, COMMAND_JOB_DELETE, ids[i]);
+        kit_reopen(k);
+    }
+    (void)kit_do(k, COMMAND_JOB_RETRY, child);
+    assert_true(id_is_none(kit_claim(k, children)));
+    complete(k, parents, ids[2]);
+    assert_true(id_eq(kit_claim(k, children), child));
+}
+
+/* What was removed before it completed blocks for ever. */
+static void gone__parents_block_a_child_that_comes_back(void **state)
+{
+    struct kit *k = *state;
+    const char *children = kit_name(k);
+    struct id parent = kit_job_in(k, JOB_PENDING);
+    struct id child = waiting_for(k, children, &parent, 1);
+    (void)kit_do(k, COMMAND_JOB_CANCEL, child);
+    (void)kit_do(k, COMMAND_JOB_DELETE, parent);
+    (void)kit_do(k, COMMAND_JOB_RETRY, child);
+    kit_expect_state(k, child, JOB_PENDING);
+    assert_true(id_is_none(kit_claim(k, children)));
+}
+
+/* One that has ended by an entry of before is told nothing, whatever was in memory then. */
+static void children__that_ended_by_old_entries_look_for_themselves(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id ids[] = {kit_enqueue(k, parents, "{}"), kit_enqueue(k, parents, "{}")};
+    struct id child = waiting_for(k, children, ids, 2);
+    k->entry_version = COMMAND_ENTRY_PUT;
+    (void)kit_do(k, COMMAND_JOB_CANCEL, child);
+    k->entry_version = COMMAND_ENTRY_VERSION;
+    complete(k, parents, ids[0]);
+    assert_int_equal(kit_job(k, child).waits_for.len, sizeof ids);
+    kit_reopen(k);
+    /* Once it is written by a new one it is told. */
+    struct command move = kit_action(COMMAND_JOB_MOVE, &child);
+    move.jobs.queue = str_from_z(kit_name(k));
+    assert_int_equal(kit_apply(k, &move)->affected, 1);
+    complete(k, parents, ids[1]);
+    assert_int_equal(kit_job(k, child).waits_for.len, ID_BYTES);
+    (void)kit_do(k, COMMAND_JOB_DELETE, child);
+    kit_reopen(k);
+}
+
 static void unknown__parents_are_refused(void **state)
 {
     struct kit *k = *state;
@@ -228,6 +290,9 @@ TEST_GROUP_FIXTURE(apply_depends, kit_setup, kit_teardown,
                    cmocka_unit_test(completed__parents_are_not_waited_for),
                    cmocka_unit_test(parents__that_end_otherwise_block),
                    cmocka_unit_test(parent__that_is_retried_and_completes_frees_the_child),
+                   cmocka_unit_test(met__while_a_child_is_over_stays_met),
+                   cmocka_unit_test(gone__parents_block_a_child_that_comes_back),
+                   cmocka_unit_test(children__that_ended_by_old_entries_look_for_themselves),
                    cmocka_unit_test(met__dependencies_stay_met),
                    cmocka_unit_test(unknown__parents_are_refused),
                    cmocka_unit_test(child__may_be_scheduled_or_held_meanwhile),
