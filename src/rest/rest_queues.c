@@ -150,7 +150,10 @@ struct limits_in {
     int64_t rate;
     int64_t window_ms;
     int64_t period_ms;
+    uint64_t set; /* of throttle_rows */
 };
+
+enum { ROW_WINDOW = 1 }; /* window_ms among throttle_rows */
 
 static const struct json_field concurrency_rows[] = {
     JSON_I64(struct limits_in, max, INT64_MIN, INT32_MAX, JSON_CLAMP,
@@ -166,7 +169,8 @@ static const struct json_field throttle_rows[] = {
 };
 static const struct json_schema concurrency_schema =
     JSON_SCHEMA(struct limits_in, concurrency_rows);
-static const struct json_schema throttle_schema = JSON_SCHEMA(struct limits_in, throttle_rows);
+static const struct json_schema throttle_schema =
+    JSON_SCHEMA(struct limits_in, throttle_rows, JSON_SET(struct limits_in, set));
 
 static void acted(struct rest_call *c, const struct result *r)
 {
@@ -217,7 +221,8 @@ static void handle_concurrency(struct rest_call *c)
 static void handle_throttle(struct rest_call *c)
 {
     const struct limits_in *in = c->in;
-    int64_t window_ms = in->window_ms != 0 ? in->window_ms : in->period_ms;
+    bool has_window = (in->set >> ROW_WINDOW & 1) != 0;
+    int64_t window_ms = has_window ? in->window_ms : in->period_ms;
     if (in->rate <= 0 || window_ms <= 0) {
         rest_call__fail(c, ERR_VALIDATION, "rate and window_ms must be positive");
         return;

@@ -254,6 +254,8 @@ class Throttle(QueueTest):
         self.assertEqual((entry["rate_limit"], entry["rate_window_ms"]), (100, 60000))
         self.act("throttle", {"rate": 100, "period": "1m", "window_ms": 5000})
         self.assertEqual(self.api.queue(self.queue)["rate_window_ms"], 5000)
+        self.act("throttle", {"rate": 100, "period": "2m", "window_ms": None})
+        self.assertEqual(self.api.queue(self.queue)["rate_window_ms"], 120000)
 
     def test_removing_it_forgets_the_window(self):
         """6.5: removing it forgets the window, counted from when the throttle was set."""
@@ -269,7 +271,7 @@ class Throttle(QueueTest):
         """12.2: rate or window ≤ 0 → 400."""
         for body in ({}, {"rate": 1}, {"window_ms": 1}, {"rate": 0, "window_ms": 1},
                      {"rate": 1, "window_ms": -1}, {"rate": -1, "period": "1m"},
-                     {"rate": 1, "period": "0s"}):
+                     {"rate": 1, "period": "0s"}, {"rate": 1, "window_ms": 0, "period": "1m"}):
             with self.subTest(body):
                 self.refused(self.api.post(f"/api/v1/queues/{self.queue}/throttle", body), 400,
                              "VALIDATION_ERROR", "rate and window_ms must be positive")
