@@ -70,8 +70,9 @@ static inline bool id_is_none(struct id id)
     return id_eq(id, ID_NONE);
 }
 
-/* A number that sorts as ids do, as far as it goes: of two ids the one with the lower rank came
- * first; with equal ranks, compare them. */
+/* A number that sorts as the ids of one log do, as far as it goes: of two ids the one with the
+ * lower rank came first; with equal ranks, compare them. Ids of two logs (a restore) sort by rank
+ * in the same way everywhere, but not by time. */
 uint64_t id_rank(struct id id);
 
 /* Ids that were made together are put in, looked for and taken out together. They get neighbouring
