@@ -86,6 +86,9 @@ static void say_why(struct outgoing_request *r, CURLcode code)
     } else if (r->answer.overflow) {
         (void)err_set(&r->err, ERR_TOO_LARGE, "the response is larger than %zu bytes",
                       r->answer_limit);
+    } else if (r->again) {
+        (void)err_set(&r->err, ERR_IO, "the connection was closed without a response");
+        r->no_peer = true;
     } else {
         (void)err_set(&r->err, ERR_IO, "%s", text);
         r->err.sys = (int)code;
@@ -243,21 +246,39 @@ static curl_socket_t open_socket_cb(void *data, curlsocktype purpose, struct cur
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Before anything is sent, also by a connection that is there already: another request, which may
- * go further than this one, has made it. */
-static int before_request_cb(void *data, char *peer, char *local, int peer_port, int local_port)
+/* libcurl sends a request again, up to five times, when a connection that was kept breaks off
+ * without a response. The first may have been received all the same. */
+static bool is_repeated(struct outgoing_request *r)
+{
+    long redirects = 0;
+    (void)curl_easy_getinfo(r->easy, CURLINFO_REDIRECT_COUNT, &redirects);
+    r->again = r->once && r->sent > redirects;
+    r->sent++;
+    return r->again;
+}
+
+/* Does a connection that is there already lead where this request may go? Another one, which may go
+ * further, has made it. */
+static bool may_go_to(struct outgoing_request *r, const char *peer, int peer_port)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)peer_port)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)peer_port)};
     struct sockaddr none = {.sa_family = AF_UNSPEC};
+    return inet_pton(AF_INET, peer, &v4.sin_addr) == 1
+               ? may_go(r, (const struct sockaddr *)&v4, sizeof v4)
+           : inet_pton(AF_INET6, peer, &v6.sin6_addr) == 1
+               ? may_go(r, (const struct sockaddr *)&v6, sizeof v6)
+               : may_go(r, &none, sizeof none);
+}
+
+/* Before anything is sent. */
+static int before_request_cb(void *data, char *peer, char *local, int peer_port, int local_port)
+{
+    struct outgoing_request *r = data;
     (void)local;
     (void)local_port;
-    bool fine = inet_pton(AF_INET, peer, &v4.sin_addr) == 1
-                    ? may_go(data, (const struct sockaddr *)&v4, sizeof v4)
-                : inet_pton(AF_INET6, peer, &v6.sin6_addr) == 1
-                    ? may_go(data, (const struct sockaddr *)&v6, sizeof v6)
-                    : may_go(data, &none, sizeof none);
-    return fine ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+    bool refused = is_repeated(r) || (r->guest && !may_go_to(r, peer, peer_port));
+    return refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* "Name: value", without anything that could begin a line of its own. */
@@ -331,10 +352,8 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_WRITEDATA, r);
     SET(CURLOPT_OPENSOCKETFUNCTION, open_socket_cb);
     SET(CURLOPT_OPENSOCKETDATA, r);
-    if (r->guest) {
-        SET(CURLOPT_PREREQFUNCTION, before_request_cb);
-        SET(CURLOPT_PREREQDATA, r);
-    }
+    SET(CURLOPT_PREREQFUNCTION, before_request_cb);
+    SET(CURLOPT_PREREQDATA, r);
     if (r->body.len > 0) {
         SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
         SET(CURLOPT_POSTFIELDS, r->body.ptr);
@@ -375,7 +394,8 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->client = o;
     r->err = (struct err){0};
     r->status = 0;
-    r->refused = r->own = r->timed_out = r->no_name = r->no_peer = false;
+    r->refused = r->own = r->again = r->timed_out = r->no_name = r->no_peer = false;
+    r->sent = 0;
     r->answer_ms = r->retry_after_s = 0;
     r->error_text[0] = '\0';
     buf_init(&r->answer, r->answer_limit);

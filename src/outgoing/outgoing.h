@@ -56,6 +56,7 @@ struct outgoing_request {
     unsigned redirects_max; /* followed: 307 and 308 with method and body, others as GET; an
                                Authorization does not go to another host */
     bool guest; /* for a namespace other than the default one: the guard lets less through */
+    bool once;  /* sent at most once: what broke off without an answer is not sent again */
     struct str body;
     uint32_t timeout_ms; /* for everything, from the lookup of the name to the last byte */
     size_t answer_limit; /* bytes of the answer's body; more is ERR_TOO_LARGE */
@@ -79,6 +80,8 @@ struct outgoing_request {
     struct outgoing_request *next_broken;
     bool refused; /* the guard has… */
     bool own;     /* …because it is the server itself */
+    long sent;    /* how often libcurl was about to send it */
+    bool again;   /* it was about to do so once too often */
     char refused_address[64];
     char error_text[256];
 };

@@ -88,13 +88,20 @@ static struct str result_of(struct push_call *c, const struct outgoing_request *
     return result;
 }
 
+/* The head of the last answer is what counts, however much of the rest there is. A redirect is not
+ * the last, unless everything went well. */
+static bool is_answered(const struct outgoing_request *r)
+{
+    bool complete = r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE;
+    bool last = r->status >= 200 && (r->status < 300 || r->status >= 400);
+    return complete ? r->status > 0 : last && r->err.code == ERR_IO;
+}
+
 static void request_done(struct outgoing_request *r)
 {
     struct push_call *c = r->data;
     struct push_sender *s = c->sender;
-    /* Its head is what counts, however much of the rest there is. */
-    bool answered = r->status > 0 && (r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE ||
-                                      (r->timed_out && r->answer.len > 0));
+    bool answered = is_answered(r);
     struct command_push_end e = {.outcome = JOB_OUTCOME_FAILED};
     char text[ERROR_BYTES];
     if (answered) {
@@ -164,6 +171,7 @@ void push_call__start(struct push_call *c)
     }
     push_request__make(c);
     c->request.guest = push_call__is_guest(c);
+    c->request.once = true; /* a call is one attempt */
     c->request.done = request_done;
     c->request.data = c;
     PUSH_COUNT(s, calls, 1);

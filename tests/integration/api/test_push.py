@@ -216,6 +216,54 @@ def certificate(folder, *options):
     return context
 
 
+class Answers:
+    """For RawTarget: each request gets the next of these answers; one that is closed ends its connection, as does having none."""
+
+    def __init__(self, *answers):
+        self.answers, self.requests = list(answers), 0
+
+    def __call__(self, connection):
+        stream = connection.makefile("rb")
+        while stream.readline():
+            length = 0
+            while (line := stream.readline()) not in (b"\r\n", b""):
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            stream.read(length)
+            self.requests += 1
+            answer, closed = self.answers.pop(0) if self.answers else (b"", True)
+            connection.sendall(answer)
+            if closed:
+                connection.shutdown(socket.SHUT_RDWR)
+                return
+
+
+class Once(PushTest):
+    """A call is one attempt, and the head of an answer is an answer (scheduler.md 6 and 7)."""
+
+    def target(self, *answers):
+        target = RawTarget(Answers(*answers))
+        self.addCleanup(target.close)
+        return target
+
+    def test_a_connection_that_breaks_off_is_not_tried_again_by_itself(self):
+        target = self.target((b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", False))
+        self.ended(self.push(target.url()))  # its connection is kept for…
+        job = self.ended(self.push(target.url(), max_retries=1), "dead")
+        self.assertEqual(target.serve.requests, 2)
+        self.assertEqual([(t["attempt"], t["outcome"], t["error_type"]) for t in job["push_attempts"]],
+                         [(1, "failed", "connection_error")])
+
+    def test_an_answer_whose_body_is_cut_counts_by_its_head(self):
+        for status, state in (("200 OK", "completed"), ("500 No", "dead")):
+            for body in (b"Content-Length: 10\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"):
+                with self.subTest(status=status, body=body):
+                    target = self.target((f"HTTP/1.1 {status}\r\n".encode() + body, True))
+                    job = self.ended(self.push(target.url(), max_retries=1), state)
+                    self.assertEqual([t["http_status"] for t in job["push_attempts"]], [int(status[:3])])
+                    self.assertEqual(target.serve.requests, 1)
+
+
 class BadTargets(PushTest):
     """6: classes of errors, by their cause."""
 
