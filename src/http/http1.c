@@ -120,6 +120,16 @@ static void on_end(struct http1 *h)
     }
 }
 
+/* Bytes of answers that have not left; those of later requests wait for the ones before them. */
+static size_t unwritten(const struct http1 *h)
+{
+    size_t bytes = http_conn__unwritten(h->conn);
+    for (const struct http_exchange *x = h->first; x != NULL; x = x->h1.next) {
+        bytes += x->h1.held.bytes;
+    }
+    return bytes;
+}
+
 /* May the next part of a request be looked at now? */
 static bool can_parse(const struct http1 *h)
 {
@@ -128,8 +138,7 @@ static bool can_parse(const struct http1 *h)
         return false;
     }
     if (http1_parser_at_head(&h->parser)) {
-        return !h->no_more && h->count < limits->pipeline &&
-               http_conn__unwritten(h->conn) < limits->output_bytes;
+        return !h->no_more && h->count < limits->pipeline && unwritten(h) < limits->output_bytes;
     }
     const struct http_exchange *x = h->receiving;
     if (x == NULL || x->finished) {

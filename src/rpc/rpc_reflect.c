@@ -17,9 +17,15 @@ enum {
 
 /* ServerReflectionRequest. One of the texts is set; when none is, the list of services is asked
  * for, whatever is in list_services. */
+struct extension {
+    struct str containing_type;
+    int32_t extension_number;
+};
+
 struct question {
     struct str host, file_by_filename, file_containing_symbol, all_extension_numbers_of_type,
         list_services;
+    struct extension *file_containing_extension;
 };
 
 struct files {
@@ -51,10 +57,16 @@ struct reply {
 };
 
 /* clang-format off */
+static const struct proto_field extension_rows[] = {
+    PROTO_ROW(struct extension, 1, STR, containing_type),
+    PROTO_ROW(struct extension, 2, I32, extension_number),
+};
+static const struct proto_message extension_type = PROTO_MESSAGE_OF(struct extension, "grpc.reflection.v1.ExtensionRequest", extension_rows);
 static const struct proto_field question_rows[] = {
     PROTO_ROW(struct question, 1, STR, host),
     PROTO_ROW(struct question, 3, STR, file_by_filename),
     PROTO_ROW(struct question, 4, STR, file_containing_symbol),
+    PROTO_ONE_OF(struct question, 5, file_containing_extension, struct extension, &extension_type),
     PROTO_ROW(struct question, 6, STR, all_extension_numbers_of_type),
     PROTO_ROW(struct question, 7, STR, list_services),
 };
@@ -134,7 +146,7 @@ static void answer(struct talk *t, struct question *q)
         send_file(t, out, q->file_by_filename);
     } else if (q->file_containing_symbol.len > 0) {
         send_file(t, out, rpc_descriptor_file_of(q->file_containing_symbol));
-    } else if (q->all_extension_numbers_of_type.len > 0) {
+    } else if (q->all_extension_numbers_of_type.len > 0 || q->file_containing_extension != NULL) {
         send_error(t, out, RPC_NOT_FOUND, STR("there are no extensions"));
     } else {
         out.list_services_response = &all_services;

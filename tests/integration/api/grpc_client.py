@@ -20,8 +20,10 @@ def reflection_file(package):
             made.field.add(name=field, number=number, type=kind, label=label,
                            type_name=f".{package}.{type_name}" if type_name else None)
 
+    message("ExtensionRequest", ("containing_type", 1, TEXT, ONE, ""), ("extension_number", 2, I32, ONE, ""))
     message("ServerReflectionRequest", ("host", 1, TEXT, ONE, ""), ("file_by_filename", 3, TEXT, ONE, ""),
-            ("file_containing_symbol", 4, TEXT, ONE, ""), ("list_services", 7, TEXT, ONE, ""))
+            ("file_containing_symbol", 4, TEXT, ONE, ""),
+            ("file_containing_extension", 5, MESSAGE, ONE, "ExtensionRequest"), ("list_services", 7, TEXT, ONE, ""))
     message("FileDescriptorResponse", ("file_descriptor_proto", 1, BYTES, MANY, ""))
     message("ServiceResponse", ("name", 1, TEXT, ONE, ""))
     message("ListServiceResponse", ("service", 1, MESSAGE, MANY, "ServiceResponse"))

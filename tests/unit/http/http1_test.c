@@ -80,6 +80,38 @@ static void http1__starts_no_more_requests_than_the_pipeline_holds(void **state)
     http_world_close(&w);
 }
 
+/* An answer that waits for the one before it counts as what the client does not read. */
+static void http1__starts_no_request_while_held_answers_are_large(void **state)
+{
+    (void)state;
+    struct http_world w;
+    struct net_client other;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.output_bytes = 16;
+    http_world_open(&w, &limits);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "larger than that");
+    struct net_answer answer;
+    net_client_open(&other, w.f.port);
+    for (int i = 0; i < 2; i++) { /* what came before the other's request has been looked at */
+        net_client_send(&other, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
+        assert_true(net_client_answer(&other, false, &answer));
+        if (i == 0) {
+            http_world_say(&w, "GET /park/c HTTP/1.1\r\n" H "\r\n");
+        }
+    }
+    assert_int_equal(http_fixture_count(&w.f, FIXTURE_STARTED), 4);
+    http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
+    http_world_expect(&w, 200, "a");
+    http_world_expect(&w, 200, "larger than that");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
+    http_fixture_do(&w.f, "c", FIXTURE_ANSWER, "c");
+    http_world_expect(&w, 200, "c");
+    net_client_close(&other);
+    http_world_close(&w);
+}
+
 static void http1__takes_bodies_however_they_come(void **state)
 {
     (void)state;
@@ -701,6 +733,7 @@ TEST_GROUP(http1, cmocka_unit_test(http1__keeps_the_connection_for_further_reque
            cmocka_unit_test(http1__shows_the_handler_what_came),
            cmocka_unit_test(http1__answers_pipelined_requests_in_order),
            cmocka_unit_test(http1__starts_no_more_requests_than_the_pipeline_holds),
+           cmocka_unit_test(http1__starts_no_request_while_held_answers_are_large),
            cmocka_unit_test(http1__takes_bodies_however_they_come),
            cmocka_unit_test(http1__tells_the_handler_of_a_body_that_is_too_large),
            cmocka_unit_test(http1__reads_some_of_a_body_that_nobody_wants),
