@@ -3,12 +3,17 @@
  *
  * Clearing and deleting may meet millions of jobs, so they go in steps, in the order of ids, over
  * the jobs that existed when the first step was applied. Other traffic runs in between. Whatever is
- * enqueued meanwhile stays, and with it the queue.
+ * enqueued meanwhile stays, and with it the queue and its settings: a queue that is paused hands
+ * out none of the jobs that wait for their end.
  */
 #include "base/check.h"
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
+
+/* In entries before this one the settings went with the first step, and what was left could be
+ * claimed. */
+enum { SETTINGS_ENTRY_VERSION = 11 };
 
 static void tell(struct machine *m, enum store_event_type type, const struct queue *q)
 {
@@ -110,6 +115,9 @@ static bool is_empty(const struct queue *q)
 
 void apply_queue__begin_delete(struct machine *m, struct queue *q)
 {
+    if (m->entry_version >= SETTINGS_ENTRY_VERSION) {
+        return;
+    }
     queues__drop_throttle(m, q);
     q->rec.paused = false;
     q->rec.max_concurrency = 0;
@@ -138,7 +146,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
     if (!r->more) {
         tell(m, deleting ? STORE_EVENT_QUEUE_DELETED : STORE_EVENT_QUEUE_CLEARED, q);
         if (deleting && is_empty(q)) {
-            queues__drop_throttle(m, q); /* it may have been set again between two steps */
+            queues__drop_throttle(m, q);
             q->gone = true;
             spends__forget_queue(m, q->node.key);
         }

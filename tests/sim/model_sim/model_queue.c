@@ -94,12 +94,12 @@ static bool is_empty(const struct model *m, struct str name)
     return true;
 }
 
-/* Free: its settings go with the first step, and it goes with the last, unless jobs came
- * meanwhile. */
+/* Free: it goes with the last step, unless jobs came meanwhile, and its settings with it; before
+ * version 11 these went with the first step. */
 static void delete_queue(struct model *m, struct model_queue *q, const struct command_queue *c,
                          struct result *out)
 {
-    if (id_is_none(c->until)) {
+    if (id_is_none(c->until) && m->entry_version < 11) {
         q->paused = false;
         q->max_concurrency = 0;
         throttle(q, 0, 0);

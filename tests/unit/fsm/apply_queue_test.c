@@ -209,6 +209,28 @@ static void steps__are_bounded_and_spare_what_came_later(void **state)
     kit_expect_count(k, queue, JOB_PENDING, 1);
 }
 
+/* What a step leaves of a paused queue is handed to nobody; before version 11 it was. */
+static void delete__of_a_paused_queue_runs_none_of_its_jobs(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *queue = kit_name(k);
+        k->entry_version = i == 0 ? COMMAND_ENTRY_PUT : COMMAND_ENTRY_VERSION;
+        struct command_new *news = calloc(LIMIT_TICK_JOBS + 1, sizeof *news);
+        for (unsigned n = 0; n <= LIMIT_TICK_JOBS; n++) {
+            news[n].job = kit_template(queue, "{}");
+        }
+        struct command c = kit_enqueue_command(news, LIMIT_TICK_JOBS + 1);
+        (void)kit_apply(k, &c);
+        free(news);
+        (void)kit_queue(k, COMMAND_QUEUE_PAUSE, queue);
+        struct command_queue step = {.action = COMMAND_QUEUE_DELETE, .name = str_from_z(queue)};
+        assert_true(kit_queue_with(k, &step)->more);
+        assert_int_equal(id_is_none(kit_claim(k, queue)), i == 1);
+        assert_int_equal(kit_queue_info(k, queue).paused, i == 1);
+    }
+}
+
 /* A throttle that is set between two steps leaves nothing behind that the next start trips over. */
 static void delete__takes_a_throttle_that_came_between(void **state)
 {
@@ -348,6 +370,7 @@ TEST_GROUP_FIXTURE(apply_queue, kit_setup, kit_teardown,
                    cmocka_unit_test(delete__of_an_unknown_queue_is_fine),
                    cmocka_unit_test(delete__releases_locks_and_counts_batch_members),
                    cmocka_unit_test(steps__are_bounded_and_spare_what_came_later),
+                   cmocka_unit_test(delete__of_a_paused_queue_runs_none_of_its_jobs),
                    cmocka_unit_test(delete__takes_a_throttle_that_came_between),
                    cmocka_unit_test(delete__and_enqueue_in_one_entry_make_a_new_queue),
                    cmocka_unit_test(delete__spares_what_comes_back_in_the_same_entry),
