@@ -107,6 +107,7 @@ enum {
     LIMIT_PEER_QUEUE_BYTES   = 64 << 20,     /* not yet sent to a peer: a dead one costs no more */
 
     /* what is kept */
+    LIMIT_REPLY_BYTES        = 1 << 30,      /* answers kept for Idempotency-Key, one namespace half of it: 5 million single jobs a day */
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
     LIMIT_EVENTS_KEPT_MS     = 24 * 3600 * 1000,
     LIMIT_EVENTS_TRIM_MS     = 10 * 60 * 1000, /* so much more, that they are not removed one by one */

@@ -15,6 +15,7 @@
 #include "fsm/machine.h"
 #include "fsm/state/live_index.h"
 #include "fsm/state/queue_int.h"
+#include "fsm/state/shares_int.h"
 #include "fsm/state/throughput.h"
 #include "store/store_docs.h"
 #include "store/store_event.h"
@@ -144,6 +145,7 @@ struct machine {
     struct heap lock_expiry;
     struct map replies;
     struct heap reply_expiry;
+    struct shares reply_shares; /* bytes of replies */
     struct operations operations;
     struct map batches; /* those that are not finished */
     struct map workers;

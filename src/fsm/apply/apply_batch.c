@@ -7,7 +7,8 @@
 void apply_batch_open(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_batch_open *open = &c->batch_open;
-    if (!replies__find(m, open->once.key, open->once.hash, r)) {
+    if (!replies__find(m, open->once.key, open->once.hash, r) &&
+        replies__have_room(m, open->once.key, 0, r)) {
         r->id = batches__open(m, open->callback_queue, open->callback_payload, false)->id;
         replies__keep(m, open->once.key, open->once.hash, r);
     }

@@ -77,7 +77,8 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
             return;
         }
     }
-    if (!spaces__have_room(m, e->jobs, e->count, r)) {
+    if (!spaces__have_room(m, e->jobs, e->count, r) ||
+        !replies__have_room(m, e->idempotency_key, (uint32_t)e->count, r)) {
         return;
     }
     struct batch *batch = NULL;

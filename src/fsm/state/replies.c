@@ -5,6 +5,9 @@
  * A client that did not hear an answer asks again with the same key and gets the first answer;
  * nothing is made a second time. The reply is stored in the entry that made what it is about, so
  * there is no moment at which one is there without the other.
+ *
+ * What is kept has a limit. A request for whose answer there is no room is refused: to forget an
+ * earlier one instead would let its repeat be done twice, and nobody would know.
  */
 #include <stdlib.h>
 
@@ -21,10 +24,36 @@ enum {
     REPLY_KEPT_MS = 24 * 3600 * 1000
 };
 
+/* What an answer costs beside its key and its record, in memory and in the store. It decides what
+ * is refused, so it is the same on every node, whatever the structs take there. */
+enum { REPLY_EXTRA_BYTES = 128 };
+
+static const struct shares_limit bytes_limit = {
+    .max = LIMIT_REPLY_BYTES,
+    .what = "bytes of answers to requests with an Idempotency-Key",
+    .advice = "repeat it later, or without the key"};
+
 static struct reply *find(const struct machine *m, struct str key)
 {
     struct map_node *n = map_find(&m->replies, key);
     return n == NULL ? NULL : CONTAINER_OF(n, struct reply, node);
+}
+
+/* The namespace stands between the first two blanks of the key (svc_enqueue_once). */
+static struct str namespace_of(struct str key)
+{
+    const char *blank = memchr(key.ptr, ' ', key.len);
+    if (blank == NULL) {
+        return STR_EMPTY;
+    }
+    struct str rest = str_from_offset(key, (size_t)(blank - key.ptr) + 1);
+    const char *end = memchr(rest.ptr, ' ', rest.len);
+    return end == NULL ? STR_EMPTY : str_from(rest.ptr, (size_t)(end - rest.ptr));
+}
+
+static uint64_t cost_of(struct str key, size_t record_bytes)
+{
+    return key.len + record_bytes + REPLY_EXTRA_BYTES;
 }
 
 static struct reply *reply_new(struct machine *m, struct str key, struct str record)
@@ -38,11 +67,14 @@ static struct reply *reply_new(struct machine *m, struct str key, struct str rec
     p->record = str_from(p->bytes + key.len, record.len);
     p->expiry = heap_node_out();
     map_add(&m->replies, &p->node);
+    shares__take(&m->reply_shares, namespace_of(p->node.key), cost_of(p->node.key, record.len));
     return p;
 }
 
 static void reply_free(struct machine *m, struct reply *p)
 {
+    shares__give_back(&m->reply_shares, namespace_of(p->node.key),
+                      cost_of(p->node.key, p->record.len));
     heap_remove(&m->reply_expiry, &p->expiry);
     map_remove(&m->replies, &p->node);
     CHECK(m->replies.count == m->reply_expiry.count);
@@ -100,6 +132,15 @@ bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct
     }
     CHECK(unpack_done(&u));
     return true;
+}
+
+bool replies__have_room(struct machine *m, struct str key, uint32_t count, struct result *r)
+{
+    enum { HEAD_BYTES = 1 + 8 + 8 + ID_BYTES + 5, ITEM_BYTES = ID_BYTES + 1 }; /* as in encode */
+    return key.len == 0 || m->entry_version < COMMAND_ENTRY_VERSION ||
+           shares__have_room(m, &m->reply_shares, namespace_of(key),
+                             cost_of(key, HEAD_BYTES + (size_t)count * ITEM_BYTES), &bytes_limit,
+                             r);
 }
 
 void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r)
@@ -161,4 +202,5 @@ void replies__close(struct machine *m)
     }
     heap_deinit(&m->reply_expiry);
     map_deinit(&m->replies);
+    shares__close(&m->reply_shares);
 }
