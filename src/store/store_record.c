@@ -10,10 +10,11 @@ enum { RECORD_VERSION = 1 };
  * in the second. The layout is the same; those of other namespaces stay at the first. */
 enum { POLICY_OWN_VERSION = 2 };
 
-/* Queues with jobs that have names, schedules whose jobs the server delivers, workers that name
- * their version, and webhooks of a key with a scope have members more behind those of the first
- * version; all others are written as ever. */
+/* Batches with an owner, queues with jobs that have names, schedules whose jobs the server
+ * delivers, workers that name their version, and webhooks of a key with a scope have members more
+ * behind those of the first version; all others are written as ever. */
 enum {
+    BATCH_OWNED_VERSION = 2,
     QUEUE_NAMED_VERSION = 2,
     SCHEDULE_PUSH_VERSION = 2,
     WORKER_NAMED_VERSION = 2,
@@ -103,7 +104,7 @@ bool store_record_decode_lock(struct str value, struct store_lock *out)
 
 void store_record_encode_batch(const struct store_batch *b, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, b->owner.known ? BATCH_OWNED_VERSION : RECORD_VERSION);
     pack_u8(out, b->sealed ? 1 : 0);
     pack_u64(out, b->total);
     pack_u64(out, b->pending);
@@ -113,11 +114,16 @@ void store_record_encode_batch(const struct store_batch *b, struct buf *out)
     pack_i64(out, b->finished_at.ns);
     pack_text(out, b->callback_queue);
     pack_text(out, b->callback_payload);
+    if (b->owner.known) {
+        pack_text(out, b->owner.ns);
+        pack_text(out, b->owner.scope);
+    }
 }
 
 bool store_record_decode_batch(struct str value, struct store_batch *out)
 {
-    struct unpack u = begin(value);
+    bool owned;
+    struct unpack u = begin_either(value, BATCH_OWNED_VERSION, &owned);
     out->sealed = unpack_bool(&u);
     out->total = unpack_u64(&u);
     out->pending = unpack_u64(&u);
@@ -127,6 +133,9 @@ bool store_record_decode_batch(struct str value, struct store_batch *out)
     out->finished_at.ns = unpack_i64(&u);
     out->callback_queue = unpack_text(&u);
     out->callback_payload = unpack_text(&u);
+    out->owner.known = owned;
+    out->owner.ns = owned ? unpack_text(&u) : STR_EMPTY;
+    out->owner.scope = owned ? unpack_text(&u) : STR_EMPTY;
     return unpack_done(&u);
 }
 

@@ -31,10 +31,18 @@ struct store_lock {
     struct wall expires_at;
 };
 
+/* Whose something is that has no queue which would tell. */
+struct store_owner {
+    bool known;       /* false: it is older than owners */
+    struct str ns;    /* empty: the default namespace */
+    struct str scope; /* queues that its maker may touch (core/queue_scope.h); empty: all */
+};
+
 struct store_batch {
     uint64_t total, pending, succeeded, failed;
     struct str callback_queue;
     struct str callback_payload;
+    struct store_owner owner; /* of one without a callback queue */
     struct wall created_at;
     struct wall finished_at; /* set when the last member ended and the batch was sealed */
     bool sealed;

@@ -17,6 +17,11 @@ struct svc_batch {
 ATTR_NODISCARD enum err_code svc_batch_open(const struct svc_caller *who,
                                             const struct svc_batch *batch, struct command *out,
                                             struct err *err);
+/* Who makes a batch: it is told only of one without a callback queue, and not while a member of the
+ * cluster could not read it. */
+struct store_owner svc_batch_owner(const struct svc_caller *who, struct str callback_queue);
+/* Whether the caller may see a batch of this owner, which has no callback queue. */
+bool svc_batch_is_of(const struct svc_caller *who, const struct store_owner *owner);
 /* *out_queue is where the job that tells of the end goes, as the caller names it, in the caller's
  * memory; empty when nobody is told. When the seal was the end, the result has that job's id. */
 ATTR_NODISCARD enum err_code svc_batch_seal(const struct svc_caller *who, struct str text,

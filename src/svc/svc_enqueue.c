@@ -220,6 +220,7 @@ enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command 
     struct command_enqueue *e = &command->enqueue;
     e->has_batch = true;
     e->callback_payload = batch->callback_payload;
+    e->owner = svc_batch_owner(who, batch->callback_queue);
     return svc_names_internal(who, "callback_queue", batch->callback_queue, &e->callback_queue,
                               err);
 }

@@ -134,6 +134,11 @@ struct store_lock samples_lock(void)
     return (struct store_lock){.job = samples_id(5), .expires_at = at(1700000000200)};
 }
 
+struct store_owner samples_owner(void)
+{
+    return (struct store_owner){.known = true, .ns = STR("acme"), .scope = STR("mail.*, news")};
+}
+
 struct store_batch samples_batch(void)
 {
     return (struct store_batch){.total = 41,
@@ -306,6 +311,7 @@ static struct command enqueue(void)
                                         .has_batch = true,
                                         .callback_queue = STR("done"),
                                         .callback_payload = STR("[true]"),
+                                        .owner = samples_owner(),
                                         .idempotency_key = STR("request-1"),
                                         .body_hash = 0x0102030405060708}};
 }
@@ -580,6 +586,7 @@ static struct command content_of(enum command_type type)
     case COMMAND_BATCH_OPEN:
         return (struct command){.batch_open = {.callback_queue = STR("done"),
                                                .callback_payload = STR("{\"x\":1}"),
+                                               .owner = samples_owner(),
                                                .once = {.key = STR("batch  k"), .hash = 78}}};
     case COMMAND_BATCH_SEAL:
         return (struct command){.batch_seal = {.id = samples_id(17)}};

@@ -22,7 +22,8 @@ struct job samples_job_push(void); /* with the members of version 2 */
 
 struct store_queue samples_queue(void);
 struct store_lock samples_lock(void);
-struct store_batch samples_batch(void);
+struct store_owner samples_owner(void);
+struct store_batch samples_batch(void); /* without an owner */
 struct store_schedule samples_schedule(void);
 struct store_webhook samples_webhook(void);
 struct store_policy samples_policy(void);

@@ -119,6 +119,13 @@ void samples_same_lock(const struct store_lock *got, const struct store_lock *wa
     assert_int_equal(got->expires_at.ns, want->expires_at.ns);
 }
 
+static void same_owner(const struct store_owner *got, const struct store_owner *want)
+{
+    assert_int_equal(got->known, want->known);
+    expect_str(got->ns, want->ns);
+    expect_str(got->scope, want->scope);
+}
+
 void samples_same_batch(const struct store_batch *got, const struct store_batch *want)
 {
     assert_int_equal(got->total, want->total);
@@ -130,6 +137,7 @@ void samples_same_batch(const struct store_batch *got, const struct store_batch 
     assert_int_equal(got->created_at.ns, want->created_at.ns);
     assert_int_equal(got->finished_at.ns, want->finished_at.ns);
     assert_int_equal(got->sealed, want->sealed);
+    same_owner(&got->owner, &want->owner);
 }
 
 void samples_same_schedule(const struct store_schedule *got, const struct store_schedule *want)
@@ -270,6 +278,7 @@ static void same_enqueue(const struct command *got, const struct command *want)
     assert_int_equal(got->enqueue.has_batch, want->enqueue.has_batch);
     expect_str(got->enqueue.callback_queue, want->enqueue.callback_queue);
     expect_str(got->enqueue.callback_payload, want->enqueue.callback_payload);
+    same_owner(&got->enqueue.owner, &want->enqueue.owner);
     assert_int_equal(got->enqueue.count, want->enqueue.count);
     for (size_t i = 0; i < want->enqueue.count; i++) {
         const struct command_new *a = &got->enqueue.jobs[i];
@@ -401,6 +410,7 @@ static void same_batch_open(const struct command *got, const struct command *wan
 {
     expect_str(got->batch_open.callback_queue, want->batch_open.callback_queue);
     expect_str(got->batch_open.callback_payload, want->batch_open.callback_payload);
+    same_owner(&got->batch_open.owner, &want->batch_open.owner);
     same_once(&got->batch_open.once, &want->batch_open.once);
 }
 

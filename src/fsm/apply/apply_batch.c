@@ -9,7 +9,10 @@ void apply_batch_open(struct machine *m, const struct command *c, struct result 
     const struct command_batch_open *open = &c->batch_open;
     if (!replies__find(m, open->once.key, open->once.hash, r) &&
         replies__have_room(m, open->once.key, 0, r)) {
-        r->id = batches__open(m, open->callback_queue, open->callback_payload, false)->id;
+        struct store_batch rec = {.callback_queue = open->callback_queue,
+                                  .callback_payload = open->callback_payload,
+                                  .owner = open->owner};
+        r->id = batches__open(m, &rec)->id;
         replies__keep(m, open->once.key, open->once.hash, r);
     }
 }

@@ -83,7 +83,10 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
     }
     struct batch *batch = NULL;
     if (e->has_batch) {
-        batch = batches__open(m, e->callback_queue, e->callback_payload, true);
+        batch = batches__open(m, &(struct store_batch){.callback_queue = e->callback_queue,
+                                                       .callback_payload = e->callback_payload,
+                                                       .owner = e->owner,
+                                                       .sealed = true});
         r->id = batch->id;
     }
     r->items = ENTRY_ARRAY(m, struct result_item, e->count);

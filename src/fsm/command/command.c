@@ -10,10 +10,10 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 2,    [COMMAND_CLAIM] = 3,     [COMMAND_ACK] = 3,
+    [COMMAND_ENQUEUE] = 3,    [COMMAND_CLAIM] = 3,     [COMMAND_ACK] = 3,
     [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
     [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
-    [COMMAND_BATCH_OPEN] = 2, [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
+    [COMMAND_BATCH_OPEN] = 3, [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
 };
 
 /* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
@@ -51,6 +51,9 @@ static uint8_t access_version(const struct command_access *a)
     return ACCESS_PLAIN;
 }
 
+/* New batches are of version 3 only when it is said whose they are, for the same reason. */
+enum { ENQUEUE_PLAIN = 2, ENQUEUE_WITH_OWNER = 3, BATCH_OPEN_WITH_OWNER = 3 };
+
 /* Commands that may have a key are of version 2 only with one. */
 enum { ONCE_WITHOUT_KEY = 1, ONCE_WITH_KEY = 2 };
 
@@ -76,7 +79,10 @@ static uint8_t least_version(const struct command *c)
     case COMMAND_REPLAY:
         return once_version(&c->replay.once);
     case COMMAND_BATCH_OPEN:
-        return once_version(&c->batch_open.once);
+        return c->batch_open.owner.known ? BATCH_OPEN_WITH_OWNER
+                                         : once_version(&c->batch_open.once);
+    case COMMAND_ENQUEUE:
+        return c->enqueue.has_batch && c->enqueue.owner.known ? ENQUEUE_WITH_OWNER : ENQUEUE_PLAIN;
     default:
         return command_newest(c->type);
     }
@@ -165,6 +171,19 @@ static struct store_tokens unpack_tokens(struct unpack *u)
     return t;
 }
 
+static void pack_owner(struct buf *out, const struct store_owner *o)
+{
+    pack_text(out, o->ns);
+    pack_text(out, o->scope);
+}
+
+static struct store_owner unpack_owner(struct unpack *u)
+{
+    struct store_owner o = {.known = true, .ns = unpack_text(u)};
+    o.scope = unpack_text(u);
+    return o;
+}
+
 /* Enqueue. A template travels as a job document. */
 
 static void encode_enqueue(const struct command *c, struct buf *out)
@@ -178,6 +197,10 @@ static void encode_enqueue(const struct command *c, struct buf *out)
     if (e->has_batch) {
         pack_text(out, e->callback_queue);
         pack_text(out, e->callback_payload);
+    }
+    if (version_of(c) >= ENQUEUE_WITH_OWNER) {
+        CHECK(e->has_batch);
+        pack_owner(out, &e->owner);
     }
     pack_varint(out, e->count);
     for (size_t i = 0; i < e->count; i++) {
@@ -203,6 +226,10 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
     if (e->has_batch) {
         e->callback_queue = unpack_text(u);
         e->callback_payload = unpack_text(u);
+    }
+    if (c->version >= ENQUEUE_WITH_OWNER) {
+        e->owner = unpack_owner(u);
+        u->bad |= !e->has_batch;
     }
     e->count = command_take_count(u, 13);
     e->jobs = command_take_array(u, a, e->count, sizeof *e->jobs);
@@ -501,6 +528,9 @@ static void encode_batch_open(const struct command *c, struct buf *out)
     pack_text(out, c->batch_open.callback_queue);
     pack_text(out, c->batch_open.callback_payload);
     encode_once(c, &c->batch_open.once, out);
+    if (version_of(c) >= BATCH_OPEN_WITH_OWNER) {
+        pack_owner(out, &c->batch_open.owner);
+    }
 }
 
 static void decode_batch_open(struct unpack *u, struct arena *a, struct command *c)
@@ -509,6 +539,9 @@ static void decode_batch_open(struct unpack *u, struct arena *a, struct command 
     c->batch_open.callback_queue = unpack_text(u);
     c->batch_open.callback_payload = unpack_text(u);
     decode_once(u, c, &c->batch_open.once);
+    if (c->version >= BATCH_OPEN_WITH_OWNER) {
+        c->batch_open.owner = unpack_owner(u);
+    }
 }
 
 static void encode_batch_seal(const struct command *c, struct buf *out)

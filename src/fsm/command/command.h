@@ -28,6 +28,7 @@
 #include "fsm/command/command_records.h" /* IWYU pragma: export */
 #include "fsm/command/command_restore.h" /* IWYU pragma: export */
 #include "fsm/command/command_return.h"  /* IWYU pragma: export */
+#include "store/store_record.h"
 #include "store/store_rows.h"
 
 enum command_type {
@@ -87,6 +88,7 @@ struct command_enqueue {
     bool has_batch;
     struct str callback_queue;
     struct str callback_payload;
+    struct store_owner owner;   /* of the batch */
     struct str idempotency_key; /* a repeat within a day gets the first answer; empty: none */
     uint64_t body_hash; /* of what was sent with the key: a repeat has the same; 0: not known */
 };
@@ -173,6 +175,7 @@ struct command_purge {
 struct command_batch_open {
     struct str callback_queue;
     struct str callback_payload;
+    struct store_owner owner;
     struct command_once once;
 };
 

@@ -23,7 +23,8 @@ struct batch *batches__find(const struct machine *m, struct id id)
 static struct batch *batch_new(struct machine *m, struct id id, const struct store_batch *rec)
 {
     struct batch *b = calloc(1, sizeof *b);
-    struct str *texts[] = {&b->rec.callback_queue, &b->rec.callback_payload};
+    struct str *texts[] = {&b->rec.callback_queue, &b->rec.callback_payload, &b->rec.owner.ns,
+                           &b->rec.owner.scope};
     CHECK(b != NULL);
     b->id = id;
     b->rec = *rec;
@@ -54,14 +55,10 @@ static void touch(struct machine *m, struct batch *b)
     }
 }
 
-struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
-                            bool sealed)
+struct batch *batches__open(struct machine *m, const struct store_batch *rec)
 {
-    struct store_batch rec = {.callback_queue = callback_queue,
-                              .callback_payload = payload,
-                              .created_at = m->now,
-                              .sealed = sealed};
-    struct batch *b = batch_new(m, ids__new(m), &rec);
+    struct batch *b = batch_new(m, ids__new(m), rec);
+    b->rec.created_at = m->now;
     touch(m, b);
     return b;
 }

@@ -6,8 +6,8 @@
 #include "fsm/machine_int.h"
 
 struct batch *batches__find(const struct machine *m, struct id id);
-struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
-                            bool sealed);
+/* Like one with the callback and the owner of rec, sealed or not. */
+struct batch *batches__open(struct machine *m, const struct store_batch *rec);
 void batches__join(struct machine *m, struct batch *b);
 /* When that ends the batch, r->id is the callback's job at the end of the entry. */
 void batches__seal(struct machine *m, struct batch *b, struct result *r);

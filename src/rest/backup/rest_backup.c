@@ -298,6 +298,17 @@ static int compare_ids(const void *a, const void *b)
     return memcmp(a, b, ID_BYTES);
 }
 
+/* By the queue that it calls, or by who made it. */
+static bool is_own_batch(const struct rest_call *c, const struct store_batch *rec)
+{
+    if (rec->callback_queue.len > 0) {
+        return rest_backup__is_own(c, rec->callback_queue);
+    }
+    return !rec->owner.known ||
+           (str_eq(rec->owner.ns, c->ns) &&
+            (c->caller.scope.len == 0 || str_eq(rec->owner.scope, c->caller.scope)));
+}
+
 static void write_batches(struct backup *b)
 {
     if (b->batch_count > 0) {
@@ -309,8 +320,7 @@ static void write_batches(struct backup *b)
         if ((i > 0 && id_eq(b->batches[i], b->batches[i - 1])) ||
             !store_snapshot_record(b->snapshot, STORE_KIND_BATCH,
                                    str_from(b->batches[i].b, ID_BYTES), &value) ||
-            !store_record_decode_batch(value, &rec) ||
-            (rec.callback_queue.len > 0 && !rest_backup__is_own(b->call, rec.callback_queue))) {
+            !store_record_decode_batch(value, &rec) || !is_own_batch(b->call, &rec)) {
             continue; /* named twice, or purged, or not the caller's to see */
         }
         struct json_write w = next_element(b);

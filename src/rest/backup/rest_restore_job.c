@@ -559,15 +559,20 @@ static bool add_batch(struct rest_call *c, const struct record_in *in,
                       struct rest_restore_list *list, struct err *err)
 {
     struct command_restore_item *it =
-        add_item(list, COMMAND_RESTORE_BATCH, in->callback_payload.len + 512);
+        add_item(list, COMMAND_RESTORE_BATCH, in->callback_payload.len + in->queue_scope.len + 512);
+    struct svc_caller who = rest_call__caller(c);
     it->batch = (struct store_batch){.total = (uint64_t)in->total,
                                      .pending = (uint64_t)in->pending,
                                      .succeeded = (uint64_t)in->succeeded,
                                      .failed = (uint64_t)in->failed,
                                      .callback_payload = in->callback_payload,
+                                     .owner = svc_batch_owner(&who, in->callback_queue),
                                      .created_at = in->created_at,
                                      .finished_at = in->finished_at,
                                      .sealed = in->sealed};
+    if (it->batch.owner.known && who.scope.len == 0) {
+        it->batch.owner.scope = in->queue_scope;
+    }
     return id_parse(in->id, ID_BATCH, &it->id)
                ? rest_names__internal(c, "callback_queue", in->callback_queue,
                                       &it->batch.callback_queue, err)

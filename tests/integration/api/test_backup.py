@@ -259,6 +259,21 @@ class Namespaces(BackupTest):
             acme.ack(acme.fetch("q")["job_id"])
             self.assertEqual(acme.fetch("r")["queue"], "r")
 
+    def test_a_batch_without_a_callback_belongs_to_its_maker(self):
+        """3.4, 7.4: also when a job of another namespace has joined it."""
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            acme, restored = (c.with_headers(X_Corvo_Namespace="acme") for c in (api, copy))
+            mine = acme.enqueue_batch([{"queue": "q"}], batch={"callback_payload": 1})["batch_id"]
+            foreign = api.must(api.post("/api/v1/batch", {"callback_payload": 2}), 201)["batch_id"]
+            api.enqueue("acme::q", batch_id=foreign)
+            backup = self.backup(acme)
+            self.assertEqual([b["id"] for b in backup["batches"]], [mine])
+            self.restore(checksum_free(backup), restored)
+            self.assertEqual(restored.must(restored.get(f"/api/v1/batch/{mine}"))["pending"], 1)
+            other = copy.with_headers(X_Corvo_Namespace="other")
+            self.refused(other.get(f"/api/v1/batch/{mine}"), 404, "NOT_FOUND")
+
 
 class AsNewJobs(BackupTest):
     def test_the_first_format_and_the_mode_enqueue_anew(self):

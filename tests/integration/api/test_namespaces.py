@@ -235,6 +235,24 @@ class Followers(NamespaceTest):
                                                          "batch_id": answer["batch_id"]}),
                      400, "VALIDATION_ERROR", "batch")
 
+    def test_batches_without_a_callback(self):
+        """3.4, 7.4: no queue tells whose they are; others do not see, join or seal them."""
+        opened = self.acme.must(self.acme.post("/api/v1/batch", {}), 201)["batch_id"]
+        group = self.acme.enqueue_batch([{"queue": self.queue}], batch={})["batch_id"]
+        default = self.api.must(self.api.post("/api/v1/batch", {}), 201)["batch_id"]
+        for api, batch_id in ((self.other, opened), (self.other, group), (self.acme, default)):
+            with self.subTest(batch_id):
+                path = f"/api/v1/batch/{batch_id}"
+                self.refused(api.get(path), 404, "NOT_FOUND", f'batch "{batch_id}" not found')
+                self.refused(api.post(path + "/seal"), 404, "NOT_FOUND")
+                self.refused(api.post("/api/v1/enqueue", {"queue": self.queue, "batch_id": batch_id}),
+                             400, "VALIDATION_ERROR", "is not open")
+        for api in (self.acme, self.api):
+            self.assertEqual(api.must(api.get(f"/api/v1/batch/{group}"))["total"], 1)
+        self.acme.enqueue(self.queue, batch_id=opened)
+        self.acme.must(self.acme.post(f"/api/v1/batch/{opened}/seal"))
+        self.assertEqual(self.acme.must(self.acme.get(f"/api/v1/batch/{opened}"))["pending"], 1)
+
     def test_schedules(self):
         """13.1: name unique per namespace; 3.4: schedules of others are not visible."""
         body = {"name": self.queue, "queue": self.queue, "cron": "@yearly", "payload": {"n": 1}}

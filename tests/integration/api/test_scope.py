@@ -221,6 +221,28 @@ class Webhooks(ScopeTest):
         self.scoped.must(self.scoped.delete(f"/api/v1/webhooks/{own}"))
 
 
+class Batches(ScopeTest):
+    def test_one_without_a_callback_belongs_to_the_scope_of_its_maker(self):
+        """3.5, 7.4: no queue tells whose it is; as with webhooks, the scope of the key does."""
+        secret, _ = self.key("admin", queue_scope=self.inside)
+        twin = self.nobody.with_headers(X_API_Key=secret)
+        secret, _ = self.key("admin", queue_scope=self.outside)
+        stranger = self.nobody.with_headers(X_API_Key=secret)
+        mine = self.scoped.must(self.scoped.post("/api/v1/batch", {}), 201)["batch_id"]
+        group = self.scoped.enqueue_batch([{"queue": self.inside}], batch={})["batch_id"]
+        open_to_all = self.api.must(self.api.post("/api/v1/batch", {}), 201)["batch_id"]
+        for api, batch_id in ((stranger, mine), (stranger, group), (self.scoped, open_to_all)):
+            path = f"/api/v1/batch/{batch_id}"
+            self.refused(api.get(path), 404, "NOT_FOUND")
+            self.refused(api.post(path + "/seal"), 404, "NOT_FOUND")
+        self.refused(stranger.post("/api/v1/enqueue", {"queue": self.outside, "batch_id": mine}),
+                     400, "VALIDATION_ERROR", "is not open")
+        for api in (self.scoped, twin, self.api):
+            self.assertEqual(api.must(api.get(f"/api/v1/batch/{group}"))["total"], 1)
+        twin.enqueue(self.inside, batch_id=mine)
+        twin.must(twin.post(f"/api/v1/batch/{mine}/seal"))
+
+
 class Bulk(ScopeTest):
     def begin(self, api, **fields):
         answer = api.must(api.post("/api/v1/jobs/bulk", {"action": "cancel", "async": True, **fields}), 202)

@@ -51,6 +51,7 @@ struct str generate_pick_text(struct generate *g, const struct str *from, size_t
                        COUNT_OF(((const struct str[]){__VA_ARGS__})))
 void *generate_pick_alloc(struct generate *g, size_t size); /* zeroed */
 struct str generate_pick_queue(struct generate *g);
+struct store_owner generate_pick_owner(struct generate *g);
 /* A job in one of these states (bits), or NULL. */
 const struct model_job *generate_pick_job(struct generate *g, unsigned states);
 /* An id: usually of a job in one of these states, sometimes of any, sometimes of none. */

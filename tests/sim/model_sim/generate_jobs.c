@@ -201,6 +201,7 @@ void generate_jobs_enqueue(struct generate *g, struct command *out)
         c->callback_payload =
             GENERATE_TEXT(g, STR_EMPTY, STR("{\"a\": 1}"), STR("5"), STR("{\"batch\":0}"),
                           STR("null"), STR("[]"), STR("\"text\""));
+        c->owner = generate_pick_owner(g);
     }
     if (generate_pick_chance(g, 8)) {
         c->idempotency_key = GENERATE_TEXT(g, STR("i0"), STR("i1"), STR("i2"), STR("i3"));

@@ -165,6 +165,7 @@ void generate_manage_batch(struct generate *g, struct command *out)
         out->batch_open.callback_queue =
             generate_pick_chance(g, 80) ? generate_pick_queue(g) : STR_EMPTY;
         out->batch_open.callback_payload = GENERATE_TEXT(g, STR_EMPTY, STR("{}"), STR("1"));
+        out->batch_open.owner = generate_pick_owner(g);
         return;
     }
     out->type = COMMAND_BATCH_SEAL;

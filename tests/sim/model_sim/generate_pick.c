@@ -42,6 +42,17 @@ struct str generate_pick_queue(struct generate *g)
     return names[rng_below(&g->rng, g->profile->queues)];
 }
 
+/* Of a batch; in old logs it is not known. */
+struct store_owner generate_pick_owner(struct generate *g)
+{
+    if (generate_pick_chance(g, 20)) {
+        return (struct store_owner){0};
+    }
+    struct store_owner o = {.known = true, .ns = GENERATE_TEXT(g, STR_EMPTY, STR("acme"))};
+    o.scope = GENERATE_TEXT(g, STR_EMPTY, STR("q*"));
+    return o;
+}
+
 const struct model_job *generate_pick_job(struct generate *g, unsigned states)
 {
     size_t count = g->model->jobs.count;

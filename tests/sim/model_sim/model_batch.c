@@ -9,13 +9,16 @@
 enum { PAYLOAD_BYTES = 1 << 20 };
 
 struct model_batch *model_batch_create(struct model *m, struct str queue, struct str payload,
-                                       bool sealed)
+                                       const struct store_owner *owner, bool sealed)
 {
     struct model_batch *b = model_alloc(m, sizeof *b);
     b->id = model_next_id(m);
     b->record = (struct store_batch){
         .callback_queue = model_keep(m, queue),
         .callback_payload = model_keep(m, payload),
+        .owner = {.known = owner->known,
+                  .ns = model_keep(m, owner->ns),
+                  .scope = model_keep(m, owner->scope)},
         .created_at = m->now,
         .sealed = sealed,
     };
@@ -104,7 +107,7 @@ static bool purged_now(const struct model *m, struct id id)
 
 void model_batch_open(struct model *m, const struct command_batch_open *c, struct result *out)
 {
-    out->id = model_batch_create(m, c->callback_queue, c->callback_payload, false)->id;
+    out->id = model_batch_create(m, c->callback_queue, c->callback_payload, &c->owner, false)->id;
 }
 
 void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out)

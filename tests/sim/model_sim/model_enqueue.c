@@ -129,7 +129,7 @@ void model_enqueue(struct model *m, const struct command_enqueue *c, struct resu
     }
     struct model_batch *batch = NULL;
     if (c->has_batch) {
-        batch = model_batch_create(m, c->callback_queue, c->callback_payload, true);
+        batch = model_batch_create(m, c->callback_queue, c->callback_payload, &c->owner, true);
         out->id = batch->id;
     }
     out->items = model_alloc(m, c->count * sizeof *out->items);

@@ -61,7 +61,7 @@ void model_batch_count_end(struct model *m, struct model_job *j, bool succeeded)
 void model_batch_open(struct model *m, const struct command_batch_open *c, struct result *out);
 void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out);
 struct model_batch *model_batch_create(struct model *m, struct str queue, struct str payload,
-                                       bool sealed);
+                                       const struct store_owner *owner, bool sealed);
 void model_batch_touch(struct model *m, struct model_batch *b);
 void model_batch_finish(struct model *m, struct model_batch *b);
 

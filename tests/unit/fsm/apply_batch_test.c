@@ -317,6 +317,32 @@ static void seal__of_an_unknown_batch_is_not_found(void **state)
                 kit_text(k, "batch \"" STR_FMT "\" not found", STR_ARG(text)).ptr, unknown);
 }
 
+/* One that calls no queue says whose it is, as long as it is kept; a command of before does not. */
+static void owner__stays_with_the_batch(void **state)
+{
+    struct kit *k = *state;
+    struct store_owner acme = {.known = true, .ns = STR("acme"), .scope = STR("a.*")};
+    struct command_new new = {.job = kit_template(kit_name(k), "{}")};
+    struct command open = {.type = COMMAND_BATCH_OPEN, .batch_open.owner = acme};
+    struct command group = kit_enqueue_command(&new, 1);
+    group.enqueue.has_batch = true;
+    group.enqueue.owner = acme;
+    struct id ids[] = {kit_apply(k, &open)->id, kit_apply(k, &group)->id};
+    open.version = 1;
+    group.version = 2;
+    struct id old[] = {kit_apply(k, &open)->id, kit_apply(k, &group)->id};
+    kit_reopen(k);
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        struct command seal = {.type = COMMAND_BATCH_SEAL, .batch_seal.id = ids[i]};
+        assert_int_equal(kit_apply(k, &seal)->code, ERR_OK);
+        struct store_batch rec = record_of(k, ids[i]);
+        assert_true(rec.owner.known);
+        expect_str(rec.owner.ns, STR("acme"));
+        expect_str(rec.owner.scope, STR("a.*"));
+        assert_false(record_of(k, old[i]).owner.known);
+    }
+}
+
 TEST_GROUP_FIXTURE(apply_batch, kit_setup, kit_teardown,
                    cmocka_unit_test(members__know_their_batch_and_are_counted),
                    cmocka_unit_test(callback__is_a_job_with_the_defaults),
@@ -329,4 +355,5 @@ TEST_GROUP_FIXTURE(apply_batch, kit_setup, kit_teardown,
                    cmocka_unit_test(open__batch_finishes_when_it_is_sealed_and_empty),
                    cmocka_unit_test(seal__of_an_empty_batch_finishes_it),
                    cmocka_unit_test(seal__says_which_job_tells_of_the_end),
-                   cmocka_unit_test(seal__of_an_unknown_batch_is_not_found));
+                   cmocka_unit_test(seal__of_an_unknown_batch_is_not_found),
+                   cmocka_unit_test(owner__stays_with_the_batch));

@@ -13,8 +13,9 @@ static struct command sample_of(enum command_type type, uint8_t version)
 {
     struct command c = samples_command(type);
     c.version = version;
-    if (version == 1 && type == COMMAND_ENQUEUE) {
-        c.enqueue.body_hash = 0;
+    if (version < 3 && type == COMMAND_ENQUEUE) {
+        c.enqueue.body_hash = version == 1 ? 0 : c.enqueue.body_hash;
+        c.enqueue.owner = (struct store_owner){0};
     } else if (version < 3 && type == COMMAND_CLAIM) {
         c.claim.ns = version == 1 ? STR_EMPTY : c.claim.ns;
         c.claim.version = STR_EMPTY;
@@ -29,8 +30,9 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.heartbeat.ns = STR_EMPTY;
     } else if (version == 1 && type == COMMAND_REPLAY) {
         c.replay.once = (struct command_once){0};
-    } else if (version == 1 && type == COMMAND_BATCH_OPEN) {
-        c.batch_open.once = (struct command_once){0};
+    } else if (version < 3 && type == COMMAND_BATCH_OPEN) {
+        c.batch_open.once = version == 1 ? (struct command_once){0} : c.batch_open.once;
+        c.batch_open.owner = (struct store_owner){0};
     } else if (version == 2 && type == COMMAND_NAMED_PUT) {
         c.named_put.job->job.name = STR_EMPTY;
     }

@@ -202,6 +202,27 @@ static void bulk_with_a_scope__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void batch_with_an_owner__decodes(void **state)
+{
+    (void)state;
+    struct store_batch want = samples_batch();
+    struct store_batch got;
+    struct buf present;
+    struct buf file;
+    want.callback_queue = STR_EMPTY;
+    want.owner = samples_owner();
+    buf_init(&present, 1 << 16);
+    store_record_encode_batch(&want, &present);
+    golden_read_present("record-batch-2.bin", &present, &file);
+    assert_true(store_record_decode_batch(buf_str(&file), &got));
+    samples_same_batch(&got, &want);
+    /* The version and the owner go together. */
+    file.ptr[0] = 1;
+    assert_false(store_record_decode_batch(buf_str(&file), &got));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 static void webhook_with_a_scope__decodes(void **state)
 {
     (void)state;
@@ -398,6 +419,7 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
            cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(bulk_with_a_scope__decodes),
+           cmocka_unit_test(batch_with_an_owner__decodes),
            cmocka_unit_test(webhook_with_a_scope__decodes), cmocka_unit_test(webhook__decodes),
            cmocka_unit_test(worker_with_a_version__decodes),
            cmocka_unit_test(error_with_a_version__decodes), cmocka_unit_test(history_cell__decodes),
