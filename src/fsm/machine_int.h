@@ -147,7 +147,9 @@ struct machine {
     struct heap reply_expiry;
     struct shares reply_shares; /* bytes of replies */
     struct operations operations;
-    struct map batches; /* those that are not finished */
+    struct map batches;              /* those that are not finished */
+    struct shares batch_shares;      /* bytes of their texts */
+    struct shares open_batch_shares; /* how many are not sealed */
     struct map workers;
     struct heap worker_prune;
     struct map schedules;

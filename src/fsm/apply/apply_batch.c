@@ -7,11 +7,11 @@
 void apply_batch_open(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_batch_open *open = &c->batch_open;
+    struct store_batch rec = {.callback_queue = open->callback_queue,
+                              .callback_payload = open->callback_payload,
+                              .owner = open->owner};
     if (!replies__find(m, open->once.key, open->once.hash, r) &&
-        replies__have_room(m, open->once.key, 0, r)) {
-        struct store_batch rec = {.callback_queue = open->callback_queue,
-                                  .callback_payload = open->callback_payload,
-                                  .owner = open->owner};
+        replies__have_room(m, open->once.key, 0, r) && batches__have_room(m, &rec, r)) {
         r->id = batches__open(m, &rec)->id;
         replies__keep(m, open->once.key, open->once.hash, r);
     }

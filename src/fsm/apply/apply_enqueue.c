@@ -69,6 +69,10 @@ static void create(struct machine *m, struct command_new *new, struct batch *bat
 void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_enqueue *e = &c->enqueue;
+    struct store_batch rec = {.callback_queue = e->callback_queue,
+                              .callback_payload = e->callback_payload,
+                              .owner = e->owner,
+                              .sealed = true};
     if (replies__find(m, e->idempotency_key, e->body_hash, r)) {
         return;
     }
@@ -78,15 +82,13 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
         }
     }
     if (!spaces__have_room(m, e->jobs, e->count, r) ||
-        !replies__have_room(m, e->idempotency_key, (uint32_t)e->count, r)) {
+        !replies__have_room(m, e->idempotency_key, (uint32_t)e->count, r) ||
+        (e->has_batch && !batches__have_room(m, &rec, r))) {
         return;
     }
     struct batch *batch = NULL;
     if (e->has_batch) {
-        batch = batches__open(m, &(struct store_batch){.callback_queue = e->callback_queue,
-                                                       .callback_payload = e->callback_payload,
-                                                       .owner = e->owner,
-                                                       .sealed = true});
+        batch = batches__open(m, &rec);
         r->id = batch->id;
     }
     r->items = ENTRY_ARRAY(m, struct result_item, e->count);

@@ -4,15 +4,47 @@
  * A batch counts its members as they end. When it is sealed and none is left, it is finished: the
  * callback job is made in the same entry, and the batch leaves memory; its record stays to be read
  * until it is purged.
+ *
+ * A sealed batch ends with its jobs. An open one stays until it is sealed, so those have a limit of
+ * their own; and callbacks, which are in memory, have one in bytes.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 #include "json/json_object.h"
 #include "json/json_scan.h"
 #include "json/json_write.h"
+
+static const struct shares_limit open_limit = {
+    .max = LIMIT_BATCHES_OPEN, .what = "open batches", .advice = "seal some of them first"};
+
+static const struct shares_limit bytes_limit = {
+    .max = LIMIT_BATCH_BYTES,
+    .what = "bytes of callbacks of batches that have not ended",
+    .advice = "repeat it when some have ended"};
+
+/* The queue that a batch calls tells whose it is, or its owner. */
+static struct str namespace_of(const struct store_batch *rec)
+{
+    return rec->callback_queue.len > 0 ? queue_name_namespace(rec->callback_queue) : rec->owner.ns;
+}
+
+static uint64_t bytes_of(const struct store_batch *rec)
+{
+    return rec->callback_queue.len + rec->callback_payload.len + rec->owner.ns.len +
+           rec->owner.scope.len;
+}
+
+bool batches__have_room(struct machine *m, const struct store_batch *rec, struct result *r)
+{
+    struct str ns = namespace_of(rec);
+    return m->entry_version < COMMAND_ENTRY_VERSION ||
+           ((rec->sealed || shares__have_room(m, &m->open_batch_shares, ns, 1, &open_limit, r)) &&
+            shares__have_room(m, &m->batch_shares, ns, bytes_of(rec), &bytes_limit, r));
+}
 
 struct batch *batches__find(const struct machine *m, struct id id)
 {
@@ -31,6 +63,8 @@ static struct batch *batch_new(struct machine *m, struct id id, const struct sto
     b->texts = entry__own_texts(texts, COUNT_OF(texts));
     b->node.key = str_from(b->id.b, ID_BYTES);
     map_add(&m->batches, &b->node);
+    shares__take(&m->batch_shares, namespace_of(&b->rec), bytes_of(&b->rec));
+    shares__take(&m->open_batch_shares, namespace_of(&b->rec), b->rec.sealed ? 0 : 1);
     return b;
 }
 
@@ -38,6 +72,8 @@ static void batch_free(struct machine *m, struct batch *b)
 {
     CHECK(!b->dirty);
     CHECK(b->sealed == NULL);
+    shares__give_back(&m->batch_shares, namespace_of(&b->rec), bytes_of(&b->rec));
+    shares__give_back(&m->open_batch_shares, namespace_of(&b->rec), b->rec.sealed ? 0 : 1);
     map_remove(&m->batches, &b->node);
     free(b->texts);
     free(b);
@@ -72,6 +108,7 @@ void batches__join(struct machine *m, struct batch *b)
 
 void batches__seal(struct machine *m, struct batch *b, struct result *r)
 {
+    shares__give_back(&m->open_batch_shares, namespace_of(&b->rec), b->rec.sealed ? 0 : 1);
     b->rec.sealed = true;
     b->sealed = r;
     touch(m, b);
@@ -216,4 +253,6 @@ void batches__close(struct machine *m)
 {
     map_each(&m->batches, free_each, m);
     map_deinit(&m->batches);
+    shares__close(&m->batch_shares);
+    shares__close(&m->open_batch_shares);
 }

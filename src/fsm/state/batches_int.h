@@ -6,6 +6,8 @@
 #include "fsm/machine_int.h"
 
 struct batch *batches__find(const struct machine *m, struct id id);
+/* Before anything is made: is there room for one more like rec? If not, r refuses. */
+bool batches__have_room(struct machine *m, const struct store_batch *rec, struct result *r);
 /* Like one with the callback and the owner of rec, sealed or not. */
 struct batch *batches__open(struct machine *m, const struct store_batch *rec);
 void batches__join(struct machine *m, struct batch *b);

@@ -1,6 +1,8 @@
 /*
  * Batches and their callbacks (http-api.md 6.7, 7.2, 7.4).
  */
+#include "base/limits.h"
+#include "fsm/machine_int.h"
 #include "lib/machine_kit.h"
 #include "store/store_record.h"
 
@@ -343,6 +345,95 @@ static void owner__stays_with_the_batch(void **state)
     }
 }
 
+static struct command open_of(const char *ns)
+{
+    return (struct command){
+        .type = COMMAND_BATCH_OPEN,
+        .batch_open.owner = {.known = true, .ns = str_from_z(ns)},
+    };
+}
+
+static void open__has_a_limit_for_a_namespace(void **state)
+{
+    enum { AT_ONCE = 1000, MOST = LIMIT_BATCHES_OPEN / 2 };
+    static struct command many[AT_ONCE];
+    struct kit *k = NULL;
+    struct command c = open_of("acme");
+    struct command other = open_of("other");
+    struct command queued = {.type = COMMAND_BATCH_OPEN,
+                             .batch_open.callback_queue = STR("acme::done")};
+    const char *message = "namespace \"acme\" may have 50000 open batches, has 50000, and the "
+                          "request needs 1 more; seal some of them first";
+    (void)state;
+    assert_int_equal(kit_setup((void **)&k), 0);
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+        many[i] = i % 2 == 0 ? c : queued; /* the queue tells whose it is, too */
+    }
+    struct id last = ID_NONE;
+    for (unsigned i = 0; i < MOST; i += AT_ONCE) {
+        const struct result *r = kit_apply_all(k, many, AT_ONCE);
+        last = r[AT_ONCE - 1].id;
+        assert_int_equal(r[AT_ONCE - 1].code, ERR_OK);
+    }
+    kit_refuses(k, &c, ERR_QUOTA, message, ID_NONE);
+    kit_reopen(k);
+    kit_refuses(k, &queued, ERR_QUOTA, message, ID_NONE);
+    assert_int_equal(kit_apply(k, &other)->code, ERR_OK);
+    /* One that is sealed makes room, once; and what comes sealed needs none. */
+    struct command seal = {.type = COMMAND_BATCH_SEAL, .batch_seal.id = last};
+    assert_int_equal(kit_apply(k, &seal)->code, ERR_OK);
+    assert_int_equal(kit_apply(k, &seal)->code, ERR_OK);
+    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+    assert_int_equal(kit_apply(k, &c)->code, ERR_QUOTA);
+    struct command_new new = {.job = kit_template("acme::q", "{}")};
+    struct command group = kit_enqueue_command(&new, 1);
+    group.enqueue.has_batch = true;
+    group.enqueue.owner = c.batch_open.owner;
+    assert_int_equal(kit_apply(k, &group)->code, ERR_OK);
+    k->entry_version = COMMAND_ENTRY_PUT; /* entries of before know no limit */
+    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+    assert_int_equal(kit_teardown((void **)&k), 0);
+}
+
+/* They are not filled with payloads here: that would take their memory. */
+static void callbacks__have_a_limit_in_bytes(void **state)
+{
+    struct kit *k = NULL;
+    struct command c = open_of("acme");
+    struct command_new new = {.job = kit_template("acme::q", "{}")};
+    struct command group = kit_enqueue_command(&new, 1);
+    (void)state;
+    assert_int_equal(kit_setup((void **)&k), 0);
+    struct shares *bytes = &k->machine->batch_shares;
+    struct shares *open = &k->machine->open_batch_shares;
+    c.batch_open.callback_payload = STR("\"12345678\"");
+    group.enqueue.has_batch = true;
+    group.enqueue.callback_queue = STR("acme::done");
+    shares__take(bytes, STR("acme"), LIMIT_BATCH_BYTES / 2 - 10);
+    kit_refuses(
+        k, &c, ERR_QUOTA,
+        "namespace \"acme\" may have 134217728 bytes of callbacks of batches that have not "
+        "ended, has 134217718, and the request needs 14 more; repeat it when some have ended",
+        ID_NONE);
+    assert_int_equal(kit_apply(k, &group)->code, ERR_OK); /* it is as long as the room */
+    assert_int_equal(kit_apply(k, &group)->code, ERR_QUOTA);
+    kit_expect_count(k, "acme::q", JOB_PENDING, 1);
+    /* With the end of the last member the room comes back. */
+    (void)kit_ack(k, kit_claim(k, "acme::q"));
+    assert_int_equal(bytes->used, LIMIT_BATCH_BYTES / 2 - 10);
+    shares__give_back(bytes, STR("acme"), LIMIT_BATCH_BYTES / 2 - 10);
+    shares__take(open, STR("others"), LIMIT_BATCHES_OPEN);
+    kit_refuses(
+        k, &c, ERR_QUOTA,
+        "the server may have 100000 open batches, has 100000, and the request needs 1 more; "
+        "seal some of them first",
+        ID_NONE);
+    shares__give_back(open, STR("others"), LIMIT_BATCHES_OPEN);
+    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+    kit_forget(k); /* what was used is not in the log */
+    assert_int_equal(kit_teardown((void **)&k), 0);
+}
+
 TEST_GROUP_FIXTURE(apply_batch, kit_setup, kit_teardown,
                    cmocka_unit_test(members__know_their_batch_and_are_counted),
                    cmocka_unit_test(callback__is_a_job_with_the_defaults),
@@ -356,4 +447,6 @@ TEST_GROUP_FIXTURE(apply_batch, kit_setup, kit_teardown,
                    cmocka_unit_test(seal__of_an_empty_batch_finishes_it),
                    cmocka_unit_test(seal__says_which_job_tells_of_the_end),
                    cmocka_unit_test(seal__of_an_unknown_batch_is_not_found),
-                   cmocka_unit_test(owner__stays_with_the_batch));
+                   cmocka_unit_test(owner__stays_with_the_batch),
+                   cmocka_unit_test(open__has_a_limit_for_a_namespace),
+                   cmocka_unit_test(callbacks__have_a_limit_in_bytes));
