@@ -378,6 +378,8 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
             CHECK(entry__cost(m) >= before);
             m->results[i].cost = entry__cost(m) - before;
             operations__keep(m, e.name, c.type, &m->results[i]);
+        } else {
+            apply_batch__seal_again(m, &c, &m->results[i]);
         }
     }
     end_entry(m);

@@ -49,6 +49,12 @@ struct reply {
     char bytes[]; /* key, record */
 };
 
+/* A seal in this entry, which is told of the callback's job. */
+struct batch_seal {
+    struct result *result;
+    struct batch_seal *next;
+};
+
 struct batch {
     struct map_node node; /* by id */
     struct id id;
@@ -56,7 +62,7 @@ struct batch {
     char *texts;
     bool dirty;
     struct batch *dirty_next;
-    struct result *sealed; /* of the seal in this entry; it is told of the callback's job */
+    struct batch_seal *seals;
 };
 
 struct worker {

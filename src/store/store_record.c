@@ -10,11 +10,13 @@ enum { RECORD_VERSION = 1 };
  * in the second. The layout is the same; those of other namespaces stay at the first. */
 enum { POLICY_OWN_VERSION = 2 };
 
-/* Batches with an owner, queues with jobs that have names, schedules whose jobs the server
- * delivers, workers that name their version, and webhooks of a key with a scope have members more
- * behind those of the first version; all others are written as ever. */
+/* Batches with an owner or with the job that their callback made, queues with jobs that have names,
+ * schedules whose jobs the server delivers, workers that name their version, and webhooks of a key
+ * with a scope have members more behind those of the first version; all others are written as ever.
+ */
 enum {
     BATCH_OWNED_VERSION = 2,
+    BATCH_TOLD_VERSION = 3,
     QUEUE_NAMED_VERSION = 2,
     SCHEDULE_PUSH_VERSION = 2,
     WORKER_NAMED_VERSION = 2,
@@ -104,7 +106,8 @@ bool store_record_decode_lock(struct str value, struct store_lock *out)
 
 void store_record_encode_batch(const struct store_batch *b, struct buf *out)
 {
-    pack_u8(out, b->owner.known ? BATCH_OWNED_VERSION : RECORD_VERSION);
+    bool told = !id_is_none(b->callback_job);
+    pack_u8(out, told ? BATCH_TOLD_VERSION : b->owner.known ? BATCH_OWNED_VERSION : RECORD_VERSION);
     pack_u8(out, b->sealed ? 1 : 0);
     pack_u64(out, b->total);
     pack_u64(out, b->pending);
@@ -114,16 +117,23 @@ void store_record_encode_batch(const struct store_batch *b, struct buf *out)
     pack_i64(out, b->finished_at.ns);
     pack_text(out, b->callback_queue);
     pack_text(out, b->callback_payload);
+    if (told) {
+        pack_u8(out, b->owner.known ? 1 : 0);
+    }
     if (b->owner.known) {
         pack_text(out, b->owner.ns);
         pack_text(out, b->owner.scope);
+    }
+    if (told) {
+        buf_add(out, b->callback_job.b, ID_BYTES);
     }
 }
 
 bool store_record_decode_batch(struct str value, struct store_batch *out)
 {
-    bool owned;
-    struct unpack u = begin_either(value, BATCH_OWNED_VERSION, &owned);
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
+    bool told = version == BATCH_TOLD_VERSION;
     out->sealed = unpack_bool(&u);
     out->total = unpack_u64(&u);
     out->pending = unpack_u64(&u);
@@ -133,10 +143,12 @@ bool store_record_decode_batch(struct str value, struct store_batch *out)
     out->finished_at.ns = unpack_i64(&u);
     out->callback_queue = unpack_text(&u);
     out->callback_payload = unpack_text(&u);
-    out->owner.known = owned;
-    out->owner.ns = owned ? unpack_text(&u) : STR_EMPTY;
-    out->owner.scope = owned ? unpack_text(&u) : STR_EMPTY;
-    return unpack_done(&u);
+    out->owner.known = told ? unpack_bool(&u) : version == BATCH_OWNED_VERSION;
+    out->owner.ns = out->owner.known ? unpack_text(&u) : STR_EMPTY;
+    out->owner.scope = out->owner.known ? unpack_text(&u) : STR_EMPTY;
+    out->callback_job = told ? id_unpack(&u) : ID_NONE;
+    return unpack_done(&u) && version >= RECORD_VERSION && version <= BATCH_TOLD_VERSION &&
+           told == !id_is_none(out->callback_job);
 }
 
 void store_record_encode_schedule(const struct store_schedule *s, struct buf *out)

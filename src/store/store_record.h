@@ -45,6 +45,7 @@ struct store_batch {
     struct store_owner owner; /* of one without a callback queue */
     struct wall created_at;
     struct wall finished_at; /* set when the last member ended and the batch was sealed */
+    struct id callback_job;  /* that was made then; none: nobody is told, or it is not known */
     bool sealed;
 };
 

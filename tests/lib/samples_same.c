@@ -138,6 +138,7 @@ void samples_same_batch(const struct store_batch *got, const struct store_batch 
     assert_int_equal(got->finished_at.ns, want->finished_at.ns);
     assert_int_equal(got->sealed, want->sealed);
     same_owner(&got->owner, &want->owner);
+    same_id(got->callback_job, want->callback_job);
 }
 
 void samples_same_schedule(const struct store_schedule *got, const struct store_schedule *want)

@@ -20,16 +20,21 @@ void apply_batch_open(struct machine *m, const struct command *c, struct result 
 void apply_batch_seal(struct machine *m, const struct command *c, struct result *r)
 {
     struct batch *b = batches__find(m, c->batch_seal.id);
-    struct buf record;
     if (b != NULL) {
         batches__seal(m, b, r);
         return;
     }
-    /* Sealing one that is finished changes nothing; one that never was is not found. */
-    buf_init(&record, SIZE_MAX);
-    if (!store_get(&m->store, STORE_KIND_BATCH, str_from(c->batch_seal.id.b, ID_BYTES), &record)) {
+    /* Sealing one that is finished changes nothing, and its answer is that of the first time; one
+     * that never was is not found. */
+    if (!batches__callback_job(m, c->batch_seal.id, &r->id)) {
         entry__refuse(m, r, ERR_NOT_FOUND, "batch \"" STR_FMT "\" not found",
                       STR_ARG(entry__id_text(m, c->batch_seal.id, ID_BATCH)));
     }
-    buf_deinit(&record);
+}
+
+void apply_batch__seal_again(struct machine *m, const struct command *c, struct result *r)
+{
+    if (c->type == COMMAND_BATCH_SEAL && r->code == ERR_OK && id_is_none(r->id)) {
+        (void)batches__callback_job(m, c->batch_seal.id, &r->id);
+    }
 }

@@ -52,6 +52,12 @@ void apply_push_finish(struct machine *m, const struct command *c, struct result
 void apply_named_put(struct machine *m, const struct command *c, struct result *r);
 void apply_named_purge(struct machine *m, const struct command *c, struct result *r);
 
+/* apply_batch.c */
+
+/* The kept answer to a named seal was made before the end of its entry, when the callback's job was
+ * not there yet: add it, if the command is a seal. */
+void apply_batch__seal_again(struct machine *m, const struct command *c, struct result *r);
+
 /* entry.c */
 
 /* Refuse: the result carries the code and the message. */

@@ -71,7 +71,7 @@ static struct batch *batch_new(struct machine *m, struct id id, const struct sto
 static void batch_free(struct machine *m, struct batch *b)
 {
     CHECK(!b->dirty);
-    CHECK(b->sealed == NULL);
+    CHECK(b->seals == NULL);
     shares__give_back(&m->batch_shares, namespace_of(&b->rec), bytes_of(&b->rec));
     shares__give_back(&m->open_batch_shares, namespace_of(&b->rec), b->rec.sealed ? 0 : 1);
     map_remove(&m->batches, &b->node);
@@ -110,7 +110,9 @@ void batches__seal(struct machine *m, struct batch *b, struct result *r)
 {
     shares__give_back(&m->open_batch_shares, namespace_of(&b->rec), b->rec.sealed ? 0 : 1);
     b->rec.sealed = true;
-    b->sealed = r;
+    struct batch_seal *seal = ENTRY_ARRAY(m, struct batch_seal, 1);
+    *seal = (struct batch_seal){.result = r, .next = b->seals};
+    b->seals = seal;
     touch(m, b);
 }
 
@@ -176,8 +178,9 @@ static void finish(struct machine *m, struct batch *b)
         struct job callback = {JOB_DEFAULTS, .queue = b->rec.callback_queue,
                                .payload = callback_payload(m, b)};
         jobs__create(m, &callback);
-        if (b->sealed != NULL) {
-            b->sealed->id = callback.id;
+        b->rec.callback_job = m->entry_version >= COMMAND_ENTRY_VERSION ? callback.id : ID_NONE;
+        for (struct batch_seal *s = b->seals; s != NULL; s = s->next) {
+            s->result->id = callback.id;
         }
     }
 }
@@ -194,7 +197,7 @@ void batches__write_dirty(struct machine *m)
             finish(m, b);
         }
         CHECK(over == (b->rec.finished_at.ns != 0));
-        b->sealed = NULL;
+        b->seals = NULL;
         buf_clear(&m->store.scratch);
         store_record_encode_batch(&b->rec, &m->store.scratch);
         store_put(&m->store, STORE_KIND_BATCH, b->node.key, buf_str(&m->store.scratch));
@@ -202,6 +205,20 @@ void batches__write_dirty(struct machine *m)
             batch_free(m, b);
         }
     }
+}
+
+bool batches__callback_job(struct machine *m, struct id id, struct id *out_job)
+{
+    struct store_batch rec;
+    struct buf value;
+    buf_init(&value, SIZE_MAX);
+    bool known = store_get(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), &value);
+    if (known && !store_record_decode_batch(buf_str(&value), &rec)) {
+        check_fatal("the record of a batch cannot be read");
+    }
+    *out_job = known ? rec.callback_job : ID_NONE;
+    buf_deinit(&value);
+    return known;
 }
 
 bool batches__is_known(struct machine *m, struct id id)

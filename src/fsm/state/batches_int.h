@@ -11,10 +11,14 @@ bool batches__have_room(struct machine *m, const struct store_batch *rec, struct
 /* Like one with the callback and the owner of rec, sealed or not. */
 struct batch *batches__open(struct machine *m, const struct store_batch *rec);
 void batches__join(struct machine *m, struct batch *b);
-/* When that ends the batch, r->id is the callback's job at the end of the entry. */
+/* When that ends the batch, r->id is the callback's job at the end of the entry: in the answers to
+ * all seals of the entry. */
 void batches__seal(struct machine *m, struct batch *b, struct result *r);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
+/* The job that the callback of a finished batch has made; none when there is none, or when it is
+ * not known. False when there is no such batch in the store. */
+bool batches__callback_job(struct machine *m, struct id id, struct id *out_job);
 /* Is there such a batch, finished or not? */
 bool batches__is_known(struct machine *m, struct id id);
 /* From a backup, unless there is one of this id. */

@@ -24,7 +24,7 @@ static const struct compare_field batch_fields[] = {
     FIELD(U64, total), FIELD(U64, pending), FIELD(U64, succeeded), FIELD(U64, failed),
     FIELD(STR, callback_queue), FIELD(STR, callback_payload), FIELD(WALL, created_at),
     FIELD(WALL, finished_at), FIELD(BOOL, sealed), FIELD(BOOL, owner.known), FIELD(STR, owner.ns),
-    FIELD(STR, owner.scope),
+    FIELD(STR, owner.scope), FIELD(ID, callback_job),
 };
 #undef FIELD
 

@@ -183,10 +183,11 @@ uint64_t model_count(const struct model *m, struct str queue, enum job_state sta
     return count;
 }
 
-void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events)
+void model_begin(struct model *m, uint64_t index, uint8_t version, struct wall stamp, bool events)
 {
     CHECK(index > m->index);
     m->index = index;
+    m->version = version;
     m->now = stamp.ns > m->now.ns ? stamp : m->now;
     m->events_on = events;
     m->next_number = 0;
@@ -211,7 +212,7 @@ void model_end(struct model *m)
         if (b->record.sealed && b->record.pending == 0) {
             model_batch_finish(m, b);
         }
-        b->sealed = NULL;
+        b->seals = NULL;
     }
 }
 

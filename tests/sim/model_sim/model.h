@@ -75,11 +75,17 @@ struct model_lock {
     struct wall expires_at;
 };
 
+/* An answer to a seal, and the one before it. */
+struct model_seal {
+    struct result *result;
+    struct model_seal *before;
+};
+
 struct model_batch {
     struct id id;
     struct store_batch record;
-    bool touched;          /* written in this entry */
-    struct result *sealed; /* of the last seal in this entry */
+    bool touched;             /* written in this entry */
+    struct model_seal *seals; /* of this entry */
 };
 
 struct model_schedule {
@@ -145,11 +151,11 @@ struct model {
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
     struct model_list owed; /* struct id: jobs whose end not all who waited have heard of, by id */
-    uint8_t entry_version;  /* of the entry at hand */
     const struct model_reach *reach; /* NULL: all that is asked for fits */
 
     struct wall now; /* of the entry; never runs backwards */
     uint64_t index;
+    uint8_t version; /* of the entry */
     bool events_on;
     uint32_t next_number; /* of an id in this entry */
     uint64_t next_order;
@@ -167,8 +173,8 @@ struct model {
 struct model *model_new(void);
 void model_free(struct model *m); /* NULL is fine */
 
-/* An entry begins, stamped with this time. */
-void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events);
+/* An entry of this version begins, stamped with this time. */
+void model_begin(struct model *m, uint64_t index, uint8_t version, struct wall stamp, bool events);
 
 /* Apply the entry's next command. What it must answer is put into out, in memory of the model; the
  * message is left empty. */

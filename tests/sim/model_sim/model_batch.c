@@ -74,8 +74,11 @@ void model_batch_finish(struct model *m, struct model_batch *b)
                                                       .retry_base_ms = 5000,
                                                       .retry_max_ms = 600000,
                                                   });
-        if (b->sealed != NULL) {
-            b->sealed->id = j->doc.id;
+        for (const struct model_seal *s = b->seals; s != NULL; s = s->before) {
+            s->result->id = j->doc.id;
+        }
+        if (m->version >= COMMAND_ENTRY_VERSION) {
+            b->record.callback_job = j->doc.id;
         }
     }
 }
@@ -94,15 +97,15 @@ void model_batch_count_end(struct model *m, struct model_job *j, bool succeeded)
 }
 
 /* Free: one that was purged in this entry may still be sealed in it, which does nothing. */
-static bool purged_now(const struct model *m, struct id id)
+static struct model_batch *purged_now(const struct model *m, struct id id)
 {
     for (size_t i = 0; i < m->purged_batches.count; i++) {
-        const struct model_batch *b = m->purged_batches.at[i];
+        struct model_batch *b = m->purged_batches.at[i];
         if (id_eq(b->id, id)) {
-            return true;
+            return b;
         }
     }
-    return false;
+    return NULL;
 }
 
 void model_batch_open(struct model *m, const struct command_batch_open *c, struct result *out)
@@ -113,12 +116,18 @@ void model_batch_open(struct model *m, const struct command_batch_open *c, struc
 void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out)
 {
     struct model_batch *b = model_find_batch(m, c->id);
-    if (b != NULL && b->record.finished_at.ns == 0) {
-        b->record.sealed = true;
-        b->sealed = out;
-        model_batch_touch(m, b);
+    if (b == NULL) {
+        b = purged_now(m, c->id);
     }
-    if (b == NULL && !purged_now(m, c->id)) {
+    if (b == NULL) {
         model_refuse(out, ERR_NOT_FOUND);
+    } else if (b->record.finished_at.ns != 0) {
+        out->id = b->record.callback_job;
+    } else {
+        struct model_seal *seal = model_alloc(m, sizeof *seal);
+        *seal = (struct model_seal){.result = out, .before = b->seals};
+        b->record.sealed = true;
+        b->seals = seal;
+        model_batch_touch(m, b);
     }
 }

@@ -203,8 +203,7 @@ static void make_entry(struct run *r, uint64_t index)
     buf_clear(&r->entry);
     r->version = version_of_entry(r);
     command_entry_begin(&r->entry, r->version, stamp, events);
-    r->model->entry_version = r->version;
-    model_begin(r->model, index, stamp, events);
+    model_begin(r->model, index, r->version, stamp, events);
     note_claimable(r);
     r->count = generate_count(&r->generate);
     CHECK(r->count <= COMMANDS_MAX);

@@ -299,14 +299,68 @@ static void seal__says_which_job_tells_of_the_end(void **state)
     struct id made = kit_apply(k, &c)->id;
     assert_false(id_is_none(made));
     assert_true(id_eq(kit_claim(k, g.callback), made));
-    assert_true(id_is_none(kit_apply(k, &c)->id)); /* it has been told */
+    for (unsigned pass = 0; pass < 2; pass++) {
+        uint64_t digest = kit_digest(k);
+        assert_true(id_eq(kit_apply(k, &c)->id, made)); /* whoever did not hear it asks again */
+        assert_int_equal(kit_digest(k), digest);
+        kit_reopen(k);
+    }
     g.batch = open_batch(k, g.callback);
     g.members[0] = join(k, g.queue, g.batch);
     c.batch_seal.id = g.batch;
     assert_true(id_is_none(kit_apply(k, &c)->id)); /* it has not ended */
+    assert_true(id_is_none(kit_apply(k, &c)->id));
+    (void)kit_ack(k, kit_claim(k, g.queue));
+    made = kit_claim(k, g.callback);
+    assert_true(id_eq(kit_apply(k, &c)->id, made));
+    assert_true(id_eq(record_of(k, g.batch).callback_job, made));
     g.batch = open_batch(k, "");
     c.batch_seal.id = g.batch;
     assert_true(id_is_none(kit_apply(k, &c)->id)); /* nobody is told */
+}
+
+static void seal__twice_in_an_entry_is_told_twice(void **state)
+{
+    struct kit *k = *state;
+    const char *callback = kit_name(k);
+    struct command c = {.type = COMMAND_BATCH_SEAL, .batch_seal = {.id = open_batch(k, callback)}};
+    struct command both[] = {c, c};
+    const struct result *r = kit_apply_all(k, both, 2);
+    struct id made = r[0].id;
+    assert_true(id_eq(r[1].id, made));
+    assert_true(id_eq(kit_claim(k, callback), made));
+}
+
+/* The answer to a named command is kept before the callback's job is there. */
+static void seal__with_a_name_is_told_again(void **state)
+{
+    static const struct id name = {.b = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+    struct kit *k = *state;
+    const char *callback = kit_name(k);
+    struct command c = {.type = COMMAND_BATCH_SEAL, .batch_seal = {.id = open_batch(k, callback)}};
+    uint64_t since = k->index;
+    struct id made = kit_apply_named(k, &c, name, since)->id;
+    assert_true(id_eq(kit_claim(k, callback), made));
+    for (unsigned pass = 0; pass < 2; pass++) {
+        assert_true(id_eq(kit_apply_named(k, &c, name, since)->id, made));
+        kit_reopen(k);
+    }
+    kit_expect_count(k, callback, JOB_ACTIVE, 1);
+}
+
+/* Entries of before kept no such id, so that all nodes write the same. */
+static void seal__of_an_old_entry_is_not_told_again(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct command c = {.type = COMMAND_BATCH_SEAL,
+                        .batch_seal = {.id = open_batch(k, kit_name(k))}};
+    k->entry_version = COMMAND_ENTRY_PUT;
+    assert_false(id_is_none(kit_apply(k, &c)->id));
+    assert_true(id_is_none(kit_apply(k, &c)->id));
+    k->entry_version = present;
+    assert_true(id_is_none(kit_apply(k, &c)->id));
+    assert_true(id_is_none(record_of(k, c.batch_seal.id).callback_job));
 }
 
 static void seal__of_an_unknown_batch_is_not_found(void **state)
@@ -446,6 +500,9 @@ TEST_GROUP_FIXTURE(apply_batch, kit_setup, kit_teardown,
                    cmocka_unit_test(open__batch_finishes_when_it_is_sealed_and_empty),
                    cmocka_unit_test(seal__of_an_empty_batch_finishes_it),
                    cmocka_unit_test(seal__says_which_job_tells_of_the_end),
+                   cmocka_unit_test(seal__twice_in_an_entry_is_told_twice),
+                   cmocka_unit_test(seal__with_a_name_is_told_again),
+                   cmocka_unit_test(seal__of_an_old_entry_is_not_told_again),
                    cmocka_unit_test(seal__of_an_unknown_batch_is_not_found),
                    cmocka_unit_test(owner__stays_with_the_batch),
                    cmocka_unit_test(open__has_a_limit_for_a_namespace),

@@ -223,6 +223,30 @@ static void batch_with_an_owner__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void batch_with_its_callback__decodes(void **state)
+{
+    (void)state;
+    struct store_batch want = samples_batch();
+    struct buf present;
+    want.callback_job = samples_id(61);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        struct store_batch got;
+        struct buf file;
+        buf_init(&present, 1 << 16);
+        store_record_encode_batch(&want, &present);
+        golden_read_present(pass == 0 ? "record-batch-3.bin" : "record-batch-owned-3.bin", &present,
+                            &file);
+        assert_true(store_record_decode_batch(buf_str(&file), &got));
+        samples_same_batch(&got, &want);
+        memset(file.ptr + file.len - ID_BYTES, 0,
+               ID_BYTES); /* the version says that there is one */
+        assert_false(store_record_decode_batch(buf_str(&file), &got));
+        buf_deinit(&present);
+        buf_deinit(&file);
+        want.owner = samples_owner();
+    }
+}
+
 static void webhook_with_a_scope__decodes(void **state)
 {
     (void)state;
@@ -420,6 +444,7 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
            cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(bulk_with_a_scope__decodes),
            cmocka_unit_test(batch_with_an_owner__decodes),
+           cmocka_unit_test(batch_with_its_callback__decodes),
            cmocka_unit_test(webhook_with_a_scope__decodes), cmocka_unit_test(webhook__decodes),
            cmocka_unit_test(worker_with_a_version__decodes),
            cmocka_unit_test(error_with_a_version__decodes), cmocka_unit_test(history_cell__decodes),
