@@ -176,7 +176,6 @@ void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct m
                         void *data);
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
 
-/* A worker that was seen lately. The texts live until the next apply. */
 /* What a namespace holds (empty: the default one). */
 struct machine_space {
     uint64_t jobs, payload_bytes; /* of those that have not ended */
@@ -184,6 +183,7 @@ struct machine_space {
 };
 void machine_space(const struct machine *m, struct str ns, struct machine_space *out);
 
+/* A worker that was seen lately. The texts live until the next apply. */
 struct machine_worker {
     struct str ns; /* whose it is; empty: the default one's */
     struct str id; /* unique in its namespace */
@@ -207,6 +207,14 @@ uint64_t machine_webhook_changes(const struct machine *m);
 
 /* How often a bulk operation was put since the machine was opened. */
 uint64_t machine_bulk_puts(const struct machine *m);
+
+/* What is kept of things that have a limit for all namespaces together. */
+struct machine_kept {
+    uint64_t reply_bytes;  /* LIMIT_REPLY_BYTES */
+    uint64_t open_batches; /* LIMIT_BATCHES_OPEN */
+    uint64_t batch_bytes;  /* LIMIT_BATCH_BYTES */
+};
+struct machine_kept machine_kept(const struct machine *m);
 
 /* Memory that grows with the number of live jobs. */
 uint64_t machine_index_bytes(const struct machine *m);

@@ -237,6 +237,13 @@ uint64_t machine_index_bytes(const struct machine *m)
            items * sizeof(struct heap_item);
 }
 
+struct machine_kept machine_kept(const struct machine *m)
+{
+    return (struct machine_kept){.reply_bytes = m->reply_shares.used,
+                                 .open_batches = m->open_batch_shares.used,
+                                 .batch_bytes = m->batch_shares.used};
+}
+
 void machine_space(const struct machine *m, struct str ns, struct machine_space *out)
 {
     const struct space *s = spaces__find(m, ns);

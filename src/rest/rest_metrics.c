@@ -292,6 +292,10 @@ static uint64_t state_number(const char *role)
     X("corvo_push_hosts_breaker_open",         "gauge",   v->push.hosts_open,         "Push hosts whose circuit breaker is open or half-open.") \
     X("corvo_push_hosts_hanging",              "gauge",   v->push.hosts_hung,         "Push hosts whose last request timed out.") \
     \
+    X("corvo_idempotency_bytes",               "gauge",   v->kept.reply_bytes,         "Size of the responses stored for Idempotency-Key, in bytes. At most 1 GiB, half of it for one namespace.") \
+    X("corvo_batches_open",                    "gauge",   v->kept.open_batches,        "Batches that are not sealed. At most 100000, half of them in one namespace.") \
+    X("corvo_batch_callback_bytes",            "gauge",   v->kept.batch_bytes,         "Size of the callbacks of batches that have not ended, in bytes. At most 256 MiB, half of it for one namespace.") \
+    \
     X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Memory limit for requests, responses and streams, in bytes.") \
     X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Memory used by requests, responses and streams, in bytes.") \
     X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Allocations refused because the memory limit was reached.") \

@@ -60,6 +60,7 @@ static void look(struct rest_call *c, struct machine *m)
     }
     if ((v->parts & REST_NUMBERS_COUNTS) != 0) {
         machine_each_worker(m, count_worker, v);
+        v->kept = machine_kept(m);
         if (!machine_queue_find(m, v->scheduler_queue, &v->scheduler)) {
             v->scheduler = (struct machine_queue){.paused = false};
         }

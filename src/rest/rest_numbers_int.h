@@ -41,6 +41,7 @@ struct rest_numbers {
     /* REST_NUMBERS_COUNTS */
     uint64_t worker_count;
     uint64_t worker_active_count;
+    struct machine_kept kept;
     struct os_process_usage process;
     uint64_t streams_total, streams_ended, streams_cut, stream_events; /* of events */
     struct webhook_stats webhooks;

@@ -290,6 +290,25 @@ class Metrics(ApiTest):
         self.assertEqual(samples["corvo_cluster_is_leader"], 1)
         self.assertEqual(samples["corvo_raft_state"], 2)
 
+    def test_what_is_kept_under_a_limit(self):
+        """7.4: open batches and callbacks; answers of Idempotency-Key."""
+        names = ("corvo_batches_open", "corvo_batch_callback_bytes", "corvo_idempotency_bytes")
+
+        def since(samples):
+            return [samples[n] - before[n] for n in names]
+
+        before, _ = self.metrics()
+        batch_id = self.api.post("/api/v1/batch", {"callback_queue": "c" * 10, "callback_payload": [1]}).json["batch_id"]
+        once = self.api.with_headers(Idempotency_Key="k" * 20)
+        once.enqueue(self.queue)
+        once.enqueue(self.queue)
+        samples, _ = self.metrics()
+        self.assertEqual(since(samples)[:2], [1, 13])
+        self.assertTrue(100 < since(samples)[2] < 300, since(samples))
+        self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
+        samples, _ = self.metrics()
+        self.assertEqual(since(samples)[:2], [0, 0])
+
     def test_requests_are_counted_by_route(self):
         """20.5: method and route; parameters are :id, so the cardinality is bounded."""
         for n in range(3):
