@@ -151,6 +151,8 @@ struct job {
     uint32_t error_count;     /* error entries ever written; the newest LIMIT_JOB_ERRORS are kept */
     uint32_t iteration_count; /* iteration rows */
     uint32_t usage_count;     /* usage rows */
+    uint32_t usage_summed;    /* of these, from the first on, so many are in usage_nusd */
+    int64_t usage_nusd;       /* what they cost */
 
     /* Of a job that the server itself delivers (scheduler.md 21); empty and 0 in all others. */
     struct str push;    /* where to: a JSON object, see fsm/command/push_target.h. Has secrets */

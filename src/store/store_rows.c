@@ -280,6 +280,35 @@ bool store_rows_decode_iteration(struct str value, struct store_iteration *out)
     return unpack_done(&u) && status >= STORE_ITERATION_CONTINUE && status <= STORE_ITERATION_HOLD;
 }
 
+static bool read_iteration(struct store *s, struct id job, uint32_t place, struct buf *room,
+                           struct store_iteration *out)
+{
+    if (!read_row(s, job, STORE_ROW_ITERATION, place, room)) {
+        return false;
+    }
+    if (!store_rows_decode_iteration(buf_str(room), out)) {
+        check_fatal("an iteration of a job cannot be read");
+    }
+    return true;
+}
+
+bool store_rows_find_iteration(struct store *s, const struct job *j, int64_t iteration,
+                               struct buf *room, struct store_iteration *out)
+{
+    uint32_t until = 0; /* rows before it are of this iteration, or of earlier ones */
+    uint32_t after = j->iteration_count; /* from here on they are of later ones, or of this entry */
+    while (until < after) {
+        uint32_t middle = until + (after - until) / 2;
+        if (read_iteration(s, j->id, middle, room, out) && out->iteration <= iteration) {
+            until = middle + 1;
+        } else {
+            after = middle;
+        }
+    }
+    return until > 0 && read_iteration(s, j->id, until - 1, room, out) &&
+           out->iteration == iteration;
+}
+
 /* Walk the committed rows of one kind under a job. */
 static void each_row(struct store *s, struct id job, char kind,
                      void (*fn)(void *data, struct str value), void *data)

@@ -113,6 +113,12 @@ void store_rows_each_iteration(struct store *s, struct id job,
                                void (*fn)(void *data, const struct store_iteration *it),
                                void *data);
 
+/* The newest committed row of that iteration, whose texts are in room; false when there is none.
+ * Iterations only grow from row to row, so few rows are read. */
+ATTR_NODISCARD bool store_rows_find_iteration(struct store *s, const struct job *j,
+                                              int64_t iteration, struct buf *room,
+                                              struct store_iteration *out);
+
 void store_rows_each_try(struct store *s, struct id job,
                          void (*fn)(void *data, const struct store_try *t), void *data);
 const char *store_rows_try_word(enum store_try_error error);

@@ -39,6 +39,8 @@ static void same_numbers(const struct job *got, const struct job *want)
     assert_int_equal(got->error_count, want->error_count);
     assert_int_equal(got->iteration_count, want->iteration_count);
     assert_int_equal(got->usage_count, want->usage_count);
+    assert_int_equal(got->usage_summed, want->usage_summed);
+    assert_int_equal(got->usage_nusd, want->usage_nusd);
     assert_int_equal(got->created_at.ns, want->created_at.ns);
     assert_int_equal(got->scheduled_at.ns, want->scheduled_at.ns);
     assert_int_equal(got->expire_at.ns, want->expire_at.ns);

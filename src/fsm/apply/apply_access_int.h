@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "fsm/machine_int.h"
 #include "store/store_access.h"
+#include "store/store_rows.h"
 
 /* apply_budget.c */
 struct apply_budget_verdict {
@@ -19,11 +20,11 @@ struct apply_budget_verdict apply_budget__at_fetch(struct machine *m, struct str
 /* This job would be handed out: its tags count too. */
 struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j);
 /* What the job has cost, and this report on top. */
-struct apply_budget_verdict apply_budget__of_job(struct machine *m, const struct job *j,
+struct apply_budget_verdict apply_budget__of_job(struct machine *m, struct job *j,
                                                  const struct store_tokens *t);
-/* A report was written down. */
-void apply_budget__spent(struct machine *m, const struct job *j, const struct store_tokens *t,
-                         bool ack);
+/* Write down what a worker reports of the job, if it reports anything. j is to be written after. */
+void apply_budget__report(struct machine *m, struct job *j, enum store_phase phase,
+                          const struct store_tokens *t);
 /* The job, which is live, becomes held by the move. */
 void apply_budget__hold(struct machine *m, struct job *j, enum job_move move, struct str reason);
 /* Is nothing handed out of the queue? */
@@ -41,6 +42,12 @@ void apply_budget__close(struct machine *m);
 /* spends.c */
 /* A report of the job is written down, of an ack or a heartbeat. */
 void spends__report(struct machine *m, const struct job *j, int64_t nusd, bool ack);
+/* What all reports of the job cost, and this much more. Since entries of version 11 those of the
+ * same entry count too: the sum is in the document. Where it is not, it is made from the rows, and
+ * stays in j. */
+int64_t spends__of_job(struct machine *m, struct job *j, int64_t more_nusd);
+/* One more report of the job is about to get a row. */
+void spends__add_to_job(struct machine *m, struct job *j, int64_t nusd);
 /* The keys of what was spent on the tags of a job: their number. */
 size_t spends__tags(struct machine *m, const struct job *j, struct str out[LIMIT_TAGS]);
 /* What was spent today. The key is 'q' and a queue, 'g' and a namespace, or a tag's. */

@@ -9,18 +9,6 @@
 #include "core/agent.h"
 #include "fsm/apply/apply_int.h"
 
-static void record_usage(struct machine *m, struct job *j, const struct store_tokens *tokens)
-{
-    if (store_rows_tokens_any(tokens)) {
-        store_rows_add_usage(&m->store, j,
-                             &(struct store_usage){.attempt = j->attempt,
-                                                   .phase = STORE_PHASE_ACK,
-                                                   .created_at = m->now,
-                                                   .tokens = *tokens});
-        apply_budget__spent(m, j, tokens, true);
-    }
-}
-
 /* The word of the worker, unless a policy wants a person to look first: then it is a hold, with the
  * worker's reason where it gave one. */
 static enum command_agent_status status_of(struct machine *m, const struct job *j,
@@ -104,7 +92,7 @@ static bool is_for_agents(enum command_agent_status status)
     return status != COMMAND_AGENT_NONE && status != COMMAND_AGENT_HOLD_ANY;
 }
 
-static bool may_ack(struct machine *m, const struct job *j, const struct command_ack_item *it,
+static bool may_ack(struct machine *m, struct job *j, const struct command_ack_item *it,
                     bool any_cost, struct result *r)
 {
     if (!jobs__may_move(m, j, JOB_MOVE_COMPLETE, ERR_ACK, r) ||
@@ -134,7 +122,7 @@ static bool may_ack(struct machine *m, const struct job *j, const struct command
 
 static void acknowledge(struct machine *m, struct job *j, const struct command_ack_item *it)
 {
-    record_usage(m, j, &it->usage);
+    apply_budget__report(m, j, STORE_PHASE_ACK, &it->usage);
     if (it->checkpoint.len > 0) {
         j->checkpoint = it->checkpoint;
     }

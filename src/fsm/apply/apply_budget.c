@@ -187,14 +187,10 @@ static struct str reason_of(struct machine *m, const struct spend_limit *b)
     return entry__keep(m, &text);
 }
 
-void apply_budget__spent(struct machine *m, const struct job *j, const struct store_tokens *t,
-                         bool ack)
+static void add_to_sums(struct machine *m, const struct job *j, int64_t nusd, bool ack)
 {
     struct about about = {.count = 0};
-    if (!store_rows_tokens_any(t)) {
-        return;
-    }
-    spends__report(m, j, t->cost_nusd, ack);
+    spends__report(m, j, nusd, ack);
     if (m->budgets.count == 0) {
         return;
     }
@@ -208,6 +204,19 @@ void apply_budget__spent(struct machine *m, const struct job *j, const struct st
                                                       .queue = j->queue,
                                                       .text = reason_of(m, b)});
         }
+    }
+}
+
+void apply_budget__report(struct machine *m, struct job *j, enum store_phase phase,
+                          const struct store_tokens *t)
+{
+    if (store_rows_tokens_any(t)) {
+        spends__add_to_job(m, j, t->cost_nusd);
+        store_rows_add_usage(
+            &m->store, j,
+            &(struct store_usage){
+                .attempt = j->attempt, .phase = phase, .created_at = m->now, .tokens = *t});
+        add_to_sums(m, j, t->cost_nusd, phase == STORE_PHASE_ACK);
     }
 }
 
@@ -262,19 +271,11 @@ struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const 
     return verdict_of(m, found);
 }
 
-static void sum_up(void *data, const struct store_usage *u)
-{
-    int64_t *sum = data;
-    int64_t nusd = u->tokens.cost_nusd;
-    *sum = *sum > INT64_MAX - nusd ? INT64_MAX : *sum + nusd;
-}
-
-struct apply_budget_verdict apply_budget__of_job(struct machine *m, const struct job *j,
+struct apply_budget_verdict apply_budget__of_job(struct machine *m, struct job *j,
                                                  const struct store_tokens *t)
 {
     const struct spend_limit *lowest = NULL;
     struct about about = {.count = 0};
-    int64_t sum = t->cost_nusd;
     if (m->budgets.count == 0 || !store_rows_tokens_any(t)) {
         return (struct apply_budget_verdict){0};
     }
@@ -294,7 +295,7 @@ struct apply_budget_verdict apply_budget__of_job(struct machine *m, const struct
     if (lowest == NULL) {
         return (struct apply_budget_verdict){0};
     }
-    store_rows_each_usage(&m->store, j->id, sum_up, &sum);
+    int64_t sum = spends__of_job(m, j, t->cost_nusd);
     return verdict_of(m, sum > lowest->rec.per_job_nusd ? lowest : NULL);
 }
 

@@ -55,14 +55,7 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
         j.checkpoint = it->checkpoint;
     }
     struct apply_budget_verdict v = apply_budget__of_job(m, &j, &it->usage);
-    if (store_rows_tokens_any(&it->usage)) {
-        store_rows_add_usage(&m->store, &j,
-                             &(struct store_usage){.attempt = j.attempt,
-                                                   .phase = STORE_PHASE_HEARTBEAT,
-                                                   .created_at = m->now,
-                                                   .tokens = it->usage});
-        apply_budget__spent(m, &j, &it->usage, false);
-    }
+    apply_budget__report(m, &j, STORE_PHASE_HEARTBEAT, &it->usage);
     *out_exceeded = v.exceeded;
     if (v.exceeded) {
         return stop(m, &j, family, &v);

@@ -20,11 +20,32 @@ static void look(void *data, const struct store_iteration *it)
     }
 }
 
+/* Of an iteration; entries of earlier versions read them all, in whatever order a backup had them.
+ */
+static bool find_checkpoint(struct machine *m, const struct job *j, int64_t iteration,
+                            struct str *out)
+{
+    struct search s = {.wanted = iteration};
+    buf_init(&s.checkpoint, SIZE_MAX);
+    if (m->entry_version >= COMMAND_ENTRY_VERSION) {
+        struct store_iteration row;
+        struct buf room;
+        buf_init(&room, SIZE_MAX);
+        s.found = store_rows_find_iteration(&m->store, j, iteration, &room, &row);
+        buf_add_str(&s.checkpoint, s.found ? row.checkpoint : STR_EMPTY);
+        buf_deinit(&room);
+    } else {
+        store_rows_each_iteration(&m->store, j->id, look, &s);
+    }
+    *out = entry__keep(m, &s.checkpoint);
+    return s.found;
+}
+
 void apply_replay(struct machine *m, const struct command *c, struct result *r)
 {
     struct job source;
     enum store_family family;
-    struct search s = {.wanted = c->replay.from};
+    struct str checkpoint;
     const struct command_once *once = &c->replay.once;
     if (replies__find(m, once->key, once->hash, r)) {
         return;
@@ -37,10 +58,7 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
                       STR_ARG(entry__id_text(m, source.id, ID_JOB)));
         return;
     }
-    buf_init(&s.checkpoint, SIZE_MAX);
-    store_rows_each_iteration(&m->store, source.id, look, &s);
-    struct str checkpoint = entry__keep(m, &s.checkpoint);
-    if (!s.found) {
+    if (!find_checkpoint(m, &source, c->replay.from, &checkpoint)) {
         entry__refuse(m, r, ERR_REPLAY, "job " STR_FMT " has no iteration %lld",
                       STR_ARG(entry__id_text(m, source.id, ID_JOB)), (long long)c->replay.from);
         return;

@@ -238,6 +238,49 @@ static void add_tags(struct machine *m, const struct job *j, int64_t nusd, struc
     }
 }
 
+/* --- single jobs --- */
+
+static void add_row(void *data, const struct store_usage *u)
+{
+    int64_t *sum = data;
+    *sum = add_capped(*sum, u->tokens.cost_nusd);
+}
+
+static int64_t sum_rows(struct machine *m, struct id job)
+{
+    int64_t sum = 0;
+    store_rows_each_usage(&m->store, job, add_row, &sum);
+    return sum;
+}
+
+/* Rows that are in no sum were all written by earlier entries, because this one counts its own:
+ * they are all in the store. */
+static void catch_up(struct machine *m, struct job *j)
+{
+    if (j->usage_summed != j->usage_count) {
+        j->usage_nusd = sum_rows(m, j->id);
+        j->usage_summed = j->usage_count;
+    }
+}
+
+int64_t spends__of_job(struct machine *m, struct job *j, int64_t more_nusd)
+{
+    if (m->entry_version < COMMAND_ENTRY_VERSION) {
+        return add_capped(sum_rows(m, j->id), more_nusd);
+    }
+    catch_up(m, j);
+    return add_capped(j->usage_nusd, more_nusd);
+}
+
+void spends__add_to_job(struct machine *m, struct job *j, int64_t nusd)
+{
+    if (m->entry_version >= COMMAND_ENTRY_VERSION) {
+        catch_up(m, j);
+        j->usage_nusd = add_capped(j->usage_nusd, nusd);
+        j->usage_summed++;
+    }
+}
+
 /* --- what the others ask for --- */
 
 void spends__report(struct machine *m, const struct job *j, int64_t nusd, bool ack)

@@ -29,6 +29,7 @@ static const struct compare_field job_fields[] = {
     FIELD(I64, agent.max_cost_nusd), FIELD(I64, agent.timeout_ms), FIELD(STR, agent.timeout),
     FIELD(I64, agent.iteration), FIELD(I64, agent.total_cost_nusd), FIELD(IDS, waits_for),
     FIELD(U32, error_count), FIELD(U32, iteration_count), FIELD(U32, usage_count),
+    FIELD(U32, usage_summed), FIELD(I64, usage_nusd),
 };
 #undef FIELD
 

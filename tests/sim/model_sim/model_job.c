@@ -175,6 +175,13 @@ void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase 
     }
     *at = u;
     j->doc.usage_count++;
+    if (m->version >= COMMAND_ENTRY_VERSION) {
+        j->doc.usage_summed = j->doc.usage_count;
+        j->doc.usage_nusd = 0;
+        for (u = j->usages; u != NULL; u = u->next) {
+            j->doc.usage_nusd += u->row.tokens.cost_nusd;
+        }
+    }
 }
 
 void model_job_add_iteration(struct model *m, struct model_job *j, struct store_iteration row)

@@ -345,10 +345,80 @@ static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
     }
 }
 
+/* A heartbeat that reports the same twice, for one job. */
+static const struct result *beat_twice(struct kit *k, struct id id, int64_t nusd)
+{
+    struct command_heartbeat_item items[] = {
+        {.id = id, .usage = {.input = 1, .cost_nusd = nusd}},
+        {.id = id, .usage = {.input = 1, .cost_nusd = nusd}},
+    };
+    struct command c = {.type = COMMAND_HEARTBEAT,
+                        .heartbeat = {.items = items, .count = COUNT_OF(items)}};
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->count, COUNT_OF(items));
+    return r;
+}
+
+/* A report counts as soon as it is there, and the next one of the same entry comes on top. */
+static void budget_of_one_job__counts_reports_of_the_same_entry(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct id now = kit_active(k, "beats");
+    struct id then = kit_active(k, "beats");
+    set_budget(k, NAME("q\0beats"), per_job(100));
+    const struct result *r = beat_twice(k, now, 51);
+    assert_false(r->items[0].budget_exceeded);
+    assert_true(r->items[1].budget_exceeded);
+    assert_int_equal(r->items[1].status, RESULT_CANCEL);
+    kit_expect_state(k, now, JOB_CANCELLED);
+    assert_int_equal(kit_job(k, now).usage_nusd, 102);
+    /* Entries of earlier versions did not see it, and leave no sum. */
+    k->entry_version = COMMAND_ENTRY_PUT;
+    r = beat_twice(k, then, 51);
+    k->entry_version = present;
+    assert_false(r->items[1].budget_exceeded);
+    kit_expect_state(k, then, JOB_ACTIVE);
+    assert_int_equal(kit_job(k, then).usage_summed, 0);
+    delete_budget(k, NAME("q\0beats"));
+}
+
+static enum err_code ack_code(struct kit *k, struct id id, int64_t nusd)
+{
+    struct command_ack_item item = {.id = id, .usage = {.input = 1, .cost_nusd = nusd}};
+    return kit_apply(k, &(struct command){.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}})
+        ->code;
+}
+
+/* What entries of earlier versions have reported counts, whenever they came. */
+static void budget_of_one_job__counts_reports_without_a_sum(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct id id = kit_active(k, "sum");
+    struct command_heartbeat_item item = {.id = id, .usage = {.input = 1, .cost_nusd = 30}};
+    for (unsigned i = 0; i < 4; i++) {
+        k->entry_version = i % 2 == 0 ? COMMAND_ENTRY_PUT : present;
+        (void)kit_beat_item(k, item);
+        struct job j = kit_job(k, id);
+        assert_int_equal(j.usage_count, i + 1);
+        assert_int_equal(j.usage_summed, i % 2 == 0 ? i : i + 1);
+        assert_int_equal(j.usage_nusd, 30 * j.usage_summed);
+    }
+    k->entry_version = present;
+    set_budget(k, NAME("q\0sum"), per_job(150));
+    assert_int_equal(ack_code(k, id, 31), ERR_BUDGET_EXCEEDED);
+    assert_int_equal(ack_code(k, id, 30), ERR_OK);
+    assert_int_equal(kit_job(k, id).usage_nusd, 150);
+    delete_budget(k, NAME("q\0sum"));
+}
+
 TEST_GROUP_FIXTURE(apply_budget, kit_setup, kit_teardown,
                    cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
                    cmocka_unit_test(budget__counts_what_was_spent_before_it),
                    cmocka_unit_test(budget_of_one_job__refuses_acks_that_ask_for_it),
+                   cmocka_unit_test(budget_of_one_job__counts_reports_of_the_same_entry),
+                   cmocka_unit_test(budget_of_one_job__counts_reports_without_a_sum),
                    cmocka_unit_test(sums__equal_a_recount),
                    cmocka_unit_test(sums__of_tags_are_limited),
                    cmocka_unit_test(sums__are_not_kept_of_old_entries),

@@ -40,6 +40,10 @@ static void documents__decode(void **state)
     /* Since the time is kept at which a job came into line. */
     full.ready_at.ns = 1700000000223456789;
     expect_document("document-ready-2.bin", &full);
+    /* Since what a job has cost is kept with it. */
+    full.usage_summed = 3;
+    full.usage_nusd = 1234567890123;
+    expect_document("document-summed-2.bin", &full);
     /* Since the server delivers jobs. */
     struct job push = samples_job_push();
     expect_document("document-push-2.bin", &push);

@@ -107,6 +107,37 @@ static void add__numbers_rows_over_all_jobs_and_kinds(void **state)
     assert_int_equal(f->store.meta.next_row, 6);
 }
 
+/* Iterations grow from row to row; one that was held has several rows. */
+static void find_iteration__finds_the_newest_row_of_it(void **state)
+{
+    struct store_fixture *f = *state;
+    static const int64_t iterations[] = {2, 3, 3, 3, 4, 6, 6, 7};
+    struct job j = {.id = samples_id(1)};
+    struct store_iteration it = samples_iteration();
+    struct buf room;
+    buf_init(&room, 1 << 16);
+    assert_false(store_rows_find_iteration(&f->store, &j, 1, &room, &it));
+    for (size_t i = 0; i < COUNT_OF(iterations); i++) {
+        it = samples_iteration();
+        it.iteration = iterations[i];
+        store_rows_add_iteration(&f->store, &j, &it);
+        if (i == COUNT_OF(iterations) - 2) {
+            store_fixture_commit(f); /* the last row is not there yet */
+        }
+    }
+    for (int64_t wanted = 0; wanted < 9; wanted++) {
+        uint64_t row = 0; /* from 1 */
+        for (size_t i = 0; i < COUNT_OF(iterations) - 1; i++) {
+            row = iterations[i] == wanted ? i + 1 : row;
+        }
+        assert_int_equal(store_rows_find_iteration(&f->store, &j, wanted, &room, &it), row > 0);
+        if (row > 0) {
+            assert_int_equal(it.row, row);
+        }
+    }
+    buf_deinit(&room);
+}
+
 static void expect_whole_error(void *data, const struct store_error *e)
 {
     samples_same_error(e, data);
@@ -313,6 +344,7 @@ TEST_GROUP(store_rows, STORE_TEST(add__numbers_rows_over_all_jobs_and_kinds),
            STORE_TEST(rows__keep_every_member),
            STORE_TEST(errors__beyond_the_limit_go_from_the_oldest),
            STORE_TEST(remove__takes_all_rows_of_one_job),
+           STORE_TEST(find_iteration__finds_the_newest_row_of_it),
            cmocka_unit_test(tokens_any__sees_each_member),
            cmocka_unit_test(decode__refuses_what_was_never_written),
            STORE_TEST(damage_and_read_failures__stop_the_process));
