@@ -134,7 +134,7 @@ static bool may_succeed(const struct engine *e, const struct engine_op *op, stru
     for (size_t i = 0; i < op->claim.queue_count; i++) {
         struct wall until;
         if (machine_claimable(e->machine, op->claim.queues[i], now, &until) ||
-            machine_over_budget(e->machine, op->claim.queues[i])) {
+            machine_over_budget(e->machine, op->claim.queues[i], now)) {
             return true;
         }
     }

@@ -105,8 +105,8 @@ struct machine_bulk {
 };
 bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out);
 
-/* Would a claim on this queue at this moment find a job? When only a throttle stands in the way,
- * *out_until is set to when it gives way; it is 0 otherwise. */
+/* Would a claim on this queue at this moment find a job? When a throttle or a daily budget stands
+ * in the way, *out_until is set to when it gives way; it is 0 otherwise. */
 bool machine_claimable(struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until);
 
@@ -126,7 +126,12 @@ uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str
 
 /* Would a claim on this queue be refused, or hold a job, because of a budget? While it is, the
  * queue has nothing to claim. */
-bool machine_over_budget(struct machine *m, struct str queue);
+bool machine_over_budget(struct machine *m, struct str queue, struct wall now);
+
+/* Is the first job in line one that a budget for its tags holds? Then a claim that may hold none
+ * (no_hold) finds nothing. *out_until as above. */
+bool machine_next_is_held(struct machine *m, struct str queue, struct wall now,
+                          struct wall *out_until);
 
 /* Jobs of a queue and priority that wait to be delivered to one host. */
 struct machine_push_line {

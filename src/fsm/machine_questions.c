@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "fsm/apply/apply_int.h"
 #include "fsm/machine.h"
+#include "store/store_job.h"
 
 static void earliest(struct wall *at, const struct heap *h, int64_t after)
 {
@@ -102,13 +103,39 @@ bool machine_claimable(struct machine *m, struct str queue, struct wall now, str
     const struct queue *q = queues__find(m, queue);
     *out_until = WALL_NONE;
     return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until) &&
-           !apply_budget__blocks(m, queue);
+           !apply_budget__blocks(m, queue, now, out_until);
+}
+
+/* From the store, because what an entry reads counts, and this is none. */
+static bool read_first(struct machine *m, const struct queue *q, struct buf *doc, struct job *out)
+{
+    const struct live_job *l = queues__first_in_line(m, q);
+    struct err err;
+    return l != NULL && store_docs_read(&m->store, l->id, doc) &&
+           store_job_decode(l->id, buf_str(doc), out, &err) == ERR_OK;
+}
+
+bool machine_next_is_held(struct machine *m, struct str queue, struct wall now,
+                          struct wall *out_until)
+{
+    const struct queue *q = queues__find(m, queue);
+    struct job j;
+    struct buf doc;
+    *out_until = WALL_NONE;
+    if (q == NULL || m->tag_budgets == 0) {
+        return false;
+    }
+    buf_init(&doc, SIZE_MAX);
+    bool held = read_first(m, q, &doc, &j) && (j.expire_at.ns == 0 || j.expire_at.ns >= now.ns) &&
+                apply_budget__holds(m, &j, now, out_until);
+    buf_deinit(&doc);
+    return held;
 }
 
 uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wall now)
 {
     const struct queue *q = queues__find(m, queue);
-    if (q == NULL || apply_budget__blocks(m, queue)) {
+    if (q == NULL || machine_over_budget(m, queue, now)) {
         return 0;
     }
     uint32_t waiting = machine__in_line(q);
@@ -119,7 +146,7 @@ uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wal
 uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened)
 {
     const struct queue *q = queues__find(m, queue);
-    if (apply_budget__blocks(m, queue)) {
+    if (machine_over_budget(m, queue, now)) {
         return 0;
     }
     return q == NULL ? UINT32_MAX : opened ? queues__limits(q, now) : queues__places(q, now);
@@ -144,9 +171,10 @@ uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str
     return found;
 }
 
-bool machine_over_budget(struct machine *m, struct str queue)
+bool machine_over_budget(struct machine *m, struct str queue, struct wall now)
 {
-    return apply_budget__blocks(m, queue);
+    struct wall until;
+    return apply_budget__blocks(m, queue, now, &until);
 }
 
 void machine_each_push_line(struct machine *m, struct wall now, uint32_t first,

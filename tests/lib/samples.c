@@ -326,7 +326,8 @@ static struct command claim(void)
                                       .ns = STR("acme"),
                                       .version = STR("1.4.2"),
                                       .lease_ms = 45000,
-                                      .count = 10}};
+                                      .count = 10,
+                                      .no_hold = true}};
 }
 
 static struct command ack(void)
@@ -346,6 +347,7 @@ static struct command ack(void)
     static struct command_claim next;
     next = claim().claim;
     next.version = STR_EMPTY; /* it has none */
+    next.no_hold = false;
     return (struct command){.ack = {.lenient = true,
                                     .any_cost = true,
                                     .items = items,

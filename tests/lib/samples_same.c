@@ -300,6 +300,7 @@ static void same_wanted(const struct command_claim *got, const struct command_cl
     expect_str(got->version, want->version);
     assert_int_equal(got->lease_ms, want->lease_ms);
     assert_int_equal(got->count, want->count);
+    assert_int_equal(got->no_hold, want->no_hold);
     assert_int_equal(got->queue_count, want->queue_count);
     for (size_t i = 0; i < want->queue_count; i++) {
         expect_str(got->queues[i], want->queues[i]);

@@ -27,8 +27,13 @@ void apply_budget__report(struct machine *m, struct job *j, enum store_phase pha
                           const struct store_tokens *t);
 /* The job, which is live, becomes held by the move. */
 void apply_budget__hold(struct machine *m, struct job *j, enum job_move move, struct str reason);
-/* Is nothing handed out of the queue? */
-bool apply_budget__blocks(const struct machine *m, struct str queue);
+/* Is nothing handed out of the queue at that time? *out_until: when the next day begins, if that
+ * ends it; else 0. */
+bool apply_budget__blocks(const struct machine *m, struct str queue, struct wall now,
+                          struct wall *out_until);
+/* The same of a job, which a budget for one of its tags holds. */
+bool apply_budget__holds(struct machine *m, const struct job *j, struct wall now,
+                         struct wall *out_until);
 /* A record of one was put, with its body, or deleted, without. */
 void apply_budget__changed(struct machine *m, struct str name, struct str body);
 bool apply_budget__is_there(const struct machine *m, struct str name);
@@ -50,8 +55,10 @@ int64_t spends__of_job(struct machine *m, struct job *j, int64_t more_nusd);
 void spends__add_to_job(struct machine *m, struct job *j, int64_t nusd);
 /* The keys of what was spent on the tags of a job: their number. */
 size_t spends__tags(struct machine *m, const struct job *j, struct str out[LIMIT_TAGS]);
-/* What was spent today. The key is 'q' and a queue, 'g' and a namespace, or a tag's. */
-int64_t spends__today(const struct machine *m, struct str key);
+/* What was spent on the day of now. The key is 'q' and a queue, 'g' and a namespace, or a tag's. */
+int64_t spends__today(const struct machine *m, struct str key, struct wall now);
+/* When the day after it begins. */
+struct wall spends__tomorrow(struct wall now);
 /* Is the average of the queue's acks above this? */
 bool spends__average_above(const struct machine *m, struct str queue, int64_t nusd);
 /* The first time today for the budget of this name? Then it is noted. */

@@ -169,8 +169,8 @@ static void take_next(struct machine *m, const struct command_ack *ack, struct r
     r->count = next.count;
     r->next_code = next.code;
     r->message = next.message;
-    r->more = next.more;
-    r->done = next.more ? (uint32_t)ack->count : 0;
+    r->more = next.more && next.affected == 0; /* what is asked again would hold again */
+    r->done = r->more ? (uint32_t)ack->count : 0;
 }
 
 void apply_ack(struct machine *m, const struct command *c, struct result *r)

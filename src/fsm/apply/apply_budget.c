@@ -164,9 +164,9 @@ bool apply_budget__is_for_tag(const struct machine *m, struct str name)
 
 /* --- what was spent --- */
 
-static bool is_day_over(const struct machine *m, const struct spend_limit *b)
+static bool is_day_over(const struct machine *m, const struct spend_limit *b, struct wall now)
 {
-    return b->rec.has_daily && spends__today(m, b->key) >= b->rec.daily_nusd;
+    return b->rec.has_daily && spends__today(m, b->key, now) >= b->rec.daily_nusd;
 }
 
 static const char *scope_word(char scope)
@@ -198,7 +198,7 @@ static void add_to_sums(struct machine *m, const struct job *j, int64_t nusd, bo
     find_for_tags(m, j, &about);
     for (unsigned i = 0; i < about.count; i++) {
         const struct spend_limit *b = about.list[i];
-        if (is_day_over(m, b) && spends__alert(m, b->node.key)) {
+        if (is_day_over(m, b, m->now) && spends__alert(m, b->node.key)) {
             jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_BUDGET_EXCEEDED,
                                                       .job = j->id,
                                                       .queue = j->queue,
@@ -227,7 +227,8 @@ static const struct spend_limit *stricter(const struct spend_limit *a, const str
     return a == NULL || b->rec.on_exceed > a->rec.on_exceed ? b : a;
 }
 
-static const struct spend_limit *at_fetch(const struct machine *m, struct str queue)
+static const struct spend_limit *at_fetch(const struct machine *m, struct str queue,
+                                          struct wall now)
 {
     const struct spend_limit *found = NULL;
     struct about about = {.count = 0};
@@ -236,7 +237,7 @@ static const struct spend_limit *at_fetch(const struct machine *m, struct str qu
     }
     for (unsigned i = 0; i < about.count; i++) {
         const struct spend_limit *b = about.list[i];
-        if (is_day_over(m, b) ||
+        if (is_day_over(m, b, now) ||
             (b->rec.has_per_job && spends__average_above(m, queue, b->rec.per_job_nusd))) {
             found = stricter(found, b);
         }
@@ -255,20 +256,25 @@ static struct apply_budget_verdict verdict_of(struct machine *m, const struct sp
 
 struct apply_budget_verdict apply_budget__at_fetch(struct machine *m, struct str queue)
 {
-    return verdict_of(m, at_fetch(m, queue));
+    return verdict_of(m, at_fetch(m, queue, m->now));
 }
 
-struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j)
+static const struct spend_limit *of_tags(struct machine *m, const struct job *j, struct wall now)
 {
     const struct spend_limit *found = NULL;
     struct about about = {.count = 0};
     find_for_tags(m, j, &about);
     for (unsigned i = 0; i < about.count; i++) {
-        if (is_day_over(m, about.list[i])) {
+        if (is_day_over(m, about.list[i], now)) {
             found = stricter(found, about.list[i]);
         }
     }
-    return verdict_of(m, found);
+    return found;
+}
+
+struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j)
+{
+    return verdict_of(m, of_tags(m, j, m->now));
 }
 
 struct apply_budget_verdict apply_budget__of_job(struct machine *m, struct job *j,
@@ -311,10 +317,34 @@ void apply_budget__hold(struct machine *m, struct job *j, enum job_move move, st
                .type = STORE_EVENT_HELD, .job = j->id, .queue = j->queue, .text = reason});
 }
 
-bool apply_budget__blocks(const struct machine *m, struct str queue)
+static bool blocks_at(const struct machine *m, struct str queue, struct wall now)
 {
-    const struct spend_limit *b = at_fetch(m, queue);
+    const struct spend_limit *b = at_fetch(m, queue, now);
     return b != NULL && b->rec.on_exceed != STORE_BUDGET_ALERT;
+}
+
+bool apply_budget__blocks(const struct machine *m, struct str queue, struct wall now,
+                          struct wall *out_until)
+{
+    struct wall tomorrow = spends__tomorrow(now);
+    bool blocks = blocks_at(m, queue, now);
+    *out_until = blocks && !blocks_at(m, queue, tomorrow) ? tomorrow : WALL_NONE;
+    return blocks;
+}
+
+static bool holds_at(struct machine *m, const struct job *j, struct wall now)
+{
+    const struct spend_limit *b = of_tags(m, j, now);
+    return b != NULL && b->rec.on_exceed == STORE_BUDGET_HOLD;
+}
+
+bool apply_budget__holds(struct machine *m, const struct job *j, struct wall now,
+                         struct wall *out_until)
+{
+    struct wall tomorrow = spends__tomorrow(now);
+    bool holds = holds_at(m, j, now);
+    *out_until = holds && !holds_at(m, j, tomorrow) ? tomorrow : WALL_NONE;
+    return holds;
 }
 
 /* --- opening and closing --- */

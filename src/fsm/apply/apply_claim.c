@@ -11,14 +11,12 @@
 
 enum { FETCH_AHEAD = 16 }; /* documents: most claims want fewer */
 
-static struct live_job *first_in_line(const struct machine *m, const struct queue *q)
+/* The one behind it, or the first of the next priority that has any. */
+static struct live_job *next_in_line(const struct machine *m, const struct queue *q,
+                                     const struct live_job *l)
 {
-    for (unsigned i = 0; i < q->priority_line_count; i++) {
-        if (q->priority_lines[i].line.first != LIVE_NONE) {
-            return live_index_at(&m->live_index, q->priority_lines[i].line.first);
-        }
-    }
-    return NULL;
+    return l->next != LIVE_NONE ? live_index_at(&m->live_index, l->next)
+                                : queues__first_of_priority(m, q, l->priority + 1U);
 }
 
 void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
@@ -63,42 +61,96 @@ static void fetch_ahead(struct machine *m, const struct live_job *l)
     }
 }
 
-/* Claim from one queue until it has no more to give or the count is reached. */
-static void claim_from(struct machine *m, const struct command_claim *cl, struct queue *q,
-                       struct result *r)
+/* One claim, while it is applied. */
+struct pass {
+    const struct command_claim *cl;
+    struct result *r;
+    unsigned moved;      /* jobs that did not go to the worker: held or expired */
+    unsigned moved_here; /* of those, in this queue */
+    bool may_hold;       /* here */
+};
+
+/* Since entries of version 11 a claim holds one job of each queue at most, and one that is refused
+ * has changed nothing. */
+static bool is_strict(const struct machine *m)
 {
+    return m->entry_version >= COMMAND_ENTRY_VERSION;
+}
+
+/* Nothing begins in a full entry, so that what filled it before the first job was the look ahead
+ * (may_begin), which would fill the next one as well. What it read is not read once more. */
+static bool must_stop(const struct machine *m, const struct pass *p)
+{
+    return entry__is_full(m) && (!is_strict(m) || p->r->count + p->moved > 0);
+}
+
+static void hold(struct machine *m, struct pass *p, struct job *j, struct str reason)
+{
+    apply_budget__hold(m, j, JOB_MOVE_HOLD, reason);
+    p->moved++;
+    p->moved_here++;
+    p->may_hold = !is_strict(m);
+    p->r->affected += is_strict(m) ? 1 : 0;
+}
+
+static bool is_expired(const struct machine *m, const struct live_job *l)
+{
+    return heap_node_is_in(&l->expiry) && heap_key(&m->expiry, &l->expiry) < m->now.ns;
+}
+
+static void read_candidate(struct machine *m, const struct live_job *l, struct job *out)
+{
+    if (!store_docs_has(m->store.docs, l->id)) {
+        fetch_ahead(m, l);
+    }
+    bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, out);
+    CHECK(found);
+}
+
+/* The budget of a tag stands against the first job in line: does the queue go on to the next? */
+static bool pass_over(struct machine *m, struct pass *p, struct job *j,
+                      const struct apply_budget_verdict *v)
+{
+    if (v->action == STORE_BUDGET_HOLD && p->may_hold) {
+        hold(m, p, j, v->reason);
+        return true;
+    }
+    /* A strict claim has looked for it before. */
+    if (v->action == STORE_BUDGET_REJECT && p->r->count == 0 && !is_strict(m)) {
+        entry__refuse(m, p->r, ERR_BUDGET_EXCEEDED, STR_FMT, STR_ARG(v->reason));
+    }
+    return false;
+}
+
+/* Claim from one queue until it has no more to give or the count is reached. */
+static void claim_from(struct machine *m, struct pass *p, struct queue *q)
+{
+    struct result *r = p->r;
     struct wall until;
-    unsigned expired = 0;
-    while (r->count < cl->count && expired < LIMIT_TICK_JOBS && queues__open(q, m->now, &until)) {
-        struct live_job *l = first_in_line(m, q);
+    p->moved_here = 0;
+    p->may_hold = !p->cl->no_hold;
+    while (r->count < p->cl->count && p->moved_here < LIMIT_TICK_JOBS &&
+           queues__open(q, m->now, &until)) {
+        const struct live_job *l = queues__first_in_line(m, q);
         struct job j;
         if (l == NULL) {
             break;
         }
-        if (entry__is_full(m)) {
+        if (must_stop(m, p)) {
             r->more = r->count == 0; /* some are an answer; none would be a wrong one */
             break;
         }
-        if (!store_docs_has(m->store.docs, l->id)) {
-            fetch_ahead(m, l);
-        }
-        bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
-        CHECK(found);
+        read_candidate(m, l, &j);
         struct apply_budget_verdict v = apply_budget__of_candidate(m, &j);
         if (j.expire_at.ns != 0 && j.expire_at.ns < m->now.ns) {
             job_end__expired(m, &j, STORE_LIVE);
-            expired++;
-        } else if (v.exceeded && v.action == STORE_BUDGET_REJECT) {
-            if (r->count == 0) {
-                entry__refuse(m, r, ERR_BUDGET_EXCEEDED, STR_FMT, STR_ARG(v.reason));
-            }
-            break;
-        } else if (v.exceeded && v.action == STORE_BUDGET_HOLD) {
-            apply_budget__hold(m, &j, JOB_MOVE_HOLD, v.reason);
-            expired++;
-        } else {
-            apply_claim__hand_out(m, q, &j, cl, &r->items[r->count]);
+            p->moved++;
+            p->moved_here++;
+        } else if (!v.exceeded || v.action == STORE_BUDGET_ALERT) {
+            apply_claim__hand_out(m, q, &j, p->cl, &r->items[r->count]);
             r->count++;
+        } else if (!pass_over(m, p, &j, &v)) {
+            break;
         }
     }
 }
@@ -117,33 +169,114 @@ static bool may_claim(struct machine *m, const struct command_claim *cl, struct 
     return true;
 }
 
-/* One that holds takes the oldest job out of the line, and the queue gives nothing. */
-static bool is_held_back(struct machine *m, const struct queue *q)
+static bool holds_at_fetch(struct machine *m, struct str queue, struct apply_budget_verdict *out)
 {
-    struct apply_budget_verdict v = apply_budget__at_fetch(m, q->node.key);
+    *out = apply_budget__at_fetch(m, queue);
+    return out->exceeded && out->action == STORE_BUDGET_HOLD;
+}
+
+/* One that holds takes the oldest job out of the line, and the queue gives nothing. */
+static bool is_held_back(struct machine *m, struct pass *p, const struct queue *q)
+{
+    struct apply_budget_verdict v;
     struct job j;
     enum store_family family;
-    if (!v.exceeded || v.action != STORE_BUDGET_HOLD) {
+    if (!holds_at_fetch(m, q->node.key, &v)) {
         return false;
     }
-    struct id oldest = queues__oldest_pending(m, q);
+    struct id oldest = p->cl->no_hold ? ID_NONE : queues__oldest_pending(m, q);
     if (!id_is_none(oldest) && jobs__get(m, oldest, &j, &family)) {
-        apply_budget__hold(m, &j, JOB_MOVE_HOLD, v.reason);
+        hold(m, p, &j, v.reason);
     }
     return true;
 }
 
+/* A queue that is listed twice counts once. */
+static bool is_listed_before(const struct command_claim *cl, size_t i)
+{
+    size_t at = 0;
+    while (at < i && !str_eq(cl->queues[at], cl->queues[i])) {
+        at++;
+    }
+    return at < i;
+}
+
+/* What a look ahead into one queue finds. */
+enum ahead { AHEAD_NOTHING, AHEAD_JOB, AHEAD_REFUSAL };
+
+/* What would be the first that claim_from does, apart from holding and expiring. */
+static enum ahead look_into(struct machine *m, const struct command_claim *cl,
+                            const struct queue *q, struct apply_budget_verdict *out)
+{
+    struct wall until;
+    unsigned passed = 0;
+    bool may_hold = !cl->no_hold;
+    if (holds_at_fetch(m, q->node.key, out) || !queues__open(q, m->now, &until)) {
+        return AHEAD_NOTHING;
+    }
+    for (const struct live_job *l = queues__first_in_line(m, q);
+         l != NULL && passed < LIMIT_TICK_JOBS; l = next_in_line(m, q, l), passed++) {
+        struct job j;
+        if (is_expired(m, l)) {
+            continue;
+        }
+        read_candidate(m, l, &j);
+        *out = apply_budget__of_candidate(m, &j);
+        if (!out->exceeded || out->action == STORE_BUDGET_ALERT) {
+            return AHEAD_JOB;
+        }
+        if (out->action == STORE_BUDGET_REJECT) {
+            return AHEAD_REFUSAL;
+        }
+        if (!may_hold) {
+            return AHEAD_NOTHING;
+        }
+        may_hold = false;
+    }
+    return AHEAD_NOTHING;
+}
+
+/* Will a tag's budget refuse the claim? That is seen in the documents of jobs alone, and has to be
+ * known before anything is changed. Whoever would get a job is not refused any more. Jobs that fill
+ * a whole entry, and are all over their budgets, are reason enough; an entry that others have
+ * filled leaves the question to the next. */
+static bool may_begin(struct machine *m, const struct command_claim *cl, struct result *r)
+{
+    enum ahead ahead = AHEAD_NOTHING;
+    struct apply_budget_verdict v = {.exceeded = false};
+    uint64_t before = entry__cost(m);
+    if (!is_strict(m) || m->tag_budgets == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < cl->queue_count && ahead == AHEAD_NOTHING; i++) {
+        const struct queue *q = queues__find(m, cl->queues[i]);
+        if (q != NULL && !is_listed_before(cl, i)) {
+            ahead = look_into(m, cl, q, &v);
+        }
+        if (ahead == AHEAD_NOTHING && entry__is_full(m)) {
+            r->more = entry__cost(m) - before < LIMIT_STEP_BYTES;
+            ahead = AHEAD_REFUSAL;
+        }
+    }
+    if (ahead == AHEAD_REFUSAL && !r->more) {
+        entry__refuse(m, r, ERR_BUDGET_EXCEEDED, STR_FMT, STR_ARG(v.reason));
+    }
+    return ahead != AHEAD_REFUSAL;
+}
+
 void apply_claim__take(struct machine *m, const struct command_claim *cl, struct result *r)
 {
-    if (!may_claim(m, cl, r)) {
+    struct pass p = {.cl = cl, .r = r};
+    if (!may_claim(m, cl, r) || !may_begin(m, cl, r)) {
         return;
     }
     r->items = ENTRY_ARRAY(m, struct result_item, cl->count);
     for (size_t i = 0; i < cl->queue_count && r->count < cl->count && !r->more && r->code == ERR_OK;
          i++) {
         struct queue *q = queues__find(m, cl->queues[i]);
-        if (q != NULL && !is_held_back(m, q)) {
-            claim_from(m, cl, q, r);
+        bool again = is_strict(m) && is_listed_before(cl, i);
+        if (q != NULL && !again && !is_held_back(m, &p, q)) {
+            claim_from(m, &p, q);
         }
     }
     workers__seen(m, cl);

@@ -10,7 +10,7 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 3,    [COMMAND_CLAIM] = 3,     [COMMAND_ACK] = 3,
+    [COMMAND_ENQUEUE] = 3,    [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
     [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
     [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
     [COMMAND_BATCH_OPEN] = 3, [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
@@ -32,9 +32,14 @@ enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
 /* Bulk operations of those who may touch some queues only are of version 2, for the same reason. */
 enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2 };
 
-/* Claims are of version 3 only when the worker names its version, which not every member may read.
- */
-enum { CLAIM_PLAIN = 2, CLAIM_WITH_VERSION = 3 };
+/* Claims are of version 3 only when the worker names its version, which not every member may read,
+ * and of version 4 only when they may hold nothing. */
+enum { CLAIM_PLAIN = 2, CLAIM_WITH_VERSION = 3, CLAIM_NO_HOLD = 4 };
+
+static uint8_t claim_version(const struct command_claim *cl)
+{
+    return cl->no_hold ? CLAIM_NO_HOLD : cl->version.len > 0 ? CLAIM_WITH_VERSION : CLAIM_PLAIN;
+}
 
 /* A named_put without a name, which the machine is to give, is of version 2, for the same reason.
  */
@@ -71,7 +76,7 @@ static uint8_t least_version(const struct command *c)
     case COMMAND_ACK:
         return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
     case COMMAND_CLAIM:
-        return c->claim.version.len == 0 ? CLAIM_PLAIN : CLAIM_WITH_VERSION;
+        return claim_version(&c->claim);
     case COMMAND_BULK_PUT:
         return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
     case COMMAND_NAMED_PUT:
@@ -285,7 +290,8 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     unpack_claim(u, a, &c->claim);
     c->claim.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
     c->claim.version = c->version >= CLAIM_WITH_VERSION ? unpack_text(u) : STR_EMPTY;
-    u->bad |= c->version >= CLAIM_WITH_VERSION && c->claim.version.len == 0;
+    u->bad |= c->version == CLAIM_WITH_VERSION && c->claim.version.len == 0;
+    c->claim.no_hold = c->version >= CLAIM_NO_HOLD;
 }
 
 /* The flags, and what follows them: a next is as a claim of version 2, whatever later ones have. */

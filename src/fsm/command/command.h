@@ -102,6 +102,8 @@ struct command_claim {
     struct str version; /* of the worker's program; empty: as it was */
     int64_t lease_ms;
     uint32_t count;
+    bool no_hold; /* a budget that would hold a job leaves it where it is: the same fetch has held
+                     one before */
 };
 
 /* The numbers are on the wire. */

@@ -49,7 +49,8 @@ struct result {
     struct id id; /* enqueue: the batch; replay: the new job; schedule_fire: the new job, or the
                      one that holds its key; batch_seal: the callback's job, if it was made;
                      others: what was made */
-    uint32_t affected; /* ack, jobs, queue, tick, purge, schedule_fire: how many jobs changed */
+    uint32_t affected;       /* ack, jobs, queue, tick, purge, schedule_fire: how many jobs changed;
+                                claim: how many budgets made it hold */
     enum err_code next_code; /* ack: why nothing could be claimed, though it was acknowledged */
     uint32_t missing;        /* jobs: how many ids did not exist */
     enum job_state state;    /* fail: where it went; jobs, with one id: where it came from */

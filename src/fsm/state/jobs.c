@@ -226,8 +226,10 @@ static void unindex_live(struct machine *m, struct live_job *l)
     heap_remove(&m->expiry, &l->expiry);
     CHECK(!l->in_line);
     CHECK(l->push_line == 0);
-    if (l->state == JOB_ACTIVE && q->rec.max_concurrency > 0) {
-        queues__ready(m, q); /* a place is free */
+    /* A place is free; or the one behind it may be one that no budget holds. */
+    if ((l->state == JOB_ACTIVE && q->rec.max_concurrency > 0) ||
+        (l->state == JOB_PENDING && m->tag_budgets > 0)) {
+        queues__ready(m, q);
     }
 }
 

@@ -183,6 +183,23 @@ void queues__leave(struct machine *m, struct queue *q, struct live_job *l)
     CHECK(!heap_node_is_in(&l->due));
 }
 
+struct live_job *queues__first_of_priority(const struct machine *m, const struct queue *q,
+                                           unsigned priority)
+{
+    for (unsigned i = 0; i < q->priority_line_count; i++) {
+        const struct priority_line *p = &q->priority_lines[i];
+        if (p->priority >= priority && p->line.first != LIVE_NONE) {
+            return live_index_at(&m->live_index, p->line.first);
+        }
+    }
+    return NULL;
+}
+
+struct live_job *queues__first_in_line(const struct machine *m, const struct queue *q)
+{
+    return queues__first_of_priority(m, q, 0);
+}
+
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q)
 {
     const struct heap_node *out_of_order = heap_first(&q->out_of_order);

@@ -16,6 +16,10 @@ void queues__wait(struct queue *q, struct live_job *l);
  */
 bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, uint64_t order);
 void queues__leave(struct machine *m, struct queue *q, struct live_job *l);
+/* Who is served next: the first of all, or of that priority and those after it. Or NULL. */
+struct live_job *queues__first_in_line(const struct machine *m, const struct queue *q);
+struct live_job *queues__first_of_priority(const struct machine *m, const struct queue *q,
+                                           unsigned priority);
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
 /* One of its jobs has become pending, or is pending no more. */
 void queues__moved(struct machine *m, struct queue *q);

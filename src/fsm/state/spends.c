@@ -37,9 +37,17 @@ struct spend {
     char key[];
 };
 
+#define DAY_NS (INT64_C(24) * 3600 * NS_PER_S)
+
+/* In UTC, since 1970. */
+static int64_t day_of(struct wall now)
+{
+    return now.ns / DAY_NS;
+}
+
 static int64_t today(const struct machine *m)
 {
-    return m->now.ns / (INT64_C(24) * 3600 * NS_PER_S);
+    return day_of(m->now);
 }
 
 static bool is_before(const struct heap_node *a, const struct heap_node *b)
@@ -297,10 +305,15 @@ void spends__report(struct machine *m, const struct job *j, int64_t nusd, bool a
     }
 }
 
-int64_t spends__today(const struct machine *m, struct str key)
+int64_t spends__today(const struct machine *m, struct str key, struct wall now)
 {
     const struct spend *s = find(m, key);
-    return s != NULL && s->day == today(m) ? s->day_nusd : 0;
+    return s != NULL && s->day == day_of(now) ? s->day_nusd : 0;
+}
+
+struct wall spends__tomorrow(struct wall now)
+{
+    return (struct wall){.ns = (day_of(now) + 1) * DAY_NS};
 }
 
 bool spends__average_above(const struct machine *m, struct str queue, int64_t nusd)

@@ -3,6 +3,7 @@
  * from the store.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -81,9 +82,9 @@ static void budget__holds_the_oldest_job_of_its_queue(void **state)
     struct job j = kit_template("costly", "{}");
     set_budget(k, NAME("q\0costly"), daily(100, STORE_BUDGET_HOLD));
     spend(k, &j, 60);
-    assert_false(machine_over_budget(k->machine, STR("costly")));
+    assert_false(machine_over_budget(k->machine, STR("costly"), k->now));
     spend(k, &j, 40);
-    assert_true(machine_over_budget(k->machine, STR("costly")));
+    assert_true(machine_over_budget(k->machine, STR("costly"), k->now));
     struct id first = kit_enqueue(k, "costly", "{}");
     struct id second = kit_enqueue(k, "costly", "{}");
     assert_true(id_is_none(kit_claim(k, "costly")));
@@ -92,7 +93,7 @@ static void budget__holds_the_oldest_job_of_its_queue(void **state)
     /* Another day, another sum. */
     kit_pass_ms(k, DAY_MS);
     assert_true(id_eq(kit_claim(k, "costly"), second));
-    assert_false(machine_over_budget(k->machine, STR("costly")));
+    assert_false(machine_over_budget(k->machine, STR("costly"), k->now));
 }
 
 /* What was spent before the first budget counts, for every scope. */
@@ -413,12 +414,231 @@ static void budget_of_one_job__counts_reports_without_a_sum(void **state)
     delete_budget(k, NAME("q\0sum"));
 }
 
+static struct command claim_of(struct str *queues, size_t count)
+{
+    return (struct command){.type = COMMAND_CLAIM,
+                            .claim = {.queues = queues,
+                                      .queue_count = count,
+                                      .worker_id = STR("worker"),
+                                      .hostname = STR("host"),
+                                      .lease_ms = JOB_LEASE_MS,
+                                      .count = 2}};
+}
+
+static struct id enqueue_tagged(struct kit *k, const char *queue, struct str tags)
+{
+    struct job j = kit_template(queue, "{}");
+    j.tags = tags;
+    return kit_enqueue_job(k, &j);
+}
+
+/* A budget for a tag that is exceeded for the day. */
+static void exhaust_tag(struct kit *k, struct str name, enum store_budget_action action)
+{
+    set_budget(k, name, daily(0, action));
+}
+
+/* One fetch holds one job of a queue; the next one in line is left when it is over its budget too,
+ * and given when it is not. */
+static void budget_of_a_tag__holds_one_job_of_a_fetch(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct str queue = STR("tagged");
+    struct command c = claim_of(&queue, 1);
+    struct str tags = STR("{\"team\":\"red\"}");
+    struct id red[4];
+    exhaust_tag(k, NAME("t\0team=red"), STORE_BUDGET_HOLD);
+    for (unsigned i = 0; i < 3; i++) {
+        red[i] = enqueue_tagged(k, "tagged", tags);
+    }
+    struct id plain = kit_enqueue(k, "tagged", "{}");
+    red[3] = enqueue_tagged(k, "tagged", tags);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct result *r = kit_apply(k, &c);
+        assert_int_equal(r->count, 0);
+        assert_int_equal(r->affected, 1);
+        kit_expect_state(k, red[i], JOB_HELD);
+        kit_expect_state(k, red[i + 1], JOB_PENDING);
+    }
+    expect_str(kit_job(k, red[0]).hold_reason, STR("budget exceeded: tag:team=red"));
+    /* A fetch that has held one before leaves the next as it is. */
+    c.claim.no_hold = true;
+    assert_int_equal(kit_apply(k, &c)->affected, 0);
+    kit_expect_state(k, red[2], JOB_PENDING);
+    c.claim.no_hold = false;
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, plain));
+    kit_expect_state(k, red[2], JOB_HELD);
+    kit_expect_state(k, red[3], JOB_PENDING);
+    /* Entries of earlier versions hold all that they come to. */
+    (void)enqueue_tagged(k, "tagged", tags);
+    k->entry_version = COMMAND_ENTRY_PUT;
+    r = kit_apply(k, &c);
+    k->entry_version = present;
+    assert_int_equal(r->affected, 0);
+    kit_expect_count(k, "tagged", JOB_HELD, 5);
+    delete_budget(k, NAME("t\0team=red"));
+}
+
+/* Nothing is held or expired, and no worker is seen. */
+static void refused_fetch__changes_nothing(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct str queues[] = {STR("mild"), STR("mixed"), STR("strict")};
+    struct command c = claim_of(queues, COUNT_OF(queues));
+    c.claim.worker_id = STR("nobody");
+    set_budget(k, NAME("q\0mild"), daily(0, STORE_BUDGET_HOLD));
+    exhaust_tag(k, NAME("t\0level=hold"), STORE_BUDGET_HOLD);
+    exhaust_tag(k, NAME("t\0level=no"), STORE_BUDGET_REJECT);
+    struct id mild = kit_enqueue(k, "mild", "{}");
+    struct id mixed = enqueue_tagged(k, "mixed", STR("{\"level\":\"hold\"}"));
+    struct job j = kit_template("strict", "{}");
+    j.expire_at = wall_add_ms(k->now, 10);
+    j.priority = JOB_PRIORITY_HIGH;
+    struct id old = kit_enqueue_job(k, &j);
+    struct id strict = enqueue_tagged(k, "strict", STR("{\"level\":\"no\"}"));
+    kit_pass_ms(k, 20);
+    kit_refuses(k, &c, ERR_BUDGET_EXCEEDED, "budget exceeded: tag:level=no", ID_NONE);
+    kit_expect_state(k, old, JOB_PENDING);
+    /* Who gets a job is not refused; that queue comes to its end. */
+    struct id plain = kit_enqueue(k, "mixed", "{}");
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->count, 1);
+    assert_int_equal(r->affected, 2);
+    assert_true(id_eq(r->items[0].id, plain));
+    kit_expect_state(k, mild, JOB_HELD);
+    kit_expect_state(k, mixed, JOB_HELD);
+    kit_expect_state(k, strict, JOB_PENDING);
+    /* Entries of earlier versions held before they refused. */
+    mild = kit_enqueue(k, "mild", "{}");
+    k->entry_version = COMMAND_ENTRY_PUT;
+    assert_int_equal(kit_apply(k, &c)->code, ERR_BUDGET_EXCEEDED);
+    k->entry_version = present;
+    kit_expect_state(k, mild, JOB_HELD);
+    delete_budget(k, NAME("q\0mild"));
+    delete_budget(k, NAME("t\0level=hold"));
+    delete_budget(k, NAME("t\0level=no"));
+}
+
+/* Jobs that fill an entry are all over their budgets: nobody looks behind them, again and again. */
+static void refused_fetch__has_read_an_entry_at_most(void **state)
+{
+    enum { PAYLOAD_BYTES = 1000000, QUEUES = 1 + LIMIT_STEP_BYTES / PAYLOAD_BYTES };
+    struct kit *k = *state;
+    struct str queues[QUEUES + 1];
+    char *payload = malloc(PAYLOAD_BYTES + 1);
+    assert_non_null(payload);
+    memset(payload, '1', PAYLOAD_BYTES);
+    payload[PAYLOAD_BYTES] = '\0';
+    exhaust_tag(k, NAME("t\0size=large"), STORE_BUDGET_HOLD);
+    for (size_t i = 0; i < QUEUES; i++) {
+        queues[i] = kit_text(k, "large.%zu", i);
+        struct job j = kit_template("large", payload);
+        j.queue = queues[i];
+        j.tags = STR("{\"size\":\"large\"}");
+        (void)kit_enqueue_job(k, &j);
+    }
+    queues[QUEUES] = STR("small");
+    struct id small = kit_enqueue(k, "small", "{}");
+    struct command c = claim_of(queues, COUNT_OF(queues));
+    uint64_t digest = kit_digest(k);
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_BUDGET_EXCEEDED);
+    assert_in_range(r->cost, LIMIT_STEP_BYTES, LIMIT_STEP_BYTES + 2 * PAYLOAD_BYTES);
+    assert_int_equal(kit_digest(k), digest);
+    /* Fewer are read, and held as far as the entry goes. Who asks again gets what is there. */
+    c.claim.queues += QUEUES / 2;
+    c.claim.queue_count -= QUEUES / 2;
+    r = kit_apply(k, &c);
+    assert_true(r->more);
+    assert_in_range(r->affected, 1, QUEUES / 2);
+    c.claim.no_hold = true;
+    r = kit_apply(k, &c);
+    assert_int_equal(r->affected, 0);
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, small));
+    delete_budget(k, NAME("t\0size=large"));
+    free(payload);
+}
+
+static void queue_that_is_listed_twice__counts_once(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct str queues[] = {STR("twice"), STR("once"), STR("twice")};
+    struct command c = claim_of(queues, COUNT_OF(queues));
+    set_budget(k, NAME("q\0twice"), daily(0, STORE_BUDGET_HOLD));
+    for (unsigned i = 0; i < 4; i++) {
+        (void)kit_enqueue(k, "twice", "{}");
+    }
+    assert_int_equal(kit_apply(k, &c)->affected, 1);
+    kit_expect_count(k, "twice", JOB_HELD, 1);
+    c.claim.no_hold = true;
+    assert_int_equal(kit_apply(k, &c)->affected, 0);
+    kit_expect_count(k, "twice", JOB_HELD, 1);
+    c.claim.no_hold = false;
+    k->entry_version = COMMAND_ENTRY_PUT;
+    (void)kit_apply(k, &c);
+    k->entry_version = present;
+    kit_expect_count(k, "twice", JOB_HELD, 3);
+    delete_budget(k, NAME("q\0twice"));
+}
+
+/* Who waits is told when a daily budget gives way, also when no entry has come since. */
+static void daily_budget__gives_way_at_midnight(void **state)
+{
+    struct kit *k = *state;
+    struct job j = kit_template("late", "{}");
+    struct wall until;
+    struct wall midnight = {.ns = (k->now.ns / (DAY_MS * NS_PER_MS) + 1) * DAY_MS * NS_PER_MS};
+    j.tags = STR("{\"when\":\"late\"}");
+    spend(k, &j, 100);
+    (void)kit_enqueue_job(k, &j);
+    for (unsigned i = 0; i < 2; i++) {
+        enum store_budget_action action = i == 0 ? STORE_BUDGET_HOLD : STORE_BUDGET_REJECT;
+        set_budget(k, NAME("q\0late"), daily(100, action));
+        assert_false(machine_claimable(k->machine, STR("late"), k->now, &until));
+        assert_int_equal(until.ns, midnight.ns);
+        assert_int_equal(machine_claimable_count(k->machine, STR("late"), k->now), 0);
+        assert_true(machine_claimable(k->machine, STR("late"), midnight, &until));
+        assert_int_equal(until.ns, 0);
+        assert_int_equal(machine_claimable_count(k->machine, STR("late"), midnight), 1);
+        assert_int_equal(machine_places(k->machine, STR("late"), k->now, false), 0);
+        assert_true(machine_places(k->machine, STR("late"), midnight, false) > 0);
+    }
+    /* No day ends these. */
+    set_budget(k, NAME("q\0late"), daily(0, STORE_BUDGET_HOLD));
+    assert_false(machine_claimable(k->machine, STR("late"), k->now, &until));
+    assert_int_equal(until.ns, 0);
+    set_budget(k, NAME("q\0late"), per_job(99));
+    assert_false(machine_claimable(k->machine, STR("late"), k->now, &until));
+    assert_int_equal(until.ns, 0);
+    delete_budget(k, NAME("q\0late"));
+    /* A tag's budget is about the job that is next. */
+    assert_false(machine_next_is_held(k->machine, STR("late"), k->now, &until));
+    set_budget(k, NAME("t\0when=late"), daily(100, STORE_BUDGET_HOLD));
+    assert_true(machine_claimable(k->machine, STR("late"), k->now, &until));
+    assert_true(machine_next_is_held(k->machine, STR("late"), k->now, &until));
+    assert_int_equal(until.ns, midnight.ns);
+    assert_false(machine_next_is_held(k->machine, STR("late"), midnight, &until));
+    delete_budget(k, NAME("t\0when=late"));
+}
+
 TEST_GROUP_FIXTURE(apply_budget, kit_setup, kit_teardown,
                    cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
                    cmocka_unit_test(budget__counts_what_was_spent_before_it),
                    cmocka_unit_test(budget_of_one_job__refuses_acks_that_ask_for_it),
                    cmocka_unit_test(budget_of_one_job__counts_reports_of_the_same_entry),
                    cmocka_unit_test(budget_of_one_job__counts_reports_without_a_sum),
+                   cmocka_unit_test(budget_of_a_tag__holds_one_job_of_a_fetch),
+                   cmocka_unit_test(refused_fetch__changes_nothing),
+                   cmocka_unit_test(refused_fetch__has_read_an_entry_at_most),
+                   cmocka_unit_test(queue_that_is_listed_twice__counts_once),
+                   cmocka_unit_test(daily_budget__gives_way_at_midnight),
                    cmocka_unit_test(sums__equal_a_recount),
                    cmocka_unit_test(sums__of_tags_are_limited),
                    cmocka_unit_test(sums__are_not_kept_of_old_entries),

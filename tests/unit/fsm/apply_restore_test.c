@@ -374,7 +374,7 @@ static void budget__comes_back_unless_there_is_one(void **state)
     assert_true(store_access_decode_frame(buf_str(&value), &frame));
     assert_int_equal(frame.created_at.ns, 7);
     expect_str(frame.body, buf_str(&body));
-    assert_true(machine_over_budget(k->machine, STR("any")) == false);
+    assert_true(machine_over_budget(k->machine, STR("any"), k->now) == false);
     buf_deinit(&value);
     uint64_t digest = kit_digest(k);
     rec.daily_nusd = 6;

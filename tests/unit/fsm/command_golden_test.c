@@ -16,9 +16,10 @@ static struct command sample_of(enum command_type type, uint8_t version)
     if (version < 3 && type == COMMAND_ENQUEUE) {
         c.enqueue.body_hash = version == 1 ? 0 : c.enqueue.body_hash;
         c.enqueue.owner = (struct store_owner){0};
-    } else if (version < 3 && type == COMMAND_CLAIM) {
+    } else if (version < 4 && type == COMMAND_CLAIM) {
         c.claim.ns = version == 1 ? STR_EMPTY : c.claim.ns;
-        c.claim.version = STR_EMPTY;
+        c.claim.version = version < 3 ? STR_EMPTY : c.claim.version;
+        c.claim.no_hold = false;
     } else if (version < 3 && type == COMMAND_ACK) {
         c.ack.next = NULL;
         c.ack.any_cost = false;
