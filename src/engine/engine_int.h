@@ -37,7 +37,7 @@ struct engine_waitlist {
     struct map_node node; /* by queue name */
     struct engine_waiter *first, *last;
     uint32_t woken;                /* claims sent off from here and not back yet */
-    struct heap_node throttle_end; /* when a throttle that keeps them waiting gives way */
+    struct heap_node throttle_end; /* when a throttle, or a day, that keeps them waiting ends */
     bool maybe_ready;              /* something may have become claimable */
     struct engine_waitlist *maybe_ready_next;
     char name[];

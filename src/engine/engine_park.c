@@ -9,8 +9,12 @@
  * A claim whose job is about to come goes along with it, in the same entry (engine_follow.c): that
  * is the same claim, only sooner, and if it finds nothing it comes back as any other.
  *
- * Limits give way by commands, which the machine tells; only a throttle gives way by itself. A
- * waitlist that it keeps waiting has a time at which it is looked at again.
+ * Limits give way by commands, which the machine tells; only throttles give way by themselves, and
+ * daily budgets at midnight. A waitlist that they keep waiting has a time at which it is looked at
+ * again.
+ *
+ * A claim that a budget made hold a job may hold no other (engine_pipe.c). While the next job in
+ * line is one to be held, it goes on waiting, and those behind it are sent off.
  */
 #include <stdlib.h>
 
@@ -238,17 +242,44 @@ struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uin
     return last;
 }
 
+/* The next one of another claim: one may list a queue twice. */
+static struct engine_waiter *next_claim(const struct engine_waiter *w)
+{
+    struct engine_waiter *next = w->next;
+    while (next != NULL && next->op == w->op) {
+        next = next->next;
+    }
+    return next;
+}
+
+/* Send off as many as that. When the next job is one to be held, and some may hold none: *until is
+ * when its budget gives way. */
+static void wake_claims(struct engine *e, struct engine_waitlist *list, uint32_t count,
+                        struct wall now, struct wall *until)
+{
+    bool asked = false;
+    bool is_held = false;
+    struct engine_waiter *next;
+    for (struct engine_waiter *w = list->first; w != NULL && list->woken < count; w = next) {
+        next = next_claim(w);
+        if (w->op->claim.no_hold && !asked) {
+            asked = true;
+            is_held = machine_next_is_held(e->machine, list->node.key, now, until);
+        }
+        if (!w->op->claim.no_hold || !is_held) {
+            wake_claim(e, w->op, list); /* w is gone after this */
+        }
+    }
+}
+
 static void dispatch(struct engine *e, struct engine_waitlist *list)
 {
     struct wall now = engine__now(e);
     struct wall until;
-    uint32_t count = 0;
     CHECK(list->maybe_ready);
     if (machine_claimable(e->machine, list->node.key, now, &until)) {
-        count = machine_claimable_count(e->machine, list->node.key, now);
-    }
-    while (list->first != NULL && list->woken < count) {
-        wake_claim(e, list->first->op, list);
+        uint32_t count = machine_claimable_count(e->machine, list->node.key, now);
+        wake_claims(e, list, count, now, &until);
     }
     if (list->first != NULL && until.ns != 0) {
         heap_set(&e->park.throttle_ends, &list->throttle_end,

@@ -534,6 +534,31 @@ static void set_next_step(struct engine *e, struct engine_op *op, const struct r
     arena_free(a);
 }
 
+/* A fetch holds one job of a queue at most, however often it is tried (http-api.md 17.3). Entries
+ * that tell what was held are of a version whose readers know the flag. The claim is decoded anew,
+ * because its texts are views of the command. */
+static void forbid_holding(struct engine *e, struct engine_op *op)
+{
+    struct command c;
+    struct err err;
+    struct arena *a = arena_new(SIZE_MAX);
+    enum err_code code = command_decode(arena_str(a, buf_str(&op->command)), a, &c, &err);
+    CHECK(code == ERR_OK);
+    c.claim.no_hold = true;
+    c.version = 0; /* the one that can say it */
+    bool counted = op->arrived;
+    engine_pipe__leave(e, op);
+    buf_clear(&op->command);
+    command_encode(&c, &op->command);
+    CHECK(!op->command.overflow);
+    if (counted) {
+        engine_pipe__arrive(e, op);
+    }
+    op->claim = c.claim;
+    arena_freep(&op->claim_arena);
+    op->claim_arena = a;
+}
+
 /* Add what a step came to to what those before it did. */
 static void add_result(struct engine_op *op, const struct result *step)
 {
@@ -580,8 +605,11 @@ static bool goes_on(struct engine *e, struct engine_op *op, const struct result 
         add_result(op, r);
         set_next_step(e, op, r);
         return true;
-    case COMMAND_CLAIM:
-        return true; /* it met only jobs that had expired */
+    case COMMAND_CLAIM: /* it met only jobs that had expired, or that budgets hold */
+        if (r->affected > 0) {
+            forbid_holding(e, op);
+        }
+        return true;
     default:
         return false; /* whoever sent it asks again */
     }
@@ -614,6 +642,9 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
         op->postponed = results[i].postponed;
         learn_cost(e, op->type, results[i].cost);
         op->found_nothing = op->park_ms > 0 && results[i].code == ERR_OK && results[i].count == 0;
+        if (op->found_nothing && !op->goes_on && results[i].affected > 0) {
+            forbid_holding(e, op);
+        }
         if (!op->goes_on) {
             add_result(op, &results[i]);
         }

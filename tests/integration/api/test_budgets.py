@@ -166,6 +166,26 @@ class Fetches(BudgetTest):
         self.api.enqueue(self.queue, tags={"team": "blue"})
         self.refused(self.fetch_answer(self.queue), 429, "BUDGET_EXCEEDED")
 
+    def test_tags_hold_one_job_of_a_fetch(self):
+        """However long it polls, and however many carry the tag; what stands behind them waits."""
+        self.set("tag", "team=red", daily_usd=0)
+        red = [self.api.enqueue(self.queue, tags={"team": "red"}) for _ in range(3)]
+        plain = self.api.enqueue(self.queue)
+        for states in (["held", "pending", "pending"], ["held", "held", "pending"]):
+            self.assertEqual(self.fetch_answer(self.queue, self.queue).status, 204)
+            self.assertEqual([self.api.state(job) for job in red], states)
+        self.assertEqual(self.api.fetch(self.queue)["job_id"], plain)
+        self.assertEqual(self.api.state(red[2]), "held")
+
+    def test_a_refused_fetch_holds_nothing(self):
+        other = unique("other")
+        self.set("queue", self.queue, daily_usd=0)
+        self.set("tag", "team=red", daily_usd=0, on_exceed="reject")
+        job = self.api.enqueue(self.queue)
+        self.api.enqueue(other, tags={"team": "red"})
+        self.refused(self.fetch_answer(self.queue, other), 429, "BUDGET_EXCEEDED")
+        self.assertEqual(self.api.state(job), "pending")
+
     def test_after_a_restart(self):
         self.set("queue", self.queue, daily_usd=1, on_exceed="reject")
         self.spend(self.queue, 1)
