@@ -45,7 +45,8 @@ struct worker {
     struct str id, host;
     struct str next; /* what an ack fetches beside it */
     /* As many jobs at once, and twice as many slots: while the acks of some are tried again, others
-     * may have come for them. */
+     * may have come for them. When these are taken too, no more are asked for: busy slots and jobs
+     * that were asked for are never more than there are slots. */
     size_t concurrency;
     struct cli_slot *slots;
     size_t slot_count, busy;
@@ -123,9 +124,19 @@ static size_t room(const struct worker *w)
     return taken < w->concurrency ? w->concurrency - taken : 0;
 }
 
-/* No more than are wanted in all. */
+/* Slots for jobs that have not been asked for. Those of acks are not free before the acks are
+ * confirmed, which may take many tries. */
+static size_t spare_slots(const struct worker *w)
+{
+    size_t taken = w->busy + w->frame_count + (w->fetching ? w->fetch_count : 0);
+    return taken < w->slot_count ? w->slot_count - taken : 0;
+}
+
+/* No more than there are slots for, and than are wanted in all. */
 static size_t at_most(const struct worker *w, size_t count)
 {
+    size_t spare = spare_slots(w);
+    count = count < spare ? count : spare;
     bool limited = w->jobs_max > 0 && (int64_t)count > w->jobs_max - w->claimed;
     return limited ? (size_t)(w->jobs_max - w->claimed) : count;
 }
@@ -170,6 +181,7 @@ static void back_off(struct worker *w, struct str why)
     w->backoff_ms = w->backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : w->backoff_ms * 2;
 }
 
+/* NULL: there is none. */
 static struct cli_slot *free_slot(struct worker *w)
 {
     for (size_t i = 0; i < w->slot_count; i++) {
@@ -177,7 +189,7 @@ static struct cli_slot *free_slot(struct worker *w)
             return &w->slots[i];
         }
     }
-    UNREACHABLE("fewer slots are busy than there are");
+    return NULL;
 }
 
 /* A refusal that will not pass: the key, the role, the request itself. */
@@ -196,8 +208,9 @@ static size_t start_jobs(struct worker *w, struct str jobs, size_t limit, bool b
     size_t started = 0;
     for (size_t i = 0; i < count && started < limit; i++) {
         struct str job = by_frame ? cli_stream_job(cli, items[i]) : items[i];
-        if (cli_member_text(cli, job, "job_id").len > 0) {
-            cli_slot_start(free_slot(w), w->command, job);
+        struct cli_slot *slot = free_slot(w);
+        if (slot != NULL && cli_member_text(cli, job, "job_id").len > 0) {
+            cli_slot_start(slot, w->command, job);
             w->busy++;
             started++;
         }

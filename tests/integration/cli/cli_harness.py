@@ -12,6 +12,7 @@ import pty
 import queue
 import select
 import signal
+import socket
 import struct
 import subprocess
 import termios
@@ -166,17 +167,36 @@ class Request:
         return json.loads(self.body)
 
 
+def relay(one, other):
+    """Carry bytes both ways until one side ends."""
+    while True:
+        for ready in select.select([one, other], [], [])[0]:
+            piece = ready.recv(65536)
+            if not piece:
+                return
+            (other if ready is one else one).sendall(piece)
+
+
 class FakeServer:
     """Routes are "METHOD /path" (below /api/v1) to an answer: a value for 200, a (status, value)
     pair, a list of these for one request after the other, or a function of the request, which may
-    also return a generator of bytes to stream."""
+    also return a generator of bytes to stream. With streams_to, a port, it hands connections that
+    speak HTTP/2 on to a real server."""
 
-    def __init__(self, routes):
+    def __init__(self, routes, streams_to=None):
         self.routes, self.requests, self.lock = routes, [], threading.Lock()
         fake = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def handle(self):
+                peek = socket.MSG_PEEK | socket.MSG_WAITALL
+                if streams_to is not None and self.connection.recv(3, peek) == b"PRI":
+                    with socket.create_connection(("127.0.0.1", streams_to)) as real:
+                        relay(self.connection, real)
+                else:
+                    super().handle()
 
             def handle_any(self):
                 length = int(self.headers.get("Content-Length", 0))
@@ -300,8 +320,8 @@ class LiveTest(CliTest):
 
 
 class FakeTest(CliTest):
-    def serve(self, routes):
-        fake = FakeServer(routes)
+    def serve(self, routes, **options):
+        fake = FakeServer(routes, **options)
         self.addCleanup(fake.close)
         return fake, Corvo(fake.url)
 

@@ -8,7 +8,8 @@ import pathlib
 import shutil
 import tempfile
 
-from cli_harness import CliTest, Corvo, FakeTest, LiveTest, json, signal, unique
+from cli_harness import (CliTest, Corvo, FakeServer, FakeTest, LiveTest, binary, json, signal,
+                         unique)
 from harness import metric, wait_until
 from test_cluster import Cluster
 
@@ -337,6 +338,34 @@ class WorkOverHttpThroughARestart(WorkThroughARestart, LiveTest):
 
 class WorkOverAStreamThroughARestart(WorkThroughARestart, LiveTest):
     protocol = "stream"
+
+
+class WorkWithAcksThatAreNotTaken(LiveTest):
+    """A stream does not confirm the ack of a job that was cancelled, and the server is too busy for
+    the request that follows."""
+
+    def test_no_more_jobs_are_started_than_there_are_slots(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-work-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        ids, answered = [self.enqueue() for _ in range(5)], []
+
+        def ack(_):
+            answered.append(len(list(folder.iterdir())))
+            busy = len(answered) <= 6
+            return (429, {"error": "busy"}) if busy else (400, {"error": "it is not active"})
+
+        fake = FakeServer({"POST /fetch/batch": {"jobs": []}, "POST /heartbeat": {"jobs": {}},
+                           **{f"POST /ack/{j}": ack for j in ids}}, streams_to=self.server.port)
+        self.addCleanup(fake.close)
+        cancel = f"{binary()} cancel --server http://127.0.0.1:{self.server.port}"
+        done = Corvo(fake.url).run(
+            "work", "--queue", self.queue, "--protocol", "stream", "--max-jobs", "5", "-v", "--exec",
+            f"mkdir {folder}/$CORVO_JOB_ID && {cancel} $CORVO_JOB_ID >/dev/null")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("5 completed, 0 failed", done.stderr)
+        self.assertEqual(sorted(f.name for f in folder.iterdir()), sorted(ids))
+        # One runs, and one is reported: these are all the slots until a report was taken.
+        self.assertEqual(max(answered[:6]), 2)
 
 
 class WorkInACluster(CliTest):
