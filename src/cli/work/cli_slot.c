@@ -13,27 +13,26 @@
 
 enum {
     ARENA_BYTES = 256 << 20,
-    REPORT_BYTES = 4 << 20,        /* one line of a report */
     ERRORS_KEPT = 32 * 1024,       /* of standard error, for the backtrace */
     TEXT_RESULT_BYTES = 128 << 10, /* of output that is not JSON; escaped it may be six times it */
     ENV_BYTES_MAX = 96 << 10,      /* of one variable: the system's limit is 128 KiB */
+    BEAT_BYTES = LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + 4096, /* a job's, and its names */
     ENV_ADDED = 10,
     CHUNK_BYTES = 8 * 1024,
     CHUNKS_PER_TURN = 64, /* more than a pipe holds, so that nothing is left when a program ends */
     TRIES_MAX = 12,
     RETRY_MS_MIN = 250,
     RETRY_MS_MAX = 10000,
+    SAVE_MS = 15000, /* as long as other heartbeats may take */
 };
 
 void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms)
 {
-    *s = (struct cli_slot){.cli = cli,
-                           .arena = arena_new(ARENA_BYTES),
-                           .report_arena = arena_new(ARENA_BYTES),
-                           .kill_after_ms = kill_after_ms};
+    *s = (struct cli_slot){
+        .cli = cli, .arena = arena_new(ARENA_BYTES), .kill_after_ms = kill_after_ms};
     buf_init(&s->output, LIMIT_RESULT_BYTES);
     buf_init(&s->errors, (size_t)ERRORS_KEPT * 2 + CHUNK_BYTES);
-    buf_init(&s->reports, REPORT_BYTES);
+    cli_report_init(&s->report);
     buf_init(&s->next_job, ARENA_BYTES);
 }
 
@@ -43,11 +42,10 @@ static void free_slot(struct cli_slot *s)
     s->call = (struct outgoing_wait_call){0};
     buf_clear(&s->output);
     buf_clear(&s->errors);
-    buf_clear(&s->reports);
+    cli_report_clear(&s->report);
     arena_reset(s->arena);
-    arena_reset(s->report_arena);
-    s->progress = s->checkpoint = s->job_id = s->result = STR_EMPTY;
-    s->in_frame = false;
+    s->job_id = s->result = STR_EMPTY;
+    s->in_frame = s->in_beat = s->called = false;
     s->kill_at = s->retry_at = (struct mono){0};
     s->tries = 0;
     s->state = CLI_SLOT_FREE;
@@ -65,15 +63,14 @@ void cli_slot_deinit(struct cli_slot *s)
     free_slot(s);
     buf_deinit(&s->output);
     buf_deinit(&s->errors);
-    buf_deinit(&s->reports);
+    cli_report_deinit(&s->report);
     buf_deinit(&s->next_job);
     arena_free(s->arena);
-    arena_free(s->report_arena);
 }
 
 /* Reporting the end */
 
-static void send_report(struct cli_slot *s)
+static void send_call(struct cli_slot *s)
 {
     s->retry_at = (struct mono){0};
     s->tries++;
@@ -85,7 +82,22 @@ static void report(struct cli_slot *s, const char *path, struct str body)
     struct cli *cli = s->cli;
     s->state = CLI_SLOT_REPORTING;
     s->call = cli_call_to(cli, "POST", CLI_URL(cli, path, s->job_id), body);
-    send_report(s);
+    send_call(s);
+}
+
+/* The member of a heartbeat's "jobs". */
+static void write_job(struct cli_slot *s, struct json_write *w, bool with_report)
+{
+    json_write_key(w, s->job_id);
+    json_write_object(w);
+    if (s->lease_token != 0) {
+        json_write_key(w, STR("lease_token"));
+        json_write_i64(w, s->lease_token);
+    }
+    if (with_report) {
+        cli_report_write(&s->report, w);
+    }
+    json_write_end(w);
 }
 
 static struct cli_pair token(const struct cli_slot *s)
@@ -129,9 +141,10 @@ static struct str last_line(struct str text)
     return text;
 }
 
-static void report_failure(struct cli_slot *s, int code)
+static void report_failure(struct cli_slot *s)
 {
     struct cli *cli = s->cli;
+    int code = s->exit_code;
     struct str errors = buf_str(&s->errors);
     struct str line = last_line(errors);
     struct str error =
@@ -150,7 +163,7 @@ static void report_failure(struct cli_slot *s, int code)
 static void report_success(struct cli_slot *s, struct str next)
 {
     struct cli *cli = s->cli;
-    struct str checkpoint = s->checkpoint; /* reported after the last heartbeat */
+    struct str checkpoint = buf_str(&s->report.checkpoint.text); /* after the last heartbeat */
     s->asks = next.len > 0;
     report(s, "/ack/{0}",
            CLI_OBJECT(cli, CLI_SET_RAW("result", s->result), CLI_SET_RAW("checkpoint", checkpoint),
@@ -162,7 +175,7 @@ static void report_success(struct cli_slot *s, struct str next)
 static void end_well(struct cli_slot *s)
 {
     s->result = result_of(s);
-    if (s->acks_by_frame && s->checkpoint.len == 0) { /* of which a frame has no word */
+    if (s->acks_by_frame && s->report.checkpoint.text.len == 0) { /* of which a frame has no word */
         s->state = CLI_SLOT_ACKING;
     } else {
         report_success(s, s->next);
@@ -203,26 +216,45 @@ void cli_slot_report_ack(struct cli_slot *s)
     s->cli->arena = outer;
 }
 
-/* The answer to a report. A server that is away or busy is asked again, which does no harm: a
- * report that has arrived gets the same answer. One that refuses is believed: the job is not ours
- * any more.
- */
+/* The answer to a call. A server that is away or busy is asked again, which does no harm: a report
+ * that has arrived gets the same answer. */
+
+static bool is_busy(const struct cli_slot *s)
+{
+    return s->call.err.code != ERR_OK || s->call.status == 429 || s->call.status >= 500;
+}
+
+/* True when the call is made again later. */
+static bool try_again(struct cli_slot *s)
+{
+    if (!is_busy(s) || s->tries >= TRIES_MAX) {
+        return false;
+    }
+    int64_t ms = (int64_t)RETRY_MS_MIN << (s->tries < 6 ? s->tries : 6);
+    ms = ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
+    s->retry_at = (struct mono){os_clock_mono().ns + ms * NS_PER_MS};
+    return true;
+}
+
+static void warn(struct cli_slot *s, const char *event, const char *meaning)
+{
+    struct str why = cli_member_text(s->cli, buf_str(&s->call.answer), "error");
+    log_warn(event, LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
+             LOG_STR("error", why.len > 0 ? why : str_from_z(s->call.err.msg)),
+             LOG_Z("meaning", meaning));
+}
+
+/* A server that refuses a report is believed: the job is not ours any more. */
 static bool take_answer(struct cli_slot *s)
 {
     struct cli *cli = s->cli;
-    bool again = s->call.err.code != ERR_OK || s->call.status == 429 || s->call.status >= 500;
-    if (again && s->tries < TRIES_MAX) {
-        int64_t ms = (int64_t)RETRY_MS_MIN << (s->tries < 6 ? s->tries : 6);
-        ms = ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
-        s->retry_at = (struct mono){os_clock_mono().ns + ms * NS_PER_MS};
+    if (try_again(s)) {
         return false;
     }
-    if (again || s->call.status >= 400) {
-        struct str why = cli_member_text(cli, buf_str(&s->call.answer), "error");
-        log_warn("report refused", LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
-                 LOG_STR("error", why.len > 0 ? why : str_from_z(s->call.err.msg)),
-                 LOG_Z("meaning", again ? "the job is handed out again when its lease ends"
-                                        : "this worker no longer holds the job"));
+    if (is_busy(s) || s->call.status >= 400) {
+        warn(s, "report refused",
+             is_busy(s) ? "the job is handed out again when its lease ends"
+                        : "this worker no longer holds the job");
     } else if (s->asks) {
         struct str next = cli_member(buf_str(&s->call.answer), "next").text;
         if (cli_member_text(cli, next, "job_id").len > 0) { /* otherwise it is null, or missing */
@@ -231,6 +263,54 @@ static bool take_answer(struct cli_slot *s)
     }
     free_slot(s);
     return true;
+}
+
+/* A checkpoint ahead of a failure */
+
+static void start_saving(struct cli_slot *s)
+{
+    struct buf b;
+    buf_init(&b, BEAT_BYTES);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    write_job(s, &w, true);
+    json_write_end(&w);
+    struct str jobs = arena_str(s->arena, buf_str(&b));
+    buf_deinit(&b);
+    s->called = true;
+    s->call = cli_call_to(s->cli, "POST", cli_url_to(s->cli, "/heartbeat"),
+                          CLI_OBJECT(s->cli, CLI_SET_RAW("jobs", jobs)));
+    s->call.timeout_ms = SAVE_MS;
+    send_call(s);
+}
+
+/* It has arrived, or it will not: the failure must be reported either way. */
+static void end_saving(struct cli_slot *s)
+{
+    if (s->called && (is_busy(s) || s->call.status >= 400)) {
+        warn(s, "checkpoint refused", "the next attempt gets the previous checkpoint");
+    }
+    if (!s->called || !is_busy(s)) {
+        s->tries = 0; /* otherwise the tries are used up for the failure too */
+    }
+    outgoing_wait_clear(&s->call);
+    s->called = false;
+    report_failure(s);
+}
+
+/* A heartbeat of the worker that is under way comes first: it may carry the checkpoint, or an older
+ * one that must not arrive after it. */
+static void turn_saving(struct cli_slot *s)
+{
+    if (s->called) {
+        if (s->call.done && !try_again(s)) {
+            end_saving(s);
+        }
+    } else if (s->report.checkpoint.text.len == 0) {
+        end_saving(s);
+    } else if (!s->in_beat) {
+        start_saving(s);
+    }
 }
 
 /* Starting */
@@ -336,37 +416,9 @@ static void keep_errors(struct cli_slot *s, struct str piece)
     }
 }
 
-/* {"progress":…,"checkpoint":…}; what is not that is not for us. */
-static void take_report(struct cli_slot *s, struct str line)
-{
-    struct err err;
-    struct json_value value;
-    if (json_scan_check(line, &err) != ERR_OK) {
-        log_warn("report ignored", LOG_STR("job_id", s->job_id), LOG_Z("error", err.msg));
-        return;
-    }
-    struct str progress = json_scan_member(line, STR("progress"), &value) ? value.text : STR_EMPTY;
-    struct str checkpoint =
-        json_scan_member(line, STR("checkpoint"), &value) ? value.text : STR_EMPTY;
-    if (arena_used_bytes(s->report_arena) > ARENA_BYTES / 2) {
-        return; /* nobody could keep up with it; the next heartbeat makes room */
-    }
-    s->progress = progress.len > 0 ? arena_str(s->report_arena, progress) : s->progress;
-    s->checkpoint = checkpoint.len > 0 ? arena_str(s->report_arena, checkpoint) : s->checkpoint;
-}
-
 static void keep_reports(struct cli_slot *s, struct str piece)
 {
-    for (size_t i = 0; i < piece.len; i++) {
-        if (piece.ptr[i] != '\n') {
-            buf_add_char(&s->reports, piece.ptr[i]);
-            continue;
-        }
-        if (s->reports.len > 0 && !s->reports.overflow) {
-            take_report(s, buf_str(&s->reports));
-        }
-        buf_clear(&s->reports);
-    }
+    cli_report_hear(&s->report, s->job_id, piece);
 }
 
 /* Read what is there, within bounds: a program that never stops talking must not keep us from the
@@ -408,16 +460,17 @@ static bool turn_running(struct cli_slot *s)
         }
         return false;
     }
-    int code = os_child_end(&s->child);
-    log_debug("job ended", LOG_STR("job_id", s->job_id), LOG_I64("code", code));
+    s->exit_code = os_child_end(&s->child);
+    log_debug("job ended", LOG_STR("job_id", s->job_id), LOG_I64("code", s->exit_code));
     if (s->cancelled) {
         free_slot(s);
         return true;
     }
-    if (code == 0) {
+    if (s->exit_code == 0) {
         end_well(s);
     } else {
-        report_failure(s, code);
+        s->state = CLI_SLOT_SAVING;
+        turn_saving(s);
     }
     return false;
 }
@@ -429,10 +482,12 @@ bool cli_slot_turn(struct cli_slot *s)
     s->cli->arena = s->arena;
     if (s->state == CLI_SLOT_RUNNING) {
         freed = turn_running(s);
-    } else if (s->state == CLI_SLOT_REPORTING && s->retry_at.ns != 0) {
+    } else if (s->retry_at.ns != 0) {
         if (os_clock_mono().ns >= s->retry_at.ns) {
-            send_report(s);
+            send_call(s);
         }
+    } else if (s->state == CLI_SLOT_SAVING) {
+        turn_saving(s);
     } else if (s->state == CLI_SLOT_REPORTING && s->call.done) {
         freed = take_answer(s);
     }
@@ -463,26 +518,21 @@ struct mono cli_slot_deadline(const struct cli_slot *s)
 
 bool cli_slot_has_report(const struct cli_slot *s)
 {
-    return s->state == CLI_SLOT_RUNNING && (s->progress.len > 0 || s->checkpoint.len > 0);
+    return s->state == CLI_SLOT_RUNNING && !s->cancelled && cli_report_any(&s->report);
 }
 
-void cli_slot_write_beat(struct cli_slot *s, struct json_write *w)
+bool cli_slot_write_beat(struct cli_slot *s, struct json_write *w, bool with_report)
 {
-    json_write_key(w, s->job_id);
-    json_write_object(w);
-    if (s->lease_token != 0) {
-        json_write_key(w, STR("lease_token"));
-        json_write_i64(w, s->lease_token);
+    bool carries = with_report && cli_slot_has_report(s);
+    s->in_beat = true;
+    write_job(s, w, carries);
+    return carries;
+}
+
+void cli_slot_beat_over(struct cli_slot *s, enum cli_report_fate fate)
+{
+    if (s->in_beat) { /* otherwise its job has changed meanwhile */
+        cli_report_over(&s->report, s->job_id, fate);
     }
-    if (s->progress.len > 0) {
-        json_write_key(w, STR("progress"));
-        json_write_raw(w, s->progress);
-    }
-    if (s->checkpoint.len > 0) {
-        json_write_key(w, STR("checkpoint"));
-        json_write_raw(w, s->checkpoint);
-    }
-    json_write_end(w);
-    s->progress = s->checkpoint = STR_EMPTY;
-    arena_reset(s->report_arena);
+    s->in_beat = false;
 }

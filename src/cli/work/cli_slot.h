@@ -4,21 +4,31 @@
  *   FREE --> RUNNING --> REPORTING --> FREE
  *                 +-- cancelled --------^
  *                 +--> ACKING ----------^
- *                         +--> REPORTING, when the stream did not confirm it
+ *                 |       +--> REPORTING, when the stream did not confirm it
+ *                 +--> SAVING ---> REPORTING
  *
  * The worker (cli_work.c) owns the slots, waits for all of their descriptors at once and calls
  * cli_slot_turn after each wait. With the ack of a job the next one is fetched, which the owner
  * starts when the slot is free. Where the owner has a stream it acknowledges jobs itself, several
- * with one frame (ACKING); failures, and acks that have more to say, are reports. A slot has an
- * arena of its own that is emptied with each job, so that a worker may run for years.
+ * with one frame (ACKING); failures, and acks that have more to say, are reports. A failure has no
+ * room for a checkpoint, so one that the server does not have yet is sent ahead, in a heartbeat for
+ * this job alone (SAVING). A slot has an arena of its own that is emptied with each job, so that a
+ * worker may run for years.
  */
 #pragma once
 
 #include "base/clock.h"
 #include "cli/cli_int.h"
+#include "cli/work/cli_report.h"
 #include "os/os_child.h"
 
-enum cli_slot_state { CLI_SLOT_FREE, CLI_SLOT_RUNNING, CLI_SLOT_ACKING, CLI_SLOT_REPORTING };
+enum cli_slot_state {
+    CLI_SLOT_FREE,
+    CLI_SLOT_RUNNING,
+    CLI_SLOT_ACKING,
+    CLI_SLOT_SAVING,
+    CLI_SLOT_REPORTING,
+};
 
 enum { CLI_SLOT_FDS = 4 };
 
@@ -29,11 +39,11 @@ struct cli_slot {
     struct str job_id;
     int64_t lease_token; /* 0: the server gave none */
     struct os_child child;
-    struct buf output;               /* its standard output */
-    struct buf errors;               /* the end of its standard error */
-    struct buf reports;              /* what it wrote to descriptor 3 and is not a whole line yet */
-    struct str progress, checkpoint; /* reported and not sent yet, as JSON */
-    struct arena *report_arena;      /* both of them */
+    struct buf output;        /* its standard output */
+    struct buf errors;        /* the end of its standard error */
+    struct cli_report report; /* what it wrote to descriptor 3 */
+    bool in_beat;             /* the heartbeat under way has this job */
+    int exit_code;            /* SAVING: as os_child_end says */
     bool cancelled;
     bool failed;         /* the job's end was reported as a failure */
     bool tells;          /* a failure is printed */
@@ -46,7 +56,8 @@ struct cli_slot {
                             JSON; empty: nothing */
     bool asks;           /* the last ack did so */
     struct buf next_job; /* and got this job, for the owner to start; empty: none */
-    struct outgoing_wait_call call; /* ack or fail */
+    struct outgoing_wait_call call; /* SAVING: the heartbeat; REPORTING: ack or fail */
+    bool called;                    /* SAVING: it was begun */
     struct mono retry_at;           /* the call is made again then; 0: it is under way */
     int tries;
 };
@@ -79,5 +90,9 @@ struct mono cli_slot_deadline(const struct cli_slot *s);
 /* Has the program something to say with the next heartbeat? */
 bool cli_slot_has_report(const struct cli_slot *s);
 
-/* Write the slot's member of a heartbeat's "jobs", and forget what was reported. */
-void cli_slot_write_beat(struct cli_slot *s, struct json_write *w);
+/* Write the slot's member of a heartbeat's "jobs"; with what the program reported, if it is wanted
+ * and there is any: then true. */
+bool cli_slot_write_beat(struct cli_slot *s, struct json_write *w, bool with_report);
+
+/* The heartbeat is over. Call it for every slot, also those that were not in it. */
+void cli_slot_beat_over(struct cli_slot *s, enum cli_report_fate fate);

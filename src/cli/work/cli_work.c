@@ -17,9 +17,9 @@
 
 #include "base/check.h"
 #include "cli/cli_int.h"
+#include "cli/work/cli_beat.h"
 #include "cli/work/cli_slot.h"
 #include "cli/work/cli_stream.h"
-#include "json/json_scan.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "os/os_signal.h"
@@ -29,7 +29,6 @@ enum {
     POLL_S = 30,
     POLL_IDLE_S = 1,
     POLL_SLACK_MS = 15000, /* how late an answer may be before the connection counts as lost */
-    BEAT_MS_MIN = 500,     /* between heartbeats that a report asks for */
     EMPTY_MS = 50,         /* after a fetch that found nothing */
     BACKOFF_MS_MIN = 500,
     BACKOFF_MS_MAX = 30000,
@@ -69,11 +68,7 @@ struct worker {
     bool quiet;                     /* the last frame found too little: park a fetch */
     bool told;                      /* how it talks */
 
-    struct outgoing_wait_call beat;
-    struct arena *beat_arena;
-    bool beating;
-    struct mono beat_at, beat_last;
-    int64_t beat_ms;
+    struct cli_beat beat;
 
     bool draining;
     int signals;
@@ -414,85 +409,6 @@ static void turn_stream(struct worker *w)
     }
 }
 
-/* Heartbeats */
-
-/* Is the job ours to keep? Also while its end is being reported, which may take several tries. */
-static bool is_held(const struct cli_slot *s)
-{
-    return s->state != CLI_SLOT_FREE && !s->cancelled;
-}
-
-static void start_beat(struct worker *w)
-{
-    struct cli *cli = w->cli;
-    struct arena *outer = cli->arena;
-    struct buf b;
-    arena_reset(w->beat_arena);
-    cli->arena = w->beat_arena;
-    buf_init(&b, ARENA_BYTES / 4);
-    struct json_write jobs = json_write_to(&b);
-    json_write_object(&jobs);
-    for (size_t i = 0; i < w->slot_count; i++) {
-        if (is_held(&w->slots[i])) {
-            cli_slot_write_beat(&w->slots[i], &jobs);
-        }
-    }
-    json_write_end(&jobs);
-    struct str body = CLI_OBJECT(cli, CLI_SET_RAW("jobs", arena_str(cli->arena, buf_str(&b))));
-    buf_deinit(&b);
-    w->beat = cli_call_to(cli, "POST", cli_url_to(cli, "/heartbeat"), body);
-    w->beat.timeout_ms = POLL_SLACK_MS;
-    cli->arena = outer;
-    w->beating = true;
-    w->beat_last = os_clock_mono();
-    w->beat_at = in_ms(w->beat_ms);
-    outgoing_wait_start(cli->http, &w->beat);
-}
-
-static void take_beat(struct worker *w)
-{
-    struct cli *cli = w->cli;
-    struct str answer = buf_str(&w->beat.answer);
-    w->beating = false;
-    if (w->beat.err.code != ERR_OK || w->beat.status != 200) {
-        log_warn("heartbeat failed", LOG_I64("status", w->beat.status),
-                 LOG_Z("error", w->beat.err.msg));
-        w->beat_at = in_ms(w->beat_ms / 4);
-        return;
-    }
-    struct str jobs = cli_member(answer, "jobs").text;
-    for (size_t i = 0; i < w->slot_count; i++) {
-        struct json_value entry;
-        struct cli_slot *s = &w->slots[i];
-        if (s->state == CLI_SLOT_RUNNING && json_scan_member(jobs, s->job_id, &entry) &&
-            str_eq(cli_member_text(cli, entry.text, "status"), STR("cancel"))) {
-            cli_slot_cancel(s);
-        }
-    }
-}
-
-/* When the next heartbeat goes out: by the clock, or soon when a program has reported something. */
-static struct mono beat_due(const struct worker *w)
-{
-    for (size_t i = 0; i < w->slot_count; i++) {
-        if (cli_slot_has_report(&w->slots[i])) {
-            struct mono soon = {.ns = w->beat_last.ns + BEAT_MS_MIN * NS_PER_MS};
-            return soon.ns < w->beat_at.ns ? soon : w->beat_at;
-        }
-    }
-    return w->beat_at;
-}
-
-static bool any_held(const struct worker *w)
-{
-    for (size_t i = 0; i < w->slot_count; i++) {
-        if (is_held(&w->slots[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Stopping */
 
 static void begin_drain(struct worker *w)
@@ -563,9 +479,7 @@ static int wait_ms(const struct worker *w)
 {
     int64_t now = os_clock_mono().ns;
     int64_t at = now + 60 * NS_PER_S;
-    if (any_held(w) && !w->beating) {
-        at = sooner(at, beat_due(w));
-    }
+    at = sooner(at, cli_beat_deadline(&w->beat));
     if (parks(w)) {
         at = sooner(at, w->fetch_at);
     }
@@ -589,9 +503,7 @@ static void start_what_is_due(struct worker *w)
     if (parks(w) && now >= w->fetch_at.ns) {
         start_fetch(w);
     }
-    if (!w->beating && any_held(w) && now >= beat_due(w).ns) {
-        start_beat(w);
-    }
+    cli_beat_start_due(&w->beat);
     if (w->drain_until.ns != 0 && now >= w->drain_until.ns) {
         w->drain_until = (struct mono){0};
         w->code = CLI_FAILED;
@@ -632,10 +544,7 @@ static void turn(struct worker *w)
     }
     turn_stream(w);
     take_signal(w);
-    if (w->beating && w->beat.done) {
-        take_beat(w);
-        outgoing_wait_clear(&w->beat);
-    }
+    cli_beat_turn(&w->beat);
     for (size_t i = 0; i < w->slot_count; i++) {
         turn_slot(w, &w->slots[i]);
     }
@@ -660,15 +569,13 @@ static void open_worker(struct worker *w)
     CHECK(w->slots != NULL);
     w->jobs_max = cli_int(cli, "max-jobs");
     w->backoff_ms = BACKOFF_MS_MIN;
-    w->beat_ms = cli_int(cli, "heartbeat");
-    w->beat_at = in_ms(w->beat_ms);
     w->fetch_arena = arena_new(ARENA_BYTES);
-    w->beat_arena = arena_new(ARENA_BYTES);
     cli->http = cli->http == NULL ? outgoing_wait_new() : cli->http;
     for (size_t i = 0; i < w->slot_count; i++) {
         cli_slot_init(&w->slots[i], cli, cli_int(cli, "kill-after"));
         w->slots[i].tells = w->tells;
     }
+    cli_beat_init(&w->beat, cli, w->slots, w->slot_count);
     cli_stream_init(&w->stream, cli);
     w->must_stream = str_eq(cli_text(cli, "protocol"), STR("stream"));
     w->streams = !str_eq(cli_text(cli, "protocol"), STR("http"));
@@ -680,9 +587,8 @@ static void open_worker(struct worker *w)
 static void close_worker(struct worker *w)
 {
     outgoing_wait_cancel(w->cli->http, &w->fetch);
-    outgoing_wait_cancel(w->cli->http, &w->beat);
     outgoing_wait_clear(&w->fetch);
-    outgoing_wait_clear(&w->beat);
+    cli_beat_deinit(&w->beat);
     for (size_t i = 0; i < w->slot_count; i++) {
         cli_slot_deinit(&w->slots[i]);
     }
@@ -690,7 +596,6 @@ static void close_worker(struct worker *w)
     cli_stream_deinit(&w->stream);
     free(w->slots);
     arena_free(w->fetch_arena);
-    arena_free(w->beat_arena);
 }
 
 static int run_work(struct cli *cli)
@@ -700,8 +605,9 @@ static int run_work(struct cli *cli)
     if (slots < 1 || slots > CONCURRENCY_MAX) {
         return cli_fail(cli, "--concurrency must be 1 to %d", CONCURRENCY_MAX);
     }
-    if (cli_int(cli, "heartbeat") < BEAT_MS_MIN || cli_int(cli, "lease") < 1000) {
-        return cli_fail(cli, "--heartbeat must be %dms or more, --lease 1s or more", BEAT_MS_MIN);
+    if (cli_int(cli, "heartbeat") < CLI_BEAT_MS_MIN || cli_int(cli, "lease") < 1000) {
+        return cli_fail(cli, "--heartbeat must be %dms or more, --lease 1s or more",
+                        CLI_BEAT_MS_MIN);
     }
     open_worker(&w);
     struct arena *outer = cli->arena;

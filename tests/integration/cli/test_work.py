@@ -150,6 +150,13 @@ class Work:
         self.ok(self.work('printf %s "$CORVO_CHECKPOINT"'))
         self.assertEqual(self.api.job(job_id)["result"], {"at": 5})
 
+    def test_the_last_checkpoint_of_a_failed_job_is_kept(self):
+        job_id = self.enqueue("--max-retries", "2", "--retry-backoff", "none")
+        self.work('echo \'{"checkpoint":{"page":7}}\' >&3; exit 1', "--max-jobs", "1")
+        self.api.wait_for_state(job_id, "pending")
+        self.ok(self.work('printf %s "$CORVO_CHECKPOINT"'))
+        self.assertEqual(self.api.job(job_id)["result"], {"page": 7})
+
     def test_a_cancelled_job_is_stopped_with_all_it_started(self):
         job_id = self.enqueue()
         pids, stopped = self.folder / "pids", self.folder / "stopped"
@@ -312,6 +319,7 @@ class WorkThroughARestart:
             # The same port again, so that the worker finds the server where it was.
             self.server.args = (*self.settings, "--bind", f"127.0.0.1:{port}")
             self.server.start()
+            self.api.close()
             self.api.wait_for_state(job_id, "completed")
             others = [self.enqueue() for _ in range(2)]
             self.assertEqual(worker.wait(), 0)
@@ -330,6 +338,29 @@ class WorkThroughARestart:
             job_id = self.enqueue()
             self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.api.state(job_id), "completed")
+
+
+    def test_a_checkpoint_outlives_it_too(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-work-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        job_id = self.enqueue()
+        ready, write, go = folder / "ready", folder / "write", folder / "go"
+        port = self.server.port
+        command = (f"touch {ready}; while [ ! -e {write} ]; do sleep 0.01; done; "
+                   "echo '{\"checkpoint\":{\"at\":5}}' >&3; "
+                   f"while [ ! -e {go} ]; do sleep 0.01; done")
+        with self.corvo.start("work", "--queue", self.queue, "--exec", command, "--max-jobs", "1",
+                              "--heartbeat", "1s", "--protocol", self.protocol) as worker:
+            wait_until(ready.exists)
+            self.server.terminate()
+            write.touch()
+            wait_until(lambda: "heartbeat failed" in worker.error_line())
+            self.server.args = (*self.settings, "--bind", f"127.0.0.1:{port}")
+            self.server.start()
+            self.api.close()
+            wait_until(lambda: self.api.job(job_id).get("checkpoint") == {"at": 5})
+            go.touch()
+            self.assertEqual(worker.wait(), 0)
 
 
 class WorkOverHttpThroughARestart(WorkThroughARestart, LiveTest):

@@ -1,0 +1,50 @@
+/*
+ * Cli_report: what a program has written about its job to descriptor 3, until the server has it.
+ *
+ * Lines of {"progress":…,"checkpoint":…} become one progress and one checkpoint: the newest of
+ * each. A heartbeat carries both. They are forgotten when it was answered, not when it was sent,
+ * because the server may be away; and only if the program has not written newer ones meanwhile.
+ *
+ * A heartbeat speaks for all jobs of a worker, and the server refuses it as a whole. So what is
+ * larger than the server takes is not kept, with a warning.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "json/json_write.h"
+
+struct cli_report_part {
+    struct buf text; /* JSON; empty: none */
+    bool sent;       /* the heartbeat under way carries this text */
+    bool told;       /* of one that is too large */
+};
+
+struct cli_report {
+    struct buf line; /* not whole yet */
+    struct cli_report_part progress, checkpoint;
+};
+
+/* What became of a heartbeat. */
+enum cli_report_fate {
+    CLI_REPORT_SAVED,   /* it was answered */
+    CLI_REPORT_UNSENT,  /* it failed, and is tried again */
+    CLI_REPORT_REFUSED, /* because of what it carried, which is not sent again */
+};
+
+void cli_report_init(struct cli_report *r);
+void cli_report_deinit(struct cli_report *r);
+void cli_report_clear(struct cli_report *r); /* for another job */
+
+/* The program of this job wrote this piece of text. */
+void cli_report_hear(struct cli_report *r, struct str job_id, struct str piece);
+
+/* Is there something to send? */
+bool cli_report_any(const struct cli_report *r);
+
+/* Write the members "progress" and "checkpoint", where there are any, of a heartbeat's job. */
+void cli_report_write(struct cli_report *r, struct json_write *w);
+
+/* The heartbeat that carries what was written is over. */
+void cli_report_over(struct cli_report *r, struct str job_id, enum cli_report_fate fate);
