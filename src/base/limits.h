@@ -107,7 +107,7 @@ enum {
     LIMIT_PEER_QUEUE_BYTES   = 64 << 20,     /* not yet sent to a peer: a dead one costs no more */
 
     /* what is kept */
-    LIMIT_REPLY_BYTES        = 1 << 30,      /* answers kept for Idempotency-Key, one namespace half of it: 5 million single jobs a day */
+    LIMIT_REPLY_BYTES        = 1 << 30,      /* answers kept for Idempotency-Key: 5 million of single jobs */
     LIMIT_BATCHES_OPEN       = 100000,       /* batches that are not sealed, one namespace half of them: 40 MB, and they stay until somebody seals them */
     LIMIT_BATCH_BYTES        = 256 << 20,    /* of the callbacks of all batches that have not ended, one namespace half of it: they are in memory */
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */

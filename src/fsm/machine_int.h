@@ -151,7 +151,7 @@ struct machine {
     struct heap lock_expiry;
     struct map replies;
     struct heap reply_expiry;
-    struct shares reply_shares; /* bytes of replies */
+    uint64_t reply_bytes;
     struct operations operations;
     struct map batches;              /* those that are not finished */
     struct shares batch_shares;      /* bytes of their texts */

@@ -267,7 +267,7 @@ uint64_t machine_index_bytes(const struct machine *m)
 
 struct machine_kept machine_kept(const struct machine *m)
 {
-    return (struct machine_kept){.reply_bytes = m->reply_shares.used,
+    return (struct machine_kept){.reply_bytes = m->reply_bytes,
                                  .open_batches = m->open_batch_shares.used,
                                  .batch_bytes = m->batch_shares.used};
 }

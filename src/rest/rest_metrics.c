@@ -292,7 +292,7 @@ static uint64_t state_number(const char *role)
     X("corvo_push_hosts_breaker_open",         "gauge",   v->push.hosts_open,         "Push hosts whose circuit breaker is open or half-open.") \
     X("corvo_push_hosts_hanging",              "gauge",   v->push.hosts_hung,         "Push hosts whose last request timed out.") \
     \
-    X("corvo_idempotency_bytes",               "gauge",   v->kept.reply_bytes,         "Size of the responses stored for Idempotency-Key, in bytes. At most 1 GiB, half of it for one namespace.") \
+    X("corvo_idempotency_bytes",               "gauge",   v->kept.reply_bytes,         "Size of the responses stored for Idempotency-Key, in bytes. At most 1 GiB.") \
     X("corvo_batches_open",                    "gauge",   v->kept.open_batches,        "Batches that are not sealed. At most 100000, half of them in one namespace.") \
     X("corvo_batch_callback_bytes",            "gauge",   v->kept.batch_bytes,         "Size of the callbacks of batches that have not ended, in bytes. At most 256 MiB, half of it for one namespace.") \
     \

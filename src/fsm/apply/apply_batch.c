@@ -10,8 +10,7 @@ void apply_batch_open(struct machine *m, const struct command *c, struct result 
     struct store_batch rec = {.callback_queue = open->callback_queue,
                               .callback_payload = open->callback_payload,
                               .owner = open->owner};
-    if (!replies__find(m, open->once.key, open->once.hash, r) &&
-        replies__have_room(m, open->once.key, 0, r) && batches__have_room(m, &rec, r)) {
+    if (!replies__find(m, open->once.key, open->once.hash, r) && batches__have_room(m, &rec, r)) {
         r->id = batches__open(m, &rec)->id;
         replies__keep(m, open->once.key, open->once.hash, r);
     }

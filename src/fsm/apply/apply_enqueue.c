@@ -82,7 +82,6 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
         }
     }
     if (!spaces__have_room(m, e->jobs, e->count, r) ||
-        !replies__have_room(m, e->idempotency_key, (uint32_t)e->count, r) ||
         (e->has_batch && !batches__have_room(m, &rec, r))) {
         return;
     }

@@ -63,9 +63,6 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
                       STR_ARG(entry__id_text(m, source.id, ID_JOB)), (long long)c->replay.from);
         return;
     }
-    if (!replies__have_room(m, once->key, 0, r)) {
-        return;
-    }
     struct job j = {.queue = source.queue,
                     .payload = source.payload,
                     .priority = source.priority,

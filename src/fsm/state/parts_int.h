@@ -46,8 +46,6 @@ void operations__close(struct machine *m);
 
 /* Fills r when there is one; with a refusal when it is the answer to something else. */
 bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct result *r);
-/* Before anything is made: is there room for an answer with so many jobs? If not, r refuses. */
-bool replies__have_room(struct machine *m, struct str key, uint32_t count, struct result *r);
 void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r);
 void replies__expire(struct machine *m, unsigned limit);
 void replies__load(struct machine *m);

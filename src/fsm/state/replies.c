@@ -6,8 +6,10 @@
  * nothing is made a second time. The reply is stored in the entry that made what it is about, so
  * there is no moment at which one is there without the other.
  *
- * What is kept has a limit. A request for whose answer there is no room is refused: to forget an
- * earlier one instead would let its repeat be done twice, and nobody would know.
+ * What is kept has a limit in bytes; past it the oldest are forgotten before their day is over. A
+ * request that did not hear its answer is repeated within seconds, and at a thousand keys a second
+ * there is room for more than an hour of them; to refuse new ones would stop a busy producer for
+ * the rest of the day.
  */
 #include <stdlib.h>
 
@@ -25,30 +27,13 @@ enum {
 };
 
 /* What an answer costs beside its key and its record, in memory and in the store. It decides what
- * is refused, so it is the same on every node, whatever the structs take there. */
+ * is forgotten, so it is the same on every node, whatever the structs take there. */
 enum { REPLY_EXTRA_BYTES = 128 };
-
-static const struct shares_limit bytes_limit = {
-    .max = LIMIT_REPLY_BYTES,
-    .what = "bytes of answers to requests with an Idempotency-Key",
-    .advice = "repeat it later, or without the key"};
 
 static struct reply *find(const struct machine *m, struct str key)
 {
     struct map_node *n = map_find(&m->replies, key);
     return n == NULL ? NULL : CONTAINER_OF(n, struct reply, node);
-}
-
-/* The namespace stands between the first two blanks of the key (svc_enqueue_once). */
-static struct str namespace_of(struct str key)
-{
-    const char *blank = memchr(key.ptr, ' ', key.len);
-    if (blank == NULL) {
-        return STR_EMPTY;
-    }
-    struct str rest = str_from_offset(key, (size_t)(blank - key.ptr) + 1);
-    const char *end = memchr(rest.ptr, ' ', rest.len);
-    return end == NULL ? STR_EMPTY : str_from(rest.ptr, (size_t)(end - rest.ptr));
 }
 
 static uint64_t cost_of(struct str key, size_t record_bytes)
@@ -67,14 +52,13 @@ static struct reply *reply_new(struct machine *m, struct str key, struct str rec
     p->record = str_from(p->bytes + key.len, record.len);
     p->expiry = heap_node_out();
     map_add(&m->replies, &p->node);
-    shares__take(&m->reply_shares, namespace_of(p->node.key), cost_of(p->node.key, record.len));
+    m->reply_bytes += cost_of(p->node.key, record.len);
     return p;
 }
 
 static void reply_free(struct machine *m, struct reply *p)
 {
-    shares__give_back(&m->reply_shares, namespace_of(p->node.key),
-                      cost_of(p->node.key, p->record.len));
+    m->reply_bytes -= cost_of(p->node.key, p->record.len);
     heap_remove(&m->reply_expiry, &p->expiry);
     map_remove(&m->replies, &p->node);
     CHECK(m->replies.count == m->reply_expiry.count);
@@ -134,13 +118,20 @@ bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct
     return true;
 }
 
-bool replies__have_room(struct machine *m, struct str key, uint32_t count, struct result *r)
+static void drop(struct machine *m, struct reply *p)
 {
-    enum { HEAD_BYTES = 1 + 8 + 8 + ID_BYTES + 5, ITEM_BYTES = ID_BYTES + 1 }; /* as in encode */
-    return key.len == 0 || m->entry_version < COMMAND_ENTRY_VERSION ||
-           shares__have_room(m, &m->reply_shares, namespace_of(key),
-                             cost_of(key, HEAD_BYTES + (size_t)count * ITEM_BYTES), &bytes_limit,
-                             r);
+    store_delete(&m->store, STORE_KIND_REPLY, p->node.key);
+    reply_free(m, p);
+}
+
+/* The oldest give way. */
+static void make_room(struct machine *m, uint64_t cost)
+{
+    struct heap_node *first;
+    while (m->entry_version >= COMMAND_ENTRY_VERSION && m->reply_bytes + cost > LIMIT_REPLY_BYTES &&
+           (first = heap_first(&m->reply_expiry)) != NULL) {
+        drop(m, CONTAINER_OF(first, struct reply, expiry));
+    }
 }
 
 void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r)
@@ -157,6 +148,7 @@ void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const 
     buf_init(&record, SIZE_MAX);
     encode(r, expires_at, body_hash, &record);
     CHECK(!record.overflow);
+    make_room(m, cost_of(key, record.len));
     struct reply *p = reply_new(m, key, buf_str(&record));
     heap_set(&m->reply_expiry, &p->expiry, expires_at.ns);
     CHECK(m->replies.count == m->reply_expiry.count);
@@ -168,9 +160,7 @@ void replies__expire(struct machine *m, unsigned limit)
 {
     struct heap_node *first;
     for (; limit > 0 && (first = heap_first_until(&m->reply_expiry, m->now.ns)) != NULL; limit--) {
-        struct reply *p = CONTAINER_OF(first, struct reply, expiry);
-        store_delete(&m->store, STORE_KIND_REPLY, p->node.key);
-        reply_free(m, p);
+        drop(m, CONTAINER_OF(first, struct reply, expiry));
     }
 }
 
@@ -202,5 +192,4 @@ void replies__close(struct machine *m)
     }
     heap_deinit(&m->reply_expiry);
     map_deinit(&m->replies);
-    shares__close(&m->reply_shares);
 }

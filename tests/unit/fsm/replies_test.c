@@ -165,54 +165,39 @@ static void answer__outlives_its_jobs(void **state)
     assert_false(kit_has(k, id));
 }
 
-/* A namespace has used all of its half but some bytes, or all of them together the whole. It is
- * not filled with answers here: that would take a gigabyte. */
-static void expect_full(const char *name, const char *other, uint64_t used, const char *message)
+/* Past the limit the oldest answer goes; entries of before forget none. It is not filled with
+ * answers here: that would take a gigabyte. */
+static void room__is_made_by_forgetting_the_oldest(void **state)
 {
     struct kit *k = NULL;
-    struct command_new new = {.job = kit_template("acme::q", "{}")};
-    struct command c = keyed(&new, 1, "one acme new");
-    struct command open = {.type = COMMAND_BATCH_OPEN,
-                           .batch_open.once = {.key = STR("batch acme new"), .hash = 1}};
-    ROW(name);
+    struct command_new new = {.job = kit_template("q", "{}")};
+    struct command first = keyed(&new, 1, "first");
+    struct command second = keyed(&new, 1, "second");
+    struct command third = keyed(&new, 1, "third");
+    (void)state;
     assert_int_equal(kit_setup((void **)&k), 0);
-    struct shares *s = &k->machine->reply_shares;
-    struct command kept = keyed(&new, 1, "one acme kept");
-    struct id id = kit_apply(k, &kept)->items[0].id;
-    uint64_t own = s->used;
-    shares__take(s, str_from_z(other), used);
-    kit_refuses(k, &c, ERR_QUOTA, message, ID_NONE);
-    assert_int_equal(kit_apply(k, &open)->code, ERR_QUOTA);
-    kit_expect_count(k, "acme::q", JOB_PENDING, 1);
-    /* What is remembered is still answered, what needs no room is done, and old entries go on. */
-    assert_true(id_eq(kit_apply(k, &kept)->items[0].id, id));
-    struct command plain = keyed(&new, 1, "");
-    assert_int_equal(kit_apply(k, &plain)->code, ERR_OK);
+    struct id ids[2];
+    ids[0] = kit_apply(k, &first)->items[0].id;
+    kit_tick(k, 1);
+    ids[1] = kit_apply(k, &second)->items[0].id;
+    kit_tick(k, 1);
+    uint64_t each = k->machine->reply_bytes / 2;
+    uint64_t more = LIMIT_REPLY_BYTES - 2 * each - 10;
+    k->machine->reply_bytes += more;
     k->entry_version = COMMAND_ENTRY_PUT;
-    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+    struct command old = keyed(&new, 1, "older");
+    (void)kit_apply(k, &old);
+    assert_true(k->machine->reply_bytes > LIMIT_REPLY_BYTES);
     k->entry_version = COMMAND_ENTRY_VERSION;
-    /* With the day the room comes back. */
-    kit_tick(k, 24 * 3600 * 1000);
-    assert_int_equal(s->used, used);
-    shares__give_back(s, str_from_z(other), used);
-    assert_int_equal(kit_apply(k, &open)->code, ERR_OK);
+    (void)kit_apply(k, &third); /* two go: for the old entry's and for this one */
+    assert_in_range(k->machine->reply_bytes, LIMIT_REPLY_BYTES - 2 * each, LIMIT_REPLY_BYTES);
+    k->machine->reply_bytes -= more;
+    assert_false(id_eq(kit_apply(k, &first)->items[0].id, ids[0]));
+    assert_false(id_eq(kit_apply(k, &second)->items[0].id, ids[1]));
     kit_reopen(k);
-    assert_in_range(k->machine->reply_shares.used, 1, own);
+    assert_in_range(k->machine->reply_bytes, 4 * each - 8, 4 * each + 8);
     kit_forget(k); /* what was used is not in the log */
     assert_int_equal(kit_teardown((void **)&k), 0);
-}
-
-static void room__has_a_limit_for_a_namespace_and_for_all(void **state)
-{
-    (void)state;
-    expect_full("its own", "acme", LIMIT_REPLY_BYTES / 2 - 300,
-                "namespace \"acme\" may have 536870912 bytes of answers to requests with an "
-                "Idempotency-Key, has 536870796, and the request needs 195 more; repeat it later, "
-                "or without the key");
-    expect_full("all", "others", LIMIT_REPLY_BYTES - 300,
-                "the server may have 1073741824 bytes of answers to requests with an "
-                "Idempotency-Key, has 1073741708, and the request needs 195 more; repeat it later, "
-                "or without the key");
 }
 
 /* A record that an earlier version has written is still an answer. It is put into a fresh machine,
@@ -269,5 +254,5 @@ TEST_GROUP_FIXTURE(replies, kit_setup, kit_teardown,
                    cmocka_unit_test(refusal__is_not_kept),
                    cmocka_unit_test(answer__is_kept_for_a_day),
                    cmocka_unit_test(answer__outlives_its_jobs),
-                   cmocka_unit_test(room__has_a_limit_for_a_namespace_and_for_all),
+                   cmocka_unit_test(room__is_made_by_forgetting_the_oldest),
                    cmocka_unit_test(golden__records_decode));
