@@ -168,13 +168,12 @@ static void wal_freep(struct wal **w)
     wal_free(*w);
 }
 
-enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
-                       struct wal **out_wal, struct wal_content *out_content, struct err *err)
+static struct wal *wal_new(const struct wal_config *config)
 {
     CHECK(config->segment_bytes >= WAL_SEGMENT_BYTES_MIN);
     CHECK(config->segment_bytes <= WAL_SEGMENT_BYTES_MAX);
     CHECK(config->segment_bytes % SEGMENT_ALIGN == 0);
-    ATTR_CLEANUP(wal_freep) struct wal *w = calloc(1, sizeof *w);
+    struct wal *w = calloc(1, sizeof *w);
     CHECK(w != NULL);
     CHECK(strlen(config->dir) < sizeof w->dir.z);
     memcpy(w->dir.z, config->dir, strlen(config->dir) + 1);
@@ -189,12 +188,29 @@ enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
     w->taken_end = &w->taken;
     w->upkeep.dir = w->dir.z;
     w->upkeep.segment_bytes = w->segment_bytes;
+    return w;
+}
+
+enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
+                       struct wal **out_wal, struct wal_content *out_content, struct err *err)
+{
+    ATTR_CLEANUP(wal_freep) struct wal *w = wal_new(config);
     if (wal_recover__run(w, covered_index, out_content, err) != ERR_OK) {
         return err->code;
     }
     check_space(w);
     *out_wal = TAKE(w);
     return ERR_OK;
+}
+
+enum err_code wal_inspect(const char *dir, uint64_t covered_index, struct wal_content *out_content,
+                          struct err *err)
+{
+    const struct wal_config config = {
+        .dir = dir, .segment_bytes = WAL_SEGMENT_BYTES_MIN, .durable = true};
+    ATTR_CLEANUP(wal_freep) struct wal *w = wal_new(&config);
+    w->read_only = true;
+    return wal_recover__run(w, covered_index, out_content, err);
 }
 
 enum err_code wal__do_now(struct wal *w, struct wal_op *op, struct err *err)

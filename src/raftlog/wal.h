@@ -65,6 +65,11 @@ ATTR_NODISCARD enum err_code wal_open(const struct wal_config *config, uint64_t 
                                       struct wal **out_wal, struct wal_content *out_content,
                                       struct err *err);
 
+/* Read the log as wal_open does for a durable one, with the same errors, and change nothing in dir:
+ * what a start would remove or write again stays as it is. */
+ATTR_NODISCARD enum err_code wal_inspect(const char *dir, uint64_t covered_index,
+                                         struct wal_content *out_content, struct err *err);
+
 /* Before wal_start, on the opener's thread; flushed on return. ERR_NO_SPACE is the only error, and
  * after it the wal can only be freed. */
 ATTR_NODISCARD enum err_code wal_append_now(struct wal *w, uint64_t index,

@@ -82,6 +82,7 @@ struct wal {
     unsigned space_check_ms;
     size_t spares_max;
     bool durable;
+    bool read_only; /* no file may change: for wal_inspect */
     uint64_t key;
 
     struct wal_files used; /* the last one is written to */
@@ -115,8 +116,17 @@ struct wal {
     void *closed_data;
 };
 
-/* The key of the log in a folder, made when there is no log yet. When its file is damaged or
- * missing the segments know it too; ERR_CORRUPT when they do not. */
+enum wal_key_source {
+    WAL_KEY_FILE,
+    WAL_KEY_SEGMENT, /* its file is damaged or missing, but the segments know it too */
+    WAL_KEY_NONE,    /* there is no log yet: the key is 0 */
+};
+
+/* The key of the log in a folder. ERR_CORRUPT when there are segments, and none knows it. */
+ATTR_NODISCARD enum err_code wal_key__find(const char *dir, enum wal_key_source *out_source,
+                                           uint64_t *out_key, struct err *err);
+
+/* The same, in its file afterwards; a new one when there is none. */
 ATTR_NODISCARD enum err_code wal_key__load(const char *dir, uint64_t *out_key, struct err *err);
 
 /* Fill in w from the folder. */

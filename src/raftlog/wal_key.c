@@ -62,25 +62,36 @@ static bool read_key(const char *path, bool (*find)(struct str bytes, uint64_t *
     return found;
 }
 
-enum err_code wal_key__load(const char *dir, uint64_t *out_key, struct err *err)
+/* The key in the header of the first segment that has a valid one. */
+static bool search_segments(const char *dir, const struct os_file_names *names, bool *out_any,
+                            uint64_t *out_key)
+{
+    bool found = false;
+    *out_any = false;
+    for (size_t i = 0; i < names->count && !found; i++) {
+        if (strncmp(names->name[i], WAL_FILES_LOG, strlen(WAL_FILES_LOG)) == 0) {
+            struct os_file_path segment = os_file_join(dir, names->name[i]);
+            *out_any = true;
+            found = read_key(segment.z, segment_key, out_key);
+        }
+    }
+    return found;
+}
+
+enum err_code wal_key__find(const char *dir, enum wal_key_source *out_source, uint64_t *out_key,
+                            struct err *err)
 {
     struct os_file_path path = os_file_join(dir, "key");
     if (read_key(path.z, decode, out_key)) {
+        *out_source = WAL_KEY_FILE;
         return ERR_OK;
     }
     struct os_file_names names = {0};
     if (os_file_list(dir, &names, err) != ERR_OK) {
         return err->code;
     }
-    bool any = false;
-    bool found = false;
-    for (size_t i = 0; i < names.count && !found; i++) {
-        if (strncmp(names.name[i], WAL_FILES_LOG, strlen(WAL_FILES_LOG)) == 0) {
-            struct os_file_path segment = os_file_join(dir, names.name[i]);
-            any = true;
-            found = read_key(segment.z, segment_key, out_key);
-        }
-    }
+    bool any;
+    bool found = search_segments(dir, &names, &any, out_key);
     os_file_names_clear(&names);
     if (any && !found) {
         return err_set(err, ERR_CORRUPT,
@@ -88,10 +99,27 @@ enum err_code wal_key__load(const char *dir, uint64_t *out_key, struct err *err)
                        "valid header",
                        path.z);
     }
-    if (found) {
+    *out_source = found ? WAL_KEY_SEGMENT : WAL_KEY_NONE;
+    *out_key = found ? *out_key : 0;
+    return ERR_OK;
+}
+
+enum err_code wal_key__load(const char *dir, uint64_t *out_key, struct err *err)
+{
+    struct os_file_path path = os_file_join(dir, "key");
+    enum wal_key_source source;
+    if (wal_key__find(dir, &source, out_key, err) != ERR_OK) {
+        return err->code;
+    }
+    switch (source) {
+    case WAL_KEY_FILE:
+        return ERR_OK;
+    case WAL_KEY_SEGMENT:
         log_warn("log key restored", LOG_Z("file", path.z));
-    } else {
+        break;
+    case WAL_KEY_NONE:
         os_clock_random(out_key, sizeof *out_key);
+        break;
     }
     return store(path.z, *out_key, err);
 }

@@ -19,6 +19,8 @@
  * when that flush failed, the system has forgotten that it owes the disk these pages, and would
  * call the next flush a success. The rest of the newest segment is overwritten with zeros, so that
  * pieces of a torn write can never follow a later one and count again.
+ *
+ * Who only inspects the log (wal_inspect) gets the same answer, and none of these writes happens.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -299,6 +301,9 @@ static void add_spare(struct recovery *r, uint64_t generation, const char *name)
     struct os_file_path path = os_file_join(r->w->dir.z, name);
     struct os_file_info info;
     struct err err;
+    if (r->w->read_only) {
+        return;
+    }
     if (spares->count < WAL_SPARES_MAX && os_file_stat(path.z, &info, &err) == ERR_OK &&
         info.size == r->w->segment_bytes) {
         wal_files__push(spares, wal_files__new(generation, info.size));
@@ -388,7 +393,13 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
         return damaged(err, last->generation, r->end_at, segment_stop_text(r->end_stop));
     }
     r->file = last;
-    if (check_next(r, err) != ERR_OK || read_image(r, err) != ERR_OK) {
+    if (check_next(r, err) != ERR_OK) {
+        return err->code;
+    }
+    if (w->read_only) {
+        return ERR_OK;
+    }
+    if (read_image(r, err) != ERR_OK) {
         return err->code;
     }
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
@@ -401,10 +412,17 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
     return ERR_OK;
 }
 
+static enum err_code load_key(struct wal *w, struct err *err)
+{
+    enum wal_key_source source;
+    return w->read_only ? wal_key__find(w->dir.z, &source, &w->key, err)
+                        : wal_key__load(w->dir.z, &w->key, err);
+}
+
 static enum err_code recover(struct recovery *r, struct err *err)
 {
     struct wal *w = r->w;
-    if (wal_key__load(w->dir.z, &w->key, err) != ERR_OK || read_folder(r, err) != ERR_OK ||
+    if (load_key(w, err) != ERR_OK || read_folder(r, err) != ERR_OK ||
         reopen_last(r, err) != ERR_OK) {
         return err->code;
     }

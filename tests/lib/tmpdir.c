@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/crc32c.h"
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
@@ -126,4 +127,23 @@ struct os_file_path tmpdir_find(const char *dir, const char *prefix, size_t nth)
     os_file_names_clear(&names);
     CHECK(path.z[0] != '\0');
     return path;
+}
+
+uint32_t tmpdir_checksum(const char *dir)
+{
+    struct os_file_names names = {0};
+    struct err err;
+    uint32_t sum = 0;
+    CHECK(os_file_list_tree(dir, &names, &err) == ERR_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        struct os_file_path path = os_file_join(dir, names.name[i]);
+        uint32_t crc = 0;
+        uint64_t size = 0;
+        CHECK(os_file_checksum(path.z, &crc, &size, &err) == ERR_OK);
+        sum = crc32c_update(sum, names.name[i], strlen(names.name[i]) + 1);
+        sum = crc32c_update(sum, &size, sizeof size);
+        sum = crc32c_update(sum, &crc, sizeof crc);
+    }
+    os_file_names_clear(&names);
+    return sum;
 }

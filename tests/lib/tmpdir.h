@@ -33,6 +33,9 @@ void tmpdir_write(const char *path, struct str bytes);
 void tmpdir_read(const char *path, struct buf *out); /* out is made here, the caller's after */
 void tmpdir_flip_bit(const char *path, uint64_t offset);
 
+/* Of the names and bytes of all files below a folder: the same when nothing was changed. */
+uint32_t tmpdir_checksum(const char *dir);
+
 /* The only file in a folder whose name begins with prefix, or the nth of them in order. */
 struct os_file_path tmpdir_find(const char *dir, const char *prefix, size_t nth);
 size_t tmpdir_count(const char *dir, const char *prefix);

@@ -442,6 +442,61 @@ static void damage__is_refused_unless_it_was_never_promised(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
+/* Segments that no start of this size would keep. */
+static void add_spares(const char *dir)
+{
+    static const char *const names[] = {"spare-0000000000000100", "spare-0000000000000101"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct os_file_path path = os_file_join(dir, names[i]);
+        tmpdir_write(path.z, STR("of another size"));
+    }
+}
+
+static void an_inspection__finds_the_same_and_changes_nothing(void **state)
+{
+    (void)state;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        struct wal_rig r;
+        struct wal_content found = {0};
+        struct err inspected = {0};
+        struct err opened = {0};
+        wal_rig_init(&r);
+        make_log(&r);
+        rows[i].damage(r.dir.path);
+        add_spares(r.dir.path);
+        r.covered_index = rows[i].covered_index;
+        uint32_t before = tmpdir_checksum(r.dir.path);
+        enum err_code code = wal_inspect(r.dir.path, r.covered_index, &found, &inspected);
+        assert_int_equal(tmpdir_checksum(r.dir.path), before);
+        assert_int_equal(wal_rig_try(&r, &opened), code);
+        if (code == ERR_OK) {
+            assert_int_equal(found.first_index, r.content.first_index);
+            assert_int_equal(found.count, r.content.count);
+            assert_int_equal(found.begun, r.content.begun);
+        } else {
+            assert_string_equal(inspected.msg, opened.msg);
+        }
+        wal_content_clear(&found);
+        wal_rig_deinit(&r);
+    }
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+static void an_inspection__of_an_empty_folder_makes_no_log(void **state)
+{
+    (void)state;
+    struct tmpdir dir = tmpdir_new();
+    struct wal_content found = {0};
+    struct err err = {0};
+    assert_int_equal(wal_inspect(dir.path, 7, &found, &err), ERR_OK);
+    assert_false(found.begun);
+    assert_int_equal(found.first_index, 8);
+    assert_int_equal(tmpdir_count(dir.path, ""), 0);
+    tmpdir_remove(&dir);
+}
+
 static void append_now(struct wal_rig *r, unsigned count)
 {
     struct raft_entry entry[3] = {0};
@@ -639,6 +694,8 @@ static void a_segment_without_room_for_a_seal__is_followed_by_another(void **sta
 
 TEST_GROUP(wal_damage, cmocka_unit_test(a_lost_truncation__is_noticed),
            cmocka_unit_test(damage__is_refused_unless_it_was_never_promised),
+           cmocka_unit_test(an_inspection__finds_the_same_and_changes_nothing),
+           cmocka_unit_test(an_inspection__of_an_empty_folder_makes_no_log),
            cmocka_unit_test(a_lost_segment__is_noticed_although_no_index_is_missing),
            cmocka_unit_test(the_newest_segment__is_fine_when_it_is_brought_back),
            cmocka_unit_test(a_start_without_durability__accepts_that_the_newest_segment_is_missing),
