@@ -11,12 +11,15 @@
 #define SUFFIX         ".manifest"
 #define SUFFIX_DAMAGED ".damaged"
 
+enum { ID_INDEX_DIGITS = 20 };
+
 struct snapshots_id snapshots_new_id(uint64_t index)
 {
     struct snapshots_id id;
     uint64_t random_number;
     os_clock_random(&random_number, sizeof random_number);
-    int n = snprintf(id.z, sizeof id.z, "%020" PRIu64 "-%016" PRIx64, index, random_number);
+    int n = snprintf(id.z, sizeof id.z, "%0*" PRIu64 "-%016" PRIx64, ID_INDEX_DIGITS, index,
+                     random_number);
     CHECK(n > 0 && (size_t)n < sizeof id.z);
     return id;
 }
@@ -93,6 +96,35 @@ enum err_code snapshots_load_nth(const char *dir, size_t nth, struct buf *out, s
     enum err_code code = nth >= newest.count ? ERR_OK : load_file(dir, newest.id[nth], out, err);
     os_file_names_clear(&names);
     return code;
+}
+
+enum err_code snapshots_id_nth(const char *dir, size_t nth, struct snapshots_id *out,
+                               struct err *err)
+{
+    struct os_file_names names = {0};
+    if (os_file_list(dir, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    struct newest newest = find_newest(&names);
+    *out = (struct snapshots_id){0};
+    if (nth < newest.count) {
+        memcpy(out->z, newest.id[nth].ptr, newest.id[nth].len);
+    }
+    os_file_names_clear(&names);
+    return ERR_OK;
+}
+
+uint64_t snapshots_id_index(const struct snapshots_id *id)
+{
+    uint64_t index = 0;
+    for (size_t i = 0; i < ID_INDEX_DIGITS; i++) {
+        char c = id->z[i];
+        if (c < '0' || c > '9' || index > (UINT64_MAX - 9) / 10) {
+            return 0;
+        }
+        index = index * 10 + (uint64_t)(c - '0');
+    }
+    return index;
 }
 
 enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err)

@@ -43,6 +43,14 @@ ATTR_NODISCARD enum err_code snapshots_load(const char *dir, struct buf *out, st
 ATTR_NODISCARD enum err_code snapshots_load_nth(const char *dir, size_t nth, struct buf *out,
                                                 struct err *err);
 
+/* The id of the same, from the name of its manifest's file; empty when there is none. A damaged
+ * manifest does not hide it. */
+ATTR_NODISCARD enum err_code snapshots_id_nth(const char *dir, size_t nth, struct snapshots_id *out,
+                                              struct err *err);
+
+/* The index that an id begins with; 0 when it begins with none. */
+uint64_t snapshots_id_index(const struct snapshots_id *id);
+
 /* Bytes of the files that a manifest lists. */
 uint64_t snapshots_bytes(const struct manifest *m);
 

@@ -1,5 +1,6 @@
 #include "repair/repair.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,9 +19,11 @@
 
 /* One of the snapshots that are kept. */
 struct repair_snapshot {
-    bool exists, sound;
-    uint64_t index; /* 0 when its manifest cannot be read */
-    char id[MANIFEST_ID_BYTES_MAX + 1];
+    bool exists;
+    bool readable; /* its manifest is: a start that finds another as the newest refuses */
+    bool sound;    /* and so are all its files */
+    uint64_t index;
+    struct snapshots_id id; /* from the file's name, which tells it whatever is in the file */
     struct err err;
 };
 
@@ -67,54 +70,67 @@ static enum err_code check_snapshot(struct repair *r, size_t nth, struct buf *by
 {
     struct repair_snapshot *s = &r->snapshot[nth];
     struct manifest m;
-    if (snapshots_load_nth(r->snapshots.z, nth, bytes, err) != ERR_OK) {
-        s->exists = true;
+    if (snapshots_load_nth(r->snapshots.z, nth, bytes, err) != ERR_OK ||
+        manifest_decode(buf_str(bytes), arena, &m, err) != ERR_OK) {
         return err->code;
     }
-    s->exists = bytes->len > 0;
-    if (!s->exists) {
-        return ERR_OK;
-    }
-    if (manifest_decode(buf_str(bytes), arena, &m, err) != ERR_OK) {
-        return err->code;
-    }
+    s->readable = true;
     s->index = m.index;
-    (void)snprintf(s->id, sizeof s->id, STR_FMT, STR_ARG(m.checkpoint));
     return snapshots_verify(r->snapshots.z, &m, err);
 }
 
-static void examine_snapshot(struct repair *r, size_t nth)
+static enum err_code examine_snapshot(struct repair *r, size_t nth, struct err *err)
 {
     struct repair_snapshot *s = &r->snapshot[nth];
+    if (snapshots_id_nth(r->snapshots.z, nth, &s->id, err) != ERR_OK) {
+        return err->code == ERR_NOT_FOUND ? ERR_OK : err->code;
+    }
+    s->exists = s->id.z[0] != '\0';
+    if (!s->exists) {
+        return ERR_OK;
+    }
     struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
     struct buf bytes;
     buf_init(&bytes, MANIFEST_BYTES_MAX);
-    s->sound = check_snapshot(r, nth, &bytes, arena, &s->err) == ERR_OK && s->exists;
-    if (s->exists) {
-        buf_printf(r->out, "snapshot %s, up to entry %" PRIu64 ": %s\n", s->id, s->index,
-                   s->sound ? "good" : s->err.msg);
-    }
+    s->index = snapshots_id_index(&s->id);
+    s->sound = check_snapshot(r, nth, &bytes, arena, &s->err) == ERR_OK;
+    buf_printf(r->out, "snapshot %s, up to entry %" PRIu64 ": %s\n", s->id.z, s->index,
+               s->sound ? "good" : s->err.msg);
     buf_deinit(&bytes);
     arena_free(arena);
+    return ERR_OK;
 }
 
-/* As a start does, which also cuts off what a crash left unfinished at the end. */
+/* The log must go on from the newest snapshot whose manifest can be read: one that cannot has to be
+ * moved aside before a start gets as far as the log. */
+static uint64_t covered_index(const struct repair *r)
+{
+    for (size_t i = 0; i < SNAPSHOTS_KEPT; i++) {
+        if (r->snapshot[i].readable) {
+            return r->snapshot[i].index;
+        }
+    }
+    return 0;
+}
+
 static void examine_log(struct repair *r)
 {
-    const struct wal_config config = {.dir = r->log.z, .segment_bytes = 16 << 20, .durable = true};
     struct wal_content content = {0};
-    struct wal *wal = NULL;
     struct err err;
-    if (wal_open(&config, r->snapshot[0].index, &wal, &content, &err) != ERR_OK) {
+    if (wal_inspect(r->log.z, covered_index(r), &content, &err) != ERR_OK) {
         buf_printf(r->out, "log: damaged: %s\n", err.msg);
         return;
     }
-    r->log_sound = true;
+    /* Before the first snapshot there is a log: an empty folder means that its files are lost. */
+    r->log_sound = content.begun || !r->snapshot[0].exists;
     r->log_first = content.first_index;
-    buf_printf(r->out, "log: good, %zu entries starting at %" PRIu64 "\n", content.count,
-               content.first_index);
+    if (r->log_sound) {
+        buf_printf(r->out, "log: good, %zu entries starting at %" PRIu64 "\n", content.count,
+                   content.first_index);
+    } else {
+        buf_printf(r->out, "log: missing\n");
+    }
     wal_content_clear(&content);
-    wal_free(wal);
 }
 
 /* --- mending --- */
@@ -142,15 +158,15 @@ static enum err_code move_snapshot(struct repair *r, const struct repair_snapsho
                                    struct err *err)
 {
     char name[MANIFEST_ID_BYTES_MAX + 16];
-    (void)snprintf(name, sizeof name, "%s.manifest", s->id);
+    (void)snprintf(name, sizeof name, "%s.manifest", s->id.z);
     struct os_file_path manifest = os_file_join(r->snapshots.z, name);
-    struct os_file_path folder = os_file_join(r->snapshots.z, s->id);
+    struct os_file_path folder = os_file_join(r->snapshots.z, s->id.z);
     /* The manifest first: one must never be without its checkpoint. */
     if (move_aside(r, manifest.z, name, err) != ERR_OK ||
         os_file_flush_dir(r->snapshots.z, err) != ERR_OK) {
         return err->code;
     }
-    return move_aside(r, folder.z, s->id, err);
+    return move_aside(r, folder.z, s->id.z, err);
 }
 
 /* Every folder that a start could take for the state, and the file that chooses among them. */
@@ -180,73 +196,95 @@ static enum err_code move_all(struct repair *r, struct err *err)
     return move_aside(r, r->view.z, "view.db", err);
 }
 
-/* Is the snapshot good, and does the log go on from it? */
-static bool can_start_from(const struct repair *r, const struct repair_snapshot *s)
-{
-    return s->sound && r->log_sound && r->log_first <= s->index + 1;
-}
-
 /* What has to go so that a start finds only what is good. Nothing acknowledged is lost by it. */
 struct plan {
-    bool state, newest;
+    bool state;
+    size_t snapshots; /* so many, from the newest on */
 };
 
+/* Does the log go on from this snapshot? */
+static bool log_follows(const struct repair *r, const struct repair_snapshot *s)
+{
+    return s->readable && r->log_first <= s->index + 1;
+}
+
+/* From the best that a start can begin with: a good snapshot; then the state as it is, with a
+ * snapshot that only has a good manifest; then a log that has everything. */
 static bool make_plan(const struct repair *r, struct plan *out)
 {
-    const struct repair_snapshot *newest = &r->snapshot[0];
-    const struct repair_snapshot *older = &r->snapshot[1];
+    size_t count = 0;
     *out = (struct plan){.state = r->has_state && !r->state_sound};
     if (!r->log_sound) {
         return false;
     }
-    if (!newest->exists) { /* the log has everything */
-        return r->log_first <= 1;
+    while (count < SNAPSHOTS_KEPT && r->snapshot[count].exists) {
+        count++;
     }
-    if (can_start_from(r, newest)) {
-        return true;
+    for (int good = 1; good >= 0; good--) {
+        for (size_t i = 0; i < count; i++) {
+            const struct repair_snapshot *s = &r->snapshot[i];
+            if (log_follows(r, s) && (good == 1 ? s->sound : r->state_sound)) {
+                out->snapshots = i;
+                return true;
+            }
+        }
     }
-    if (newest->index > 0 && can_start_from(r, older)) {
-        out->newest = true;
-        return true;
-    }
-    return false;
+    out->snapshots = count;
+    return r->log_first <= 1;
 }
 
 static enum err_code apply_plan(struct repair *r, const struct plan *plan, struct err *err)
 {
-    if ((plan->state && move_states(r, err) != ERR_OK) ||
-        (plan->newest && move_snapshot(r, &r->snapshot[0], err) != ERR_OK)) {
+    if (plan->state && move_states(r, err) != ERR_OK) {
         return err->code;
     }
+    for (size_t i = 0; i < plan->snapshots; i++) {
+        if (move_snapshot(r, &r->snapshot[i], err) != ERR_OK) {
+            return err->code;
+        }
+    }
     return os_file_flush_dir(r->ask->data_dir, err);
+}
+
+static void say_plan(struct repair *r, const struct plan *plan)
+{
+    static const char *const moved[] = {"", "newest snapshot", "snapshots"};
+    static const char *const kept[] = {"the newest snapshot and the log",
+                                       "the older snapshot and the log", "the log"};
+    static_assert(COUNT_OF(moved) == SNAPSHOTS_KEPT + 1, "a plan moves at most all of them");
+    size_t n = plan->snapshots;
+    size_t base = n < SNAPSHOTS_KEPT && !r->snapshot[n].exists ? SNAPSHOTS_KEPT : n;
+    buf_printf(r->out, "Repair: move the damaged %s%s%s aside; ", plan->state ? "state" : "",
+               plan->state && n > 0 ? " and the " : "", moved[n]);
+    if (r->state_sound) {
+        buf_printf(r->out, "the server takes a new snapshot.\n");
+    } else {
+        buf_printf(r->out, "the next start rebuilds the state from %s.\n", kept[base]);
+    }
+    buf_printf(r->out, "Nothing that was acknowledged is lost.\n");
 }
 
 static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, struct err *err)
 {
     struct plan plan;
     if (!make_plan(r, &plan)) {
-        bool usable = r->state_sound && r->log_sound;
-        buf_printf(
-            r->out,
-            usable ? "No snapshot is good, but the state and the log are. Start the server; it "
-                     "takes a new snapshot.\n"
-                   : "Neither snapshot can be used with this log: only a backup helps.\n"
-                     "Everything after that backup would be lost. Copy the directory first, then "
-                     "run: corvo repair --data-dir %s --backup FILE --yes\n",
-            r->ask->data_dir);
-        *out_outcome = usable ? REPAIR_MENDED : REPAIR_LOST;
+        buf_printf(r->out,
+                   "Neither snapshot can be used with this log: only a backup helps.\n"
+                   "Everything after that backup would be lost. Copy the directory first, then "
+                   "run: corvo repair --data-dir %s --backup FILE --yes\n",
+                   r->ask->data_dir);
+        *out_outcome = REPAIR_LOST;
         return ERR_OK;
     }
-    if (!plan.state && !plan.newest) {
-        buf_printf(r->out, "Nothing is damaged.\n");
-        *out_outcome = REPAIR_SOUND;
+    if (!plan.state && plan.snapshots == 0) {
+        bool all = !r->snapshot[0].exists || r->snapshot[0].sound;
+        buf_printf(r->out, all ? "Nothing is damaged.\n"
+                               : "No snapshot is good, but the state and the log are. Start the "
+                                 "server; it takes a new snapshot.\n");
+        *out_outcome = all ? REPAIR_SOUND : REPAIR_MENDED;
         return ERR_OK;
     }
-    buf_printf(r->out,
-               "Repair: move the damaged %s%s%s aside; the next start rebuilds the state from "
-               "the %s snapshot and the log.\nNothing that was acknowledged is lost.\n",
-               plan.state ? "state" : "", plan.state && plan.newest ? " and the " : "",
-               plan.newest ? "newest snapshot" : "", plan.newest ? "older" : "newest");
+    say_plan(r, &plan);
     *out_outcome = REPAIR_POSSIBLE;
     if (r->ask->apply) {
         *out_outcome = REPAIR_MENDED;
@@ -272,7 +310,9 @@ static enum err_code examine_and_mend(struct repair *r, enum repair_outcome *out
 {
     examine_state(r);
     for (size_t i = 0; i < SNAPSHOTS_KEPT; i++) {
-        examine_snapshot(r, i);
+        if (examine_snapshot(r, i, err) != ERR_OK) {
+            return err->code;
+        }
     }
     examine_log(r);
     return r->ask->empty ? make_empty(r, out_outcome, err) : mend(r, out_outcome, err);

@@ -7,8 +7,8 @@
  * backup is left.
  *
  * Reads everything, changes nothing unless told to, and removes nothing: what is damaged is moved
- * aside. Only the log is opened as by a start, which cuts off what a crash left unfinished at its
- * end and drops spare segments of another size. Blocks; for a process of its own.
+ * aside. What a crash left unfinished at the end of the log stays for the next start. Blocks; for a
+ * process of its own.
  */
 #pragma once
 

@@ -300,6 +300,23 @@ class DamagedFiles(unittest.TestCase):
         self.assertEqual(self.repair("--yes").returncode, 0)
         self.check_all_there()
 
+    def files(self):
+        return {f.relative_to(self.folder): f.read_bytes() for f in self.folder.rglob("*") if f.is_file()}
+
+    def test_repair_of_the_newest_manifest(self):
+        newest = max((self.folder / "raft" / "snapshots").glob("*.manifest"))
+        self.spoil(newest)
+        self.assertIn("the manifest is damaged", self.refusal())
+        before = self.files()
+        run = self.repair()
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("move the damaged newest snapshot aside", run.stdout)
+        self.assertEqual(self.files(), before)  # the log's spares have another size than by default
+        run = self.repair("--yes")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertEqual([f.name for f in self.folder.glob("damaged-*/*.manifest")], [newest.name])
+        self.check_all_there()
+
     def test_repair_when_only_a_backup_helps(self):
         for f in (self.folder / "raft" / "snapshots").glob("*/*.sst"):
             self.spoil(f)

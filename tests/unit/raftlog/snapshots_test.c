@@ -123,6 +123,27 @@ static void load__refuses_a_damaged_manifest_by_name(void **state)
     buf_deinit(&bytes);
 }
 
+static void id__is_known_without_the_manifest(void **state)
+{
+    struct tmpdir *t = *state;
+    struct snapshots_id older = take(t->path, 5);
+    struct snapshots_id newest = take(t->path, 123456789);
+    struct snapshots_id id;
+    struct err err;
+    struct os_file_path path = tmpdir_find(t->path, newest.z, 1); /* behind the checkpoint */
+    tmpdir_flip_bit(path.z, 30);
+    assert_int_equal(snapshots_id_nth(t->path, 0, &id, &err), ERR_OK);
+    assert_string_equal(id.z, newest.z);
+    assert_true(snapshots_id_index(&id) == 123456789);
+    assert_int_equal(snapshots_id_nth(t->path, 1, &id, &err), ERR_OK);
+    assert_string_equal(id.z, older.z);
+    assert_true(snapshots_id_index(&id) == 5);
+    assert_int_equal(snapshots_id_nth(t->path, 2, &id, &err), ERR_OK);
+    assert_string_equal(id.z, "");
+    assert_true(snapshots_id_index(&id) == 0);
+    assert_true(snapshots_id_index(&(struct snapshots_id){"99999999999999999999-0"}) == 0);
+}
+
 static void load__refuses_a_manifest_of_another_checkpoint(void **state)
 {
     struct tmpdir *t = *state;
@@ -268,7 +289,7 @@ static void check__looks_at_some_files_each_time_and_marks_the_damaged(void **st
 
 TEST_GROUP(snapshots, TEST(load__finds_the_newest_manifest),
            TEST(store__leaves_no_manifest_when_it_fails),
-           TEST(load__refuses_a_damaged_manifest_by_name),
+           TEST(load__refuses_a_damaged_manifest_by_name), TEST(id__is_known_without_the_manifest),
            TEST(load__refuses_a_manifest_of_another_checkpoint),
            TEST(prune__keeps_the_newest_two_and_what_may_be_under_way),
            TEST(describe__reads_only_files_that_are_new),
