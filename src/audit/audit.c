@@ -244,25 +244,34 @@ static bool may_write_refusal(struct audit *a)
     return true;
 }
 
+/* Texts are cut to what a command takes (command_access__check_audit): one that is too long would
+ * take the entries of others in the same command with it. */
 static struct entry *new_entry(const struct store_audit *rec)
 {
     struct store_audit copy = *rec;
-    struct str *texts[] = {&copy.ns,     &copy.principal, &copy.role,
-                           &copy.method, &copy.path,      &copy.query};
+    const struct {
+        struct str *text;
+        size_t bytes_max;
+    } texts[] = {
+        {&copy.ns, LIMIT_NAMESPACE_BYTES},    {&copy.principal, LIMIT_AUDIT_TEXT_BYTES},
+        {&copy.role, LIMIT_AUDIT_TEXT_BYTES}, {&copy.method, LIMIT_NAME_BYTES},
+        {&copy.path, LIMIT_AUDIT_TEXT_BYTES}, {&copy.query, LIMIT_AUDIT_TEXT_BYTES},
+    };
     size_t len = 0;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        *texts[i] = str_at_most(*texts[i], LIMIT_AUDIT_TEXT_BYTES);
-        len += texts[i]->len;
+        *texts[i].text = str_at_most(*texts[i].text, texts[i].bytes_max);
+        len += texts[i].text->len;
     }
     struct entry *e = malloc(sizeof *e + len);
     CHECK(e != NULL);
     char *at = e->texts;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (texts[i]->len > 0) {
-            memcpy(at, texts[i]->ptr, texts[i]->len);
+        struct str *text = texts[i].text;
+        if (text->len > 0) {
+            memcpy(at, text->ptr, text->len);
         }
-        texts[i]->ptr = at;
-        at += texts[i]->len;
+        text->ptr = at;
+        at += text->len;
     }
     e->rec = copy;
     e->next = NULL;

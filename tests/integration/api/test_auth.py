@@ -728,6 +728,21 @@ class Audit(KeyTest):
             self.assertEqual(self.nobody.post(path).status, 401)
             self.assertEqual([e["status_code"] for e in self.entries(path_prefix=path)["audit_logs"]], [401, 200])
 
+    def test_long_methods_cost_nobody_an_entry(self):
+        """They share commands with the entries of others, from whoever sends them."""
+        path = f"/api/v1/queues/{self.queue}/pause"
+        changes = 200
+
+        def ask():
+            return {self.nobody.request("M" * 300, path).status for _ in range(40)}
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            asked = [pool.submit(ask) for _ in range(2)]
+            for _ in range(changes):
+                self.api.must(self.api.post(path))
+            self.assertLessEqual(set().union(*(a.result() for a in asked)), {401, 404, 405})
+        self.assertEqual(self.entries(path_prefix=path, method="post")["total"], changes)
+        self.assertEqual(self.server.events("audit entries lost"), [])
+
     def test_requests_that_no_route_is_for(self):
         """18.3: an unknown path or a wrong method, but for reads and the daily work."""
         secret, _ = self.key("worker", name="lost")
