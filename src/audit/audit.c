@@ -29,10 +29,11 @@ struct audit {
     pthread_mutex_t lock; /* guards what follows but op, which is the writer's */
     pthread_cond_t idle;
     struct entry *first, **last;
-    uint32_t waiting;   /* entries from first to last */
-    uint64_t noted;     /* entries since the start, and of these */
-    uint64_t settled;   /* written, or lost */
-    uint64_t under_way; /* in op */
+    uint32_t waiting;            /* entries from first to last */
+    uint64_t noted;              /* entries since the start, and of these */
+    uint64_t settled;            /* written, or lost */
+    uint64_t under_way;          /* in op */
+    uint32_t under_way_left_out; /* that these count */
     struct audit_reader *readers;
     uint32_t left_out; /* since the last entry */
     double tokens;     /* refusals that may be written now */
@@ -90,7 +91,9 @@ static struct entry *take_entries(struct audit *a, struct store_audit *items, si
     struct entry *taken = a->first;
     struct entry **end = &a->first;
     *count = 0;
+    a->under_way_left_out = 0;
     while (*end != NULL && *count < LIMIT_AUDIT_ITEMS) {
+        a->under_way_left_out += (*end)->rec.suppressed;
         items[(*count)++] = (*end)->rec;
         end = &(*end)->next;
     }
@@ -101,6 +104,7 @@ static struct entry *take_entries(struct audit *a, struct store_audit *items, si
     }
     CHECK(a->waiting >= *count);
     a->waiting -= (uint32_t)*count;
+    a->under_way = *count;
     return taken;
 }
 
@@ -126,7 +130,6 @@ static bool prepare_entries(struct audit *a)
     c.audit.items = items;
     c.audit.retention_ms = a->retention_ms;
     struct entry *taken = take_entries(a, items, &c.audit.count);
-    a->under_way = c.audit.count;
     bool ready = prepare_op(a, &c);
     free_entries(taken);
     free(items);
@@ -147,7 +150,6 @@ static bool prepare_used(struct audit *a)
         items[i].kind = STORE_ACCESS_SEEN;
         items[i].name = str_from(a->used[a->used_count + i], AUTH_HASH_BYTES);
     }
-    a->under_way = 0;
     bool ready = prepare_op(a, &c);
     free(items);
     return ready;
@@ -168,11 +170,15 @@ static void wake_readers(struct audit *a)
     }
 }
 
-/* Under the lock: what was under way is written, or lost. */
-static void settle(struct audit *a)
+/* Under the lock: what was under way is written, or lost and counted in the next entry. */
+static void settle(struct audit *a, bool lost)
 {
+    if (lost) {
+        a->left_out += (uint32_t)a->under_way + a->under_way_left_out;
+    }
     a->settled += a->under_way;
     a->under_way = 0;
+    a->under_way_left_out = 0;
     CHECK(a->settled <= a->noted);
     wake_readers(a);
 }
@@ -184,15 +190,18 @@ static bool prepare_next(struct audit *a)
         if (a->first != NULL ? prepare_entries(a) : prepare_used(a)) {
             return true;
         }
-        settle(a);
+        settle(a, true);
     }
     return false;
 }
 
 static void written(struct engine_op *op);
 
+/* There is one at a time: it need not be refused to bound what is pending, and a change that was
+ * accepted beside an overload is in the log too. */
 static void submit(struct audit *a)
 {
+    a->op.admitted = true;
     a->op.done = written;
     a->op.data = a;
     engine_submit(a->engine, &a->op);
@@ -201,13 +210,14 @@ static void submit(struct audit *a)
 static void written(struct engine_op *op)
 {
     struct audit *a = op->data;
-    if (op->err.code != ERR_OK && op->type == COMMAND_AUDIT) {
+    bool lost = op->err.code != ERR_OK; /* or nobody knows: then rather counted than not */
+    if (lost && op->type == COMMAND_AUDIT) {
         log_warn("audit entries lost", LOG_Z("error", op->err.msg));
     }
     engine_op_deinit(op);
     (void)pthread_mutex_lock(&a->lock);
     CHECK(a->busy);
-    settle(a);
+    settle(a, lost);
     bool more = prepare_next(a);
     a->busy = more;
     (void)pthread_cond_broadcast(&a->idle);

@@ -3,8 +3,8 @@
  *
  * Entries are collected and written with separate commands, one at a time, after the responses they
  * describe; no change waits for them. The number of waiting entries and the number of refusals
- * written per second are limited. Omitted refusals are counted in the next entry. The last use of
- * keys is recorded in the same way.
+ * written per second are limited. Omitted refusals, and entries that could not be written, are
+ * counted in the next entry. The last use of keys is recorded in the same way.
  *
  * Any thread may call this.
  */

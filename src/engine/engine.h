@@ -95,8 +95,8 @@ struct engine_op {
     struct mailbox *reply_to;
     struct engine_outbox *outbox; /* of the thread that submits; NULL: at once */
     void *data;
-    int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
-                        other commands: not at all. Before engine_op_prepare */
+    bool admitted;   /* it is one of few, by its sender's own bound: never ERR_OVERLOADED */
+    int64_t park_ms; /* how long a claim waits for a job; 0 for others. Before engine_op_prepare */
     struct arena *arena; /* for a claim that parks: lives as long as op; NULL: it makes its own */
     struct id operation; /* its name, by which it is known when asked again; none: it has none */
     uint64_t since;      /* with a name: it is in no entry up to this one */

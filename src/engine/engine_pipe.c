@@ -298,7 +298,7 @@ void engine_submit(struct engine *e, struct engine_op *op)
     CHECK(op->done != NULL);
     op->engine = e;
     op->waiting_since_ns = os_clock_mono().ns;
-    if (!engine_admits(e, op->outbox, &op->retry_after_ms, &op->err)) {
+    if (!op->admitted && !engine_admits(e, op->outbox, &op->retry_after_ms, &op->err)) {
         engine_pipe__finish(e, op);
         return;
     }

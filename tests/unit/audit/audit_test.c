@@ -5,13 +5,15 @@
 #include "audit/audit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
+#include "base/fault.h"
 #include "lib/engine_kit.h"
 #include "lib/test.h"
 #include "store/store.h"
 
-enum { REFUSED_AT_ONCE = 100, WAITING_MAX = 4096 };
+enum { REFUSED_AT_ONCE = 100, WAITING_MAX = 4096, SPACE_BYTES_MIN = 64 << 20 };
 
 struct fixture {
     struct engine_kit *kit;
@@ -21,15 +23,20 @@ struct fixture {
     bool waits;
 };
 
-static int setup(void **state)
+static int setup_engine(void **state, void (*configure)(struct engine_config *config))
 {
     struct fixture *f = calloc(1, sizeof *f);
     CHECK(f != NULL);
-    f->kit = engine_kit_open(NULL);
+    f->kit = engine_kit_open(configure);
     f->audit = audit_new(f->kit->engine, 0);
     CHECK(uv_sem_init(&f->told, 0) == 0);
     *state = f;
     return 0;
+}
+
+static int setup(void **state)
+{
+    return setup_engine(state, NULL);
 }
 
 static int teardown(void **state)
@@ -133,6 +140,112 @@ static void audit__bounds_what_waits(void **state)
     assert_int_equal(s.entries + s.left_out, 10001);
 }
 
+/* A client chooses how long the texts are; the entries of others share its command. */
+static void audit__cuts_texts_that_are_too_long(void **state)
+{
+    struct fixture *f = *state;
+    static char text[4096];
+    memset(text, 'X', sizeof text);
+    struct str too_long = str_from(text, sizeof text);
+    const struct store_audit changes[] = {
+        {.ns = too_long},
+        {.principal = too_long},
+        {.role = too_long},
+        {.path = too_long},
+        {.query = too_long},
+        {.method = too_long},
+        {.ns = too_long,
+         .principal = too_long,
+         .role = too_long,
+         .path = too_long,
+         .query = too_long,
+         .method = too_long},
+    };
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        engine_kit_hold(f->kit);
+        note(f, 1, false); /* under way: those that follow share a command */
+        note(f, 100, false);
+        for (unsigned n = 0; n < 100; n++) {
+            audit_note(f->audit, &changes[i], false);
+        }
+        engine_kit_release(f->kit);
+        wait_written(f);
+        assert_int_equal(stored(f).entries, 201 * (i + 1));
+    }
+    assert_int_equal(stored(f).left_out, 0);
+}
+
+static void one_pending(struct engine_config *config)
+{
+    config->pending_ops_max = 1;
+}
+
+static int setup_one_pending(void **state)
+{
+    return setup_engine(state, one_pending);
+}
+
+static void audit__loses_nothing_to_an_overload(void **state)
+{
+    struct fixture *f = *state;
+    struct engine_kit_op busy;
+    struct command_new job = engine_kit_new_job("q");
+    struct command enqueue = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &job, .count = 1}};
+    engine_kit_op_init(&busy, f->kit);
+    engine_kit_hold(f->kit);
+    engine_kit_start(&busy, &enqueue, 0); /* no other is accepted while this one is pending */
+    note(f, 1000, false);
+    engine_kit_release(f->kit);
+    engine_kit_wait(&busy);
+    engine_kit_op_deinit(&busy);
+    wait_written(f);
+    assert_int_equal(stored(f).entries, 1000);
+    assert_int_equal(stored(f).left_out, 0);
+}
+
+static void some_space(struct engine_config *config)
+{
+    config->free_bytes_min = SPACE_BYTES_MIN;
+}
+
+static int setup_some_space(void **state)
+{
+    fault_arm_value(FAULT_DISK_SPACE_LOW, (uint64_t)1 << 40);
+    return setup_engine(state, some_space);
+}
+
+static int teardown_some_space(void **state)
+{
+    fault_reset();
+    return teardown(state);
+}
+
+/* Let so much be free, and wait until the engine has seen it. */
+static void set_free(struct fixture *f, uint64_t bytes)
+{
+    struct engine_status s;
+    fault_arm_value(FAULT_DISK_SPACE_LOW, bytes);
+    do {
+        engine_status(f->kit->engine, &s); /* waits for the core thread */
+    } while (s.space.seen.free_bytes != bytes);
+}
+
+/* On a full disk something can still be deleted, but no entry can be written. */
+static void audit__counts_what_could_not_be_written(void **state)
+{
+    struct fixture *f = *state;
+    audit_left_out(f->audit, 7);
+    set_free(f, 1 << 20);
+    note(f, 10, false);
+    wait_written(f);
+    assert_int_equal(stored(f).entries, 0);
+    set_free(f, (uint64_t)1 << 40);
+    note(f, 1, false);
+    wait_written(f);
+    assert_int_equal(stored(f).entries, 1);
+    assert_int_equal(stored(f).left_out, 17);
+}
+
 static void audit__lets_a_reader_wait_for_what_came_before_it(void **state)
 {
     struct fixture *f = *state;
@@ -181,7 +294,11 @@ static void audit__passes_on_what_was_left_out(void **state)
 #define AUDIT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 TEST_GROUP(audit, AUDIT_TEST(audit__writes_every_change_down),
            AUDIT_TEST(audit__counts_the_refusals_that_it_leaves_out),
-           AUDIT_TEST(audit__bounds_what_waits),
+           AUDIT_TEST(audit__bounds_what_waits), AUDIT_TEST(audit__cuts_texts_that_are_too_long),
+           cmocka_unit_test_setup_teardown(audit__loses_nothing_to_an_overload, setup_one_pending,
+                                           teardown),
+           cmocka_unit_test_setup_teardown(audit__counts_what_could_not_be_written,
+                                           setup_some_space, teardown_some_space),
            AUDIT_TEST(audit__lets_a_reader_wait_for_what_came_before_it),
            AUDIT_TEST(audit__forgets_a_reader_that_gave_up),
            AUDIT_TEST(audit__passes_on_what_was_left_out));
