@@ -5,12 +5,15 @@
 #include <curl/curl.h>
 
 #include "base/check.h"
+#include "os/os_clock.h"
 
 enum {
     FDS_MAX = 1024,
     CONNECT_TIMEOUT_MS = 10000,
     TURN_MS_MAX = 60000,
     UNSENT_BYTES = 256 << 20,
+    KEEPALIVE_IDLE_S = 30,
+    KEEPALIVE_INTERVAL_S = 15,
 };
 
 struct outgoing_wait {
@@ -52,6 +55,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
     struct outgoing_wait_call *call = data;
     struct str piece = str_from(bytes, size * count);
     long status = 0;
+    call->heard = os_clock_mono();
     (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     call->status = (int)status;
     call->set->moved = true;
@@ -82,6 +86,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
     struct outgoing_wait_call *call = data;
     struct str line = str_from(bytes, size * count);
     long status = 0;
+    call->heard = os_clock_mono();
     keep_header(call, line);
     /* The empty line ends a head; that of an interim answer is not the one we wait for. */
     if (str_trim(line).len == 0) {
@@ -180,6 +185,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     buf_init(&call->unsent, UNSENT_BYTES);
     call->sent = 0;
     call->said_all = false;
+    call->heard = os_clock_mono();
 
     SET(CURLOPT_PRIVATE, (void *)call);
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -191,6 +197,10 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, (void *)call);
     SET(CURLOPT_URL, call->url);
+    /* A peer that is gone without a word is noticed, however long an answer may take. */
+    SET(CURLOPT_TCP_KEEPALIVE, 1L);
+    SET(CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
+    SET(CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
     if (is_loopback(call->url)) {
         SET(CURLOPT_PROXY, "");
     }
@@ -276,6 +286,37 @@ static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
     end(w, call);
 }
 
+/* How long until the first request has been silent for too long; 0 when one has. */
+static int64_t patience_ms(const struct outgoing_wait *w)
+{
+    int64_t least = TURN_MS_MAX;
+    struct mono now = os_clock_mono();
+    for (const struct outgoing_wait_call *call = w->running; call != NULL; call = call->next) {
+        int64_t left = call->silence_ms - (now.ns - call->heard.ns) / NS_PER_MS;
+        if (call->silence_ms > 0 && left < least) {
+            least = left < 0 ? 0 : left;
+        }
+    }
+    return least;
+}
+
+/* End the requests whose server has been silent for too long. */
+static void end_silent(struct outgoing_wait *w)
+{
+    struct mono now = os_clock_mono();
+    struct outgoing_wait_call *next = NULL;
+    for (struct outgoing_wait_call *call = w->running; call != NULL; call = next) {
+        next = call->next;
+        if (call->silence_ms > 0 && (now.ns - call->heard.ns) / NS_PER_MS >= call->silence_ms) {
+            (void)err_set(&call->err, ERR_IO, "the server sent nothing for %g s",
+                          (double)call->silence_ms / 1000);
+            call->done = true;
+            w->moved = true;
+            end(w, call);
+        }
+    }
+}
+
 /* Let the requests go on. True when one of them moved. */
 static bool collect(struct outgoing_wait *w)
 {
@@ -289,6 +330,7 @@ static bool collect(struct outgoing_wait *w)
             w->moved = true;
         }
     }
+    end_silent(w);
     return w->moved;
 }
 
@@ -317,6 +359,7 @@ void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t coun
     if (timeout_ms < 0 || timeout_ms > TURN_MS_MAX) {
         timeout_ms = TURN_MS_MAX;
     }
+    timeout_ms = patience_ms(w) < timeout_ms ? (int)patience_ms(w) : timeout_ms;
     (void)curl_multi_poll(w->multi, extra, (unsigned)count, timeout_ms, &ready);
     for (size_t i = 0; i < count; i++) {
         fds[i].revents = (short)(extra[i].revents != 0 ? POLLIN : 0);

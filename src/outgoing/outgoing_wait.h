@@ -22,6 +22,7 @@
 
 #include "base/attr.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -36,6 +37,7 @@ struct outgoing_wait_call {
     struct str body;            /* an empty one is sent as such by POST and PUT */
     const char *ca_file;        /* PEM file of who may vouch for the server; NULL: the system's */
     int64_t timeout_ms;         /* for all of it; 0: none */
+    int64_t silence_ms;         /* without a byte from the server, after which it failed; 0: none */
     size_t limit_bytes;         /* of an answer that is kept; a longer one is a failure */
 
     /* When set, it gets the body of a 2xx answer piece by piece instead of `answer`, from within
@@ -59,6 +61,7 @@ struct outgoing_wait_call {
     void *easy;
     void *lines;
     bool enough;
+    struct mono heard; /* when the last byte came, or it began */
     struct buf unsent; /* of an open body, from `sent` on */
     size_t sent;
     bool said_all;

@@ -216,6 +216,28 @@ static void stream__gives_pieces_until_it_is_enough(void **state)
     buf_deinit(&got);
 }
 
+static void stream__fails_when_the_server_is_silent(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {"HTTP/1.1 200 OK\r\n\r\nsome", ""};
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        struct outgoing_wait *w = outgoing_wait_new();
+        struct peer p = peer_open(answers[i], true);
+        struct buf got;
+        ROW(answers[i]);
+        buf_init(&got, 1000);
+        struct outgoing_wait_call call = {
+            .method = "GET", .url = p.url, .silence_ms = 50, .on_piece = on_piece, .data = &got};
+        assert_true(outgoing_wait_run(w, &call, -1));
+        assert_int_equal(call.err.code, ERR_IO);
+        assert_non_null(strstr(call.err.msg, "sent nothing for 0.05 s"));
+        outgoing_wait_clear(&call);
+        outgoing_wait_free(w);
+        peer_close(&p, NULL);
+        buf_deinit(&got);
+    }
+}
+
 static void stream__keeps_a_refusal_instead(void **state)
 {
     (void)state;
@@ -285,6 +307,7 @@ TEST_GROUP(outgoing_wait, cmocka_unit_test(run__sends_method_headers_and_body),
            cmocka_unit_test(run__fails_where_nobody_listens_and_on_what_is_no_url),
            cmocka_unit_test(run__ends_when_the_descriptor_is_readable),
            cmocka_unit_test(stream__gives_pieces_until_it_is_enough),
+           cmocka_unit_test(stream__fails_when_the_server_is_silent),
            cmocka_unit_test(stream__keeps_a_refusal_instead),
            cmocka_unit_test(conversation__ends_where_nobody_speaks_http2),
            cmocka_unit_test(conversation__tells_when_nobody_was_reached));
