@@ -10,7 +10,7 @@
 #include "os/os_clock.h"
 #include "os/os_signal.h"
 
-enum { HEADERS_MAX = 8 };
+enum { HEADERS_MAX = 8, LAST_REQUEST_MS = 1000 };
 
 /* URLs */
 
@@ -131,6 +131,34 @@ static size_t own_headers(struct cli *cli, const char ***out)
     return count;
 }
 
+void cli_deadline_begin(struct cli *cli)
+{
+    int64_t now_ns = os_clock_mono().ns;
+    int64_t ms = cli_int(cli, "wait-timeout");
+    if (cli_given(cli, "wait-timeout") && ms <= (INT64_MAX - now_ns) / NS_PER_MS) {
+        cli->deadline.ns = now_ns + ms * NS_PER_MS;
+    }
+}
+
+int64_t cli_deadline_left_ms(const struct cli *cli)
+{
+    int64_t ms = (cli->deadline.ns - os_clock_mono().ns) / NS_PER_MS;
+    return cli->deadline.ns == 0 ? INT64_MAX : ms < 0 ? 0 : ms;
+}
+
+/* --timeout, or less when the command has less time left. The last request is given a moment, so
+ * that the command can report what it waited for. */
+static int64_t timeout_of(struct cli *cli)
+{
+    int64_t timeout = cli_int(cli, "timeout");
+    int64_t left = cli_deadline_left_ms(cli);
+    left = left < LAST_REQUEST_MS ? LAST_REQUEST_MS : left;
+    if (cli->deadline.ns == 0) {
+        return timeout;
+    }
+    return timeout > 0 && timeout < left ? timeout : left;
+}
+
 struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const char *url,
                                       struct str body)
 {
@@ -141,8 +169,16 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
     headers[count] = NULL;
     struct outgoing_wait_call call = call_to(cli, method, url, headers);
     call.body = body;
-    call.timeout_ms = cli_int(cli, "timeout");
+    call.timeout_ms = timeout_of(cli);
     call.header = "X-Corvo-Next-Cursor";
+    return call;
+}
+
+struct outgoing_wait_call cli_call_events(struct cli *cli, const char *url)
+{
+    struct outgoing_wait_call call = cli_call_to(cli, "GET", url, STR_EMPTY);
+    call.timeout_ms = 0;
+    call.silence_ms = CLI_SILENCE_MS;
     return call;
 }
 

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -29,6 +30,7 @@ enum {
     CLI_ARENA_BYTES = 1 << 30, /* answers are kept in it: a bound, not a plan */
     CLI_ANSWER_BYTES = 1 << 29,
     CLI_INPUT_BYTES = 1 << 28, /* standard input, and files that are read */
+    CLI_SILENCE_MS = 45000,    /* of an event stream, which shows every 15 s that it is alive */
     CLI_LINE_BYTES = 8 << 20,  /* one line, also of all arguments: a system takes 2 MiB of them */
 };
 
@@ -67,6 +69,7 @@ struct cli {
     int signal_fd; /* readable when the user has had enough; -1: nobody looks */
     int signal;    /* that was read; 0: none */
     struct outgoing_wait *http;
+    struct mono deadline; /* of --wait-timeout: requests end with it; 0: there is none */
 };
 
 /* cli_values.c: what was given */
@@ -118,9 +121,13 @@ const char *cli_url_to(struct cli *cli, const char *path);
 /* Add ?name=value, or &name=value, to the URL. */
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value);
 
-/* Ready to be started: headers, timeout, limits as the flags say. The body must stay. */
+/* Ready to be started: headers, timeout, limits as the flags and the deadline say. The body must
+ * stay. */
 struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const char *url,
                                       struct str body);
+
+/* The same for a stream of events, which has no end but must not be silent. */
+struct outgoing_wait_call cli_call_events(struct cli *cli, const char *url);
 
 /* The same for a method of the RPC service ("/corvo.v1.…") that is a stream, of Connect with JSON.
  */
@@ -141,6 +148,11 @@ int cli_unreachable(struct cli *cli, const struct err *err);
 
 /* The signal that ended the run as an exit code. */
 int cli_interrupted(struct cli *cli);
+
+/* Let the command's requests end when --wait-timeout is over, if it is given. */
+void cli_deadline_begin(struct cli *cli);
+/* How long that is; 0 when it is over, INT64_MAX when there is none. */
+int64_t cli_deadline_left_ms(const struct cli *cli);
 
 /* Wait so long, or until a signal; false for the latter. */
 ATTR_NODISCARD bool cli_sleep(struct cli *cli, int64_t ms);

@@ -224,9 +224,7 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
 static int watch(struct following *f, struct str id)
 {
     struct cli *cli = f->cli;
-    struct outgoing_wait_call call =
-        cli_call_to(cli, "GET", CLI_URL(cli, "/bulk/{0}/progress", id), STR_EMPTY);
-    call.timeout_ms = 0;
+    struct outgoing_wait_call call = cli_call_events(cli, CLI_URL(cli, "/bulk/{0}/progress", id));
     call.on_piece = on_piece;
     call.data = f;
     bool ended = outgoing_wait_run(cli->http, &call, cli->signal_fd);

@@ -113,9 +113,8 @@ static const char *url_of(struct following *f)
 static int follow_once(struct following *f, bool *out_over)
 {
     struct cli *cli = f->cli;
-    struct outgoing_wait_call call = cli_call_to(cli, "GET", url_of(f), STR_EMPTY);
+    struct outgoing_wait_call call = cli_call_events(cli, url_of(f));
     int code = CLI_OK;
-    call.timeout_ms = 0;
     call.on_piece = on_piece;
     call.data = f;
     f->any = false;

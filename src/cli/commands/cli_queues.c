@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "cli/cli_int.h"
 #include "core/duration.h"
-#include "os/os_clock.h"
 
 enum { POLL_MS_MIN = 50, POLL_MS_MAX = 1000 };
 
@@ -23,9 +22,7 @@ static int active_jobs(struct cli *cli, int64_t *out)
 
 static int wait_drained(struct cli *cli)
 {
-    int64_t limit_ms = cli_int(cli, "wait-timeout");
     int64_t sleep_ms = POLL_MS_MIN;
-    struct mono from = os_clock_mono();
     for (;;) {
         int64_t active = 0;
         struct arena *outer = cli_round_begin(cli);
@@ -34,7 +31,7 @@ static int wait_drained(struct cli *cli)
         if (code != CLI_OK || active == 0) {
             return code;
         }
-        if (limit_ms > 0 && (os_clock_mono().ns - from.ns) / NS_PER_MS >= limit_ms) {
+        if (cli_deadline_left_ms(cli) == 0) {
             return cli_fail(cli, "queue " STR_FMT " still has %lld active jobs",
                             STR_ARG(cli->args[0]), (long long)active);
         }
@@ -48,6 +45,10 @@ static int wait_drained(struct cli *cli)
 static int run_drain(struct cli *cli)
 {
     struct cli_answer answer;
+    if (cli_given(cli, "wait-timeout") && !cli_bool(cli, "wait")) {
+        return cli_fail(cli, "--wait-timeout requires --wait");
+    }
+    cli_deadline_begin(cli);
     int code = cli_request(cli, "POST", CLI_URL(cli, "/queues/{0}/drain", cli->args[0]), STR_EMPTY,
                            &answer);
     if (code != CLI_OK || !cli_bool(cli, "wait")) {

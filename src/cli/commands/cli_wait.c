@@ -1,7 +1,10 @@
 /*
  * The stream of the job's events is opened first and the job is looked at afterwards, and again
- * after each event: whatever happens is either seen in the job or comes as an event. Where the
- * server has no events, the job is looked at again and again, ever more slowly.
+ * after each event: whatever happens is either seen in the job or comes as an event. A stream may
+ * also be silent because the server keeps no events, so the job is looked at every few seconds too.
+ * Where there is no stream, it is looked at again and again, ever more slowly.
+ *
+ * Once the job was seen, a server that does not answer is expected back: it may be restarting.
  */
 #include "cli/commands/cli_wait.h"
 
@@ -10,17 +13,24 @@
 #include "cli/cli_sse.h"
 #include "os/os_clock.h"
 
-enum { POLL_MS_MIN = 100, POLL_MS_MAX = 2000, RETRY_MS = 1000 };
+enum {
+    POLL_MS_MIN = 100,
+    POLL_MS_MAX = 2000,
+    POLL_MS_STREAMING = 3000,
+    SETTLE_MS_MAX = 5000,
+    LOOK_MS_MAX = 30000, /* when there is no --timeout */
+    STATE_BYTES = 32
+};
 
 struct waiting {
     struct cli *cli;
     struct cli_sse sse;
     struct outgoing_wait_call stream;
-    bool changed;    /* an event came */
-    int64_t poll_ms; /* how long until the job is looked at without an event */
-    struct mono deadline;
-    struct str job; /* as it was last seen */
-    struct str state;
+    bool changed;            /* an event came */
+    int64_t poll_ms;         /* how long until the job is looked at without an event */
+    bool lost;               /* the last look got no answer */
+    struct str job;          /* as it was last seen; good until the next look */
+    char state[STATE_BYTES]; /* of the job; empty before it was seen */
 };
 
 static bool on_event(void *data, const struct cli_sse_event *event)
@@ -44,8 +54,7 @@ static void open_stream(struct waiting *w)
     url = cli_url_query(cli, url, "job_ids", cli->args[0]);
     url = cli_url_query(cli, url, "tail", STR("0"));
     outgoing_wait_clear(&w->stream);
-    w->stream = cli_call_to(cli, "GET", url, STR_EMPTY);
-    w->stream.timeout_ms = 0;
+    w->stream = cli_call_events(cli, url);
     w->stream.on_piece = on_piece;
     w->stream.data = w;
     cli_sse_restart(&w->sse);
@@ -73,26 +82,64 @@ static bool is_final(struct str state)
     return cli_table_is_word("completed dead cancelled", state);
 }
 
+static int keep_job(struct waiting *w, struct str body)
+{
+    struct str state = cli_member_text(w->cli, body, "state");
+    if (state.len == 0 || state.len >= sizeof w->state) {
+        return cli_fail(w->cli, "request failed: the response has no job state");
+    }
+    w->lost = false;
+    w->job = arena_str(w->cli->arena, body);
+    memcpy(w->state, state.ptr, state.len);
+    w->state[state.len] = '\0';
+    return CLI_OK;
+}
+
+/* May the server answer otherwise in a while? */
+static bool may_pass(const struct outgoing_wait_call *call)
+{
+    return call->err.code == ERR_IO || call->status >= 500 || call->status == 429;
+}
+
+/* What is to be made of the answer. */
+static int judge(struct waiting *w, const struct outgoing_wait_call *call)
+{
+    struct cli *cli = w->cli;
+    if (w->state[0] != '\0' && may_pass(call)) {
+        if (!w->lost) {
+            cli_note(cli, "Waiting for the server: %s\n",
+                     call->err.code != ERR_OK ? call->err.msg : "it cannot answer now");
+        }
+        w->lost = true;
+        return CLI_OK;
+    }
+    if (call->err.code != ERR_OK) {
+        return cli_unreachable(cli, &call->err);
+    }
+    if (call->status < 200 || call->status >= 300) {
+        return cli_refused(cli, call->status, buf_str(&call->answer));
+    }
+    return keep_job(w, buf_str(&call->answer));
+}
+
 /* Look at the job. */
 static int look(struct waiting *w)
 {
     struct cli *cli = w->cli;
-    struct cli_answer answer;
     struct arena *outer = cli_round_begin(cli);
+    struct outgoing_wait_call call =
+        cli_call_to(cli, "GET", CLI_URL(cli, "/jobs/{0}", cli->args[0]), STR_EMPTY);
+    bool seen = w->state[0] != '\0';
     w->changed = false; /* before the look: an event that comes meanwhile leads to another */
-    int code = cli_request(cli, "GET", CLI_URL(cli, "/jobs/{0}", cli->args[0]), STR_EMPTY, &answer);
-    if (code == CLI_OK) {
-        w->job = answer.body;
-        w->state = cli_member_text(cli, answer.body, "state");
+    bool patient = call.timeout_ms == 0 || call.timeout_ms > LOOK_MS_MAX;
+    if (seen && patient && !cli_given(cli, "timeout")) {
+        call.timeout_ms = LOOK_MS_MAX;
     }
+    bool ended = outgoing_wait_run(cli->http, &call, cli->signal_fd);
+    int code = ended ? judge(w, &call) : cli_interrupted(cli);
+    outgoing_wait_clear(&call);
     cli_round_end(cli, outer);
     return code;
-}
-
-static int64_t left_ms(const struct waiting *w)
-{
-    int64_t ms = (w->deadline.ns - os_clock_mono().ns) / NS_PER_MS;
-    return ms < 0 ? 0 : ms;
 }
 
 /* Sleep until it is worth looking again; false for a signal. */
@@ -101,13 +148,12 @@ static bool sleep_on(struct waiting *w)
     struct cli *cli = w->cli;
     struct pollfd wake = {.fd = cli->signal_fd, .events = POLLIN};
     struct mono from = os_clock_mono();
-    bool limited = w->deadline.ns != 0;
     for (;;) {
-        /* A live stream says when something changes; without one it is looked at by the clock. */
+        /* A live stream says when something changes, if the server keeps events. */
         int64_t passed = (os_clock_mono().ns - from.ns) / NS_PER_MS;
-        int64_t ms = is_streaming(w) ? INT32_MAX : w->poll_ms - passed;
-        if (limited && left_ms(w) < ms) {
-            ms = left_ms(w);
+        int64_t ms = (is_streaming(w) ? POLL_MS_STREAMING : w->poll_ms) - passed;
+        if (cli_deadline_left_ms(cli) < ms) {
+            ms = cli_deadline_left_ms(cli);
         }
         if (w->changed || ms <= 0) {
             break;
@@ -127,29 +173,48 @@ static bool sleep_on(struct waiting *w)
 static int conclude(struct waiting *w)
 {
     struct cli *cli = w->cli;
-    bool reached = is_wanted(cli, w->state);
+    bool reached = is_wanted(cli, str_from_z(w->state));
     if (cli_is_json(cli)) {
         cli_print_json(cli, w->job);
     } else {
-        cli_printf(cli, "Job " STR_FMT ": " STR_FMT "\n", STR_ARG(cli->args[0]), STR_ARG(w->state));
+        struct str state = cli_harmless(cli, str_from_z(w->state));
+        cli_printf(cli, "Job " STR_FMT ": " STR_FMT "\n", STR_ARG(cli->args[0]), STR_ARG(state));
     }
     return reached ? CLI_OK : CLI_FAILED;
+}
+
+/* How long the stream may take to begin: it must not use up the time of the first look. */
+static int64_t settle_ms(const struct cli *cli)
+{
+    int64_t timeout = cli_int(cli, "timeout");
+    int64_t ms = timeout > 0 && timeout < SETTLE_MS_MAX ? timeout : SETTLE_MS_MAX;
+    return cli_deadline_left_ms(cli) / 2 < ms ? cli_deadline_left_ms(cli) / 2 : ms;
 }
 
 /* Let the stream begin before the first look. */
 static bool settle(struct waiting *w)
 {
-    struct pollfd wake = {.fd = w->cli->signal_fd, .events = POLLIN};
+    struct cli *cli = w->cli;
+    struct pollfd wake = {.fd = cli->signal_fd, .events = POLLIN};
+    struct mono until = {os_clock_mono().ns + settle_ms(cli) * NS_PER_MS};
     while (!w->stream.done && w->stream.status == 0) {
-        outgoing_wait_turn(w->cli->http, &wake, w->cli->signal_fd >= 0 ? 1 : 0, RETRY_MS);
+        int64_t left = (until.ns - os_clock_mono().ns) / NS_PER_MS;
+        if (left <= 0) {
+            break;
+        }
+        outgoing_wait_turn(cli->http, &wake, cli->signal_fd >= 0 ? 1 : 0, (int)left);
         if (wake.revents != 0) {
             return false;
         }
-        if (w->deadline.ns != 0 && left_ms(w) == 0) {
-            break;
-        }
     }
     return true;
+}
+
+static int give_up(struct waiting *w)
+{
+    return cli_fail(w->cli, "job " STR_FMT " %s %s%s", STR_ARG(w->cli->args[0]),
+                    w->lost ? "was" : "is still", w->state,
+                    w->lost ? "; since then the server has not answered" : "");
 }
 
 static int wait_for_state(struct waiting *w)
@@ -160,15 +225,15 @@ static int wait_for_state(struct waiting *w)
     }
     for (;;) {
         int code = look(w);
+        struct str state = str_from_z(w->state);
         if (code != CLI_OK) {
             return code;
         }
-        if (is_wanted(cli, w->state) || is_final(w->state)) {
+        if (!w->lost && (is_wanted(cli, state) || is_final(state))) {
             return conclude(w);
         }
-        if (w->deadline.ns != 0 && left_ms(w) == 0) {
-            return cli_fail(cli, "job " STR_FMT " is still " STR_FMT, STR_ARG(cli->args[0]),
-                            STR_ARG(w->state));
+        if (cli_deadline_left_ms(cli) == 0) {
+            return give_up(w);
         }
         if (!sleep_on(w)) {
             return cli_interrupted(cli);
@@ -179,6 +244,9 @@ static int wait_for_state(struct waiting *w)
 static int check_states(struct cli *cli)
 {
     const struct cli_value *states = cli_value(cli, "state");
+    if (states->item_count == 0) {
+        return cli_fail(cli, "--state requires a state");
+    }
     for (size_t i = 0; i < states->item_count; i++) {
         if (!cli_table_is_word("pending active held completed retrying dead cancelled scheduled",
                                states->items[i])) {
@@ -195,9 +263,7 @@ int cli_wait_run(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_given(cli, "wait-timeout")) {
-        w.deadline.ns = os_clock_mono().ns + cli_int(cli, "wait-timeout") * NS_PER_MS;
-    }
+    cli_deadline_begin(cli);
     cli_sse_init(&w.sse, on_event, &w);
     open_stream(&w);
     code = wait_for_state(&w);

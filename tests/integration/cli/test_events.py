@@ -110,6 +110,32 @@ class WaitByEvents(FakeTest):
         self.ok(corvo.run("wait", "job_1"), "Job job_1: completed\n")
         self.assertEqual(len(fake.asked("GET /jobs/job_1")), 3)
 
+    def test_a_stream_may_stay_silent(self):
+        release = threading.Event()
+        _, corvo = self.serve({"GET /jobs/job_1": [Step({"state": "active"}), Step({"state": "completed"})],
+                               "GET /events": stream(then=release)})
+        self.ok(corvo.run("wait", "job_1"), "Job job_1: completed\n")
+        release.set()
+
+    def test_a_server_that_was_there_is_expected_back(self):
+        def hang_up(_):
+            raise ConnectionError
+
+        _, corvo = self.serve({"GET /jobs/job_1": [Step({"state": "active"}), Step(hang_up),
+                                                   Step((503, {"error": "no leader"})), Step({"state": "completed"})]})
+        done = corvo.run("wait", "job_1")
+        self.assertEqual((done.returncode, done.stdout), (0, "Job job_1: completed\n"))
+        self.assertEqual(done.stderr.count("Waiting for the server"), 1)
+
+    def test_a_server_that_is_gone_ends_the_wait_in_time(self):
+        _, corvo = self.serve({"GET /jobs/job_1": [Step({"state": "active"}), Step((503, {"error": "no leader"}))]})
+        done = corvo.run("wait", "job_1", "--wait-timeout", "500ms")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Error: job job_1 was active; since then the server has not answered", done.stderr)
+        for answer in ((503, {"error": "no leader"}), {"id": "job_1"}):
+            _, corvo = self.serve({"GET /jobs/job_1": answer})
+            self.failed(corvo.run("wait", "job_1"), "Error: ")
+
 
 class Wait(LiveTest):
     def test_it_ends_well_when_the_state_is_reached(self):

@@ -41,6 +41,20 @@ class NoServer(CliTest):
         self.assertFalse(os.path.exists(path) or os.path.exists(path + ".part"))
 
 
+class Mute(CliTest):
+    """A server that accepts connections and never answers."""
+
+    def test_a_command_ends_when_its_time_is_over(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(16)
+            corvo = Corvo(f"http://127.0.0.1:{listener.getsockname()[1]}")
+            for args in (("wait", "job_1", "--wait-timeout", "300ms"), ("wait", "job_1", "--timeout", "300ms"),
+                         ("drain", "q", "--wait", "--wait-timeout", "300ms"), ("queues", "--timeout", "300ms")):
+                with self.subTest(args):
+                    self.failed(corvo.run(*args), "Error: request failed: Timeout was reached")
+
+
 class Usage(CliTest):
     def setUp(self):
         self.corvo = Corvo("http://127.0.0.1:1")
