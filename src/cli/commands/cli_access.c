@@ -205,8 +205,8 @@ static const struct cli_column org_key_columns[] = {
 static const struct cli_flag key_flags[] = {
     CLI_FLAG("name",        CLI_TEXT, "NAME",    NULL,       "name of the key",
              .field = "name", .options = CLI_REQUIRED),
-    CLI_FLAG("namespace",   CLI_TEXT, "NAME",    "default",  "namespace of the key",
-             .field = "namespace", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("namespace",   CLI_TEXT, "NAME",    NULL,       "namespace of the key; by default the one of --api-key, else default",
+             .field = "namespace", .env = "CORVO_NAMESPACE"),
     CLI_FLAG("role",        CLI_TEXT, "ROLE",    "readonly", "admin, operator, worker, readonly or a custom role",
              .field = "role", .options = CLI_SEND_DEFAULT),
     CLI_FLAG("queue-scope", CLI_TEXT, "PATTERN", NULL,       "queues the key may access", .field = "queue_scope"),

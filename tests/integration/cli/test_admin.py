@@ -103,12 +103,14 @@ class Administration(FakeTest):
         self.ok(corvo.run("keys", "create", "--name", "ci", "--role", "worker", "--queue-scope",
                           "emails.*", "--expires-at", "2030-01-01T00:00:00Z"), "sk_123\n")
         self.assertEqual(fake.asked("POST /auth/keys")[0].json,
-                         {"name": "ci", "namespace": "default", "role": "worker",
+                         {"name": "ci", "role": "worker",  # the namespace is that of the caller
                           "queue_scope": "emails.*", "expires_at": "2030-01-01T00:00:00Z"})
         self.assertNotIn("x-corvo-namespace", fake.requests[-1].headers)
         self.ok(corvo.run("keys", "create", "--name", "all", "--namespace", "*"), "sk_123\n")
         self.assertEqual(fake.requests[-1].json["namespace"], "*")
         self.assertNotIn("x-corvo-namespace", fake.requests[-1].headers)  # which is where the caller is
+        self.ok(corvo.run("keys", "create", "--name", "x", env={"CORVO_NAMESPACE": "acme"}), "sk_123\n")
+        self.assertEqual(fake.requests[-1].json["namespace"], "acme")
         self.ok(corvo.run("keys", "delete", "abc"), "Key deleted: abc\n")
         self.assertEqual(fake.requests[-1].json, {"key_hash": "abc"})
 
