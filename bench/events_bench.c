@@ -139,7 +139,7 @@ static void look_at_frames(struct bench *b)
     buf_add_char(&b->in, '\0');
     while ((end = strstr(from, "\n\n")) != NULL) {
         *end = '\0';
-        if (strstr(from, "id: ") != NULL) {
+        if (strstr(from, "data: ") != NULL) {
             look_at(b, from);
         }
         from = end + 2;

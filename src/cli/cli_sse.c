@@ -63,7 +63,15 @@ static void take_field(struct cli_sse *sse, struct str line)
     }
 }
 
-/* A whole line; an empty one ends the frame. A frame without data is none. */
+static void keep_position(struct cli_sse *sse)
+{
+    if (sse->id.len > 0 && sse->id.len < sizeof sse->position) {
+        memcpy(sse->position, sse->id.ptr, sse->id.len);
+        sse->position[sse->id.len] = '\0';
+    }
+}
+
+/* A whole line; an empty one ends the frame. One without data is no event. */
 static bool take_line(struct cli_sse *sse)
 {
     bool more = true;
@@ -73,6 +81,7 @@ static bool take_line(struct cli_sse *sse)
         }
     } else {
         struct cli_sse_event event = {buf_str(&sse->id), buf_str(&sse->type), buf_str(&sse->text)};
+        keep_position(sse);
         more = !sse->any || sse->on_event(sse->data, &event);
         begin_frame(sse);
     }

@@ -19,6 +19,10 @@ struct cli_sse {
     bool (*on_event)(void *data, const struct cli_sse_event *event);
     void *data;
 
+    /* Of the last frame that had an id, with data or without: where to continue. Empty: nowhere. It
+     * stays when the connection is a new one. */
+    char position[32];
+
     /* private */
     struct buf line, id, type, text;
     bool any;      /* the frame has a data line */

@@ -1,6 +1,9 @@
 /*
  * Events (http-api.md 15): the log as a stream that is pushed, and as pages that are asked for.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/check.h"
 #include "base/limits.h"
 #include "event/event_json.h"
@@ -16,6 +19,7 @@ enum {
 /* A stream: the reader, and the call that it answers. */
 struct stream {
     struct hub_reader reader;
+    bool by_tail; /* it begins so many events before the end, which the caller cannot name */
     struct rest_call *call;
     struct hub *hub;
 };
@@ -136,10 +140,10 @@ static int64_t read_position(struct rest_call *c, const struct stream_in *in)
     return any && n > in->last_event_id ? n : in->last_event_id;
 }
 
-/* The first event to send. */
-static uint64_t read_start(struct rest_call *c, const struct stream_in *in, struct hub *h)
+/* Which event is sent first. */
+static void read_start(struct rest_call *c, const struct stream_in *in, struct stream *s)
 {
-    uint64_t end = hub_end(h);
+    uint64_t end = hub_end(s->hub);
     int64_t position = read_position(c, in);
     int64_t tail = in->tail == NO_NUMBER && is_browser(c) ? 0 : in->tail;
     uint64_t start = 1;
@@ -147,8 +151,9 @@ static uint64_t read_start(struct rest_call *c, const struct stream_in *in, stru
         start = (uint64_t)position + 1;
     } else if (tail != NO_NUMBER) {
         start = (uint64_t)tail < end ? end - (uint64_t)tail : 1;
+        s->by_tail = true;
     }
-    return start < end ? hub_oldest(h, start) : start;
+    s->reader.next = start < end ? hub_oldest(s->hub, start) : start;
 }
 
 /* ---- the stream ---- */
@@ -156,6 +161,16 @@ static uint64_t read_start(struct rest_call *c, const struct stream_in *in, stru
 static enum http_write write_frame(struct hub_reader *r, struct str frame)
 {
     return http_request_write(CONTAINER_OF(r, struct stream, reader)->call->req, frame);
+}
+
+/* Where the stream begins, for a client that is cut off before its first event. A frame without
+ * data is no event; a browser takes its id over, and sends it when it connects again. Callers that
+ * know of no tail never get one. */
+static void write_position(struct stream *s)
+{
+    char frame[sizeof "id: \n\n" + 20];
+    int len = snprintf(frame, sizeof frame, "id: %" PRIu64 "\n\n", s->reader.next - 1);
+    (void)write_frame(&s->reader, str_from(frame, (size_t)len));
 }
 
 /* In the middle, so that the client does not take it for the end. */
@@ -204,7 +219,7 @@ static bool read_query(struct rest_call *c, struct stream *s, struct err *err)
     }
     read_jobs(c, in, m);
     read_format(c, in, &s->reader);
-    s->reader.next = read_start(c, in, s->hub);
+    read_start(c, in, s);
     return read_queues(c, in, m, err);
 }
 
@@ -232,6 +247,9 @@ static void handle_stream(struct rest_call *c)
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         rest_call__stream_end(c);
     } else {
+        if (s->by_tail) {
+            write_position(s);
+        }
         hub_join(s->hub, &s->reader);
     }
 }

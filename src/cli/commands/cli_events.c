@@ -1,8 +1,9 @@
 /*
  * corvo events: what happens, as it happens.
  *
- * The stream is opened again when it breaks, after the last event that was printed, so that nothing
- * is missed or shown twice; a server that refuses (a status of 400 to 499) ends the command.
+ * The stream is opened again when it breaks, after the last event that was printed, or where it
+ * began, so that nothing is missed or shown twice; a server that refuses (a status of 400 to 499)
+ * ends the command.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -13,8 +14,7 @@ enum { BACKOFF_MS_MIN = 1000, BACKOFF_MS_MAX = 30000 };
 struct following {
     struct cli *cli;
     struct cli_sse sse;
-    char last_id[32]; /* of the last event; empty before the first */
-    bool any;         /* something came on this connection */
+    bool any; /* something came on this connection */
     int64_t count;
 };
 
@@ -58,10 +58,6 @@ static bool on_event(void *data, const struct cli_sse_event *event)
     struct cli *cli = f->cli;
     int64_t limit = cli_int(cli, "count");
     f->any = true;
-    if (event->id.len > 0 && event->id.len < sizeof f->last_id) {
-        memcpy(f->last_id, event->id.ptr, event->id.len);
-        f->last_id[event->id.len] = '\0';
-    }
     if (cli_is_json(cli)) {
         cli_printf(cli, STR_FMT "\n", STR_ARG(event->data));
     } else {
@@ -100,8 +96,8 @@ static const char *url_of(struct following *f)
         url = b.len > 0 ? cli_url_query(cli, url, lists[i].name, buf_str(&b)) : url;
         buf_deinit(&b);
     }
-    if (f->last_id[0] != '\0') {
-        return cli_url_query(cli, url, "last_event_id", str_from_z(f->last_id));
+    if (f->sse.position[0] != '\0') {
+        return cli_url_query(cli, url, "last_event_id", str_from_z(f->sse.position));
     }
     if (cli_given(cli, "after")) {
         return cli_url_query(cli, url, "last_event_id", cli_text(cli, "after"));

@@ -156,9 +156,6 @@ static bool on_event(void *data, const struct cli_sse_event *event)
         f->changed = true;
     }
     cli_round_end(f->cli, outer);
-    if (event->id.len > 0) {
-        cli_top_model_text(f->last_id, sizeof f->last_id, event->id);
-    }
     return true;
 }
 
@@ -172,11 +169,11 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
 /* tail counts events of every type, so it is generous. */
 static void start_stream(struct cli_top_feed *f, struct mono now)
 {
-    bool again = f->last_id[0] != '\0';
+    bool again = f->sse.position[0] != '\0';
     request_make(f, &f->stream, "GET",
                  again ? "/events?types=failed,dead&last_event_id={0}"
                        : "/events?types=failed,dead&tail={0}",
-                 again ? f->last_id : "20000");
+                 again ? f->sse.position : "20000");
     f->stream.call.timeout_ms = 0;
     f->stream.call.on_piece = on_piece;
     f->stream.call.data = f;

@@ -40,7 +40,6 @@ struct cli_top_feed {
     bool sampling;
     struct mono sample_due;
     struct cli_sse sse;
-    char last_id[CLI_TOP_WORD_BYTES];  /* of the last event */
     struct mono heard;                 /* something came by the stream */
     char switched[CLI_TOP_NAME_BYTES]; /* what the action is about; keys may go on meanwhile */
     bool pauses;

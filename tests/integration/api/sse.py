@@ -41,6 +41,13 @@ class Stream:
         head = self._until(b"\r\n\r\n").decode().split("\r\n")
         self.status = int(head[0].split()[1])
         self.headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head[1:-2])}
+        self.position = None  # of a frame without data, where a stream with a tail begins
+
+    def _is_event(self, text):
+        if text.startswith("id: ") and text.count("\n") == 2:
+            self.position = int(text[4:])
+            return False
+        return not text.startswith(":")
 
     def _more(self):
         data = self.socket.recv(1 << 20)
@@ -64,9 +71,9 @@ class Stream:
         return taken.decode() if size else None
 
     def next(self):
-        """The next frame, past comments."""
+        """The next frame, past comments and positions."""
         text = self.chunk()
-        while text is not None and text.startswith(":"):
+        while text is not None and not self._is_event(text):
             text = self.chunk()
         if text is None:
             raise EOFError("the answer is over")
@@ -82,7 +89,7 @@ class Stream:
             text = self.chunk()
             if text is None:
                 raise EOFError("the answer is over")
-            if text.startswith("id: "):
+            if self._is_event(text):
                 found.append(int(text[4:text.index("\n")]))
         return found
 

@@ -98,9 +98,9 @@ class Frames(EventTest):
             self.assertEqual(set(h2.status.values()), {200})
             job_ids = self.api.enqueue_batch([{"queue": self.queue}] * 3)["job_ids"]
             for stream, event in zip(streams, ("enqueued", None)):
-                while h2.body.get(stream, b"").count(b"\n\n") < 3:
+                while h2.body.get(stream, b"").count(b"\n\n") < 4:  # the first is its position
                     h2.read()
-                texts = h2.body[stream].decode().split("\n\n")[:3]
+                texts = h2.body[stream].decode().split("\n\n")[1:4]
                 frames = [Frame(text + "\n\n") for text in texts]
                 self.assertEqual([f.data["job_id"] for f in frames], job_ids)
                 self.assertEqual({f.event for f in frames}, {event})
@@ -219,6 +219,19 @@ class Positions(EventTest):
         stream = self.mine(tail=0)
         self.api.enqueue(self.queue)
         self.assertGreater(stream.next().id, ids[-1])
+
+    def test_a_tail_says_where_it_begins(self):
+        """A client that is cut off before its first event continues there; without a tail nothing is said."""
+        self.api.enqueue(self.queue)
+        for headers, query in (({}, {"tail": 0}), ({"Accept": "text/event-stream"}, {})):
+            last = self.last()
+            stream = self.mine(headers, **query)
+            self.assertEqual(stream.chunk(), f"id: {last}\n\n")
+            stream.close()
+            job_id = self.api.enqueue(self.queue)
+            self.assertEqual(self.mine(last_event_id=last).next().data["job_id"], job_id)
+        self.assertIn("data: ", self.mine().chunk())
+        self.assertIn("data: ", self.mine({"Accept": "text/event-stream"}, last_event_id=0).chunk())
 
     def test_a_position_ahead_of_the_log_waits_for_it(self):
         stream = self.mine(last_event_id=self.last() + 2)

@@ -59,6 +59,11 @@ class Events(FakeTest):
         self.assertIn("reconnecting", done.stderr)
         self.assertEqual(fake.requests[1].query, {"last_event_id": "2"})
 
+    def test_a_stream_that_breaks_before_its_first_event_is_taken_up_where_it_began(self):
+        fake, corvo = self.serve({"GET /events": [Step(lambda _: (200, iter([b"id: 7\n\n"]))), Step(stream(8))]})
+        self.assertEqual(corvo.run("events", "--count", "1", "--tail", "0").returncode, 0)
+        self.assertEqual([r.query for r in fake.requests], [{"tail": "0"}, {"last_event_id": "7"}])
+
     def test_a_server_that_fails_is_asked_again(self):
         fake, corvo = self.serve({"GET /events": [Step((503, {"error": "no leader"})),
                                                   Step(stream(1))]})

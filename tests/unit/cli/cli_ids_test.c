@@ -97,6 +97,7 @@ static void sse__gives_the_same_events_however_it_is_cut(void **state)
                                  "data: two\ndata: lines\n\n"
                                  "event: no data\n\n"
                                  "id:7\r\ndata:tight\r\n\r\nother: x\ndata\n\n"
+                                 "id: 9\n\nid: 10\n" /* of half a frame */
                                  "data: unfinished\n";
     static const char want[] = "<1|a|{\"x\":1}><||two\nlines><7||tight><||>";
     size_t len = sizeof stream - 1;
@@ -108,6 +109,7 @@ static void sse__gives_the_same_events_however_it_is_cut(void **state)
         assert_true(cli_sse_feed(&sse, str_from(stream, cut)));
         assert_true(cli_sse_feed(&sse, str_from(stream + cut, len - cut)));
         expect_str(buf_str(&out), str_from_z(want));
+        assert_string_equal(sse.position, "9");
         cli_sse_deinit(&sse);
         buf_deinit(&out);
     }
