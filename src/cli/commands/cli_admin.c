@@ -4,36 +4,76 @@
 #include "base/check.h"
 #include "cli/cli_int.h"
 
-/* Set what the flags say; show what there is when none is given. */
-static int show_or_set(struct cli *cli, const char *url, const char *const *names, size_t count)
+enum { LIMITS_MAX = 4 };
+
+/* One limit of a namespace: its flag, which says how it is set, and where the server shows it. */
+struct limit {
+    const char *flag;
+    const char *shown;
+};
+
+/* What is set, with what the flags change: the request replaces all of them. */
+static struct str merged(struct cli *cli, const struct limit *limits, size_t count, struct str old)
 {
-    struct cli_answer answer;
-    bool any = cli_bool(cli, "clear");
+    struct cli_pair pairs[LIMITS_MAX];
+    CHECK(count <= LIMITS_MAX);
     for (size_t i = 0; i < count; i++) {
-        any = any || cli_given(cli, names[i]);
+        const struct cli_value *v = cli_value(cli, limits[i].flag);
+        struct cli_pair given = {.key = v->flag->field,
+                                 .kind = v->flag->kind == CLI_INT ? CLI_PAIR_INT : CLI_PAIR_REAL,
+                                 .number = v->number,
+                                 .real = v->real};
+        struct cli_pair kept =
+            CLI_SET_RAW(v->flag->field, cli_member_text(cli, old, limits[i].shown));
+        pairs[i] = v->given ? given : kept;
     }
-    if (any) {
-        return cli_call_run(cli);
+    return cli_object(cli, pairs, count);
+}
+
+/* Set what the flags say, and leave the rest; show what there is when none is given. */
+static int show_or_set(struct cli *cli, const struct limit *limits, size_t count)
+{
+    const struct cli_call *call = &cli->command->call;
+    const char *url = CLI_URL(cli, call->path, cli->args[0]);
+    struct cli_answer answer = {.body = STR_EMPTY};
+    bool clear = cli_bool(cli, "clear");
+    bool any = false;
+    int code = CLI_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (clear && cli_given(cli, limits[i].flag)) {
+            return cli_fail(cli, "use either --clear or --%s, not both", limits[i].flag);
+        }
+        any = any || cli_given(cli, limits[i].flag);
     }
-    int code = cli_request(cli, "GET", url, STR_EMPTY, &answer);
-    if (code == CLI_OK) {
+    if (!clear) {
+        code = cli_request(cli, "GET", url, STR_EMPTY, &answer);
+    }
+    if (code == CLI_OK && !clear && !any) {
         cli_print_json(cli, answer.body);
+        return CLI_OK;
     }
-    return code;
+    struct str body = clear ? STR("{}") : merged(cli, limits, count, answer.body);
+    if (code == CLI_OK) {
+        code = cli_request(cli, call->method, url, body, &answer);
+    }
+    return code == CLI_OK ? cli_show(cli, answer.body, call->text) : code;
 }
 
 static int run_rate_limit(struct cli *cli)
 {
-    static const char *const names[] = {"read-rps", "read-burst", "write-rps", "write-burst"};
-    return show_or_set(cli, CLI_URL(cli, "/namespaces/{0}/rate-limit", cli->args[0]), names,
-                       COUNT_OF(names));
+    static const struct limit limits[] = {{"read-rps", "read_rps"},
+                                          {"read-burst", "read_burst"},
+                                          {"write-rps", "write_rps"},
+                                          {"write-burst", "write_burst"}};
+    return show_or_set(cli, limits, COUNT_OF(limits));
 }
 
 static int run_quota(struct cli *cli)
 {
-    static const char *const names[] = {"max-jobs", "max-payload-bytes", "max-queues"};
-    return show_or_set(cli, CLI_URL(cli, "/namespaces/{0}/quota", cli->args[0]), names,
-                       COUNT_OF(names));
+    static const struct limit limits[] = {{"max-jobs", "jobs.max"},
+                                          {"max-payload-bytes", "payload_bytes.max"},
+                                          {"max-queues", "queues.max"}};
+    return show_or_set(cli, limits, COUNT_OF(limits));
 }
 
 /* clang-format off */
@@ -101,9 +141,11 @@ static const struct cli_command commands[] = {
      .options = CLI_CONFIRM, .confirm = "Delete namespace {0}?",
      .call = {"DELETE", "/namespaces/{0}", .text = "Namespace deleted: {0}"}},
     {.name = "namespaces rate-limit", .args = "<name>", .summary = "Show or set the request limits of a namespace",
+     .about = "Sets the limits that are given and keeps the others. --clear restores all defaults.",
      CLI_FLAGS(rate_flags), .run = run_rate_limit,
      .call = {"PUT", "/namespaces/{0}/rate-limit", .text = "Rate limit of {0} {status}"}},
     {.name = "namespaces quota", .args = "<name>", .summary = "Show or set the quota of a namespace",
+     .about = "Sets the limits that are given and keeps the others; 0 removes one. --clear removes all.",
      .examples = "corvo namespaces quota acme --max-jobs 100000 --max-queues 50",
      CLI_FLAGS(quota_flags), .run = run_quota,
      .call = {"PUT", "/namespaces/{0}/quota", .text = "Quota of {0} {status}"}},

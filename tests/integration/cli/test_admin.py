@@ -4,7 +4,7 @@ import pathlib
 import shutil
 import tempfile
 
-from cli_harness import FakeTest, json
+from cli_harness import FakeTest, Step, json
 
 TOTALS = {"input_tokens": 210, "output_tokens": 35, "cache_creation_tokens": 10,
           "cache_read_tokens": 30, "cost_usd": 0.23, "count": 3}
@@ -214,21 +214,27 @@ class Administration(FakeTest):
             "POST /namespaces": (201, {"name": "acme", "status": "created"}),
             "DELETE /namespaces/acme": {"status": "deleted"},
             "PUT /namespaces/acme/rate-limit": {"status": "updated"},
-            "GET /namespaces/acme/rate-limit": {"using_defaults": True},
+            "GET /namespaces/acme/rate-limit": [Step({"using_defaults": True}),
+                                                Step({"using_defaults": False, "read_rps": 5, "write_burst": 2.5})],
             "PUT /namespaces/acme/quota": {"status": "updated"},
-            "GET /namespaces/acme/quota": {"jobs": {"used": 1}}})
+            "GET /namespaces/acme/quota": [Step({"jobs": {"used": 1}}), Step({"jobs": {"used": 1, "max": 7}})]})
         self.assertIn('{"read_rps": 5}', self.ok(corvo.run("namespaces")))
         self.ok(corvo.run("namespaces", "create", "acme"), "Namespace created: acme\n")
         self.ok(corvo.run("namespaces", "rate-limit", "acme", "--read-rps", "5", "--write-burst",
                           "2.5"), "Rate limit of acme updated\n")
+        self.ok(corvo.run("namespaces", "rate-limit", "acme", "--write-burst", "3"), "Rate limit of acme updated\n")
         self.ok(corvo.run("namespaces", "rate-limit", "acme", "--clear"))
         self.assertEqual([r.json for r in fake.asked("PUT /namespaces/acme/rate-limit")],
-                         [{"read_rps": 5, "write_burst": 2.5}, {}])
-        self.assertIn('"using_defaults": true',
+                         [{"read_rps": 5, "write_burst": 2.5}, {"read_rps": 5, "write_burst": 3}, {}])
+        self.failed(corvo.run("namespaces", "rate-limit", "acme", "--clear", "--read-rps", "3"),
+                    "use either --clear or --read-rps, not both")
+        self.assertIn('"using_defaults": false',
                       self.ok(corvo.run("namespaces", "rate-limit", "acme")))
         self.ok(corvo.run("namespaces", "quota", "acme", "--max-jobs", "7"), "Quota of acme updated\n")
+        self.ok(corvo.run("namespaces", "quota", "acme", "--max-queues", "2"), "Quota of acme updated\n")
         self.ok(corvo.run("namespaces", "quota", "acme", "--clear"))
-        self.assertEqual([r.json for r in fake.asked("PUT /namespaces/acme/quota")], [{"max_jobs": 7}, {}])
+        self.assertEqual([r.json for r in fake.asked("PUT /namespaces/acme/quota")],
+                         [{"max_jobs": 7}, {"max_jobs": 7, "max_queues": 2}, {}])
         self.assertIn('"used": 1', self.ok(corvo.run("namespaces", "quota", "acme")))
         self.ok(corvo.run("namespaces", "delete", "acme"), "Namespace deleted: acme\n")
 
