@@ -87,6 +87,20 @@ const char *cli_url_query(struct cli *cli, const char *url, const char *name, st
     return take(cli, &b);
 }
 
+struct str cli_url_shown(struct cli *cli, struct str url)
+{
+    const char *colon = url.len == 0 ? NULL : memmem(url.ptr, url.len, "://", 3);
+    size_t from = colon == NULL ? 0 : (size_t)(colon - url.ptr) + 3;
+    size_t at = from;
+    /* A password may contain an @ of its own; no host does. */
+    for (size_t i = from; i < url.len && strchr("/?#", url.ptr[i]) == NULL; i++) {
+        at = url.ptr[i] == '@' ? i + 1 : at;
+    }
+    struct str rest = str_from_offset(url, at);
+    return cli_harmless(
+        cli, cli_format(cli, STR_FMT STR_FMT, STR_ARG(str_from(url.ptr, from)), STR_ARG(rest)));
+}
+
 /* Calls */
 
 static void add_header(struct cli *cli, const char **headers, size_t *count, const char *name,
@@ -208,7 +222,7 @@ int cli_interrupted(struct cli *cli)
 
 int cli_unreachable(struct cli *cli, const struct err *err)
 {
-    struct str server = cli_text(cli, "server");
+    struct str server = cli_url_shown(cli, cli_text(cli, "server"));
     return cli_fail(cli, "request failed: %s (" STR_FMT ")", err->msg, STR_ARG(server));
 }
 
@@ -251,7 +265,9 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
         outgoing_wait_clear(&call);
         return cli_interrupted(cli);
     }
-    log_debug("request", LOG_Z("method", method), LOG_Z("url", url), LOG_I64("status", call.status),
+    struct str shown = cli_url_shown(cli, str_from_z(url));
+    log_debug("request", LOG_Z("method", method), LOG_STR("url", shown),
+              LOG_I64("status", call.status),
               LOG_I64("took_us", (os_clock_mono().ns - from.ns) / NS_PER_US));
     *out = (struct cli_answer){.status = call.status,
                                .body = arena_str(cli->arena, buf_str(&call.answer)),
@@ -280,7 +296,7 @@ static int request_page(struct cli *cli, const char *method, const char *url, st
         return cli_refused(cli, out->status, out->body);
     }
     if (code == CLI_OK && out->status != 204 && !is_document(out->body)) {
-        struct str server = cli_text(cli, "server");
+        struct str server = cli_url_shown(cli, cli_text(cli, "server"));
         return cli_fail(cli, "request failed: the response is not JSON (" STR_FMT ")",
                         STR_ARG(server));
     }

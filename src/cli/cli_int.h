@@ -118,6 +118,9 @@ const char *cli_url(struct cli *cli, const char *pattern, const struct str *part
 /* The same without parts. */
 const char *cli_url_to(struct cli *cli, const char *path);
 
+/* The URL for messages: without the user and password that it may contain. */
+struct str cli_url_shown(struct cli *cli, struct str url);
+
 /* Add ?name=value, or &name=value, to the URL. */
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value);
 

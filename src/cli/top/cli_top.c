@@ -53,7 +53,7 @@ static struct top *top_new(struct cli *cli)
     CHECK(t != NULL);
     t->cli = cli;
     t->since = os_clock_wall();
-    t->server = arena_strz(cli->arena, cli_text(cli, "server"));
+    t->server = arena_strz(cli->arena, cli_url_shown(cli, cli_text(cli, "server")));
     CHECK(t->server != NULL);
     t->unicode = cli_top_screen_unicode(cli->environment) && !cli_bool(cli, "ascii");
     cli_top_model_init(&t->model);

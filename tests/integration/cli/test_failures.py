@@ -35,6 +35,12 @@ class NoServer(CliTest):
             with self.subTest(url):
                 self.failed(self.corvo.run("queues", "--server", url), "Error: request failed: ")
 
+    def test_a_password_in_the_url_is_not_printed(self):
+        for url in ("http://u:s3cret@127.0.0.1:1", "u:s3cret@127.0.0.1:1/p@th", "http://u:s3@cret@127.0.0.1:1/"):
+            done = self.corvo.run("queues", "--server", url, "--log-level", "debug")
+            self.assertNotIn("cret", done.stderr)
+            self.assertIn("127.0.0.1:1", done.stderr)
+
     def test_nothing_is_left_of_a_backup_that_failed(self):
         path = f"/tmp/corvo-cli-test-{os.getpid()}.json"
         self.failed(self.corvo.run("backup", "create", path), "Error: request failed: ")
