@@ -447,6 +447,22 @@ static size_t busy_rows(struct cli *cli, struct str *rows, size_t count)
     return kept;
 }
 
+/* The first member that the pattern prints and the answer does not have; NULL when it has all. */
+static const char *missing(struct cli *cli, const char *pattern, struct str answer)
+{
+    for (const char *p = strchr(pattern, '{'); p != NULL; p = strchr(p + 1, '{')) {
+        const char *close = strchr(p, '}');
+        bool argument = p[1] >= '0' && p[1] <= '9';
+        CHECK(close != NULL);
+        const char *name = arena_strz(cli->arena, str_from(p + 1, (size_t)(close - p) - 1));
+        CHECK(name != NULL);
+        if (!argument && cli_member(answer, name).type == JSON_TYPE_COUNT) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 int cli_call_run(struct cli *cli)
 {
     const struct cli_call *call = &cli->command->call;
@@ -461,6 +477,11 @@ int cli_call_run(struct cli *cli)
         return code;
     }
     say_notes(cli, answer.body);
+    const char *gap =
+        call->text == NULL || cli_is_json(cli) ? NULL : missing(cli, call->text, answer.body);
+    if (gap != NULL) {
+        return cli_fail(cli, "request failed: the response has no %s", gap);
+    }
     if (call->text != NULL || cli_is_json(cli)) {
         return cli_show(cli, answer.body, call->text);
     }

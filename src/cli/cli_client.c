@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
+#include "json/json_scan.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "os/os_signal.h"
@@ -281,11 +282,14 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     return code;
 }
 
-/* Every answer is an object or an array. Another server may say 200 to anything, with a page. */
+/* Every answer is an object or an array, and whole. Another server may say 200 to anything, with a
+ * page; a proxy may cut one short. */
 static bool is_document(struct str body)
 {
+    struct err err;
     body = str_trim(body);
-    return body.len > 0 && (body.ptr[0] == '{' || body.ptr[0] == '[');
+    return body.len > 0 && (body.ptr[0] == '{' || body.ptr[0] == '[') &&
+           json_scan_check(body, &err) == ERR_OK;
 }
 
 static int request_page(struct cli *cli, const char *method, const char *url, struct str body,

@@ -105,6 +105,23 @@ static const char *url_of(struct following *f)
     return cli_url_query(cli, url, "tail", cli_text(cli, "tail"));
 }
 
+/* Why the stream ended that is to be opened again. */
+static void note_end(struct following *f, const struct outgoing_wait_call *call)
+{
+    struct cli *cli = f->cli;
+    struct arena *outer = cli_round_begin(cli);
+    struct str why = STR("the server closed the stream");
+    if (call->err.code != ERR_OK) {
+        why = str_from_z(call->err.msg);
+    } else if (call->status != 200) {
+        struct str error = cli_harmless(cli, cli_member_text(cli, buf_str(&call->answer), "error"));
+        why = cli_format(cli, "the server returned status %d%s" STR_FMT, call->status,
+                         error.len > 0 ? ": " : "", STR_ARG(error));
+    }
+    cli_note(cli, "Disconnected: " STR_FMT "; reconnecting\n", STR_ARG(why));
+    cli_round_end(cli, outer);
+}
+
 /* One connection, to its end. */
 static int follow_once(struct following *f, bool *out_over)
 {
@@ -124,8 +141,7 @@ static int follow_once(struct following *f, bool *out_over)
         int64_t limit = cli_int(cli, "count");
         *out_over = (limit > 0 && f->count >= limit) || ferror(cli->out) != 0;
         if (!*out_over) {
-            cli_note(cli, "Disconnected: %s; reconnecting\n",
-                     call.err.code != ERR_OK ? call.err.msg : "the server closed the stream");
+            note_end(f, &call);
         }
     }
     outgoing_wait_clear(&call);

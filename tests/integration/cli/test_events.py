@@ -69,6 +69,7 @@ class Events(FakeTest):
                                                   Step(stream(1))]})
         done = corvo.run("events", "--count", "1", "--tail", "5")
         self.assertEqual((done.returncode, done.stdout.split()[0]), (0, "1"))
+        self.assertIn("Disconnected: the server returned status 503: no leader; reconnecting", done.stderr)
         self.assertEqual(fake.requests[1].query, {"tail": "5"})
 
     def test_a_refusal_is_the_end(self):

@@ -266,8 +266,12 @@ class Interrupted(FakeTest):
                      ("queues", "--output", "json"), ("seed", "demo", "--count", "1")):
             with self.subTest(args):
                 self.failed(corvo.run(*args), "Error: request failed: the response is not JSON (http:")
-        _, corvo = self.serve({"POST /enqueue": {}})
+        _, corvo = self.serve({"GET /queues": b'[{"name":"a","pending":1},{"na'})
+        for args in (("queues",), ("queues", "-o", "json")):
+            self.failed(corvo.run(*args), "Error: request failed: the response is not JSON (http:")
+        _, corvo = self.serve({"POST /enqueue": {}, "POST /auth/keys": {}})
         self.failed(corvo.run("enqueue", "q", "{}"), "Error: request failed: the response has no job id")
+        self.failed(corvo.run("keys", "create", "--name", "x"), "Error: request failed: the response has no api_key")
 
     def test_nonsense_in_an_answer_does_no_harm(self):
         for body in (b"", b"null", b"[1,2,3]", b'{"jobs":7}', b"[[[", b"\xff\xfe"):
