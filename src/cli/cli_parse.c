@@ -432,6 +432,23 @@ static enum err_code read_rest(struct parse *p, struct err *err)
     return ERR_OK;
 }
 
+/* A value that would be left out silently: the command would do something else than it was told. */
+static enum err_code check_value(const struct cli_value *v, struct err *err)
+{
+    const struct cli_flag *f = v->flag;
+    double amount = f->kind == CLI_INT ? (double)v->number : v->real;
+    if (f->kind == CLI_LIST && v->item_count == 0) {
+        return err_set(err, ERR_VALIDATION, "flag --%s requires at least one value", f->name);
+    }
+    if ((f->options & CLI_POSITIVE) != 0 && amount < 0) {
+        return err_set(err, ERR_VALIDATION, "--%s must not be negative", f->name);
+    }
+    if ((f->options & CLI_NOT_NEGATIVE) != 0 && amount < -1) { /* -1 is how to say: not given */
+        return err_set(err, ERR_VALIDATION, "--%s must be at least -1", f->name);
+    }
+    return ERR_OK;
+}
+
 static enum err_code check_complete(struct cli *cli, struct err *err)
 {
     const struct cli_command *c = cli->command;
@@ -444,6 +461,9 @@ static enum err_code check_complete(struct cli *cli, struct err *err)
         const struct cli_value *v = &cli->values[i];
         if ((v->flag->options & CLI_REQUIRED) != 0 && !v->given) {
             return err_set(err, ERR_VALIDATION, "flag --%s is required", v->flag->name);
+        }
+        if (v->given && check_value(v, err) != ERR_OK) {
+            return err->code;
         }
     }
     return ERR_OK;

@@ -34,8 +34,8 @@ enum cli_kind {
 /* Flags of a flag. */
 enum {
     CLI_REQUIRED = 1 << 0,
-    CLI_POSITIVE = 1 << 1,     /* zero and less are not sent */
-    CLI_NOT_NEGATIVE = 1 << 2, /* less than zero is not sent */
+    CLI_POSITIVE = 1 << 1,     /* zero is not sent, less is refused */
+    CLI_NOT_NEGATIVE = 1 << 2, /* -1 is not sent, less is refused */
     CLI_SEND_DEFAULT = 1 << 3, /* the default is sent too */
     CLI_INVERTED = 1 << 4,     /* a boolean is sent as its opposite */
     CLI_AHEAD = 1 << 5,        /* a bare duration is a time ahead of now, not before it */

@@ -49,6 +49,26 @@ static const struct action *find_action(struct str name)
     return NULL;
 }
 
+/* Is there a flag of another action, or a second target? */
+static int check_target(struct bulk *b)
+{
+    static const char *const flags[] = {"to", "priority"};
+    struct cli *cli = b->cli;
+    const char *own = b->action->flag;
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
+        if (cli_given(cli, flags[i]) && (own == NULL || strcmp(own, flags[i]) != 0)) {
+            return cli_fail(cli, "bulk %s accepts no --%s", b->action->name, flags[i]);
+        }
+    }
+    if (cli->arg_count > 1 && own == NULL) {
+        return cli_fail(cli, "bulk %s accepts no target", b->action->name);
+    }
+    if (cli->arg_count > 1 && cli_given(cli, own)) {
+        return cli_fail(cli, "use either <%s> or --%s, not both", b->action->what, own);
+    }
+    return CLI_OK;
+}
+
 static int read_action(struct bulk *b)
 {
     struct cli *cli = b->cli;
@@ -59,9 +79,9 @@ static int read_action(struct bulk *b)
                         " requeue, hold, approve, reject, move or change_priority",
                         STR_ARG(cli->args[0]));
     }
-    if (b->action->flag == NULL) {
-        return cli->arg_count < 2 ? CLI_OK
-                                  : cli_fail(cli, "bulk %s accepts no target", b->action->name);
+    int code = check_target(b);
+    if (code != CLI_OK || b->action->flag == NULL) {
+        return code;
     }
     b->target = cli->arg_count > 1 ? cli->args[1] : cli_text(cli, b->action->flag);
     if (b->target.len == 0) {

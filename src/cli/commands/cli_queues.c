@@ -122,6 +122,9 @@ static int run_throttle(struct cli *cli)
     struct cli_answer answer;
     int64_t rate = 0;
     int64_t window_ms = 0;
+    if (cli_bool(cli, "remove") && cli->arg_count > 1) {
+        return cli_fail(cli, "use either a rate or --remove, not both");
+    }
     if (cli_bool(cli, "remove")) {
         int code = cli_request(cli, "DELETE", url, STR_EMPTY, &answer);
         return code == CLI_OK ? cli_show(cli, answer.body, "Queue {0} throttle: none") : code;

@@ -244,9 +244,6 @@ static int wait_for_state(struct waiting *w)
 static int check_states(struct cli *cli)
 {
     const struct cli_value *states = cli_value(cli, "state");
-    if (states->item_count == 0) {
-        return cli_fail(cli, "--state requires a state");
-    }
     for (size_t i = 0; i < states->item_count; i++) {
         if (!cli_table_is_word("pending active held completed retrying dead cancelled scheduled",
                                states->items[i])) {

@@ -73,12 +73,26 @@ class Usage(CliTest):
                 (("pause",), "needs <queue>, got 0 arguments", "corvo pause <queue> [flags]"),
                 (("pause", "a", "b"), "unexpected argument 'b'", "corvo pause <queue> [flags]"),
                 (("search", "--limit", "x"), "--limit: expected a whole number", "corvo search"),
+                (("search", "--state", ",,"), "flag --state requires at least one value", "corvo search"),
+                (("wait", "job_1", "--state", ""), "flag --state requires at least one value", "corvo wait"),
+                (("enqueue", "q", "{}", "--agent-max-iterations", "-3"), "must not be negative", "corvo enqueue"),
+                (("enqueue", "q", "{}", "--max-retries", "-2"), "must be at least -1", "corvo enqueue"),
                 (("budget",), "", "corvo budget <command>")):
             with self.subTest(args):
                 done = self.corvo.run(*args)
                 self.failed(done, message)
                 self.assertIn("usage: ", done.stderr)
                 self.assertIn(usage, done.stderr)
+
+    def test_flags_that_contradict_each_other_are_refused(self):
+        for args, message in (
+                (("bulk", "move", "x", "--to", "y"), "use either <queue> or --to, not both"),
+                (("bulk", "retry", "--to", "z"), "bulk retry accepts no --to"),
+                (("bulk", "move", "x", "--priority", "high"), "bulk move accepts no --priority"),
+                (("drain", "q", "--wait-timeout", "1s"), "--wait-timeout requires --wait"),
+                (("throttle", "q", "5/1s", "--remove"), "use either a rate or --remove, not both")):
+            with self.subTest(args):
+                self.failed(self.corvo.run(*args, stdin="job_1\n"), f"Error: {message}\n")
 
     def test_help_is_everywhere_and_ends_well(self):
         for args, part in (((), "usage: corvo <command>"), (("help",), "Queues:"),
