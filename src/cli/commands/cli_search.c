@@ -246,7 +246,7 @@ static int run_search(struct cli *cli)
                    STR_ARG(form == FORM_ANSWER ? buf_str(&s.rest) : STR_EMPTY));
         cli_printf(cli, "%s", form == FORM_ANSWER ? "}\n" : "");
     }
-    if (code == CLI_OK && form != FORM_TABLE && s.count < s.total) {
+    if (code == CLI_OK && form != FORM_TABLE && s.limit != 0 && s.count < s.total) {
         cli_note(
             cli,
             "Printed %lld of %lld matching jobs: --limit %lld. Leave --limit out to print all.\n",

@@ -109,6 +109,8 @@ class Search(FakeTest):
         self.assertEqual(done.stderr, "Printed 1200 of 2500 matching jobs: --limit 1200. "
                                       "Leave --limit out to print all.\n")
         self.assertEqual([r.json["limit"] for r in fake.requests], [1000, 200])
+        rest = self.ok(corvo.run("search", "--cursor", "1000", "-o", "ids"))  # nothing is left out: no note
+        self.assertEqual(len(rest.split()), 1500)
 
     def test_a_list_that_is_not_complete_is_an_error(self):
         _, corvo = self.serve({"POST /jobs/search": FOUND})
