@@ -15,12 +15,18 @@ enum { HEADERS_MAX = 8, LAST_REQUEST_MS = 1000 };
 
 /* URLs */
 
+/* What stands for a whole segment of a path must not be taken for "here" or "one up". */
+static bool is_dots(struct str text)
+{
+    return str_eq(text, STR(".")) || str_eq(text, STR(".."));
+}
+
 static void add_encoded(struct buf *out, struct str text)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] != '\0' && strchr(plain, text.ptr[i]) != NULL) {
+        if (text.ptr[i] != '\0' && strchr(plain, text.ptr[i]) != NULL && !is_dots(text)) {
             buf_add_char(out, text.ptr[i]);
         } else {
             buf_printf(out, "%%%02X", (unsigned)(unsigned char)text.ptr[i]);

@@ -197,6 +197,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, (void *)call);
     SET(CURLOPT_URL, call->url);
+    SET(CURLOPT_PATH_AS_IS, 1L); /* a queue may be called ".." */
     /* A peer that is gone without a word is noticed, however long an answer may take. */
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);

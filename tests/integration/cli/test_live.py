@@ -73,6 +73,12 @@ class Pipelines(EndToEnd):
         self.assertIn("Processed 5 of 5 jobs (100%)", done.stderr)
         self.assertEqual(self.states(ids), {"cancelled"})
 
+    def test_queues_called_like_folders_are_reached(self):
+        for name in (".", "..", "a..b"):
+            self.ok(self.corvo.run("enqueue", name, "{}"))
+            self.ok(self.corvo.run("pause", name), f"Queue {name} paused\n")
+            self.ok(self.corvo.run("destroy", name, "--confirm"), f"Queue {name} destroyed\n")
+
     def test_all_goes_through_every_page(self):
         ids = sorted(self.api.enqueue(self.queue) for _ in range(7))
         done = self.corvo.run("search", "--queue", self.queue, "--limit", "3", "--output", "ids")
