@@ -83,9 +83,10 @@ static int run_concurrency(struct cli *cli)
 {
     struct cli_answer answer;
     int64_t max = 0;
-    if (!str_to_i64(cli->args[1], &max) || max < 0) {
-        return cli_fail(cli, "<max> must be a whole number, 0 for unlimited, not '" STR_FMT "'",
-                        STR_ARG(cli->args[1]));
+    if (!str_to_i64(cli->args[1], &max) || max < 0 || max > INT32_MAX) {
+        return cli_fail(
+            cli, "<max> must be a whole number from 1 to %d, or 0 for unlimited, not '" STR_FMT "'",
+            INT32_MAX, STR_ARG(cli->args[1]));
     }
     const char *url = CLI_URL(cli, "/queues/{0}/concurrency", cli->args[0]);
     struct str body = CLI_OBJECT(cli, CLI_SET_INT("max", max));
