@@ -89,13 +89,13 @@ void cli_help_command(FILE *to, const struct cli_command *c)
     if (c->about != NULL) {
         (void)fprintf(to, "\n%s\n", c->about);
     }
-    if (cli_table_is_group(str_from_z(c->name))) {
-        (void)fprintf(to, "\nCommands:\n");
-        const struct cli_command *other;
-        for (size_t i = 0; (other = cli_table_at(i)) != NULL; i++) {
-            if (other != c && is_in_group(other->name, other, str_from_z(c->name))) {
-                print_row(to, other->name, other);
-            }
+    const struct cli_command *other;
+    bool any = false; /* a command may have no others below it, only another spelling of itself */
+    for (size_t i = 0; (other = cli_table_at(i)) != NULL; i++) {
+        if (other != c && is_in_group(other->name, other, str_from_z(c->name))) {
+            (void)fputs(any ? "" : "\nCommands:\n", to);
+            print_row(to, other->name, other);
+            any = true;
         }
     }
     if ((c->options & CLI_RAW) == 0) {

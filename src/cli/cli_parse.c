@@ -65,10 +65,14 @@ static enum err_code unknown_word(struct str group, struct str word, struct err 
                    STR_ARG(group), blank, STR_ARG(word));
 }
 
-/* How many arguments the flag at i takes, itself included; 0 when it is none of every client's. */
+/* How many arguments the flag at i takes, itself included; 0 when it is none of every client's.
+ * What follows the end of the flags begins with the command all the same. */
 static int skip_flag(const struct parse *p, int i)
 {
     struct str arg = str_from_z(p->argv[i]);
+    if (str_eq(arg, STR("--"))) {
+        return 1;
+    }
     const struct cli_flag *f = cli_table_find_flag(NULL, flag_name(arg));
     if (f == NULL) {
         return 0;
@@ -120,15 +124,19 @@ static bool is_raw(struct str name)
     return c != NULL && (c->options & CLI_RAW) != 0;
 }
 
+/* May the argument at i, or one behind it, be a further word of the command? */
+static bool may_have_word(const struct parse *p, const struct cli_parse_words *words, int i)
+{
+    return i < p->argc && p->word_count < WORDS_MAX && !is_raw(text_of(words)) &&
+           (words->len == 0 || strcmp(p->argv[i], "--") != 0);
+}
+
 /* Walk over the words that name a command, as far as they do. */
 static enum err_code find_words(struct parse *p, struct cli_parse_words *words, struct err *err)
 {
     int i = 0;
-    while (i < p->argc && p->word_count < WORDS_MAX && !is_raw(text_of(words))) {
+    while (may_have_word(p, words, i)) {
         struct str arg = str_from_z(p->argv[i]);
-        if (str_eq(arg, STR("--"))) {
-            break;
-        }
         if (words->len == 0 && str_eq(arg, STR("--version"))) {
             bool added = cli_parse_add_word(words, STR("version"));
             CHECK(added);

@@ -58,6 +58,9 @@ static int dispatch(struct cli *cli)
     const struct cli_command *c = cli->command;
     if (c == NULL) {
         bool asked = cli->help || cli->group.len == 0;
+        if (!asked) {
+            (void)cli_fail(cli, "corvo " STR_FMT " requires a command", STR_ARG(cli->group));
+        }
         cli_help_group(asked ? cli->out : cli->err, cli->group);
         return asked ? CLI_OK : CLI_FAILED;
     }

@@ -6,12 +6,32 @@
 
 enum { LAG_MAX = 10000 /* entries: some seconds behind, under load */ };
 
-/* One sentence about what is wrong. */
-static void say(struct cli *cli, unsigned *count, struct str node, const char *what)
+/* What is wrong: sentences as they are found, or a list of them for programs. */
+struct verify {
+    struct cli *cli;
+    unsigned wrong;
+    struct buf problems; /* of --output json */
+    struct json_write w; /* into it */
+};
+
+/* One sentence about what is wrong; an empty node: with the cluster. */
+static void say(struct verify *v, struct str node, const char *what)
 {
-    struct str name = cli_harmless(cli, node);
-    (*count)++;
-    cli_printf(cli, "Node " STR_FMT " %s.\n", STR_ARG(name), what);
+    struct str name = cli_harmless(v->cli, node);
+    v->wrong++;
+    if (cli_is_json(v->cli)) {
+        json_write_object(&v->w);
+        if (name.len > 0) {
+            json_write_key(&v->w, STR("node"));
+            json_write_str(&v->w, name);
+        }
+        json_write_key(&v->w, STR("problem"));
+        json_write_str(&v->w, str_from_z(what));
+        json_write_end(&v->w);
+    } else {
+        cli_printf(v->cli, "%s" STR_FMT "%s%s.\n", name.len > 0 ? "Node " : "", STR_ARG(name),
+                   name.len > 0 ? " " : "", what);
+    }
 }
 
 static int64_t number_of(struct str object, const char *path)
@@ -25,8 +45,7 @@ static int64_t number_of(struct str object, const char *path)
 }
 
 /* What a node says of itself, compared with what the first one said. */
-static void verify_status(struct cli *cli, struct str first, struct str status, struct str name,
-                          unsigned *wrong)
+static void verify_status(struct verify *v, struct str first, struct str status, struct str name)
 {
     static const struct {
         const char *member;
@@ -40,68 +59,83 @@ static void verify_status(struct cli *cli, struct str first, struct str status, 
     for (size_t i = 0; i < COUNT_OF(same); i++) {
         if (!str_eq(cli_member(first, same[i].member).text,
                     cli_member(status, same[i].member).text)) {
-            say(cli, wrong, name, same[i].what);
+            say(v, name, same[i].what);
         }
     }
     if (cli_member_true(status, "quarantined")) {
-        say(cli, wrong, name, "has data that differs from the majority and is quarantined");
+        say(v, name, "has data that differs from the majority and is quarantined");
     } else if (number_of(status, "state_hash.differed_total") > 0) {
-        say(cli, wrong, name, "found a difference between its data and another node's");
+        say(v, name, "found a difference between its data and another node's");
     }
-    if (cli_member_text(cli, status, "unreadable").len > 0) {
-        say(cli, wrong, name, "runs a version that cannot read the leader's messages");
+    if (cli_member_text(v->cli, status, "unreadable").len > 0) {
+        say(v, name, "runs a version that cannot read the leader's messages");
     }
     if (cli_member_true(status, "removed")) {
-        say(cli, wrong, name, "was removed from the cluster but is still running");
+        say(v, name, "was removed from the cluster but is still running");
     }
 }
 
-static void verify_node(struct cli *cli, struct str first, struct str node, unsigned *wrong)
+static void verify_node(struct verify *v, struct str first, struct str node)
 {
+    struct cli *cli = v->cli;
     struct cli_answer answer;
     struct str name = cli_member_text(cli, node, "id");
     struct str url = cli_member_text(cli, node, "http_url");
     struct str state = cli_member_text(cli, node, "status");
     if (str_eq(state, STR("unreachable"))) {
-        say(cli, wrong, name, "cannot be reached by the leader");
+        say(v, name, "cannot be reached by the leader");
     } else if (number_of(node, "lag") > LAG_MAX) {
-        say(cli, wrong, name, "is far behind the leader");
+        say(v, name, "is far behind the leader");
     }
     if (url.len == 0) {
-        say(cli, wrong, name, "has not reported the URL of its API");
+        say(v, name, "has not reported the URL of its API");
         return;
     }
     const char *full =
         arena_strz(cli->arena, cli_format(cli, STR_FMT "/api/v1/cluster/status", STR_ARG(url)));
     CHECK(full != NULL);
     if (cli_ask(cli, "GET", full, STR_EMPTY, &answer) != CLI_OK || answer.status != 200) {
-        say(cli, wrong, name, "does not respond at its API URL");
+        say(v, name, "does not respond at its API URL");
         return;
     }
-    verify_status(cli, first, answer.body, name, wrong);
+    verify_status(v, first, answer.body, name);
+}
+
+static void conclude(struct verify *v, size_t count)
+{
+    struct cli *cli = v->cli;
+    json_write_end(&v->w);
+    json_write_finish(&v->w);
+    if (cli_is_json(cli)) {
+        cli_print_json(cli, CLI_OBJECT(cli, CLI_SET_INT("nodes", (int64_t)count),
+                                       CLI_SET_RAW("problems", buf_str(&v->problems))));
+    } else if (v->wrong == 0) {
+        cli_printf(cli, "%zu %s, no problems found.\n", count, count == 1 ? "node" : "nodes");
+    }
 }
 
 static int run_verify(struct cli *cli)
 {
     struct cli_answer answer;
+    struct verify v = {.cli = cli};
     struct str *rows = NULL;
-    unsigned wrong = 0;
     int code = cli_request(cli, "GET", cli_url_to(cli, "/cluster/status"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
+    buf_init(&v.problems, CLI_ANSWER_BYTES);
+    v.w = json_write_to(&v.problems);
+    json_write_array(&v.w);
     if (cli_member_text(cli, answer.body, "leader_id").len == 0) {
-        wrong++;
-        cli_printf(cli, "There is no leader: a majority of the voters must be running.\n");
+        say(&v, STR_EMPTY, "There is no leader: a majority of the voters must be running");
     }
     size_t count = cli_elements(cli, cli_member(answer.body, "nodes").text, &rows);
     for (size_t i = 0; i < count; i++) {
-        verify_node(cli, answer.body, rows[i], &wrong);
+        verify_node(&v, answer.body, rows[i]);
     }
-    if (wrong == 0) {
-        cli_printf(cli, "%zu %s, no problems found.\n", count, count == 1 ? "node" : "nodes");
-    }
-    return wrong == 0 ? CLI_OK : CLI_FAILED;
+    conclude(&v, count);
+    buf_deinit(&v.problems);
+    return v.wrong == 0 ? CLI_OK : CLI_FAILED;
 }
 
 static int run_recover(struct cli *cli)

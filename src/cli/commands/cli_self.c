@@ -149,7 +149,7 @@ static int run_man(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag version_flags[] = {
-    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "output format", .words = "text json"),
+    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "output format", .letter = 'o', .words = "text json"),
     CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "same as --output json"),
 };
 

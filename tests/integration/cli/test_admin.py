@@ -292,6 +292,14 @@ class Administration(FakeTest):
         self.ok(corvo.run("admin", "accept-clock"),
                 "Server time is 2026-11-16T16:00:00Z; the clock was 7200000ms ahead\n")
 
+    def test_cluster_verify_lists_problems_for_programs(self):
+        _, corvo = self.serve({"GET /cluster/status": {"leader_id": "", "nodes": [{"id": "n1"}]}})
+        done = corvo.run("cluster", "verify", "-o", "json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)), (1, {"nodes": 1, "problems": [
+            {"problem": "There is no leader: a majority of the voters must be running"},
+            {"node": "n1", "problem": "has not reported the URL of its API"}]}))
+        self.assertIn("Node n1 has not reported the URL of its API.\n", corvo.run("cluster", "verify").stdout)
+
     def test_cluster_status_shows_how_far_each_node_is_behind(self):
         nodes = [{"id": "a", "role": "leader", "voter": True, "address": "h:1", "match_index": 90},
                  {"id": "b", "role": "follower", "voter": True, "address": "h:2",

@@ -77,18 +77,23 @@ class Usage(CliTest):
                 (("wait", "job_1", "--state", ""), "flag --state requires at least one value", "corvo wait"),
                 (("enqueue", "q", "{}", "--agent-max-iterations", "-3"), "must not be negative", "corvo enqueue"),
                 (("enqueue", "q", "{}", "--max-retries", "-2"), "must be at least -1", "corvo enqueue"),
-                (("budget",), "", "corvo budget <command>")):
+                (("--", "quues"), "unknown command 'quues'", "corvo --help"),
+                (("--", "queues", "-o", "json"), "unexpected argument '-o'", "corvo queues"),
+                (("seed",), "Error: corvo seed requires a command", "corvo seed <command>"),
+                (("budget",), "Error: corvo budget requires a command", "corvo budget <command>")):
             with self.subTest(args):
                 done = self.corvo.run(*args)
                 self.failed(done, message)
                 self.assertIn("usage: ", done.stderr)
                 self.assertIn(usage, done.stderr)
 
-    def test_flags_that_contradict_each_other_are_refused(self):
+    def test_what_would_be_ignored_is_refused(self):
         for args, message in (
                 (("bulk", "move", "x", "--to", "y"), "use either <queue> or --to, not both"),
                 (("bulk", "retry", "--to", "z"), "bulk retry accepts no --to"),
                 (("bulk", "move", "x", "--priority", "high"), "bulk move accepts no --priority"),
+                (("concurrency", "q", "2147483648"), "<max> must be a whole number from 1 to 2147483647,"
+                                                     " or 0 for unlimited, not '2147483648'"),
                 (("drain", "q", "--wait-timeout", "1s"), "--wait-timeout requires --wait"),
                 (("throttle", "q", "5/1s", "--remove"), "use either a rate or --remove, not both")):
             with self.subTest(args):
@@ -106,6 +111,11 @@ class Usage(CliTest):
                            (("help", "queue"), "queue pause <queue>")):
             with self.subTest(args):
                 self.assertIn(part, self.ok(self.corvo.run(*args)))
+
+    def test_help_lists_no_commands_where_there_are_none(self):
+        for name, listed in (("audit", False), ("events", False), ("push", True)):
+            with self.subTest(name):
+                self.assertEqual("\nCommands:\n" in self.ok(self.corvo.run(name, "--help")), listed)
 
     def test_every_command_has_help_and_a_manual_page(self):
         names = [line[2:36].split("<")[0].split("[")[0].strip()

@@ -22,6 +22,7 @@ class Agreement(LiveTest):
         line = f"corvo {VERSION} (commit: {told['commit']}, built: {told['date']})\n"
         self.assertEqual(self.ok(self.corvo.run("version")), line)
         self.assertEqual(self.ok(self.corvo.run("--version")), line)
+        self.assertEqual(json.loads(self.ok(self.corvo.run("version", "-o", "json"))), told)
         self.assertEqual(self.ok(self.corvo.run("--log-level", "debug", "--version")), line)
         started = self.server.events("starting corvo server")[0]
         self.assertEqual({name: started[name] for name in told}, told)
