@@ -28,6 +28,22 @@ int cli_read_file(struct cli *cli, struct str path, struct str *out)
     return code == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
 }
 
+/* May files be made in the directory of the path? */
+static int check_directory(struct cli *cli, struct str path)
+{
+    const char *slash = memrchr(path.ptr, '/', path.len);
+    size_t len = slash == NULL ? 0 : (size_t)(slash - path.ptr);
+    struct str dir = slash == NULL ? STR(".") : len == 0 ? STR("/") : str_from(path.ptr, len);
+    const char *z = arena_strz(cli->arena, dir);
+    CHECK(z != NULL);
+    struct err err;
+    if (access(z, W_OK | X_OK) == 0) {
+        return CLI_OK;
+    }
+    (void)err_from_errno(&err, z);
+    return cli_fail(cli, "cannot write '" STR_FMT "': %s", STR_ARG(path), err.msg);
+}
+
 int cli_target(struct cli *cli, struct str path, const char **out_path, bool *out_special)
 {
     enum { SUFFIX_BYTES = 8 }; /* of the file that becomes the new one */
@@ -41,7 +57,10 @@ int cli_target(struct cli *cli, struct str path, const char **out_path, bool *ou
     CHECK(*out_path != NULL);
     bool exists = os_file_stat(*out_path, &info, &err) == ERR_OK;
     *out_special = exists && !info.is_regular;
-    return info.is_dir ? cli_fail(cli, "'" STR_FMT "' is a directory", STR_ARG(path)) : CLI_OK;
+    if (info.is_dir) {
+        return cli_fail(cli, "'" STR_FMT "' is a directory", STR_ARG(path));
+    }
+    return *out_special ? CLI_OK : check_directory(cli, path);
 }
 
 /* Without a detour: what is no file cannot be renamed over without being gone. */

@@ -214,7 +214,8 @@ ATTR_NODISCARD int cli_read_stdin(struct cli *cli, struct str *out);
 ATTR_NODISCARD int cli_spool_stdin(struct cli *cli, int *out_fd);
 
 /* The path of a file that a command may make or replace, in *out_path. Nothing is replaced that is
- * no file: then *out_special is set for a device or a pipe, and a folder is refused. */
+ * no file: then *out_special is set for a device or a pipe, and a folder is refused. So is a folder
+ * around it that is not there or cannot be written to, before a long work is done for nothing. */
 ATTR_NODISCARD int cli_target(struct cli *cli, struct str path, const char **out_path,
                               bool *out_special);
 

@@ -256,6 +256,7 @@ class Bench(InFolder, LiveTest):
             (("--server", "http://127.0.0.1:1"), "request failed: "),
             (("--compare", "/nowhere/at/all"), "/nowhere/at/all"),
             (("--save", str(self.folder)), "is a directory"),
+            (("--save", str(self.folder / "none" / "a.json")), "No such file or directory"),
             (("--save", "x" * 5000), "a file name must have 1 to "),
             (("--compare", "/dev/null"), "/dev/null: invalid JSON at byte 0"),
         )
