@@ -17,9 +17,17 @@ enum { CODE_OK, CODE_REFUSED, CODE_OVERLOADED, CODE_UNAVAILABLE };
 
 struct call;
 
+/* A run that the client ends. */
+struct ended {
+    struct id id;
+    uint64_t lease_token; /* 0: none given */
+};
+
 struct part {
     struct engine_op op;
     struct call *call;
+    const struct ended *ended; /* by its command, as far as that affects them */
+    size_t ended_count;
 };
 
 struct call {
@@ -123,6 +131,16 @@ static void fail(struct call *call, const struct err *err)
 
 /* Commands */
 
+/* A refused ack or fail leaves its job with the client, which still hears when the lease ends. The
+ * answer to several acks only has a number: those with another token than the job's were refused.
+ */
+static void forget_ended(const struct part *part)
+{
+    for (size_t i = 0; i < part->ended_count; i++) {
+        binary_held__forget_run(part->call->conn, part->ended[i].id, part->ended[i].lease_token);
+    }
+}
+
 static void part_done(struct engine_op *op)
 {
     struct part *part = op->data;
@@ -139,7 +157,11 @@ static void part_done(struct engine_op *op)
         (void)err_set(&err, r.code, STR_FMT, STR_ARG(r.message));
         fail(call, &err);
     } else {
+        uint64_t before = call->affected;
         call->on_result(call, &r);
+        if (call->affected > before) {
+            forget_ended(part);
+        }
     }
     if (--call->left == 0) {
         end(call);
@@ -157,8 +179,9 @@ static bool make_parts(struct call *call, size_t count)
     return call->parts != NULL;
 }
 
-/* Prepare the next part; it is submitted with the others. */
-static void prepare(struct call *call, const struct command *command)
+/* Prepare the next part; it is submitted with the others. The runs it ends are in the arena. */
+static void prepare_end(struct call *call, const struct command *command, const struct ended *ended,
+                        size_t ended_count)
 {
     struct binary *b = call->conn->binary;
     struct part *part = &call->parts[call->begun++];
@@ -167,6 +190,8 @@ static void prepare(struct call *call, const struct command *command)
     buf_set_budget(&part->op.result, b->config.budget);
     part->op.result.owed = true;
     part->call = call;
+    part->ended = ended;
+    part->ended_count = ended_count;
     part->op.done = part_done;
     part->op.data = part;
     part->op.arena = call->arena;
@@ -179,6 +204,11 @@ static void prepare(struct call *call, const struct command *command)
         call->begun--;
         engine_op_deinit(&part->op);
     }
+}
+
+static void prepare(struct call *call, const struct command *command)
+{
+    prepare_end(call, command, NULL, 0);
 }
 
 static void submit(struct call *call)
@@ -239,12 +269,20 @@ static void take_acks(struct call *call)
         fail(call, &err);
         return;
     }
-    for (size_t i = 0; in.count > 0 && i < command.ack.count; i++) {
-        binary_held__forget(call->conn, command.ack.items[i].id);
+    if (in.count == 0 || command.ack.count == 0 || !make_parts(call, 1)) {
+        return;
     }
-    if (in.count > 0 && command.ack.count > 0 && make_parts(call, 1)) {
-        prepare(call, &command);
+    size_t count = command.ack.count;
+    struct ended *ended = SVC_CALLER_ARRAY(&call->who, struct ended, count, &err);
+    if (ended == NULL) {
+        fail(call, &err);
+        return;
     }
+    for (size_t i = 0; i < count; i++) {
+        const struct command_ack_item *it = &command.ack.items[i];
+        ended[i] = (struct ended){.id = it->id, .lease_token = it->lease_token};
+    }
+    prepare_end(call, &command, ended, count);
 }
 
 static void failed(struct call *call, const struct result *r)
@@ -266,14 +304,20 @@ static void take_fails(struct call *call)
         fail(call, &err);
         return;
     }
+    struct ended *ended = SVC_CALLER_ARRAY(&call->who, struct ended, in.count, &err);
+    if (ended == NULL) {
+        fail(call, &err);
+        return;
+    }
     if (!make_parts(call, in.count)) {
         return;
     }
     for (size_t i = 0; i < in.count; i++) {
         ATTR_UNINITIALIZED struct command command;
-        forget(call, in.fails[i].job_id);
         if (svc_work_fail(&call->who, &in.fails[i], &command, &err) == ERR_OK) {
-            prepare(call, &command);
+            ended[i] =
+                (struct ended){.id = command.fail.id, .lease_token = command.fail.lease_token};
+            prepare_end(call, &command, &ended[i], 1);
         } else {
             fail(call, &err);
         }

@@ -93,6 +93,14 @@ void binary_held__forget(struct binary_conn *c, struct id id)
     }
 }
 
+void binary_held__forget_run(struct binary_conn *c, struct id id, uint64_t lease_token)
+{
+    struct binary_held *h = find(c->binary, id);
+    if (h != NULL && h->conn == c && (lease_token == 0 || h->lease_token == lease_token)) {
+        put_back(h);
+    }
+}
+
 void binary_held__forget_all(struct binary_conn *c)
 {
     while (c->held != NULL) {

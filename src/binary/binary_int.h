@@ -122,7 +122,7 @@ void binary_claim__free(struct binary_conn *c);
 void binary_held__end_before(struct binary *b, struct id id);
 /* One that nobody has. */
 void binary_held__add(struct binary_conn *c, struct id id, uint64_t lease_token);
-/* The client says something of a job: it is told nothing more of it. */
+/* The client knows that it no longer has the job: it is told nothing more of it. */
 void binary_held__forget(struct binary_conn *c, struct id id);
 void binary_held__forget_all(struct binary_conn *c);
 void binary_held__taken(void *binary, struct id job, uint64_t lease_token); /* engine_taken.h */
@@ -130,3 +130,5 @@ void binary_held__free(struct binary *b);
 
 /* binary.c */
 void binary__conn_gone(struct binary *b);
+/* The same if it has it by this lease; 0: by any. */
+void binary_held__forget_run(struct binary_conn *c, struct id id, uint64_t lease_token);

@@ -41,6 +41,11 @@ def acks(*items):
 
 
 class Reader:
+def fails(*items):
+    return struct.pack("<H", len(items)) + b"".join(
+        text(job_id) + text("") + text("broken") + text("") + b"\1" + struct.pack("<Q", token) for job_id, token in items)
+
+
     def __init__(self, data):
         self.data, self.at = data, 0
 
@@ -183,8 +188,7 @@ class Work(BinaryTest):
         beat = text("w1") + struct.pack("<H", 1) + text(ids[0]) + text(queue) + b"\1" + text('{"p":1}')
         self.assertEqual(worker.affected(HEARTBEAT, beat), (1, 0))
         self.assertEqual(self.api.job(ids[0])["progress"], {"p": 1})
-        fails = struct.pack("<H", 2) + b"".join(text(id_) + text(queue) + text("broken") + text("") + b"\0" for id_ in ids)
-        self.assertEqual(worker.affected(FAIL, fails), (2, 0))
+        self.assertEqual(worker.affected(FAIL, fails(*((id_, 0) for id_ in ids))), (2, 0))
         self.assertEqual(self.api.job(ids[1])["state"], "retrying")
         # Neither is its any more: a heartbeat says so.
         self.assertEqual(worker.affected(HEARTBEAT, beat), (0, 0))
@@ -273,6 +277,18 @@ class Work(BinaryTest):
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"] - 1))), (0, 0))
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"]))), (1, 0))
 
+
+    def test_a_refused_ack_leaves_the_job_with_its_worker(self):
+        """So it is told when the lease ends; a refused fail likewise."""
+        queue, worker = unique("q"), self.connect()
+        id_ = self.api.enqueue(queue)
+        worker.send(SUBSCRIBE, subscribe(queue, 1, lease_ms=2000))
+        one = jobs_of(worker.next()[2])[0]
+        self.assertEqual(worker.affected(ACK, acks((id_, one["token"] - 1))), (0, 0))
+        number = worker.send(FAIL, fails((id_, one["token"] - 1)))
+        self.assertEqual(worker.next()[:2], (ERROR, number))
+        self.assertEqual(worker.next(), (FAIL | 0x80, number, struct.pack("<HB", 0, 1)))
+        self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
 
 class WithoutEvents(BinaryTest):
     settings = ("--lifecycle-events=false",)
