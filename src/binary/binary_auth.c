@@ -69,6 +69,11 @@ static bool is_open(const struct binary_conn *c)
     return needs_nothing(c) && (c->is_local || c->binary->config.open_access);
 }
 
+bool binary_auth__is_stranger(const struct binary_conn *c)
+{
+    return !c->known && !is_open(c);
+}
+
 struct str binary_auth__why_not(const struct binary_conn *c)
 {
     return needs_nothing(c) ? STR("this server has no password and no API key, so it accepts only "

@@ -1,5 +1,9 @@
 /*
  * A connection: bytes to frames, answers to bytes, and its end.
+ *
+ * A client that has not authenticated can neither make us hold more than an auth frame nor stay
+ * (BINARY_AUTH_MS). One that has can hold a frame, which comes from the memory of all requests, but
+ * only for a while (BINARY_FRAME_MS).
  */
 #include <stdlib.h>
 
@@ -60,11 +64,13 @@ void binary_conn__settle(struct binary_conn *c)
     }
 }
 
-static void tcp_closed(uv_handle_t *handle)
+static void handle_closed(uv_handle_t *handle)
 {
     struct binary_conn *c = handle->data;
-    c->closed = true;
-    binary_conn__settle(c);
+    if (--c->open_handles == 0) {
+        c->closed = true;
+        binary_conn__settle(c);
+    }
 }
 
 void binary_conn__close(struct binary_conn *c)
@@ -72,7 +78,8 @@ void binary_conn__close(struct binary_conn *c)
     if (!c->closing) {
         c->closing = true;
         binary_claim__leave(c);
-        uv_close((uv_handle_t *)&c->tcp, tcp_closed);
+        uv_close((uv_handle_t *)&c->tcp, handle_closed);
+        uv_close((uv_handle_t *)&c->timer, handle_closed);
     }
 }
 
@@ -231,6 +238,22 @@ static void take_frame(struct binary_conn *c, const struct binary_message_head *
     }
 }
 
+/* A stranger's frame is not even collected unless it may be an auth frame. */
+static bool is_too_large(struct binary_conn *c, const struct binary_message_head *head)
+{
+    bool stranger = binary_auth__is_stranger(c);
+    if (head->len <= (stranger ? BINARY_MESSAGE_AUTH_BYTES : BINARY_MESSAGE_BYTES_MAX)) {
+        return false;
+    }
+    if (stranger && head->type != BINARY_AUTH) {
+        binary_conn__error(c, head->number, binary_auth__why_not(c));
+        binary_auth__refused(c, head->type);
+    } else {
+        binary_conn__error(c, head->number, STR("the frame is too large"));
+    }
+    return true;
+}
+
 /* The next frame of what has arrived. False when there is none, or must not be one now. */
 static bool take_next(struct binary_conn *c, size_t *at)
 {
@@ -240,8 +263,7 @@ static bool take_next(struct binary_conn *c, size_t *at)
         !binary_message_head(rest, &head)) {
         return false;
     }
-    if (head.len > BINARY_MESSAGE_BYTES_MAX) {
-        binary_conn__error(c, head.number, STR("the frame is too large"));
+    if (is_too_large(c, &head)) {
         c->last = true;
         return false;
     }
@@ -256,9 +278,11 @@ static bool take_next(struct binary_conn *c, size_t *at)
 static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
     static _Thread_local char room[READ_BYTES];
-    (void)handle;
+    struct binary_conn *c = handle->data;
+    bool stranger = binary_auth__is_stranger(c);
     (void)suggested;
-    *out = uv_buf_init(room, sizeof room);
+    *out =
+        uv_buf_init(room, stranger ? BINARY_MESSAGE_HEAD + BINARY_MESSAGE_AUTH_BYTES : sizeof room);
 }
 
 static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
@@ -272,10 +296,42 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
     if (c->in.overflow) {
         binary_conn__error(c, 0, STR("the server has reached its memory limit for requests"));
         c->last = true;
-        binary_conn__flush(c);
-        return;
+        buf_deinit(&c->in);
     }
     process(c);
+}
+
+/* Time */
+
+static void timer_cb(uv_timer_t *timer)
+{
+    struct binary_conn *c = timer->data;
+    if (!c->was_stranger || binary_auth__is_stranger(c)) {
+        binary_conn__close(c);
+    }
+    c->was_stranger = false; /* else the server has been opened meanwhile */
+}
+
+static void set_timer(struct binary_conn *c, uint64_t ms)
+{
+    CHECK(uv_timer_start(&c->timer, timer_cb, ms, 0) == 0);
+}
+
+/* What the client has to finish has a deadline: who it is, a frame, reading the last answer. While
+ * we do not read, a frame that is incomplete is not its fault. */
+static void watch_time(struct binary_conn *c, bool took_frame)
+{
+    if (c->was_stranger && binary_auth__is_stranger(c)) {
+        return; /* its time is running */
+    }
+    bool owes = c->last || (c->reading && c->in.len > 0);
+    if (c->was_stranger || took_frame || !owes) {
+        c->was_stranger = false;
+        CHECK(uv_timer_stop(&c->timer) == 0);
+    }
+    if (owes && !uv_is_active((uv_handle_t *)&c->timer)) {
+        set_timer(c, BINARY_FRAME_MS);
+    }
 }
 
 /* All whole frames; then read on, or wait until there is room for more. */
@@ -302,6 +358,7 @@ static void process(struct binary_conn *c)
         CHECK(uv_read_stop((uv_stream_t *)&c->tcp) == 0);
     }
     c->reading = wants;
+    watch_time(c, at > 0);
 }
 
 /* A connection that is gone already has none, and is not local. */
@@ -326,7 +383,10 @@ void binary_conn__accept(struct binary *b)
     buf_init(&c->out, SIZE_MAX / 2);   /* bounded by BINARY_OUT_BYTES_MAX and what is under way */
     buf_init(&c->texts, SIZE_MAX / 2); /* as long as the record of the key */
     c->tcp.data = c;
+    c->timer.data = c;
     CHECK(uv_tcp_init(&b->loop, &c->tcp) == 0);
+    CHECK(uv_timer_init(&b->loop, &c->timer) == 0);
+    c->open_handles = 2;
     c->next = b->conns;
     if (b->conns != NULL) {
         b->conns->prev = c;
@@ -340,5 +400,9 @@ void binary_conn__accept(struct binary *b)
     }
     (void)uv_tcp_nodelay(&c->tcp, 1);
     find_address(c);
+    c->was_stranger = binary_auth__is_stranger(c);
+    if (c->was_stranger) {
+        set_timer(c, BINARY_AUTH_MS);
+    }
     process(c);
 }

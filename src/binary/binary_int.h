@@ -21,6 +21,8 @@ enum {
     BINARY_CALLS_MAX = 64,          /* of a connection, under way; more wait unread */
     BINARY_OUT_BYTES_MAX = 1 << 20, /* not taken by the client: nothing more is read or claimed */
     BINARY_CREDITS_MAX = 65535,
+    BINARY_AUTH_MS = 10000,  /* from accept to a right credential */
+    BINARY_FRAME_MS = 30000, /* from the first byte of a frame to its last; and for a last answer */
 };
 
 struct binary_conn;
@@ -62,6 +64,8 @@ struct binary_conn {
     struct binary_conn *unsent_next;
     bool unsent; /* stands in binary.unsent */
     uv_tcp_t tcp;
+    uv_timer_t timer; /* until it has authenticated, then while a frame is incomplete */
+    unsigned open_handles;
     char address_text[HTTP_ADDR_TEXT_MAX];
     struct str address;
     bool is_local; /* on this machine */
@@ -72,6 +76,7 @@ struct binary_conn {
     bool closing;     /* the socket is */
     bool closed;
     bool reading, last; /* last: ends when what is written has left */
+    bool was_stranger;  /* the timer is that of authentication */
     unsigned calls;     /* under way */
     struct buf in;
     struct buf out; /* waits for the write that is under way */
@@ -99,10 +104,12 @@ bool binary_conn__is_full(const struct binary_conn *c);
 /* binary_auth.c */
 bool binary_auth__admit(struct binary_conn *c, struct str token); /* it shows something */
 bool binary_auth__is_known(struct binary_conn *c);                /* and may stay */
-struct str binary_auth__why_not(const struct binary_conn *c);     /* for one that is not known */
-bool binary_auth__may(struct binary_conn *c, uint8_t type);       /* send such a frame */
-void binary_auth__refused(struct binary_conn *c, uint8_t type);   /* it was, for such a frame */
-uint8_t binary_auth__role(const struct binary_conn *c);           /* as a number on the wire */
+/* It has not shown who it is, and has to: only an auth frame is taken from it. */
+bool binary_auth__is_stranger(const struct binary_conn *c);
+struct str binary_auth__why_not(const struct binary_conn *c);   /* for one that is not known */
+bool binary_auth__may(struct binary_conn *c, uint8_t type);     /* send such a frame */
+void binary_auth__refused(struct binary_conn *c, uint8_t type); /* it was, for such a frame */
+uint8_t binary_auth__role(const struct binary_conn *c);         /* as a number on the wire */
 /* With texts in the arena. */
 struct svc_caller binary_auth__caller(const struct binary_conn *c, struct arena *arena);
 
@@ -124,11 +131,11 @@ void binary_held__end_before(struct binary *b, struct id id);
 void binary_held__add(struct binary_conn *c, struct id id, uint64_t lease_token);
 /* The client knows that it no longer has the job: it is told nothing more of it. */
 void binary_held__forget(struct binary_conn *c, struct id id);
+/* The same if it has it by this lease; 0: by any. */
+void binary_held__forget_run(struct binary_conn *c, struct id id, uint64_t lease_token);
 void binary_held__forget_all(struct binary_conn *c);
 void binary_held__taken(void *binary, struct id job, uint64_t lease_token); /* engine_taken.h */
 void binary_held__free(struct binary *b);
 
 /* binary.c */
 void binary__conn_gone(struct binary *b);
-/* The same if it has it by this lease; 0: by any. */
-void binary_held__forget_run(struct binary_conn *c, struct id id, uint64_t lease_token);

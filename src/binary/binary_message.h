@@ -20,6 +20,7 @@
 enum {
     BINARY_MESSAGE_HEAD = 9,
     BINARY_MESSAGE_BYTES_MAX = 16 << 20, /* of a frame's payload */
+    BINARY_MESSAGE_AUTH_BYTES = 1 + 255, /* of an auth frame's payload: one text */
 };
 
 enum binary_message_type {

@@ -3,6 +3,7 @@ import json
 import random
 import socket
 import struct
+import time
 import unittest
 
 from harness import PATIENCE_S, Server, own_address, unique, wait_until
@@ -40,12 +41,12 @@ def acks(*items):
         text(job_id) + text("") + b"\0\x08" + struct.pack("<Q", token) for job_id, token in items)
 
 
-class Reader:
 def fails(*items):
     return struct.pack("<H", len(items)) + b"".join(
         text(job_id) + text("") + text("broken") + text("") + b"\1" + struct.pack("<Q", token) for job_id, token in items)
 
 
+class Reader:
     def __init__(self, data):
         self.data, self.at = data, 0
 
@@ -277,7 +278,6 @@ class Work(BinaryTest):
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"] - 1))), (0, 0))
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"]))), (1, 0))
 
-
     def test_a_refused_ack_leaves_the_job_with_its_worker(self):
         """So it is told when the lease ends; a refused fail likewise."""
         queue, worker = unique("q"), self.connect()
@@ -289,6 +289,7 @@ class Work(BinaryTest):
         self.assertEqual(worker.next()[:2], (ERROR, number))
         self.assertEqual(worker.next(), (FAIL | 0x80, number, struct.pack("<HB", 0, 1)))
         self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
+
 
 class WithoutEvents(BinaryTest):
     settings = ("--lifecycle-events=false",)
@@ -397,6 +398,71 @@ class Credentials(BinaryTest):
             keys = api.must(api.get("/api/v1/auth/keys"))
             return next(k for k in keys if k["name"] == name).get("last_used_at")
         wait_until(was_used, "the key's use")
+
+
+class Strangers(BinaryTest):
+    """Whoever has not shown a credential costs next to nothing, and not for long."""
+    settings = ("--admin-password", "secret", "--memory-limit", str(32 << 20))
+    AUTH_S, FRAME_S = 10, 30
+
+    def known(self):
+        client = self.connect()
+        self.assertEqual(client.ask(AUTH, text("secret")), b"\0\1")
+        return client
+
+    def test_a_large_frame_is_not_collected(self):
+        api = self.server.client(**{"X-API-Key": "secret"})
+        for kind, words in ((ENQUEUE, b"the first frame must be auth"), (AUTH, b"too large")):
+            clients = [self.connect() for _ in range(4)]
+            for client in clients:
+                client.socket.sendall(struct.pack("<BII", kind, 1, 16 << 20))
+                answer = client.next()
+                self.assertEqual(answer[:2], (ERROR, 1))
+                self.assertIn(words, answer[2])
+                self.assertIsNone(client.next())
+            self.assertLess(api.get("/api/v1/cluster/status").json["admission_stats"]["request_memory_bytes"], 1 << 20)
+
+    def test_frames_behind_the_credential_are_taken(self):
+        client, queue = self.connect(), unique("q")
+        jobs = enqueue(*[job(queue)] * 50)
+        client.socket.sendall(frame(AUTH, 1, text("secret")) + frame(ENQUEUE, 2, jobs) + frame(PING, 3))
+        answers = sorted(client.next() for _ in range(3))
+        self.assertEqual([one[:2] for one in answers], [(ENQUEUE | 0x80, 2), (PING | 0x80, 3), (AUTH | 0x80, 1)])
+
+    def test_time_is_limited(self):
+        """For the credential, and for a frame from its first byte to its last; not for one that is idle."""
+        begin = time.monotonic()
+        silent, half, late, idle = self.connect(), self.connect(), self.known(), self.known()
+        half.socket.sendall(frame(AUTH, 1, text("secret"))[:-1])
+        late.socket.sendall(frame(PING, 2)[:-1])
+        for client, limit in ((silent, self.AUTH_S), (half, self.AUTH_S), (late, self.FRAME_S)):
+            client.socket.settimeout(limit + PATIENCE_S)
+            self.assertIsNone(client.next())
+            self.assertGreater(time.monotonic() - begin, limit - 1)
+        self.assertEqual(idle.ask(PING), b"")
+
+    def test_who_gets_no_memory_is_told_once(self):
+        clients = [self.known() for _ in range(3)]
+        piece, told = bytes(1 << 20), []
+        for client in clients:
+            client.socket.sendall(struct.pack("<BII", ENQUEUE, 9, 16 << 20))
+            try:
+                for _ in range(15):
+                    client.socket.sendall(piece)
+            except ConnectionError:
+                pass
+        for client in clients:
+            client.socket.settimeout(2)
+            try:
+                while True:
+                    answer = client.next()
+                    if answer is None:
+                        break
+                    told.append(answer[:2])
+            except (TimeoutError, ConnectionError):
+                pass
+        self.assertIn((ERROR, 0), told)
+        self.assertLessEqual(len(told), len(clients))
 
 
 class Guesses(BinaryTest):
