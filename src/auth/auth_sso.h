@@ -8,13 +8,15 @@
 
 #include "auth/auth.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 struct auth_identity {
     struct str name;
     struct str ns; /* empty: the default one */
     struct str role;
-    struct str roles; /* more of them, one per line; a role that is not built in is among them */
+    struct str roles;  /* more of them, one per line; a role that is not built in is among them */
+    struct wall until; /* when the token that says so expires; 0: there is none */
 };
 
 /* ERR_UNAUTHORIZED when it says things that cannot be, such as a namespace that is no name. Texts

@@ -68,6 +68,7 @@ struct auth_table {
     uint8_t sso_proof[AUTH_HASH_BYTES]; /* of the provider in force */
     _Atomic char sso_kind;
     atomic_uint_fast64_t sso_version;
+    atomic_uint_fast64_t version; /* counted under the lock: who has read it finds what it counts */
 };
 
 /* Keys */
@@ -394,6 +395,7 @@ struct auth_table *auth_table_new(void)
     buf_init(&t->sso, LIMIT_ACCESS_BODY_BYTES);
     buf_init(&t->sso_fallback, LIMIT_ACCESS_BODY_BYTES);
     t->sso_on = true;
+    atomic_store(&t->version, 1);
     CHECK(pthread_rwlock_init(&t->lock, NULL) == 0);
     forget_all(t);
     return t;
@@ -471,6 +473,7 @@ static void change(struct auth_table *t, char kind, struct str name, struct str 
 static void end_change(struct auth_table *t)
 {
     atomic_store(&t->namespace_count, t->namespaces.count);
+    (void)atomic_fetch_add(&t->version, 1);
     (void)pthread_rwlock_unlock(&t->lock);
 }
 
@@ -529,6 +532,11 @@ static bool is_worth_noting(const struct key *k, struct wall now)
 {
     uint32_t before = atomic_load_explicit(&k->used_s, memory_order_relaxed);
     return before == 0 || (uint32_t)(now.ns / NS_PER_S) - before >= USED_EVERY_S;
+}
+
+uint64_t auth_table_version(struct auth_table *t)
+{
+    return atomic_load_explicit(&t->version, memory_order_acquire);
 }
 
 bool auth_table_key(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], struct wall now,
@@ -597,7 +605,7 @@ void auth_table_set_sso(struct auth_table *t, bool on, struct str fallback)
     buf_clear(&t->sso_fallback);
     buf_add_str(&t->sso_fallback, fallback);
     follow_sso(t);
-    (void)pthread_rwlock_unlock(&t->lock);
+    end_change(t);
 }
 
 char auth_table_sso(struct auth_table *t)

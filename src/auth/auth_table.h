@@ -31,6 +31,10 @@ void auth_table_free(struct auth_table *t); /* NULL is fine */
  * table as data; one thread. */
 void auth_table_change(void *table, struct str key, struct str value);
 
+/* Another number with every change, never 0. While it is the same, what was found before is still
+ * so, but for what expires. */
+uint64_t auth_table_version(struct auth_table *t);
+
 struct auth_key {
     bool is_org; /* a key of the organisation: an admin of the default namespace */
     bool enabled;

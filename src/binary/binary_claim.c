@@ -129,6 +129,9 @@ static void claim_done(struct engine_op *op)
     struct binary_claim *s = op->data;
     struct binary_conn *c = s->conn;
     s->busy = false;
+    if (!c->closing && !binary_auth__is_known(c)) {
+        binary_conn__close(c); /* its key was taken away while the claim waited */
+    }
     if (c->closing) {
         (void)engine_give_back(c->binary->config.engine, op);
     } else {

@@ -8,6 +8,11 @@
 #include "front/front_peer.h"
 #include "http/http_loop.h"
 
+enum err_code front_client_recheck(const struct front_client *c, struct err *err)
+{
+    return c->recheck == NULL ? ERR_OK : c->recheck(c->recheck_data, err);
+}
+
 /* Names */
 
 /* Six random bytes for the process, six that count, two for the command of the request, and two
@@ -105,14 +110,26 @@ static bool has_left(const struct front_client *c, const struct engine_op *op)
     return c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
 }
 
+/* A credential may have been taken away while a claim waited: what it got is not for its holder. */
+static bool is_refused(const struct front_client *c, struct engine_op *op, struct err *err)
+{
+    return op->waited && op->err.code == ERR_OK && front_client_recheck(c, err) != ERR_OK;
+}
+
 static void op_done(struct engine_op *op)
 {
     struct front_op *o = op->data;
     ATTR_UNINITIALIZED struct result r;
+    ATTR_UNINITIALIZED struct err err;
     o->busy = false;
     note(o->client, op);
     arena_owe(op->arena); /* it has been done: its answer is owed */
-    bool returned = has_left(o->client, op) && engine_give_back(o->client->engine, op);
+    bool refused = !o->client->gone && is_refused(o->client, op, &err);
+    bool left = refused || has_left(o->client, op);
+    bool returned = left && engine_give_back(o->client->engine, op);
+    if (refused) {
+        op->err = err;
+    }
     if (op->err.code != ERR_OK) {
         o->done(o, NULL);
     } else if (!result_decode(buf_str(&op->result), op->arena, &r)) {

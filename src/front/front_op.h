@@ -22,8 +22,12 @@ struct front_client {
     struct budget *budget; /* of all memory that requests can claim; NULL: none */
     struct http_request *req;
     struct engine_outbox *outbox; /* of the request's thread */
-    bool gone;                    /* set by the owner: nobody hears the answer */
-    bool shut;                    /* and: it sends no more, so it may have gone */
+    /* Whether its credential still counts; else ERR_UNAUTHORIZED or ERR_FORBIDDEN. Cheap. NULL: it
+     * has none. */
+    enum err_code (*recheck)(void *data, struct err *err);
+    void *recheck_data;
+    bool gone; /* set by the owner: nobody hears the answer */
+    bool shut; /* and: it sends no more, so it may have gone */
 
     /* What it asks for happens once, whichever nodes it comes by (front_forward.h). */
     bool forwarded;      /* by a node of the cluster */
@@ -34,6 +38,9 @@ struct front_client {
     bool touched;   /* something has happened, or may have */
     uint64_t index; /* the last entry that carried a command of it */
 };
+
+/* For a request that stays open: may it go on? */
+ATTR_NODISCARD enum err_code front_client_recheck(const struct front_client *c, struct err *err);
 
 /* Give the operation a name, when it has none and there are other nodes to be asked by it. */
 void front_client_name(struct front_client *c);

@@ -68,6 +68,17 @@ static void cut(struct hub *h, struct hub_reader *r)
     r->cut(r);
 }
 
+/* True: it has left. */
+static bool refuse(struct hub *h, struct hub_reader *r)
+{
+    if (r->may_read == NULL || r->may_read(r)) {
+        return false;
+    }
+    hub_leave(h, r);
+    r->refused(r);
+    return true;
+}
+
 /* Giving events */
 
 static void block(struct hub *h, struct hub_reader *r)
@@ -129,11 +140,15 @@ static uint32_t give_page(struct hub *h, struct hub_reader *r, struct event_page
     return i - from;
 }
 
-/* A slice for r, of what is left of the turn. True when there is more for it. May cut it. */
+/* A slice for r, of what is left of the turn. True when there is more for it. May cut or refuse it.
+ */
 static bool pump(struct hub *h, struct hub_reader *r, uint32_t *left)
 {
     uint64_t end = hub_end(h);
     uint32_t budget = *left < SLICE ? *left : SLICE;
+    if (r->next < end && refuse(h, r)) {
+        return false;
+    }
     while (!r->blocked && r->next < end && budget > 0) {
         struct event_page *page = event_pages_get(h->pages, engine_store(h->engine), r->next, end);
         if (page == NULL) {
@@ -220,8 +235,10 @@ static enum http_write show_alive(struct hub_reader *r)
 static void keepalive_cb(uv_timer_t *timer)
 {
     struct hub *h = timer->data;
-    for (struct hub_reader *r = h->readers; r != NULL; r = r->older) {
-        if (!r->blocked && show_alive(r) != HTTP_WRITE_OK) {
+    for (h->walk = h->readers; h->walk != NULL;) {
+        struct hub_reader *r = h->walk;
+        h->walk = r->older;
+        if (!refuse(h, r) && !r->blocked && show_alive(r) != HTTP_WRITE_OK) {
             block(h, r);
         }
     }

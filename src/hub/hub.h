@@ -37,6 +37,10 @@ struct hub_reader {
     enum http_write (*give)(struct hub_reader *r, const struct store_event *e);
     /* It is behind for good; it has left the hub. */
     void (*cut)(struct hub_reader *r);
+    /* May it still read? Asked before it is given anything. NULL: always. Else it leaves the hub,
+     * and is refused. */
+    bool (*may_read)(struct hub_reader *r);
+    void (*refused)(struct hub_reader *r);
     /* private */
     struct hub_reader *newer, *older;
     bool blocked;          /* a write said FULL */
@@ -68,5 +72,5 @@ bool hub_is_full(const struct hub *h);
 /* What is there already is given from the loop, not from inside this call. */
 void hub_join(struct hub *h, struct hub_reader *r);
 void hub_leave(struct hub *h, struct hub_reader *r);
-/* There is room again; may cut r. */
+/* There is room again; may cut or refuse r. */
 void hub_writable(struct hub *h, struct hub_reader *r);

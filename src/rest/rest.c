@@ -15,6 +15,7 @@
 #include "os/os_clock.h"
 #include "rest/access/rest_audit_int.h"
 #include "rest/access/rest_auth_int.h"
+#include "rest/access/rest_recheck_int.h"
 #include "rest/access/rest_sso_int.h"
 #include "rest/describe/rest_answer_int.h"
 #include "rest/rest_query_int.h"
@@ -397,7 +398,9 @@ static void on_request(void *data, struct http_request *req)
     c->client = (struct front_client){.engine = a->config.engine,
                                       .budget = a->config.budget,
                                       .req = req,
-                                      .outbox = &a->outboxes[http_loop_index(req->loop)]};
+                                      .outbox = &a->outboxes[http_loop_index(req->loop)],
+                                      .recheck = rest_recheck__call,
+                                      .recheck_data = c};
     c->who.address = req->peer;
     c->started = os_clock_mono();
     req->on = &rest_call__handlers;

@@ -133,7 +133,15 @@ static void flush(struct progress *p)
 static void told(struct svc_bulk_watch *watch, const struct svc_bulk_news *n)
 {
     struct progress *p = CONTAINER_OF(watch, struct progress, watch);
-    if (p->gone || p->leaving || p->over || (n->type == SVC_BULK_KEEPALIVE && p->waiting.len > 0)) {
+    struct err err;
+    if (p->gone || p->leaving || p->over) {
+        return;
+    }
+    if (front_client_recheck(&p->call->client, &err) != ERR_OK) {
+        leave(p); /* its credential was taken away */
+        return;
+    }
+    if (n->type == SVC_BULK_KEEPALIVE && p->waiting.len > 0) {
         return;
     }
     buf_clear(&p->waiting);

@@ -61,6 +61,8 @@ struct rest_call {
     struct str ns;         /* namespace; empty for the default one */
     enum rest_verdict verdict;
     struct auth_caller caller; /* with REST_OPEN and REST_KNOWN */
+    uint64_t auth_version;     /* of the table when the caller was looked up again; 0: never */
+    struct wall auth_until;    /* when its credential expires; 0: never, or not known */
     struct rest_sso *sso;      /* the token that it shows, when that was looked at; else NULL */
     bool by_cookie;            /* the credential was in one */
     bool is_rpc;               /* errors are told in the words of its protocol */

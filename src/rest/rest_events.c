@@ -179,6 +179,19 @@ static void cut(struct hub_reader *r)
     rest_call__stream_drop(CONTAINER_OF(r, struct stream, reader)->call);
 }
 
+static bool may_read(struct hub_reader *r)
+{
+    struct err err;
+    return front_client_recheck(&CONTAINER_OF(r, struct stream, reader)->call->client, &err) ==
+           ERR_OK;
+}
+
+/* Its end is a proper one: whoever connects again is told why. */
+static void refused(struct hub_reader *r)
+{
+    rest_call__stream_end(CONTAINER_OF(r, struct stream, reader)->call);
+}
+
 static struct stream *stream_of(struct http_request *req)
 {
     struct rest_call *c = req->data;
@@ -231,6 +244,8 @@ static void handle_stream(struct rest_call *c)
     s->hub = hub_of(c);
     s->reader.write = write_frame;
     s->reader.cut = cut;
+    s->reader.may_read = may_read;
+    s->reader.refused = refused;
     if (!read_query(c, s, &err)) {
         rest_call__fail_err(c, &err);
         return;

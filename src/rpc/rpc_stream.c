@@ -311,9 +311,16 @@ static void read_frame(struct rpc_stream *s)
     }
 }
 
+/* A stream may be open for days: its credential is looked at again for each frame. */
 static void start_work(struct rpc_stream *s)
 {
+    ATTR_UNINITIALIZED struct err err;
     CHECK(s->work != NULL);
+    if (front_client_recheck(&s->call->client, &err) != ERR_OK) {
+        rpc_slot__give(&s->slot);
+        end_err(s, rpc_status_of(err.code), &err);
+        return;
+    }
     s->state = WORKING;
     s->work->done = worked;
     if (rpc_frame__may_idle(s->work)) {

@@ -12,6 +12,7 @@
 struct subscription {
     struct rpc_push push;
     struct hub_reader reader;
+    struct err refusal; /* when it may no longer read */
 };
 
 /* The strings that are not empty, in place. */
@@ -112,6 +113,18 @@ static void cut(struct hub_reader *r)
     rpc_push__cut(&CONTAINER_OF(r, struct subscription, reader)->push);
 }
 
+static bool may_read(struct hub_reader *r)
+{
+    struct subscription *s = CONTAINER_OF(r, struct subscription, reader);
+    return front_client_recheck(&s->push.call->client, &s->refusal) == ERR_OK;
+}
+
+static void refused(struct hub_reader *r)
+{
+    struct subscription *s = CONTAINER_OF(r, struct subscription, reader);
+    rpc_push__end(&s->push, rpc_status_of(s->refusal.code), str_from_z(s->refusal.msg));
+}
+
 /* The first event to send: the one behind last_event_id, or the oldest that is kept. */
 static uint64_t first_event(struct hub *hub, uint64_t last)
 {
@@ -129,8 +142,9 @@ void rpc_subscribe__handle(struct rpc_call *c)
         rpc_answer__fail_err(c, &err, 0);
         return;
     }
-    *s = (struct subscription){.push = {.call = c, .room = room, .left = left},
-                               .reader = {.give = give, .cut = cut}};
+    *s = (struct subscription){
+        .push = {.call = c, .room = room, .left = left},
+        .reader = {.give = give, .cut = cut, .may_read = may_read, .refused = refused}};
     if (read_filters(&c->who, in, &s->reader.match, &err) != ERR_OK) {
         rpc_answer__fail_err(c, &err, 0);
         return;

@@ -287,6 +287,7 @@ static void verify(struct sso *s, struct sso_ask *a)
         auth_sso_from_claims(token.claims, &s->settings, a->memory, &a->identity, &a->err) ==
             ERR_OK) {
         auth_sso_proof(&s->settings, a->proof);
+        a->identity.until = token.expires_at;
         if (a->question == SSO_TOKEN) {
             sso_cache__put(&s->cache, a->token, &a->identity, token.expires_at);
         }

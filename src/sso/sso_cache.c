@@ -115,7 +115,8 @@ bool sso_cache__get(struct sso_cache *c, const uint8_t hash[AUTH_HASH_BYTES], ui
         *out = (struct auth_identity){.name = copy(e->id.name, arena),
                                       .ns = copy(e->id.ns, arena),
                                       .role = copy(e->id.role, arena),
-                                      .roles = copy(e->id.roles, arena)};
+                                      .roles = copy(e->id.roles, arena),
+                                      .until = e->expires_at};
     }
     (void)pthread_rwlock_unlock(&c->lock);
     return found;

@@ -11,15 +11,15 @@
 #include "rest/access/rest_auth_int.h"
 #include "rest/access/rest_sso_int.h"
 
-static bool is_closed(const struct rest_call *c)
+bool rest_auth__is_closed(const struct rest_call *c)
 {
     struct auth_table *keys = c->rest->config.auth;
     return c->rest->config.admin_password.len > 0 || (keys != NULL && auth_table_is_closed(keys));
 }
 
-static void become_admin(struct rest_call *c, struct str name)
+static struct auth_caller admin_named(struct str name)
 {
-    c->caller = (struct auth_caller){
+    return (struct auth_caller){
         .name = name, .role = STR("admin"), .role_bit = ROLE_ADMIN, .chooses_ns = true};
 }
 
@@ -46,12 +46,13 @@ bool rest_auth__session_counts(struct rest_call *c, const struct store_session *
     return c->rest->config.admin_password.len > 0;
 }
 
-/* The key with this hash, as far as there is one that lets somebody in. */
-static enum rest_verdict look_up_key(struct rest_call *c, const uint8_t hash[AUTH_HASH_BYTES])
+enum rest_verdict rest_auth__find_key(const struct rest_call *c,
+                                      const uint8_t hash[AUTH_HASH_BYTES], struct arena *arena,
+                                      struct auth_caller *out, struct wall *out_until)
 {
     struct auth_key key;
     struct wall now = os_clock_wall();
-    if (!auth_table_key(c->rest->config.auth, hash, now, c->arena, &key) || !key.enabled) {
+    if (!auth_table_key(c->rest->config.auth, hash, now, arena, &key) || !key.enabled) {
         return REST_INVALID;
     }
     if (key.expires_at.ns != 0 && key.expires_at.ns <= now.ns) {
@@ -59,14 +60,15 @@ static enum rest_verdict look_up_key(struct rest_call *c, const uint8_t hash[AUT
     }
     bool any_ns = str_eq(key.ns, STR("*"));
     bool own_ns = !any_ns && !str_eq(key.ns, STR("default"));
-    c->caller = (struct auth_caller){.role = key.role,
-                                     .role_bit = key.role_bit,
-                                     .roles = key.roles,
-                                     .scope = key.scope,
-                                     .ns = own_ns ? key.ns : STR_EMPTY,
-                                     .chooses_ns = any_ns,
-                                     .has_hash = true};
-    memcpy(c->caller.hash, hash, AUTH_HASH_BYTES);
+    *out = (struct auth_caller){.role = key.role,
+                                .role_bit = key.role_bit,
+                                .roles = key.roles,
+                                .scope = key.scope,
+                                .ns = own_ns ? key.ns : STR_EMPTY,
+                                .chooses_ns = any_ns,
+                                .has_hash = true};
+    memcpy(out->hash, hash, AUTH_HASH_BYTES);
+    *out_until = key.expires_at;
     if (!key.used_lately && auth_table_used(c->rest->config.auth, hash, now)) {
         if (c->rest->config.audit != NULL) {
             audit_used(c->rest->config.audit, hash);
@@ -75,23 +77,32 @@ static enum rest_verdict look_up_key(struct rest_call *c, const uint8_t hash[AUT
     return REST_KNOWN;
 }
 
-static enum rest_verdict look_up_session(struct rest_call *c, struct str token)
+/* The earlier of two ends; 0 is none. */
+static struct wall earlier(struct wall a, struct wall b)
+{
+    return b.ns == 0 || (a.ns != 0 && a.ns < b.ns) ? a : b;
+}
+
+enum rest_verdict rest_auth__find_session(const struct rest_call *c, struct str token,
+                                          struct arena *arena, struct auth_caller *out,
+                                          struct wall *out_until)
 {
     uint8_t hash[AUTH_HASH_BYTES];
     uint8_t proof[AUTH_HASH_BYTES];
     struct auth_session s;
     auth_hash(token, hash);
-    if (!auth_table_session(c->rest->config.auth, hash, c->arena, &s) || is_past(s.expires_at)) {
+    if (!auth_table_session(c->rest->config.auth, hash, arena, &s) || is_past(s.expires_at)) {
         return REST_SESSION_OVER;
     }
+    *out_until = WALL_NONE;
     if (s.how == STORE_SESSION_SSO) {
         if (!auth_table_sso_is(c->rest->config.auth, s.proof)) {
             return REST_SESSION_OVER;
         }
-        c->caller = auth_sso_caller(
+        *out = auth_sso_caller(
             &(struct auth_identity){.name = s.name, .ns = s.ns, .role = s.role, .roles = s.roles});
     } else if (s.how == STORE_SESSION_KEY) {
-        if (look_up_key(c, s.proof) != REST_KNOWN) {
+        if (rest_auth__find_key(c, s.proof, arena, out, out_until) != REST_KNOWN) {
             return REST_SESSION_OVER;
         }
     } else {
@@ -99,22 +110,24 @@ static enum rest_verdict look_up_session(struct rest_call *c, struct str token)
         if (c->rest->config.admin_password.len == 0 || memcmp(proof, s.proof, sizeof proof) != 0) {
             return REST_SESSION_OVER;
         }
-        become_admin(c, STR("admin"));
+        *out = admin_named(STR("admin"));
     }
-    c->caller.by_session = true;
+    out->by_session = true;
+    *out_until = earlier(s.expires_at, *out_until);
     return REST_KNOWN;
 }
 
 enum rest_verdict rest_auth__look_up(struct rest_call *c, struct str credential)
 {
     uint8_t hash[AUTH_HASH_BYTES];
+    struct wall until;
     if (c->rest->config.admin_password.len > 0 &&
         auth_matches(credential, c->rest->password_hash)) {
-        become_admin(c, STR("admin"));
+        c->caller = admin_named(STR("admin"));
         return REST_KNOWN;
     }
     auth_hash(credential, hash);
-    return look_up_key(c, hash);
+    return rest_auth__find_key(c, hash, c->arena, &c->caller, &until);
 }
 
 /* The limits of the caller's namespace count instead of the usual ones. */
@@ -146,9 +159,9 @@ bool rest_auth__identify(struct rest_call *c)
     }
     c->who.shows_nothing = shown.text.len == 0 && shown.session.len == 0 && !proxied &&
                            !http_request_known(c->req, HTTP_KNOWN_AUTHORIZATION, &forwarded);
-    if (!is_closed(c)) {
+    if (!rest_auth__is_closed(c)) {
         c->verdict = REST_OPEN;
-        become_admin(c, STR("anonymous"));
+        c->caller = admin_named(STR("anonymous"));
         return true;
     }
     if (rest_sso__vouches(c)) {
@@ -156,7 +169,10 @@ bool rest_auth__identify(struct rest_call *c)
         return true;
     }
     if (shown.text.len == 0) {
-        c->verdict = shown.session.len > 0 ? look_up_session(c, shown.session) : REST_MISSING;
+        struct wall until;
+        c->verdict = shown.session.len == 0
+                         ? REST_MISSING
+                         : rest_auth__find_session(c, shown.session, c->arena, &c->caller, &until);
         c->who.known = c->verdict == REST_KNOWN ? shown.session : STR_EMPTY;
         set_limits(c);
         return true;
@@ -272,10 +288,23 @@ bool rest_auth__is_right(const struct rest_call *c, struct str given, struct str
     return right;
 }
 
+const char *rest_auth__words(enum rest_verdict verdict)
+{
+    static const char *const words[] = {
+        [REST_OPEN] = "",
+        [REST_KNOWN] = "",
+        [REST_MISSING] = "missing API key",
+        [REST_INVALID] = "invalid API key",
+        [REST_EXPIRED] = "expired API key",
+        [REST_SESSION_OVER] = "the session has ended; sign in again",
+    };
+    return words[verdict];
+}
+
 bool rest_auth__admit(struct rest_call *c)
 {
     if (knows_cluster_secret(c)) {
-        become_admin(c, STR("node"));
+        c->caller = admin_named(STR("node"));
         return true;
     }
     switch (c->verdict) {
@@ -294,22 +323,18 @@ bool rest_auth__admit(struct rest_call *c)
             return false;
         }
         break;
-    case REST_MISSING:
-        rest_call__fail(c, ERR_UNAUTHORIZED, "missing API key");
-        return false;
-    case REST_SESSION_OVER:
-        rest_call__fail(c, ERR_UNAUTHORIZED, "the session has ended; sign in again");
-        return false;
-    case REST_EXPIRED:
-        rest_call__fail(c, ERR_UNAUTHORIZED, "expired API key");
-        return false;
     case REST_INVALID:
         if (c->sso != NULL) {
             rest_sso__refuse(c);
             return false;
         }
         rest_limiter__was_wrong(c->rest->limiter, c->who.address);
-        rest_call__fail(c, ERR_UNAUTHORIZED, "invalid API key");
+        rest_call__fail(c, ERR_UNAUTHORIZED, "%s", rest_auth__words(c->verdict));
+        return false;
+    case REST_MISSING:
+    case REST_SESSION_OVER:
+    case REST_EXPIRED:
+        rest_call__fail(c, ERR_UNAUTHORIZED, "%s", rest_auth__words(c->verdict));
         return false;
     case REST_KNOWN:
         break;
@@ -327,7 +352,7 @@ bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule)
     if (auth_allows(c->rest->config.auth, &c->caller, rule)) {
         return true;
     }
-    rest_call__fail(c, ERR_FORBIDDEN, "insufficient role permissions");
+    rest_call__fail(c, ERR_FORBIDDEN, REST_AUTH_FORBIDDEN);
     return false;
 }
 
@@ -346,6 +371,12 @@ bool rest_auth__is_whole(struct rest_call *c, struct str ns)
     return true;
 }
 
+static struct auth_rule rule_of_route(const struct rest_route *route)
+{
+    return auth_rule_of_route(route->roles, str_from_z(rest_router__method(route->method)),
+                              str_from_z(route->pattern));
+}
+
 bool rest_auth__allows_route(struct rest_call *c)
 {
     const struct rest_route *route = c->route;
@@ -355,27 +386,54 @@ bool rest_auth__allows_route(struct rest_call *c)
     if ((route->roles & c->caller.role_bit) != 0) {
         return true; /* nearly always: the rest of the rule need not be made */
     }
-    struct auth_rule rule = auth_rule_of_route(
-        route->roles, str_from_z(rest_router__method(route->method)), str_from_z(route->pattern));
+    struct auth_rule rule = rule_of_route(route);
     return rest_auth__allows(c, &rule);
+}
+
+/* What a lifecycle stream does besides the fetching that its rule is about. */
+static struct auth_rule rule_for(const struct auth_rule *fetch, struct str resource)
+{
+    return (struct auth_rule){.roles = fetch->roles, .resource = resource, .action = fetch->action};
+}
+
+static bool is_lifecycle(const struct rest_call *c)
+{
+    return str_eq(rpc_method_name(&c->rpc), STR("StreamLifecycle"));
 }
 
 bool rest_auth__allows_rpc(struct rest_call *c)
 {
     struct auth_rule rule;
-    struct str method = rpc_method_name(&c->rpc);
-    if (!auth_rule_of_rpc(method, &rule)) {
+    if (!auth_rule_of_rpc(rpc_method_name(&c->rpc), &rule)) {
         return true; /* there is no such method, which it will be told */
     }
     c->may_enqueue = true;
-    if (!str_eq(method, STR("StreamLifecycle"))) {
+    if (!is_lifecycle(c)) {
         return rest_auth__allows(c, &rule);
     }
-    struct auth_rule ack = {.roles = rule.roles, .resource = STR("ack"), .action = rule.action};
-    struct auth_rule enqueue = {
-        .roles = rule.roles, .resource = STR("enqueue"), .action = rule.action};
+    struct auth_rule ack = rule_for(&rule, STR("ack"));
+    struct auth_rule enqueue = rule_for(&rule, STR("enqueue"));
     c->may_enqueue = auth_allows(c->rest->config.auth, &c->caller, &enqueue);
     return rest_auth__allows(c, &rule) && rest_auth__allows(c, &ack);
+}
+
+bool rest_auth__still_allows(const struct rest_call *c, const struct auth_caller *who)
+{
+    struct auth_table *auth = c->rest->config.auth;
+    struct auth_rule rule;
+    if (!c->is_rpc) {
+        rule = rule_of_route(c->route);
+        return (c->route->flags & ROUTE_OPEN) != 0 || auth_allows(auth, who, &rule);
+    }
+    if (!auth_rule_of_rpc(rpc_method_name(&c->rpc), &rule) || !auth_allows(auth, who, &rule)) {
+        return false;
+    }
+    if (!is_lifecycle(c)) {
+        return true;
+    }
+    struct auth_rule ack = rule_for(&rule, STR("ack"));
+    struct auth_rule enqueue = rule_for(&rule, STR("enqueue"));
+    return auth_allows(auth, who, &ack) && (!c->may_enqueue || auth_allows(auth, who, &enqueue));
 }
 
 /* The name of a key is in its record only. */

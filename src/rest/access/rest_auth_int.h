@@ -9,6 +9,22 @@
  * from there that the credential is not even looked at: the call has ended. */
 ATTR_NODISCARD bool rest_auth__identify(struct rest_call *c);
 
+/* Is there anything to authenticate with? Without, everybody is let in who may be at all. */
+bool rest_auth__is_closed(const struct rest_call *c);
+
+/* Who a key, by its hash, or a session belongs to, when it lets somebody in (REST_KNOWN), and until
+ * when; 0: for ever. Texts are put into the arena, whatever its limit says. */
+enum rest_verdict rest_auth__find_key(const struct rest_call *c,
+                                      const uint8_t hash[AUTH_HASH_BYTES], struct arena *arena,
+                                      struct auth_caller *out, struct wall *out_until);
+enum rest_verdict rest_auth__find_session(const struct rest_call *c, struct str token,
+                                          struct arena *arena, struct auth_caller *out,
+                                          struct wall *out_until);
+
+/* Why somebody with this verdict is not let in. */
+const char *rest_auth__words(enum rest_verdict verdict);
+#define REST_AUTH_FORBIDDEN "insufficient role permissions"
+
 /* What a credential is worth; with REST_KNOWN c->caller is who it belongs to. */
 enum rest_verdict rest_auth__look_up(struct rest_call *c, struct str credential);
 
@@ -28,6 +44,9 @@ ATTR_NODISCARD bool rest_auth__admit(struct rest_call *c);
 ATTR_NODISCARD bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule);
 ATTR_NODISCARD bool rest_auth__allows_route(struct rest_call *c);
 ATTR_NODISCARD bool rest_auth__allows_rpc(struct rest_call *c);
+
+/* The same question later, of the caller as it is by then. The call goes on either way. */
+bool rest_auth__still_allows(const struct rest_call *c, const struct auth_caller *who);
 
 /* Does the caller's word count for the whole server: is this namespace of theirs the default one,
  * and are they not limited to queues? False when the call has ended. */

@@ -46,7 +46,8 @@ struct auth_identity rest_sso__take(struct rest_call *c, struct sso_ask *ask)
     struct auth_identity taken = {.name = copy(c, id->name),
                                   .ns = copy(c, id->ns),
                                   .role = copy(c, id->role),
-                                  .roles = copy(c, id->roles)};
+                                  .roles = copy(c, id->roles),
+                                  .until = id->until};
     sso_release(ask);
     return taken;
 }
@@ -83,6 +84,7 @@ bool rest_sso__waits(struct rest_call *c, void (*then)(struct rest_call *c))
     }
     struct token_wait *w = REST_NEW(c, struct token_wait);
     c->sso = &w->result;
+    w->result.version = auth_table_sso_version(c->rest->config.auth);
     auth_hash(token, hash);
     if (sso_knows(sso, hash, c->arena, &w->result.identity)) {
         return false;
@@ -157,6 +159,16 @@ bool rest_sso__vouches(struct rest_call *c)
     }
     return auth_table_sso(c->rest->config.auth) == STORE_SSO_HEADERS && rest_sso__is_by_proxy(c) &&
            by_headers(c);
+}
+
+bool rest_sso__still_vouches(const struct rest_call *c)
+{
+    struct auth_table *auth = c->rest->config.auth;
+    if (c->sso->by_proxy) {
+        return auth_table_sso(auth) == STORE_SSO_HEADERS;
+    }
+    return auth_table_sso(auth) == STORE_SSO_OIDC &&
+           auth_table_sso_version(auth) == c->sso->version;
 }
 
 void rest_sso__refuse(struct rest_call *c)

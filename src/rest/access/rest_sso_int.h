@@ -11,7 +11,8 @@ struct rest_sso {
     struct sso_ask ask;
     struct auth_identity identity; /* when err is ERR_OK */
     struct err err;
-    bool by_proxy; /* it was none: the headers of a proxy say who it is */
+    uint64_t version; /* of the settings, before the token was looked at */
+    bool by_proxy;    /* it was none: the headers of a proxy say who it is */
 };
 
 /* True when the request shows a token that has to be looked at first: then it goes on with `then`,
@@ -24,6 +25,10 @@ bool rest_sso__is_by_proxy(const struct rest_call *c);
 /* Is the caller one whom the provider, or a trusted proxy, vouches for? Then c->caller and
  * c->verdict say so. */
 ATTR_NODISCARD bool rest_sso__vouches(struct rest_call *c);
+
+/* Of a caller for whom one of them did: do the settings still say so? Whether its token has expired
+ * is in identity.until. */
+bool rest_sso__still_vouches(const struct rest_call *c);
 
 /* The end of a call whose token was not right. */
 void rest_sso__refuse(struct rest_call *c);

@@ -447,6 +447,30 @@ static void table__may_be_asked_while_it_changes(void **state)
     auth_table_free(a.table);
 }
 
+static void version__is_another_with_every_change(void **state)
+{
+    struct auth_table *t = auth_table_new();
+    struct auth_key key;
+    (void)state;
+    uint64_t before = auth_table_version(t);
+    assert_int_not_equal(before, 0);
+    put_key(t, 1, &plain);
+    assert_true(has_key(t, 1, &key));
+    assert_true(auth_table_version(t) > before);
+    before = auth_table_version(t);
+    assert_true(has_key(t, 1, &key)); /* asking changes nothing */
+    assert_int_equal(auth_table_version(t), before);
+    drop_key(t, 1);
+    assert_true(auth_table_version(t) > before);
+    before = auth_table_version(t);
+    reload(t);
+    assert_true(auth_table_version(t) > before);
+    before = auth_table_version(t);
+    auth_table_set_sso(t, false, STR_EMPTY);
+    assert_true(auth_table_version(t) > before);
+    auth_table_free(t);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, free_answers)
 
 TEST_GROUP(auth_table, TEST(key__is_found_as_it_was_put),
@@ -454,4 +478,5 @@ TEST_GROUP(auth_table, TEST(key__is_found_as_it_was_put),
            TEST(keys__cost_less_than_a_hundred_bytes), TEST(keys__that_are_gone_leave_no_texts),
            TEST(roles__belong_to_the_hash), TEST(use__is_worth_a_note_once_a_minute),
            TEST(session__ends_when_it_is_deleted), TEST(session__by_sso_knows_who_it_is_of),
-           TEST(sso__closes_and_follows_its_record), TEST(table__may_be_asked_while_it_changes));
+           TEST(sso__closes_and_follows_its_record), TEST(table__may_be_asked_while_it_changes),
+           TEST(version__is_another_with_every_change));

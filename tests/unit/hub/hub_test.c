@@ -21,6 +21,7 @@ struct reader {
     unsigned count;
     unsigned wanted; /* posts f->done when it has so many */
     bool cut;
+    bool forbidden, refused;
     uint64_t ids[FRAMES_MAX];
 };
 
@@ -60,6 +61,18 @@ static void cut(struct hub_reader *r)
     uv_sem_post(&reader->f->done);
 }
 
+static bool may_read(struct hub_reader *r)
+{
+    return !CONTAINER_OF(r, struct reader, r)->forbidden;
+}
+
+static void refused(struct hub_reader *r)
+{
+    struct reader *reader = CONTAINER_OF(r, struct reader, r);
+    reader->refused = true;
+    uv_sem_post(&reader->f->done);
+}
+
 static void open_hub(void *data)
 {
     struct fixture *f = data;
@@ -70,7 +83,7 @@ static void close_hub(void *data)
 {
     struct fixture *f = data;
     for (unsigned i = 0; i < f->reader_count; i++) {
-        if (!f->readers[i]->cut) {
+        if (!f->readers[i]->cut && !f->readers[i]->refused) {
             hub_leave(f->hub, &f->readers[i]->r);
         }
     }
@@ -115,8 +128,13 @@ static struct reader *join(struct fixture *f, unsigned room, unsigned wanted)
     reader->f = f;
     reader->room = room;
     reader->wanted = wanted;
-    reader->r = (struct hub_reader){
-        .match = {.types = EVENT_MATCH_ALL}, .named = true, .next = 1, .write = take, .cut = cut};
+    reader->r = (struct hub_reader){.match = {.types = EVENT_MATCH_ALL},
+                                    .named = true,
+                                    .next = 1,
+                                    .write = take,
+                                    .cut = cut,
+                                    .may_read = may_read,
+                                    .refused = refused};
     f->readers[f->reader_count++] = reader;
     return reader;
 }
@@ -243,9 +261,39 @@ static void hub__cuts_one_that_takes_nothing_while_the_log_grows(void **state)
     expect_ids(r, 1, 1, 1);
 }
 
+static void forbid(void *data)
+{
+    struct fixture *f = data;
+    f->readers[f->target]->forbidden = true;
+}
+
+static void hub__gives_nothing_to_one_that_may_no_longer_read(void **state)
+{
+    struct fixture *f = *state;
+    struct reader *first = join(f, UINT32_MAX, 10);
+    start(f);
+    struct reader *second = join(f, UINT32_MAX, 10);
+    start(f);
+    add_events(f, 10);
+    uv_sem_wait(&f->done);
+    uv_sem_wait(&f->done);
+    f->target = 1;
+    engine_kit_on_client(f->kit, forbid, f);
+    first->wanted = 20;
+    add_events(f, 10);
+    uv_sem_wait(&f->done);
+    uv_sem_wait(&f->done);
+    assert_true(second->refused);
+    expect_ids(second, 10, 1, 1);
+    expect_ids(first, 20, 1, 1);
+    assert_int_equal(atomic_load(&f->counts.cut), 0);
+    assert_int_equal(atomic_load(&f->counts.ended), 1);
+}
+
 #define HUB_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 TEST_GROUP(hub, HUB_TEST(hub__gives_old_and_new_events_in_order),
            HUB_TEST(hub__passes_over_what_a_filter_leaves_out),
            HUB_TEST(hub__waits_for_one_without_holding_up_the_others),
            HUB_TEST(hub__repeats_no_half_of_an_event),
+           HUB_TEST(hub__gives_nothing_to_one_that_may_no_longer_read),
            HUB_TEST(hub__cuts_one_that_takes_nothing_while_the_log_grows));

@@ -128,6 +128,7 @@ static void token__is_remembered_until_it_expires(void **state)
     assert_true(knows(&c, STR("t"), 7, 99, &found, arena));
     expect_str(found.name, STR("n"));
     expect_str(found.roles, STR("a\nb"));
+    assert_int_equal(found.until.ns, 100);
     assert_false(knows(&c, STR("t"), 7, 100, &found, arena));
     assert_false(knows(&c, STR("t"), 8, 99, &found, arena)); /* the settings changed */
     assert_false(knows(&c, STR("u"), 7, 99, &found, arena));
