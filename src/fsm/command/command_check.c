@@ -651,11 +651,10 @@ static enum err_code check_restored_state(const struct place *at, const struct j
         j->failed_at.ns < 0 || j->cancelled_at.ns < 0 || j->lease_expires_at.ns < 0) {
         return bad(at, "times", "must not be before 1970", err);
     }
-    if (j->error_count > LIMIT_JOB_ERRORS || j->iteration_count > LIMIT_RESTORE_ROWS ||
-        j->usage_count > LIMIT_RESTORE_ROWS) {
-        return bad(at, "errors, iterations and usage", "are too many", err);
-    }
-    return ERR_OK;
+    return j->error_count > LIMIT_JOB_ERRORS || j->iteration_count > LIMIT_RESTORE_ROWS ||
+                   j->usage_count > LIMIT_RESTORE_ROWS
+               ? bad(at, "errors, iterations and usage", "are too many", err)
+               : ERR_OK;
 }
 
 static enum err_code check_restored_job(const struct place *at,
@@ -715,6 +714,10 @@ static enum err_code check_restored(const struct place *at, const struct command
                                     const struct command_limits *limits, struct err *err)
 {
     struct command put = {.type = COMMAND_SCHEDULE_PUT};
+    const char *large = command_restore__large_counter(i);
+    if (large != NULL) {
+        return bad(at, large, "is too large", err);
+    }
     switch ((int)i->kind) {
     case COMMAND_RESTORE_QUEUE:
         return check_restored_queue(at, i, err);

@@ -92,6 +92,28 @@ void command_restore__encode(const struct command_restore *r, struct buf *out)
     }
 }
 
+const char *command_restore__large_counter(const struct command_restore_item *it)
+{
+    const struct {
+        enum command_restore_kind kind;
+        const char *name;
+        uint64_t value;
+    } counters[] = {
+        {COMMAND_RESTORE_JOB, "restore.lease_token", it->job.lease_token},
+        {COMMAND_RESTORE_QUEUE, "failed", it->queue.failures},
+        {COMMAND_RESTORE_BATCH, "total", it->batch.total},
+        {COMMAND_RESTORE_BATCH, "pending", it->batch.pending},
+        {COMMAND_RESTORE_BATCH, "succeeded", it->batch.succeeded},
+        {COMMAND_RESTORE_BATCH, "failed", it->batch.failed},
+    };
+    for (size_t i = 0; i < COUNT_OF(counters); i++) {
+        if (counters[i].kind == it->kind && counters[i].value > COMMAND_RESTORE_COUNTER_MAX) {
+            return counters[i].name;
+        }
+    }
+    return NULL;
+}
+
 static bool has_own_id(enum command_restore_kind kind)
 {
     return kind == COMMAND_RESTORE_SCHEDULE || kind == COMMAND_RESTORE_BATCH ||

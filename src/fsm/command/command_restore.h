@@ -67,6 +67,13 @@ struct command_restore {
     size_t count;
 };
 
+/* The highest value that a restored lease token or counter may have. Counting goes on from there,
+ * and what it comes to must fit a number of JSON and the next restore. */
+#define COMMAND_RESTORE_COUNTER_MAX (UINT64_C(1) << 52)
+
+/* For command_check.c: the counter that is above it; NULL: none. */
+const char *command_restore__large_counter(const struct command_restore_item *it);
+
 /* For command.c. */
 void command_restore__encode(const struct command_restore *r, struct buf *out);
 void command_restore__decode(struct unpack *u, struct arena *a, struct command_restore *r);

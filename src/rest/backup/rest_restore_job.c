@@ -12,6 +12,10 @@
 #include "svc/svc_chain.h"
 #include "svc/svc_names.h"
 
+/* What clients can hold that keep numbers as doubles. */
+#define COUNTER_MAX  (INT64_C(1) << 53)
+#define COST_USD_MAX INT64_C(10000000000) /* more than INT64_MAX billionths of a dollar */
+
 /* Rows */
 
 struct tokens_in {
@@ -52,7 +56,7 @@ static const struct json_field row_rows[] = {
     COUNT_ROW(cache_creation_tokens, "Tokens written to a cache."),
     COUNT_ROW(cache_read_tokens, "Tokens read from a cache."),
     COUNT_ROW(cost_nusd, "Cost in billionths of a dollar. Takes precedence over cost_usd."),
-    {JSON_ROW("cost_usd", "Cost in dollars.", JSON_KIND_F64, 0), JSON_RANGE(0, INT32_MAX),
+    {JSON_ROW("cost_usd", "Cost in dollars.", JSON_KIND_F64, 0), JSON_RANGE(0, COST_USD_MAX),
      .offset = JSON_OFFSET(struct row_in, tokens.cost_usd, double)},
     NAME_ROW(model, "Model."),
     NAME_ROW(provider, "Provider."),
@@ -70,8 +74,8 @@ struct agent_in {
 static const struct json_field agent_rows[] = {
     JSON_I64(struct agent_in, max_iterations, 0, INT64_MAX, 0, "Limit; 0 for none."),
     JSON_I64(struct agent_in, iteration, 0, INT64_MAX, 0, "From 1."),
-    JSON_F64(struct agent_in, max_cost_usd, 0, INT32_MAX, 0, "Limit; 0 for none."),
-    JSON_F64(struct agent_in, total_cost_usd, 0, INT32_MAX, 0, "So far."),
+    JSON_F64(struct agent_in, max_cost_usd, 0, COST_USD_MAX, 0, "Limit; 0 for none."),
+    JSON_F64(struct agent_in, total_cost_usd, 0, COST_USD_MAX, 0, "So far."),
     JSON_STR(struct agent_in, iteration_timeout, 0, LIMIT_NAME_BYTES, 0, "As sent by the client."),
 };
 static const struct json_schema agent_schema = JSON_SCHEMA(struct agent_in, agent_rows);
@@ -86,7 +90,7 @@ struct rest_in {
 };
 
 static const struct json_field rest_rows[] = {
-    JSON_I64(struct rest_in, lease_token, 0, INT64_MAX, 0, "Lease token of the last claim."),
+    JSON_I64(struct rest_in, lease_token, 0, COUNTER_MAX, 0, "Lease token of the last claim."),
     JSON_I64(struct rest_in, max_cost_nusd, 0, INT64_MAX, 0, "Exact value."),
     JSON_I64(struct rest_in, total_cost_nusd, 0, INT64_MAX, 0, "Exact value."),
     JSON_BOOL(struct rest_in, batch_counted, 0, "Whether its end is counted in its batch."),
@@ -212,7 +216,18 @@ static bool read_id(const char *member, struct str text, struct str prefix, stru
 
 static int64_t nusd(int64_t exact, double usd)
 {
-    return exact != 0 ? exact : (int64_t)(usd * (double)JOB_NUSD_PER_USD + 0.5);
+    double rounded = usd * (double)JOB_NUSD_PER_USD + 0.5;
+    if (exact != 0) {
+        return exact;
+    }
+    return rounded < (double)INT64_MAX ? (int64_t)rounded : INT64_MAX;
+}
+
+/* No server counts that far: there must be room to count on, in the next backup as well. */
+static uint64_t counter(int64_t given)
+{
+    uint64_t value = (uint64_t)given;
+    return value < COMMAND_RESTORE_COUNTER_MAX ? value : COMMAND_RESTORE_COUNTER_MAX;
 }
 
 static struct store_tokens tokens_of(const struct row_in *in)
@@ -315,7 +330,7 @@ static bool read_job(struct rest_call *c, const struct job_in *in, struct job *j
     j->usage_count = (uint32_t)in->usage_count;
     read_times(in, j);
     if (in->restore != NULL) {
-        j->lease_token = (uint64_t)in->restore->lease_token;
+        j->lease_token = counter(in->restore->lease_token);
         j->batch_counted = in->restore->batch_counted;
     }
     read_agent(in, j);
@@ -486,12 +501,12 @@ static const struct json_field record_rows[] = {
     NUMBER(max_concurrency, INT32_MAX),
     NUMBER(rate_limit, LIMIT_THROTTLE_RATE),
     NUMBER(rate_window_ms, INT64_MAX),
-    NUMBER(failed, INT64_MAX),
+    NUMBER(failed, COUNTER_MAX),
     NUMBER(max_retries, INT32_MAX),
     NUMBER(priority, JOB_PRIORITY_NORMAL),
-    NUMBER(total, INT64_MAX),
-    NUMBER(pending, INT64_MAX),
-    NUMBER(succeeded, INT64_MAX),
+    NUMBER(total, COUNTER_MAX),
+    NUMBER(pending, COUNTER_MAX),
+    NUMBER(succeeded, COUNTER_MAX),
     MOMENT(created_at),
     MOMENT(updated_at),
     MOMENT(last_run),
@@ -526,7 +541,7 @@ static bool add_queue(struct rest_call *c, const struct record_in *in,
                                      .throttle_rate = (uint32_t)in->rate_limit,
                                      .throttle_window_ms = in->rate_window_ms,
                                      .created_at = in->created_at,
-                                     .failures = (uint64_t)in->failed};
+                                     .failures = counter(in->failed)};
     return rest_names__internal(c, "name", in->name, &it->name, err);
 }
 
@@ -561,10 +576,10 @@ static bool add_batch(struct rest_call *c, const struct record_in *in,
     struct command_restore_item *it =
         add_item(list, COMMAND_RESTORE_BATCH, in->callback_payload.len + in->queue_scope.len + 512);
     struct svc_caller who = rest_call__caller(c);
-    it->batch = (struct store_batch){.total = (uint64_t)in->total,
-                                     .pending = (uint64_t)in->pending,
-                                     .succeeded = (uint64_t)in->succeeded,
-                                     .failed = (uint64_t)in->failed,
+    it->batch = (struct store_batch){.total = counter(in->total),
+                                     .pending = counter(in->pending),
+                                     .succeeded = counter(in->succeeded),
+                                     .failed = counter(in->failed),
                                      .callback_payload = in->callback_payload,
                                      .owner = svc_batch_owner(&who, in->callback_queue),
                                      .created_at = in->created_at,

@@ -329,7 +329,8 @@ class Hostile(BackupTest):
             {"schedule_id": "x"}, {"progress": "p" * 40000}, {"chain_config": 7},
             {"errors": [{"error": "x"}] * 101}, {"errors": [7]}, {"errors": {}},
             {"iterations": [{"input_tokens": -1}]}, {"usage": [{"cost_usd": -1}]},
-            {"restore": {"lease_token": -1}}, {"restore": {"waits_for": ["nobody"]}},
+            {"restore": {"lease_token": -1}}, {"restore": {"lease_token": 2**63 - 1}},
+            {"restore": {"waits_for": ["nobody"]}},
             {"restore": {"waits_for": ["job_" + "0" * 26] * 1001}}, {"restore": 1},
             {"hold_reason": "r" * 5000}, {"worker_id": "w" * 300}, {"chain_step": 2**40},
         ]
@@ -355,7 +356,8 @@ class Hostile(BackupTest):
                            {"daily_usd": None}, {"daily_usd": -1}, {"daily_usd": 1e12}, {"id": ""},
                            {"on_exceed": "panic"}, {"created_at": "soon"}, {"target": ""})]
         rows += [({"jobs": [good], "batches": [b], "meta": {"format": 2}}, None, None)
-                 for b in ({}, {"id": "batch_" + "0" * 25 + "1", "total": -1})]
+                 for b in ({}, {"id": "batch_" + "0" * 25 + "1", "total": -1},
+                           {"id": "batch_" + "0" * 25 + "1", "succeeded": 2**63 - 1})]
         for body, code, part in rows:
             with self.subTest(body=body):
                 answer = self.api.post(RESTORE, body)
@@ -423,6 +425,27 @@ class Hostile(BackupTest):
         for _ in members:
             self.api.ack(self.api.fetch(self.queue)["job_id"])
         self.server.check_alive()
+
+    def test_counters_as_high_as_they_may_be_leave_room_to_count_on(self):
+        """Leases have numbers of one counter for all namespaces: whoever restores must not use it up."""
+        with Server("--rate-limit-enabled=false") as server:
+            api = server.client()
+            team = api.with_headers(X_Corvo_Namespace="team")
+            batch = "batch_" + "0" * 24 + "17"
+            job = self.job(batch_id=batch, restore={"lease_token": 2**53})
+            agent = self.job(id="job_" + "0" * 24 + "13", state="held", agent={"total_cost_usd": 9.3e9})
+            self.restore({"jobs": [job, agent], "queues": [{"name": self.queue, "failed": 2**53}],
+                          "batches": [{"id": batch, "total": 2**53, "pending": 5, "succeeded": 2**53,
+                                       "created_at": "2026-01-01T00:00:00Z"}],
+                          "meta": {"format": 2}}, team)
+            api.enqueue("mine")
+            lease = api.fetch("mine")
+            self.assertLess(2**51, lease["lease_token"])
+            self.assertLess(lease["lease_token"], 2**53)
+            api.ack(lease["job_id"], lease_token=lease["lease_token"])
+            team.ack(team.fetch(self.queue)["job_id"])
+            for client in (api, team):
+                self.restore(client.get(PATH).body, client)
 
     def test_a_job_with_very_many_rows_goes_in_several_pieces(self):
         iterations = [{"iteration": i + 1, "status": "continue", "checkpoint": "c" * 20000,

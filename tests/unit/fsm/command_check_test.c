@@ -543,9 +543,28 @@ static void restore__takes_only_jobs_that_can_go_on(void **state)
     expect_bad(&c, &no_limits, ERR_VALIDATION, "items[6].usage must not be negative");
 }
 
+/* Tokens and counters go on from where they were: there must be room for that. */
+static void restore__takes_no_counter_that_could_overflow(void **state)
+{
+    (void)state;
+    struct command c = samples_command(COMMAND_RESTORE);
+    c.restore.items[3].job.lease_token = COMMAND_RESTORE_COUNTER_MAX;
+    expect_fine(&c);
+    c.restore.items[3].job.lease_token++;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[3].restore.lease_token is too large");
+    c = samples_command(COMMAND_RESTORE);
+    assert_int_equal(c.restore.items[2].kind, COMMAND_RESTORE_BATCH);
+    c.restore.items[2].batch.succeeded = INT64_MAX;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[2].succeeded is too large");
+    c = samples_command(COMMAND_RESTORE);
+    c.restore.items[0].queue.failures = UINT64_MAX;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[0].failed is too large");
+}
+
 TEST_GROUP(command_check, cmocka_unit_test(samples__are_fine),
            cmocka_unit_test(bulk__is_by_filter_or_by_ids),
            cmocka_unit_test(restore__takes_only_jobs_that_can_go_on),
+           cmocka_unit_test(restore__takes_no_counter_that_could_overflow),
            cmocka_unit_test(enqueue__names_the_member_that_is_wrong),
            cmocka_unit_test(enqueue__refuses_negative_numbers),
            cmocka_unit_test(payload__has_a_limit_that_is_set),
