@@ -152,7 +152,7 @@ static void change(struct machine *m, const struct command_access_item *it)
     put(m, it, key, &frame);
 }
 
-void apply_access__restore_budget(struct machine *m, struct str name,
+bool apply_access__restore_budget(struct machine *m, struct str name,
                                   const struct store_access_frame *budget)
 {
     const struct command_access_item it = {.kind = STORE_ACCESS_BUDGET, .name = name};
@@ -162,9 +162,14 @@ void apply_access__restore_budget(struct machine *m, struct str name,
     if (frame.created_at.ns == 0) {
         frame.created_at = m->now;
     }
-    if (!read_record(m, key, &was) && m->budgets.count < LIMIT_BUDGETS) {
-        put(m, &it, key, &frame);
+    if (read_record(m, key, &was)) {
+        return true;
     }
+    if (m->budgets.count >= LIMIT_BUDGETS) {
+        return false;
+    }
+    put(m, &it, key, &frame);
+    return true;
 }
 
 void apply_access(struct machine *m, const struct command *c, struct result *r)

@@ -68,8 +68,8 @@ void spends__load(struct machine *m);
 void spends__close(struct machine *m);
 
 /* apply_access.c */
-/* From a backup: it is left alone when there is one for the same. */
-void apply_access__restore_budget(struct machine *m, struct str name,
+/* From a backup, unless there is one for the same. False: there are too many. */
+bool apply_access__restore_budget(struct machine *m, struct str name,
                                   const struct store_access_frame *budget);
 /* What the entry has changed is told, and forgotten. */
 void apply_access__tell(struct machine *m);

@@ -217,14 +217,14 @@ bool apply_schedule__first(const struct machine *m, struct machine_due_schedule 
 /* As machine_due_schedules. */
 uint32_t apply_schedule__due(const struct machine *m, struct wall now,
                              struct machine_due_schedule *out, uint32_t max);
-/* From a backup, unless there is one of this id or name. */
-void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
+/* From a backup, unless there is one of this id. False: another one has its name. */
+bool apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
 void apply_schedule__load(struct machine *m);
 void apply_schedule__close(struct machine *m);
 
 /* apply_webhook.c */
-/* From a backup, unless there is one of this id or there are too many. */
-void apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec);
+/* From a backup, unless there is one of this id. False: there are too many. */
+bool apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec);
 void apply_webhook__load(struct machine *m);
 void apply_webhook__close(struct machine *m);
 
@@ -232,8 +232,8 @@ void apply_webhook__close(struct machine *m);
 bool apply_policy__is_known(const struct machine *m, struct id id);
 /* The name of the newest policy that holds the job before its next iteration; empty: none does. */
 struct str apply_policy__match(const struct machine *m, const struct job *j);
-/* From a backup, unless there is one of this id or there are too many. */
-void apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec);
+/* From a backup, unless there is one of this id. False: there are too many. */
+bool apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec);
 void apply_policy__load(struct machine *m);
 void apply_policy__close(struct machine *m);
 

@@ -119,12 +119,17 @@ void apply_policy_delete(struct machine *m, const struct command *command, struc
     }
 }
 
-void apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec)
+bool apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec)
 {
     uint32_t at = 0;
-    if (!find(m, id, &at) && m->policy_count < policies_max(m)) {
-        create(m, id, rec);
+    if (find(m, id, &at)) {
+        return true;
     }
+    if (m->policy_count >= policies_max(m)) {
+        return false;
+    }
+    create(m, id, rec);
+    return true;
 }
 
 static void look_at(const struct job *j, struct looked *out)

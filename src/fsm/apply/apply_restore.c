@@ -90,6 +90,14 @@ static void restore_row(struct machine *m, struct command_restore_item *it)
     }
 }
 
+/* Entries of older versions told nobody. */
+static void note(const struct machine *m, bool has_room, uint32_t *left_out)
+{
+    if (!has_room && m->entry_version >= COMMAND_ENTRY_VERSION) {
+        ++*left_out;
+    }
+}
+
 void apply_restore(struct machine *m, const struct command *c, struct result *r)
 {
     for (size_t i = 0; i < c->restore.count; i++) {
@@ -103,7 +111,7 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
             break;
         case COMMAND_RESTORE_SCHEDULE:
             if (has_good_id(m, it)) {
-                apply_schedule__restore(m, it->id, &it->schedule);
+                note(m, apply_schedule__restore(m, it->id, &it->schedule), &r->remaining);
             }
             break;
         case COMMAND_RESTORE_BATCH:
@@ -120,15 +128,15 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
             restore_row(m, it);
             break;
         case COMMAND_RESTORE_WEBHOOK:
-            apply_webhook__restore(m, it->name, &it->webhook);
+            note(m, apply_webhook__restore(m, it->name, &it->webhook), &r->attempt);
             break;
         case COMMAND_RESTORE_POLICY:
             if (has_good_id(m, it)) {
-                apply_policy__restore(m, it->id, &it->policy);
+                note(m, apply_policy__restore(m, it->id, &it->policy), &r->attempt);
             }
             break;
         case COMMAND_RESTORE_BUDGET:
-            apply_access__restore_budget(m, it->name, &it->budget);
+            note(m, apply_access__restore_budget(m, it->name, &it->budget), &r->attempt);
             break;
         }
     }

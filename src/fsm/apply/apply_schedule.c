@@ -244,11 +244,16 @@ uint32_t apply_schedule__due(const struct machine *m, struct wall now,
     return count;
 }
 
-void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec)
+bool apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec)
 {
-    if (find(m, id) == NULL && find_by_name(m, rec->name) == NULL) {
-        write_record(m, schedule_new(m, id, rec));
+    if (find(m, id) != NULL) {
+        return true;
     }
+    if (find_by_name(m, rec->name) != NULL) {
+        return false;
+    }
+    write_record(m, schedule_new(m, id, rec));
+    return true;
 }
 
 static void load_schedule(void *data, struct str rest, struct str value)

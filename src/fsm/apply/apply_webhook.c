@@ -160,10 +160,13 @@ void apply_webhook_mark(struct machine *m, const struct command *command, struct
     }
 }
 
-void apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec)
+bool apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec)
 {
-    if (find(m, id) != NULL || m->webhooks.count >= LIMIT_WEBHOOKS) {
-        return;
+    if (find(m, id) != NULL) {
+        return true;
+    }
+    if (m->webhooks.count >= LIMIT_WEBHOOKS) {
+        return false;
     }
     struct store_webhook fresh = *rec;
     fresh.position = last_event(m); /* the numbers of another server mean nothing here */
@@ -174,6 +177,7 @@ void apply_webhook__restore(struct machine *m, struct str id, const struct store
     set_record(h, &fresh);
     write_record(m, h);
     m->webhook_changes++;
+    return true;
 }
 
 static void load_webhook(void *data, struct str rest, struct str value)

@@ -54,8 +54,8 @@ struct result {
     enum err_code next_code; /* ack: why nothing could be claimed, though it was acknowledged */
     uint32_t missing;        /* jobs: how many ids did not exist */
     enum job_state state;    /* fail: where it went; jobs, with one id: where it came from */
-    uint32_t attempt;        /* fail */
-    uint32_t remaining;      /* fail */
+    uint32_t attempt;        /* fail; restore: webhooks, policies and budgets above their limits */
+    uint32_t remaining;      /* fail; restore: schedules whose names others have */
     struct wall at; /* fail: when the next attempt is due; heartbeat: when the leases end */
     uint64_t cost;  /* bytes that it read and wrote. Not encoded */
     bool postponed; /* the entry had no room: nothing has happened, ask again. Not encoded */

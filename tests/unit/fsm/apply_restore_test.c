@@ -316,9 +316,14 @@ static void schedule__comes_back_once(void **state)
     assert_true(id_eq(due.id, it.id));
     uint64_t digest = kit_digest(k);
     (void)restore(k, &it, 1);
-    it.id = old_id(801); /* the name is taken */
-    (void)restore(k, &it, 1);
+    assert_int_equal(restore(k, &it, 1)->remaining, 0); /* it is here already */
+    it.id = old_id(801);                                /* the name is taken */
+    assert_int_equal(restore(k, &it, 1)->remaining, 1);
     assert_int_equal(kit_digest(k), digest);
+    k->entry_version = COMMAND_ENTRY_PUT;
+    assert_int_equal(restore(k, &it, 1)->remaining, 0); /* entries before 11 told nobody */
+    assert_int_equal(kit_digest(k), digest);
+    k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
 static void webhook__begins_behind_the_newest_event(void **state)
@@ -350,6 +355,24 @@ static void webhook__begins_behind_the_newest_event(void **state)
     it.webhook.url = STR("http://other");
     (void)restore(k, &it, 1); /* is left as it is */
     assert_int_equal(kit_digest(k), digest);
+}
+
+static void webhooks__above_the_limit_are_counted(void **state)
+{
+    struct kit *k = *state;
+    struct command_restore_item it = {.kind = COMMAND_RESTORE_WEBHOOK,
+                                      .webhook = {.url = STR("http://x"), .retry_limit = 2}};
+    uint32_t left_out = 0;
+    for (unsigned i = 0; i < LIMIT_WEBHOOKS + 1; i++) {
+        char name[32];
+        int n = snprintf(name, sizeof name, "many-hooks-%u", i);
+        it.name = str_from(name, (size_t)n);
+        left_out += restore(k, &it, 1)->attempt;
+    }
+    assert_true(left_out > 0); /* those of other tests count, too */
+    k->entry_version = COMMAND_ENTRY_PUT;
+    assert_int_equal(restore(k, &it, 1)->attempt, 0);
+    k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
 static void budget__comes_back_unless_there_is_one(void **state)
@@ -404,4 +427,5 @@ TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(queue__has_its_settings_again),
                    cmocka_unit_test(batch__goes_on_counting),
                    cmocka_unit_test(schedule__comes_back_once),
-                   cmocka_unit_test(webhook__begins_behind_the_newest_event));
+                   cmocka_unit_test(webhook__begins_behind_the_newest_event),
+                   cmocka_unit_test(webhooks__above_the_limit_are_counted));
