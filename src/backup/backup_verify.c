@@ -67,12 +67,16 @@ static enum err_code read_member(struct backup_verify *v, const struct backup_re
     if (backup_reader_is_key(r, STR("meta"))) {
         return read_meta(value, r->crc, v, err);
     }
-    if (backup_reader_is_key(r, STR("namespace")) && value.type == JSON_TYPE_STRING) {
-        struct str ns = str_at_most(str_from(value.text.ptr + 1, value.text.len - 2), sizeof v->ns);
-        v->ns_len = ns.len;
-        if (ns.len > 0) {
-            memcpy(v->ns, ns.ptr, ns.len);
-        }
+    if (!backup_reader_is_key(r, STR("namespace")) || value.type == JSON_TYPE_NULL) {
+        return ERR_OK;
+    }
+    if (value.type != JSON_TYPE_STRING) {
+        return err_set(err, ERR_VALIDATION, "namespace is not a string");
+    }
+    struct str ns = str_at_most(str_from(value.text.ptr + 1, value.text.len - 2), sizeof v->ns);
+    v->ns_len = ns.len;
+    if (ns.len > 0) {
+        memcpy(v->ns, ns.ptr, ns.len);
     }
     return ERR_OK;
 }
@@ -95,6 +99,8 @@ enum err_code backup_verify_event(struct backup_verify *v, const struct backup_r
             v->has_jobs = v->has_jobs || v->counter == &v->jobs;
         } else if (backup_reader_is_key(r, STR("meta"))) {
             return err_set(err, ERR_VALIDATION, "meta is not an object");
+        } else if (backup_reader_is_key(r, STR("namespace"))) {
+            return err_set(err, ERR_VALIDATION, "namespace is not a string");
         }
         return ERR_OK;
     case BACKUP_READER_ELEMENT:

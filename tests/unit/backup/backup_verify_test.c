@@ -76,6 +76,8 @@ static void other__texts_say_what_is_wrong(void **state)
         {"{\"jobs\":{}}", ERR_VALIDATION, "\"jobs\" is not an array"},
         {"{\"jobs\":[],\"queues\":null}", ERR_VALIDATION, "\"queues\" is not an array"},
         {"{\"jobs\":[],\"meta\":[]}", ERR_VALIDATION, "meta is not an object"},
+        {"{\"jobs\":[],\"namespace\":5}", ERR_VALIDATION, "namespace is not a string"},
+        {"{\"jobs\":[],\"namespace\":[\"team\"]}", ERR_VALIDATION, "namespace is not a string"},
         {"{\"jobs\":[],\"meta\":{\"format\":0}}", ERR_VALIDATION, "meta.format"},
         {"{\"jobs\":[],\"meta\":{\"format\":1.5}}", ERR_VALIDATION, "meta.format"},
         {"{\"jobs\":[],\"meta\":{\"format\":3}}", ERR_VALIDATION, "meta.format is 3"},
