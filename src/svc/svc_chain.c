@@ -218,7 +218,8 @@ enum err_code svc_chain_add_dependencies(const struct svc_caller *who, struct st
 /* From the store to the client */
 
 /* A step with the name of its queue as the caller sees it. */
-static void show_step(const struct svc_caller *who, struct json_value step, struct json_write *w)
+static void show_step(const struct svc_caller *who, struct json_value step, bool secrets,
+                      struct json_write *w)
 {
     struct json_scan s = json_scan_from(step.text);
     struct json_value key;
@@ -239,7 +240,7 @@ static void show_step(const struct svc_caller *who, struct json_value step, stru
         if (str_eq(name, STR("queue")) && value.type == JSON_TYPE_STRING &&
             json_value_text(value, who->arena, &queue, &err) == ERR_OK) {
             json_write_str(w, svc_names_visible(who, queue));
-        } else if (str_eq(name, STR("push")) && value.type == JSON_TYPE_OBJECT) {
+        } else if (str_eq(name, STR("push")) && value.type == JSON_TYPE_OBJECT && !secrets) {
             push_target_show(value.text, w);
         } else {
             json_write_raw(w, value.text);
@@ -248,7 +249,8 @@ static void show_step(const struct svc_caller *who, struct json_value step, stru
     json_write_end(w);
 }
 
-static void show_steps(const struct svc_caller *who, struct json_value steps, struct json_write *w)
+static void show_steps(const struct svc_caller *who, struct json_value steps, bool secrets,
+                       struct json_write *w)
 {
     struct json_scan s = json_scan_from(steps.text);
     struct json_value v;
@@ -258,12 +260,13 @@ static void show_steps(const struct svc_caller *who, struct json_value steps, st
     }
     json_write_array(w);
     while (json_scan_next_element(&s) && json_scan_value(&s, &v)) {
-        show_step(who, v, w);
+        show_step(who, v, secrets, w);
     }
     json_write_end(w);
 }
 
-void svc_chain_show(const struct svc_caller *who, struct str config, struct json_write *w)
+static void show(const struct svc_caller *who, struct str config, bool secrets,
+                 struct json_write *w)
 {
     struct json_scan s = json_scan_from(config);
     struct json_value key;
@@ -281,10 +284,43 @@ void svc_chain_show(const struct svc_caller *who, struct str config, struct json
         }
         json_write_key(w, name);
         if (str_eq(name, STR("steps"))) {
-            show_steps(who, value, w);
+            show_steps(who, value, secrets, w);
         } else {
-            show_step(who, value, w);
+            show_step(who, value, secrets, w);
         }
     }
     json_write_end(w);
+}
+
+void svc_chain_show(const struct svc_caller *who, struct str config, struct json_write *w)
+{
+    show(who, config, false, w);
+}
+
+void svc_chain_show_whole(const struct svc_caller *who, struct str config, struct json_write *w)
+{
+    show(who, config, true, w);
+}
+
+static bool is_redacted_step(struct json_value step)
+{
+    struct json_value push;
+    return step.type == JSON_TYPE_OBJECT && json_scan_member(step.text, STR("push"), &push) &&
+           push.type == JSON_TYPE_OBJECT && push_target_is_redacted(push.text);
+}
+
+bool svc_chain_is_redacted(struct str config)
+{
+    struct json_value steps;
+    struct json_value v;
+    bool found = (json_scan_member(config, STR("on_failure"), &v) && is_redacted_step(v)) ||
+                 (json_scan_member(config, STR("on_exit"), &v) && is_redacted_step(v));
+    if (json_scan_member(config, STR("steps"), &steps) && steps.type == JSON_TYPE_ARRAY) {
+        struct json_scan s = json_scan_from(steps.text);
+        bool inside = json_scan_enter_array(&s);
+        while (inside && !found && json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+            found = is_redacted_step(v);
+        }
+    }
+    return found;
 }

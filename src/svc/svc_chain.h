@@ -45,3 +45,7 @@ ATTR_NODISCARD enum err_code svc_chain_add_dependencies(const struct svc_caller 
 
 /* A stored chain_config, which is not empty, as the caller may see it: one JSON value. */
 void svc_chain_show(const struct svc_caller *who, struct str config, struct json_write *w);
+/* The same with the credentials of its steps: for a backup that is to contain them. */
+void svc_chain_show_whole(const struct svc_caller *who, struct str config, struct json_write *w);
+/* Has a step or a handler of a chain that was shown a target without its credentials? */
+bool svc_chain_is_redacted(struct str config);

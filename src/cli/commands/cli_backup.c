@@ -54,6 +54,9 @@ static int download(struct saving *s)
     if (namespace.len > 0) {
         url = cli_url_query(cli, url, "namespace", namespace);
     }
+    if (cli_bool(cli, "include-secrets")) {
+        url = cli_url_query(cli, url, "include_secrets", STR("true"));
+    }
     struct outgoing_wait_call call = cli_call_to(cli, "GET", url, STR_EMPTY);
     int code = CLI_OK;
     call.on_piece = on_piece;
@@ -214,7 +217,10 @@ static int verify(struct cli *cli, struct str text, bool unchanged, struct verif
         return cli_fail(cli, "the backup has no namespace or no jobs");
     }
     if (backup_verify_text(text, &whole, &err) != ERR_OK) {
-        return cli_fail(cli, "the backup is damaged: %s", err.msg);
+        return cli_fail(cli,
+                        err.code == ERR_TOO_LARGE ? "the backup is too large to be restored: %s"
+                                                  : "the backup is damaged: %s",
+                        err.msg);
     }
     if (unchanged && whole.has_checksum && !whole.checksum_fits) {
         return cli_fail(cli, "the backup was damaged or edited: its checksum does not match");
@@ -239,6 +245,11 @@ static int run_verify(struct cli *cli)
                    "Backup of namespace " STR_FMT " from " STR_FMT
                    ", format %lld: %zu jobs, %zu queues\n",
                    STR_ARG(namespace), STR_ARG(created), (long long)v.format, v.jobs, v.queues);
+        int64_t rows = cli_member_int(text, "meta.rows_left_out");
+        if (rows > 0) {
+            cli_note(cli, "Warning: %lld rows of jobs that were too large are not in the backup\n",
+                     (long long)rows);
+        }
     }
     os_file_unmap(text);
     return code;
@@ -284,6 +295,10 @@ static int run_restore(struct cli *cli)
     if (code == CLI_OK) {
         const char *url = cli_url_query(cli, cli_url_to(cli, "/admin/restore"), "verify",
                                         unchanged ? STR("true") : STR("false"));
+        if (cli_given(cli, "skip")) {
+            struct str skip = cli_format(cli, "%lld", (long long)cli_int(cli, "skip"));
+            url = cli_url_query(cli, url, "skip", skip);
+        }
         code = cli_request(cli, "POST", url, text, &answer);
     }
     os_file_unmap(text);
@@ -331,16 +346,22 @@ static const struct cli_flag repair_flags[] = {
 
 static const struct cli_flag restore_flags[] = {
     CLI_FLAG("verify", CLI_BOOL, NULL, "true", "refuse a backup whose checksum does not match"),
+    CLI_FLAG("skip", CLI_INT, "N", "0", "skip the first N jobs, to continue an interrupted restore"),
 };
+
+#define INCLUDE_SECRETS CLI_FLAG("include-secrets", CLI_BOOL, NULL, "false", "include the credentials of jobs, schedules and chain steps that the server delivers")
+
+static const struct cli_flag create_flags[] = {INCLUDE_SECRETS};
 
 static const struct cli_flag admin_backup_flags[] = {
     CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "file to write; standard output by default", .letter = 'o'),
+    INCLUDE_SECRETS,
 };
 
 static const struct cli_command commands[] = {
     {.name = "backup create", .args = "<file>", .summary = "Write a backup of a namespace to a file; - is standard output",
      .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
-     .options = CLI_FILES, .run = run_create},
+     CLI_FLAGS(create_flags), .options = CLI_FILES, .run = run_create},
     {.name = "backup restore", .args = "<file>", .summary = "Restore a backup; existing jobs are left unchanged",
      CLI_FLAGS(restore_flags), .options = CLI_FILES, .run = run_restore},
     {.name = "backup verify", .args = "<file>", .summary = "Check that a backup file is complete",

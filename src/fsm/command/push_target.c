@@ -282,6 +282,32 @@ void push_target_show(struct str json, struct json_write *w)
     arena_free(a);
 }
 
+/* One of the values of the object is the placeholder. */
+static bool has_placeholder(struct str json, struct str name)
+{
+    struct json_value object;
+    struct json_value key;
+    struct json_value value;
+    if (!json_scan_member(json, name, &object)) {
+        return false;
+    }
+    struct json_scan s = json_scan_from(object.text);
+    bool found = false;
+    if (object.type == JSON_TYPE_OBJECT && json_scan_enter_object(&s)) {
+        while (!found && json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+            found =
+                value.type == JSON_TYPE_STRING && json_value_text_eq(value, str_from_z(redacted));
+        }
+    }
+    return found;
+}
+
+bool push_target_is_redacted(struct str json)
+{
+    return has_placeholder(json, member_names[HEADERS]) ||
+           has_placeholder(json, member_names[AUTH]);
+}
+
 void push_target_host(struct str json, struct buf *out)
 {
     struct json_value v;

@@ -48,6 +48,8 @@ void push_target_write(const struct push_target *t, struct buf *out);
 
 /* As clients may see it: without tokens, passwords and the values of headers. */
 void push_target_show(struct str json, struct json_write *w);
+/* Is it what push_target_show made of one with secrets? It cannot be called as intended. */
+bool push_target_is_redacted(struct str json);
 
 /* "host:port", lower case, of the target's URL; empty when it has none that can be called. */
 void push_target_host(struct str json, struct buf *out);

@@ -45,6 +45,7 @@ struct backup {
     struct buf out; /* of this turn; kept while the client has no room */
     uint32_t crc;
     uint64_t jobs;
+    uint64_t rows_left_out; /* of jobs that would be too large to be restored */
     struct waiting *line;
     size_t line_count, line_cap, line_at;
     struct id *batches;
@@ -214,7 +215,7 @@ static void write_job(struct backup *b, const struct job *j)
 {
     add_text(b, b->jobs++ == 0 ? STR_EMPTY : STR(","));
     struct json_write w = json_write_to(&b->out);
-    rest_backup_job__write(&w, b->call, j, b->snapshot, b->secrets);
+    b->rows_left_out += rest_backup_job__write(&w, b->call, j, b->snapshot, b->secrets);
     note_batch(b, j->batch_id);
 }
 
@@ -339,8 +340,14 @@ static void write_tail(struct backup *b)
     store_snapshot_each(b->snapshot, STORE_KIND_POLICY, write_policy, b);
     add_text(b, STR("],"));
     backup_verify_checksum(crc32c_update(b->crc, b->out.ptr, b->out.len), checksum);
-    buf_printf(&b->out, "\"meta\":{\"format\":%d,\"jobs\":%llu,\"checksum\":\"%.*s\"}}\n",
-               BACKUP_VERIFY_FORMAT, (unsigned long long)b->jobs, (int)sizeof checksum, checksum);
+    buf_printf(&b->out, "\"meta\":{\"format\":%d,\"jobs\":%llu,", BACKUP_VERIFY_FORMAT,
+               (unsigned long long)b->jobs);
+    if (b->rows_left_out > 0) {
+        buf_printf(&b->out, "\"rows_left_out\":%llu,", (unsigned long long)b->rows_left_out);
+        log_warn("backup is missing the oldest rows of jobs that are too large to be restored",
+                 LOG_U64("rows", b->rows_left_out));
+    }
+    buf_printf(&b->out, "\"checksum\":\"%.*s\"}}\n", (int)sizeof checksum, checksum);
 }
 
 /* Turns */

@@ -18,8 +18,10 @@ ATTR_NODISCARD bool rest_backup__set_namespace(struct rest_call *c, struct str n
 bool rest_backup__is_own(const struct rest_call *c, struct str queue);
 
 /* rest_backup_job.c: writing */
-void rest_backup_job__write(struct json_write *w, const struct rest_call *c, const struct job *j,
-                            struct store_snapshot *sn, bool secrets);
+/* Returns how many of the oldest rows were left out, because a restore would not accept the job
+ * with them. */
+uint64_t rest_backup_job__write(struct json_write *w, const struct rest_call *c,
+                                const struct job *j, struct store_snapshot *sn, bool secrets);
 void rest_backup_job__write_queue(struct json_write *w, const struct rest_call *c, struct str name,
                                   const struct store_queue *q);
 void rest_backup_job__write_schedule(struct json_write *w, const struct rest_call *c, struct id id,
@@ -43,7 +45,8 @@ void rest_webhooks__write_events(struct json_write *w, struct str patterns);
 struct rest_restore_list {
     struct command_restore_item *items; /* from malloc; whoever has the list frees it */
     size_t count, cap;
-    size_t bytes; /* about what they take in a command */
+    size_t bytes;      /* about what they take in a command */
+    uint64_t disabled; /* schedules that were enabled; counted on */
 };
 
 enum rest_restore_what {

@@ -1,27 +1,39 @@
-#include "base/check.h"
+#include "backup/backup_verify.h"
+#include "base/limits.h"
 #include "rest/backup/rest_backup_int.h"
 #include "rest/backup/rest_backup_push.h"
 #include "store/store_rows.h"
+#include "svc/svc_chain.h"
+
+/* Of a job's element, behind its rows: chain and target with credentials, ids, numbers, times. */
+enum {
+    MEMBERS_BEHIND_BYTES = LIMIT_RESULT_BYTES + LIMIT_PUSH_BYTES + 64 * LIMIT_DEPENDS_ON + 4096
+};
 
 /* Rows: each kind is an array that begins with its first row. */
 
-struct rows {
-    struct json_write *w;
-    struct id job;
-    char open; /* the kind of the array that is open */
+enum row_kind { ROW_ERROR, ROW_ITERATION, ROW_USAGE, ROW_KIND_COUNT };
+
+static const char *const row_keys[ROW_KIND_COUNT] = {"errors", "iterations", "usage"};
+
+struct row {
+    enum row_kind kind;
+    const void *rec; /* as it is stored */
 };
 
-static void open_rows(struct rows *r, char kind, const char *key)
-{
-    if (r->open == kind) {
-        return;
-    }
-    if (r->open != '\0') {
-        json_write_end(r->w);
-    }
-    r->open = kind;
-    rest_document__array(r->w, key);
-}
+/* Rows of one kind, of which the oldest are left out. */
+struct row_sum {
+    uint64_t count, bytes;
+    uint64_t count_over, bytes_over; /* left out until neither is above its limit */
+};
+
+struct rows {
+    struct json_write *w; /* NULL: they are only measured */
+    struct id job;
+    int open; /* the kind of the array that is open; -1: none */
+    struct row_sum sums[ROW_KIND_COUNT];
+    uint64_t left_out;
+};
 
 static void write_tokens(struct json_write *w, const struct store_tokens *t)
 {
@@ -29,40 +41,154 @@ static void write_tokens(struct json_write *w, const struct store_tokens *t)
     rest_document__i64_if_set(w, "cost_nusd", t->cost_nusd); /* exactly */
 }
 
-static void write_error(void *data, const struct store_error *e)
+static void put_iteration(struct json_write *w, const struct store_iteration *it)
 {
-    struct rows *r = data;
-    open_rows(r, STORE_ROW_ERROR, "errors");
-    rest_document__error(r->w, r->job, e);
+    json_write_object(w);
+    rest_document__i64(w, "id", (int64_t)it->row);
+    rest_document__i64(w, "iteration", it->iteration);
+    rest_document__text(w, "status", str_from_z(rest_document__iteration_word(it->status)));
+    rest_document__raw(w, "checkpoint", it->checkpoint);
+    rest_document__text(w, "hold_reason", it->hold_reason);
+    rest_document__raw(w, "result", it->result);
+    write_tokens(w, &it->tokens);
+    rest_document__time(w, "created_at", it->created_at);
+    json_write_end(w);
 }
 
-static void write_iteration(void *data, const struct store_iteration *it)
+static void put_usage(struct json_write *w, const struct store_usage *u)
 {
-    struct rows *r = data;
-    open_rows(r, STORE_ROW_ITERATION, "iterations");
-    json_write_object(r->w);
-    rest_document__i64(r->w, "id", (int64_t)it->row);
-    rest_document__i64(r->w, "iteration", it->iteration);
-    rest_document__text(r->w, "status", str_from_z(rest_document__iteration_word(it->status)));
-    rest_document__raw(r->w, "checkpoint", it->checkpoint);
-    rest_document__text(r->w, "hold_reason", it->hold_reason);
-    rest_document__raw(r->w, "result", it->result);
-    write_tokens(r->w, &it->tokens);
-    rest_document__time(r->w, "created_at", it->created_at);
-    json_write_end(r->w);
+    json_write_object(w);
+    rest_document__i64(w, "id", (int64_t)u->row);
+    rest_document__i64(w, "attempt", u->attempt);
+    rest_document__text(w, "phase", u->phase == STORE_PHASE_ACK ? STR("ack") : STR("heartbeat"));
+    write_tokens(w, &u->tokens);
+    rest_document__time(w, "created_at", u->created_at);
+    json_write_end(w);
 }
 
-static void write_usage(void *data, const struct store_usage *u)
+static void put_row(struct json_write *w, struct id job, struct row row)
 {
-    struct rows *r = data;
-    open_rows(r, STORE_ROW_USAGE, "usage");
-    json_write_object(r->w);
-    rest_document__i64(r->w, "id", (int64_t)u->row);
-    rest_document__i64(r->w, "attempt", u->attempt);
-    rest_document__text(r->w, "phase", u->phase == STORE_PHASE_ACK ? STR("ack") : STR("heartbeat"));
-    write_tokens(r->w, &u->tokens);
-    rest_document__time(r->w, "created_at", u->created_at);
-    json_write_end(r->w);
+    switch ((int)row.kind) {
+    case ROW_ERROR:
+        rest_document__error(w, job, row.rec);
+        break;
+    case ROW_ITERATION:
+        put_iteration(w, row.rec);
+        break;
+    default:
+        put_usage(w, row.rec);
+    }
+}
+
+static uint64_t row_bytes(struct id job, struct row row)
+{
+    struct buf b;
+    buf_init(&b, SIZE_MAX);
+    struct json_write w = json_write_to(&b);
+    put_row(&w, job, row);
+    uint64_t bytes = b.len + 1; /* and a comma */
+    buf_deinit(&b);
+    return bytes;
+}
+
+static void visit(struct rows *r, struct row row)
+{
+    struct row_sum *sum = &r->sums[row.kind];
+    if (r->w == NULL) {
+        sum->count++;
+        sum->bytes += row_bytes(r->job, row);
+        return;
+    }
+    if (sum->count_over > 0 || sum->bytes_over > 0) {
+        uint64_t bytes = row_bytes(r->job, row);
+        sum->count_over -= sum->count_over > 0 ? 1 : 0;
+        sum->bytes_over -= bytes < sum->bytes_over ? bytes : sum->bytes_over;
+        r->left_out++;
+        return;
+    }
+    if (r->open != (int)row.kind) {
+        if (r->open >= 0) {
+            json_write_end(r->w);
+        }
+        r->open = (int)row.kind;
+        rest_document__array(r->w, row_keys[row.kind]);
+    }
+    put_row(r->w, r->job, row);
+}
+
+static void visit_error(void *data, const struct store_error *e)
+{
+    visit(data, (struct row){ROW_ERROR, e});
+}
+
+static void visit_iteration(void *data, const struct store_iteration *it)
+{
+    visit(data, (struct row){ROW_ITERATION, it});
+}
+
+static void visit_usage(void *data, const struct store_usage *u)
+{
+    visit(data, (struct row){ROW_USAGE, u});
+}
+
+static void each_row(struct rows *r, struct store_snapshot *sn)
+{
+    struct store_rows_visitor visitor = {
+        .data = r, .error = visit_error, .iteration = visit_iteration, .usage = visit_usage};
+    store_snapshot_each_row(sn, r->job, &visitor);
+}
+
+/* Could the rows be more than a restore accepts, however large each of them is? */
+static bool may_be_too_large(const struct job *j, uint64_t room)
+{
+    const uint64_t tokens = 4096; /* numbers, times and names, with all that is escaped */
+    uint64_t most =
+        j->error_count * (uint64_t)(6 * (LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES) + tokens) +
+        j->iteration_count * (uint64_t)(2 * LIMIT_RESULT_BYTES + 6 * LIMIT_REASON_BYTES + tokens) +
+        j->usage_count * tokens;
+    return most > room || j->iteration_count > LIMIT_RESTORE_ROWS ||
+           j->usage_count > LIMIT_RESTORE_ROWS;
+}
+
+/* Decide how many of the oldest rows are left out: of iterations first, which are the largest. */
+static void plan_rows(struct rows *r, struct store_snapshot *sn, uint64_t room)
+{
+    static const enum row_kind order[] = {ROW_ITERATION, ROW_ERROR, ROW_USAGE};
+    struct rows measure = {.job = r->job, .open = -1};
+    uint64_t bytes = 0;
+    each_row(&measure, sn);
+    for (unsigned k = 0; k < ROW_KIND_COUNT; k++) {
+        bytes += measure.sums[k].bytes;
+    }
+    uint64_t over = bytes > room ? bytes - room : 0;
+    for (unsigned i = 0; i < COUNT_OF(order); i++) {
+        const struct row_sum *measured = &measure.sums[order[i]];
+        struct row_sum *sum = &r->sums[order[i]];
+        sum->count_over =
+            measured->count > LIMIT_RESTORE_ROWS ? measured->count - LIMIT_RESTORE_ROWS : 0;
+        sum->bytes_over = over < measured->bytes ? over : measured->bytes;
+        over -= sum->bytes_over;
+    }
+}
+
+/* The rows of a job whose element has that many bytes so far; returns how many are left out. */
+static uint64_t write_rows(struct json_write *w, const struct job *j, struct store_snapshot *sn,
+                           size_t bytes)
+{
+    struct rows rows = {.w = w, .job = j->id, .open = -1};
+    uint64_t used = (uint64_t)bytes + MEMBERS_BEHIND_BYTES;
+    uint64_t room = used < BACKUP_VERIFY_TEXT_BYTES ? BACKUP_VERIFY_TEXT_BYTES - used : 0;
+    if (j->error_count == 0 && j->iteration_count == 0 && j->usage_count == 0) {
+        return 0;
+    }
+    if (may_be_too_large(j, room)) {
+        plan_rows(&rows, sn, room);
+    }
+    each_row(&rows, sn);
+    if (rows.open >= 0) {
+        json_write_end(w);
+    }
+    return rows.left_out;
 }
 
 /* Until when j holds its unique key; 0 when it does not. */
@@ -97,11 +223,24 @@ static void write_waits(struct json_write *w, struct str ids)
     json_write_end(w);
 }
 
-/* What the document does not say. */
-static void write_rest(struct json_write *w, const struct job *j, struct store_snapshot *sn,
-                       bool secrets)
+/* A chain whose steps have credentials, which its document does not show. */
+static void write_chain(struct json_write *w, const struct svc_caller *who, const struct job *j)
 {
-    rest_document__object(w, "restore");
+    struct buf shown;
+    buf_init(&shown, SIZE_MAX);
+    struct json_write to = json_write_to(&shown);
+    svc_chain_show(who, j->chain_config, &to);
+    if (svc_chain_is_redacted(buf_str(&shown))) {
+        json_write_key(w, STR("chain_config"));
+        svc_chain_show_whole(who, j->chain_config, w);
+    }
+    buf_deinit(&shown);
+}
+
+/* What the document does not say. */
+static void write_rest(struct json_write *w, const struct svc_caller *who, const struct job *j,
+                       struct store_snapshot *sn, bool secrets)
+{
     rest_document__i64_if_set(w, "lease_token", (int64_t)j->lease_token);
     if (j->batch_counted) {
         rest_document__bool(w, "batch_counted", true);
@@ -111,27 +250,26 @@ static void write_rest(struct json_write *w, const struct job *j, struct store_s
     rest_document__i64_if_set(w, "total_cost_nusd", j->agent.total_cost_nusd);
     write_waits(w, j->waits_for);
     rest_backup_push__write(w, j, secrets);
-    json_write_end(w);
+    if (secrets && j->chain_config.len > 0) {
+        write_chain(w, who, j);
+    }
 }
 
-void rest_backup_job__write(struct json_write *w, const struct rest_call *c, const struct job *j,
-                            struct store_snapshot *sn, bool secrets)
+uint64_t rest_backup_job__write(struct json_write *w, const struct rest_call *c,
+                                const struct job *j, struct store_snapshot *sn, bool secrets)
 {
-    struct rows rows = {.w = w, .job = j->id};
-    struct store_rows_visitor visitor = {
-        .data = &rows, .error = write_error, .iteration = write_iteration, .usage = write_usage};
-    json_write_object(w);
     struct svc_caller who = rest_call__caller(c);
+    size_t from = w->out->len;
     who.urgencies = false; /* a backup is the same for everybody */
+    json_write_object(w);
     rest_document__job_members(w, &who, j);
-    if (j->error_count > 0 || j->iteration_count > 0 || j->usage_count > 0) {
-        store_snapshot_each_row(sn, j->id, &visitor);
-    }
-    if (rows.open != '\0') {
-        json_write_end(w);
-    }
-    write_rest(w, j, sn, secrets);
+    uint64_t left_out = write_rows(w, j, sn, w->out->len - from);
+    rest_document__object(w, "restore");
+    write_rest(w, &who, j, sn, secrets);
+    rest_document__i64_if_set(w, "rows_left_out", (int64_t)left_out);
     json_write_end(w);
+    json_write_end(w);
+    return left_out;
 }
 
 void rest_backup_job__write_queue(struct json_write *w, const struct rest_call *c, struct str name,

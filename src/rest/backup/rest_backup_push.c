@@ -2,6 +2,7 @@
 
 #include "fsm/command/push_target.h"
 #include "json/json_scan.h"
+#include "svc/svc_chain.h"
 
 void rest_backup_push__write_target(struct json_write *w, struct str push, bool secrets)
 {
@@ -46,6 +47,16 @@ static unsigned outcome_of(struct str word)
     return JOB_OUTCOME_NONE;
 }
 
+static void hold(struct job *j)
+{
+    if (!job_state_is_terminal(j->state)) {
+        j->state = JOB_HELD;
+        j->scheduled_at = j->lease_expires_at = WALL_NONE;
+        j->worker_id = STR_EMPTY;
+        j->hold_reason = STR("restored from a backup that contains no credentials");
+    }
+}
+
 void rest_backup_push__read(const struct rest_backup_push_job *in,
                             const struct rest_backup_push_in *rest, struct job *j)
 {
@@ -65,10 +76,14 @@ void rest_backup_push__read(const struct rest_backup_push_job *in,
         j->counted_bytes = (uint32_t)rest->counted_bytes;
         j->first_try_at = rest->first_try_at;
     }
-    if (!whole && had_secrets(in->push) && !job_state_is_terminal(j->state)) {
-        j->state = JOB_HELD;
-        j->scheduled_at = j->lease_expires_at = WALL_NONE;
-        j->worker_id = STR_EMPTY;
-        j->hold_reason = STR("restored from a backup that contains no credentials");
+    if (!whole && had_secrets(in->push)) {
+        hold(j);
+    }
+}
+
+void rest_backup_push__read_chain(struct str chain_config, struct job *j)
+{
+    if (chain_config.len > 0 && svc_chain_is_redacted(chain_config)) {
+        hold(j);
     }
 }

@@ -30,3 +30,5 @@ struct rest_backup_push_job {
 /* Into j, whose other members are set. rest may be NULL. */
 void rest_backup_push__read(const struct rest_backup_push_job *in,
                             const struct rest_backup_push_in *rest, struct job *j);
+/* The same for the later steps of its chain, if it has one. */
+void rest_backup_push__read_chain(struct str chain_config, struct job *j);

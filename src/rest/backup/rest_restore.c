@@ -59,6 +59,7 @@ struct restore {
     bool has_command;
 
     uint64_t restored, skipped;
+    uint64_t names_taken, over_limits; /* what is no job and was left out */
     unsigned retries;
     struct engine_op op;
     struct err err;
@@ -109,8 +110,18 @@ static void report_part(const struct restore *r, struct err *err)
     struct err why = *err;
     const char *hint = r->enqueue ? "send the backup again with skip set to that number"
                                   : "send the backup again: existing jobs are left unchanged";
+    bool unknown = r->enqueue && why.code == ERR_UNKNOWN_OUTCOME;
+    unsigned long long next = done + (unknown ? r->command.enqueue.count : 0);
     log_warn("restore stopped", LOG_U64("jobs", done), LOG_U64("of", backup->jobs),
-             LOG_Z("error", why.msg));
+             LOG_U64("unknown", next - done), LOG_Z("error", why.msg));
+    if (unknown) { /* whoever skips too few has them twice */
+        (void)err_set(err, why.code,
+                      "%llu of %llu jobs restored; outcome unknown for jobs[%llu] to jobs[%llu]: "
+                      "if they are in their queues, send the backup again with skip=%llu, else "
+                      "with skip=%llu",
+                      done, (unsigned long long)backup->jobs, done, next - 1, next, done);
+        return;
+    }
     (void)err_set(err, why.code, "%llu of %llu jobs restored, then: %.100s; to continue, %s", done,
                   (unsigned long long)backup->jobs, why.msg, hint);
 }
@@ -138,8 +149,47 @@ static bool has_other_checksum(const struct restore *r)
     return backup->has_checksum && !backup->checksum_fits;
 }
 
+struct warning {
+    uint64_t count; /* 0: there is nothing to warn of */
+    const char *text;
+};
+
+static void write_warnings(struct json_write *w, bool other_checksum,
+                           const struct warning *warnings, size_t count)
+{
+    bool any = other_checksum;
+    for (size_t i = 0; i < count; i++) {
+        any = any || warnings[i].count > 0;
+    }
+    if (!any) {
+        return;
+    }
+    rest_document__array(w, "warnings");
+    if (other_checksum) {
+        json_write_str(w, STR(CHECKSUM_DIFFERS));
+    }
+    for (size_t i = 0; i < count; i++) {
+        char text[160];
+        int n = snprintf(text, sizeof text, "%llu %s", (unsigned long long)warnings[i].count,
+                         warnings[i].text);
+        CHECK(n > 0 && (size_t)n < sizeof text);
+        if (warnings[i].count > 0) {
+            json_write_str(w, str_from(text, (size_t)n));
+        }
+    }
+    json_write_end(w);
+}
+
 static void reply(struct restore *r)
 {
+    const struct warning warnings[] = {
+        {r->names_taken, "schedules were not restored: other schedules have their names"},
+        {r->over_limits,
+         "webhooks, approval policies or budgets were not restored: the server has as many as it "
+         "can hold"},
+        {r->items.disabled,
+         "schedules are disabled: the backup does not contain their credentials"},
+    };
     log_info("restore finished", LOG_U64("restored_jobs", r->restored),
              LOG_U64("skipped_jobs", r->skipped));
     if (r->gone) {
@@ -156,12 +206,7 @@ static void reply(struct restore *r)
     rest_document__i64(&w, "restored_jobs", restored);
     rest_document__text(&w, "namespace", c->ns.len > 0 ? c->ns : STR("default"));
     rest_document__i64_if_set(&w, "skipped_jobs", skipped);
-    if (differs) {
-        json_write_key(&w, STR("warnings"));
-        json_write_array(&w);
-        json_write_str(&w, STR(CHECKSUM_DIFFERS));
-        json_write_end(&w);
-    }
+    write_warnings(&w, differs, warnings, COUNT_OF(warnings));
     json_write_end(&w);
     rest_call__reply(c, 200, &w);
 }
@@ -381,6 +426,8 @@ static void piece_done(struct engine_op *op)
     if (r->err.code == ERR_OK) {
         r->restored += r->enqueue ? result.count : result.affected;
         r->skipped += r->enqueue ? 0 : result.missing;
+        r->names_taken += r->enqueue ? 0 : result.remaining;
+        r->over_limits += r->enqueue ? 0 : result.attempt;
     }
     if (is_over(r)) {
         drop(r);
@@ -401,7 +448,7 @@ static void checked(struct restore *r)
     }
     r->stage = STAGE_APPLY;
     r->at_end = false;
-    r->items.count = r->sent = r->new_count = 0;
+    r->items.count = r->items.disabled = r->sent = r->new_count = 0;
     rest_restore_spool__rewind(r->spool, r->enqueue);
     in_pool(r, prepare_next, submit);
 }

@@ -7,6 +7,8 @@
 #include "base/limits.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
+#include "engine/engine_schedule.h"
+#include "fsm/command/push_target.h"
 #include "rest/backup/rest_backup_int.h"
 #include "rest/backup/rest_backup_push.h"
 #include "svc/svc_chain.h"
@@ -26,7 +28,7 @@ struct tokens_in {
 
 struct row_in {
     int64_t attempt, iteration;
-    struct str error, backtrace, status, phase, checkpoint, hold_reason, result;
+    struct str error, backtrace, worker_version, status, phase, checkpoint, hold_reason, result;
     struct wall created_at;
     struct tokens_in tokens;
 };
@@ -45,6 +47,7 @@ static const struct json_field row_rows[] = {
     JSON_I64(struct row_in, iteration, INT64_MIN, INT64_MAX, 0, "Iteration, from 1."),
     JSON_STR(struct row_in, error, 0, LIMIT_ERROR_BYTES, JSON_CUT, "What went wrong."),
     JSON_STR(struct row_in, backtrace, 0, LIMIT_BACKTRACE_BYTES, JSON_CUT, "Where."),
+    JSON_STR(struct row_in, worker_version, 0, LIMIT_WORKER_VERSION_BYTES, 0, "Worker's version."),
     JSON_STR(struct row_in, status, 0, LIMIT_NAME_BYTES, 0, "continue, done or hold."),
     JSON_STR(struct row_in, phase, 0, LIMIT_NAME_BYTES, 0, "ack or heartbeat."),
     JSON_RAW(struct row_in, checkpoint, LIMIT_RESULT_BYTES, 0, "Checkpoint."),
@@ -87,6 +90,7 @@ struct rest_in {
     struct str *waits_for;
     size_t waits_for_count;
     struct rest_backup_push_in push;
+    struct str chain_config;
 };
 
 static const struct json_field rest_rows[] = {
@@ -98,6 +102,8 @@ static const struct json_field rest_rows[] = {
               "Time until which it holds its unique key."),
     JSON_STRS(struct rest_in, waits_for, waits_for_count, 0, LIMIT_DEPENDS_ON, LIMIT_NAME_BYTES, 0,
               "Jobs that it still waits for."),
+    JSON_RAW(struct rest_in, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT,
+             "Chain definition, with credentials."),
     {JSON_ROW("push_target", "Target URL, with credentials.", JSON_KIND_RAW, JSON_ONLY_OBJECT),
      JSON_RANGE(0, LIMIT_PUSH_BYTES),
      .offset = JSON_OFFSET(struct rest_in, push.push_target, struct str)},
@@ -277,6 +283,12 @@ static void read_agent(const struct job_in *in, struct job *j)
     }
 }
 
+static struct str chain_of(const struct job_in *in)
+{
+    return in->restore != NULL && in->restore->chain_config.len > 0 ? in->restore->chain_config
+                                                                    : in->chain_config;
+}
+
 /* What a job of any format has. */
 static bool read_basics(struct rest_call *c, const struct job_in *in, struct job *j,
                         struct err *err)
@@ -293,7 +305,7 @@ static bool read_basics(struct rest_call *c, const struct job_in *in, struct job
     j->checkpoint = in->checkpoint;
     struct svc_caller who = rest_call__caller(c);
     return svc_names_internal(&who, "queue", in->queue, &j->queue, err) == ERR_OK &&
-           svc_chain_adopt(&who, in->chain_config, &j->chain_config, err) == ERR_OK;
+           svc_chain_adopt(&who, chain_of(in), &j->chain_config, err) == ERR_OK;
 }
 
 static void read_times(const struct job_in *in, struct job *j)
@@ -342,6 +354,7 @@ static bool read_job(struct rest_call *c, const struct job_in *in, struct job *j
                                                           .due_at = in->due_at,
                                                           .cron_until = in->cron_until},
                            in->restore != NULL ? &in->restore->push : NULL, j);
+    rest_backup_push__read_chain(chain_of(in), j);
     return read_basics(c, in, j, err) &&
            read_id("batch_id", in->batch_id, ID_BATCH, &j->batch_id, err) &&
            read_id("schedule_id", in->schedule_id, ID_SCHEDULE, &j->schedule_id, err) &&
@@ -380,7 +393,8 @@ static void add_rows(const struct job_in *in, struct id id, struct rest_restore_
         it->error = (struct store_error){.attempt = (uint32_t)r->attempt,
                                          .created_at = r->created_at,
                                          .error = r->error,
-                                         .backtrace = r->backtrace};
+                                         .backtrace = r->backtrace,
+                                         .version = r->worker_version};
     }
     for (size_t i = 0; i < in->iterations_count; i++) {
         const struct row_in *r = &in->iterations[i];
@@ -545,27 +559,47 @@ static bool add_queue(struct rest_call *c, const struct record_in *in,
     return rest_names__internal(c, "name", in->name, &it->name, err);
 }
 
+/* As for a new one: what no node can work out would never fire. */
+static bool check_times(struct rest_call *c, const struct store_schedule *s, struct err *err)
+{
+    struct zone *zone = NULL;
+    struct wall now = engine_time(c->rest->config.engine);
+    struct wall since = s->created_at.ns == 0 ? now : s->created_at;
+    struct wall next;
+    enum err_code code = engine_schedule_zone(s->timezone, &zone, err);
+    if (code != ERR_OK) {
+        (void)err_wrap(err, "timezone");
+    } else if ((code = engine_schedule_next(s->cron, zone, since, now, &next, err)) != ERR_OK) {
+        (void)err_wrap(err, "cron");
+    }
+    zone_free(zone);
+    return code == ERR_OK;
+}
+
 static bool add_schedule(struct rest_call *c, const struct record_in *in,
                          struct rest_restore_list *list, struct err *err)
 {
+    bool redacted = in->push.len > 0 && push_target_is_redacted(in->push);
     struct command_restore_item *it =
         add_item(list, COMMAND_RESTORE_SCHEDULE, in->payload.len + 1024);
     it->schedule =
         (struct store_schedule){.cron = in->cron,
-                                .timezone = in->timezone,
+                                .timezone = in->timezone.len > 0 ? in->timezone : STR("UTC"),
                                 .payload = in->payload.len > 0 ? in->payload : STR("null"),
                                 .unique_key = in->unique_key,
                                 .tags = in->tags,
                                 .push = in->push,
                                 .max_retries = (uint32_t)in->max_retries,
                                 .priority = (uint8_t)in->priority,
-                                .enabled = in->enabled,
+                                .enabled = in->enabled && !redacted,
                                 .created_at = in->created_at,
                                 .updated_at = in->updated_at,
                                 .last_run = in->last_run,
                                 .next_run = in->next_run};
+    list->disabled += in->enabled && redacted ? 1 : 0;
     return id_parse(in->id, ID_SCHEDULE, &it->id)
-               ? rest_names__internal(c, "name", in->name, &it->schedule.name, err) &&
+               ? check_times(c, &it->schedule, err) &&
+                     rest_names__internal(c, "name", in->name, &it->schedule.name, err) &&
                      rest_names__internal(c, "queue", in->queue, &it->schedule.queue, err)
                : bad(err, "id", in->id);
 }

@@ -602,7 +602,7 @@ static const struct rest_answer_member backup[] = {
     {"batches",           "[any]",    "Batches of these jobs."},
     {"budgets",           "[any]",    "Budgets, without amounts spent."},
     {"approval_policies", "[any]",    "Approval policies."},
-    {"meta",              "{any}",    "Format, number of jobs, checksum."},
+    {"meta",              "{any}",    "Format, number of jobs, checksum, and rows_left_out."},
 };
 
 static const struct rest_answer_member restored[] = {
@@ -611,7 +611,7 @@ static const struct rest_answer_member restored[] = {
     {"namespace",     "string",  "Namespace that was restored into."},
     {"skipped_jobs?", "integer", "Jobs that already existed."},
     {"failed_jobs?",  "integer", "Jobs that could not be restored."},
-    {"warnings?",     "[string]", "Problems of the backup that did not prevent the restore."},
+    {"warnings?",     "[string]", "Problems that did not prevent the restore, and what was not restored."},
 };
 
 #define MEMBERS(list) .members = (list), .count = COUNT_OF(list)

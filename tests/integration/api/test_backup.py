@@ -318,6 +318,8 @@ class Hostile(BackupTest):
             ({"jobs": [good], "meta": 1}, "VALIDATION_ERROR", "meta"),
             ({"jobs": [good], "namespace": "No Name"}, "VALIDATION_ERROR", "namespace"),
             ({"jobs": [good], "namespace": "a::b"}, "VALIDATION_ERROR", "namespace"),
+            ({"jobs": [good], "namespace": 5}, "VALIDATION_ERROR", "namespace"),
+            ({"jobs": [good], "namespace": ["team"]}, "VALIDATION_ERROR", "namespace"),
         ]
         bad_jobs = [
             {"queue": ""}, {"queue": "a\nb"}, {"queue": "x" * 300}, {"queue": 7}, {"priority": 9},
@@ -343,6 +345,10 @@ class Hostile(BackupTest):
                                                             "rate_window_ms": 1})]
         rows += [({"jobs": [good], "schedules": [s], "meta": {"format": 2}}, None, None)
                  for s in ({}, {"id": "sched_1"}, {"id": "sched_" + "0" * 25 + "1"})]
+        schedule = {"id": "sched_" + "0" * 25 + "1", "name": "n", "queue": "q", "cron": "@daily", "payload": {}}
+        rows += [({"jobs": [good], "schedules": [{**schedule, field: value}], "meta": {"format": 2}},
+                  "VALIDATION_ERROR", field)
+                 for field, value in (("cron", "nonsense"), ("cron", ""), ("timezone", "Moon/Base"))]
         rows += [({"jobs": [good], "webhooks": [h], "meta": {"format": 2}}, None, None)
                  for h in ({}, {"id": "h"}, {"id": "h", "url": "ftp://x", "retry_limit": 1},
                            {"url": "http://x", "retry_limit": 1},
@@ -425,6 +431,44 @@ class Hostile(BackupTest):
         for _ in members:
             self.api.ack(self.api.fetch(self.queue)["job_id"])
         self.server.check_alive()
+
+    def test_what_is_left_out_is_told(self):
+        with Server("--rate-limit-enabled=false") as server:
+            api = server.client()
+            api.must(api.post("/api/v1/schedules", {"name": "mine", "queue": "q", "cron": "@daily", "payload": 1}), 201)
+            schedule = {"id": "sched_" + "0" * 25 + "1", "name": "mine", "queue": "q", "cron": "@daily",
+                        "timezone": "", "payload": {}, "enabled": True, "created_at": "2026-01-01T00:00:00Z"}
+            hooks = [{"id": f"hook-{i}", "url": "http://localhost:1", "retry_limit": 1} for i in range(258)]
+            body = {"jobs": [], "schedules": [schedule, {**schedule, "id": "sched_" + "0" * 25 + "2", "name": "other"}],
+                    "webhooks": hooks, "meta": {"format": 2}}
+            warnings = self.restore(body, api)["warnings"]
+            self.assertEqual([w.split(":")[0] for w in warnings], [
+                "1 schedules were not restored", "2 webhooks, approval policies or budgets were not restored"])
+            self.assertEqual(api.must(api.get("/api/v1/schedules/other"))["timezone"], "UTC")
+
+    def test_a_job_that_would_be_too_large_is_backed_up_without_its_oldest_rows(self):
+        """One element of a backup may have 128 MiB: a job may have more, and a backup must be of use."""
+        with Server("--rate-limit-enabled=false") as server:
+            api = server.client()
+            large = "r" * 1_040_000
+            job = self.job(id="job_" + "0" * 24 + "1b", agent={"iteration": 64}, iterations=[
+                {"iteration": i + 1, "status": "continue", "checkpoint": large, "result": large,
+                 "created_at": "2026-01-01T00:00:00Z"} for i in range(63)],
+                errors=[{"error": "e", "attempt": 1, "worker_version": "1.4.2", "created_at": "2026-01-01T00:00:00Z"}])
+            self.restore({"jobs": [job], "meta": {"format": 2}}, api)
+            for _ in range(3):
+                api.fetch(self.queue)
+                api.ack(job["id"], agent_status="continue", checkpoint=large, result=large)
+            backup = api.get(PATH).body
+            whole = json.loads(backup)
+            rows = whole["meta"]["rows_left_out"]
+            self.assertIn(rows, (2, 3, 4))
+            self.assertEqual(whole["jobs"][0]["restore"]["rows_left_out"], rows)
+            self.assertEqual(whole["jobs"][0]["errors"][0]["worker_version"], "1.4.2")
+            self.assertEqual([i["iteration"] for i in whole["jobs"][0]["iterations"]], list(range(rows + 1, 67)))
+            api.must(api.delete("/api/v1/jobs/" + job["id"]))
+            self.assertEqual(self.restore(backup, api)["restored_jobs"], 1)
+            self.assertEqual(api.job(job["id"])["errors"][0]["worker_version"], "1.4.2")
 
     def test_counters_as_high_as_they_may_be_leave_room_to_count_on(self):
         """Leases have numbers of one counter for all namespaces: whoever restores must not use it up."""

@@ -617,6 +617,38 @@ class Backups(PushTest):
                 self.ended(job_id, state, api)
         self.assertEqual([d.headers["authorization"] for d in target.taken()], ["Bearer kept-secret"])
 
+    def test_schedules_and_steps_of_chains_without_credentials_wait(self):
+        target = self.receiver()
+        queue, name = unique("push"), unique("sched")
+        push = {"url": target.url(), "auth": {"type": "bearer", "token": "kept-secret"}}
+        for ns in ("default", "team"):
+            api = self.api.with_headers(X_Corvo_Namespace=ns)
+            first = api.enqueue(queue, {}, chain={"steps": [{"queue": queue}, {"queue": queue, "push": push}]})
+            api.must(api.post("/api/v1/schedules", {
+                "name": name, "queue": queue, "cron": "@every 1s", "enabled": False, "payload": {}, "push": push}), 201)
+            for query, state, count in (("", "held", 0), ("?include_secrets=true", "pending", 1)):
+                backup = api.get("/api/v1/admin/backup" + query).json
+                schedule, = (s for s in backup["schedules"] if s["name"] == name)
+                job, = (j for j in backup["jobs"] if j["id"] == first)
+                self.assertEqual("kept-secret" in str(backup), count == 1)
+                body = {"jobs": [job], "schedules": [{**schedule, "enabled": True}], "namespace": ns,
+                        "meta": {"format": 2}}
+                with self.subTest(ns=ns, state=state), Server("--rate-limit-enabled=false",
+                                                                       "--outgoing-allow=127.0.0.1") as server:
+                    there = server.client().with_headers(X_Corvo_Namespace=ns)
+                    answer = there.must(there.post("/api/v1/admin/restore", body))
+                    self.assertEqual(there.job(first)["state"], state)
+                    self.assertEqual(there.must(there.get("/api/v1/schedules/" + name))["enabled"], count == 1)
+                    if count == 0:
+                        self.assertIn("1 schedules are disabled", answer["warnings"][0])
+                        self.assertIn("no credentials", there.job(first)["hold_reason"])
+                    else:
+                        before = len(target.taken())
+                        there.ack(there.fetch(queue)["job_id"])
+                        target.wait_for(before + 2)  # of the chain and of the schedule
+            self.assertEqual({d.headers["authorization"] for d in target.taken()}, {"Bearer kept-secret"})
+            api.must(api.delete("/api/v1/schedules/" + name))
+
 
 class Http2Target:
     """Speaks HTTP/2 over TLS and nothing else. Answers once `wanted` requests are under way on one connection."""

@@ -361,6 +361,9 @@ class Backup(FakeTest):
         self.assertEqual(self.ok(corvo.run("backup", "create", "-")).encode(), text)
         self.assertEqual(self.ok(corvo.run("admin", "backup")).encode(), text)
         self.ok(corvo.run("admin", "backup", "-o", self.file))
+        for args in (("backup", "create", self.file), ("admin", "backup", "-o", self.file)):
+            self.ok(corvo.run(*args, "--include-secrets"))
+            self.assertEqual(fake.requests[-1].query, {"include_secrets": "true"})
 
     def test_what_is_no_file_is_not_replaced_by_a_backup(self):
         fake, corvo = self.serve({})
@@ -401,6 +404,10 @@ class Backup(FakeTest):
             self.write(value)
             self.failed(corvo.run("backup", "verify", self.file), message)
         self.failed(corvo.run("backup", "verify", str(self.folder / "none")), "Error: ")
+        self.write({**BACKUP, "jobs": [{**JOB, "payload": "x" * (128 << 20)}]})
+        self.failed(corvo.run("backup", "verify", self.file), "the backup is too large to be restored: jobs[0]")
+        self.write({**BACKUP, "meta": {"format": 2, "rows_left_out": 3}})
+        self.assertIn("3 rows", corvo.run("backup", "verify", self.file).stderr)
 
     def test_restore(self):
         fake, corvo = self.serve({"POST /admin/restore": {"status": "ok", "restored_jobs": 1,
@@ -416,7 +423,8 @@ class Backup(FakeTest):
         self.ok(corvo.run("admin", "restore", "-", stdin='{"jobs":[]}'))
         fake.routes["POST /admin/restore"] = {"status": "ok", "restored_jobs": 1, "skipped_jobs": 2,
                                               "failed_jobs": 3, "namespace": "acme"}
-        done = corvo.run("backup", "restore", self.file)
+        done = corvo.run("backup", "restore", self.file, "--skip", "500")
+        self.assertEqual(fake.requests[-1].query, {"verify": "true", "skip": "500"})
         self.assertEqual((done.returncode, done.stdout), (0, "Restored 1 jobs into acme\n"))
         self.assertEqual(done.stderr, "2 jobs already existed\n3 jobs could not be restored\n")
 

@@ -4579,7 +4579,7 @@ export interface components {
             created_at: string;
             /** @description Jobs with their errors, iterations and usage. */
             jobs: unknown[];
-            /** @description Format, number of jobs, checksum. */
+            /** @description Format, number of jobs, checksum, and rows_left_out. */
             meta: {
                 [key: string]: unknown;
             };
@@ -7591,7 +7591,7 @@ export interface components {
             skipped_jobs?: number;
             /** @description ok */
             status: string;
-            /** @description Problems of the backup that did not prevent the restore. */
+            /** @description Problems that did not prevent the restore, and what was not restored. */
             warnings?: string[];
         };
         Role: {
