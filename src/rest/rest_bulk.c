@@ -251,6 +251,7 @@ static void do_all(struct rest_call *c)
                                        .priority = b->priority,
                                        .queue = b->queue,
                                        .reason = b->reason,
+                                       .fit = b->fit,
                                        .ids = b->ids,
                                        .count = b->count}};
     rest_call__submit(c, &command, 0, all_done);
@@ -343,6 +344,7 @@ static void put(struct rest_call *c, uint64_t total)
                                            .ns = c->ns,
                                            .scope = c->caller.scope,
                                            .filter = b->filter,
+                                           .fit = b->fit,
                                            .total = total,
                                            .errors = b->errors,
                                            .ids = b->ids,

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "engine/engine_cluster.h"
 #include "rest/rest_bulk_int.h"
 #include "rest/rest_search_int.h"
 #include "svc/svc_bulk.h"
@@ -27,6 +28,18 @@ static bool read_filter(struct rest_call *c, struct str json, struct view_filter
 }
 
 /* A request */
+
+/* What the machine looks at once more, since a job may go on between the view's answer and the
+ * change: nothing while a member of the cluster could not read that. */
+static struct job_fit fit_of(const struct rest_call *c, const struct view_filter *f)
+{
+    if (engine_cluster_reads(c->rest->config.engine) < COMMAND_ENTRY_NAMED) {
+        return (struct job_fit){0};
+    }
+    return (struct job_fit){.states = f->states,
+                            .priorities = f->has_priority ? 1U << f->priority : 0,
+                            .queue = f->queue};
+}
 
 struct found {
     struct view_filter filter;
@@ -107,6 +120,7 @@ void rest_bulk_filter__find(struct rest_call *c,
                         err.msg);
         return;
     }
+    b->fit = fit_of(c, &f->filter);
     c->ask_kind = view_search_kind(&f->filter);
     rest_call__on_view(c, look, looked);
 }

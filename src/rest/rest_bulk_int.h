@@ -28,8 +28,9 @@ struct rest_bulk {
     struct str queue; /* internal name */
     struct str reason;
     struct str filter;
-    unsigned states; /* as bits: in these the action changes a job */
-    void *found;     /* of a filter: rest_bulk_filter.c's own */
+    struct job_fit fit; /* what of the filter is looked at once more when the jobs are changed */
+    unsigned states;    /* as bits: in these the action changes a job */
+    void *found;        /* of a filter: rest_bulk_filter.c's own */
     bool async;
     bool dry_run;
     struct id *ids; /* what is to be done, each once */

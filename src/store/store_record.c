@@ -289,14 +289,20 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
 
 /* Operations of which a step did not take its whole list say so, and those of a key with a scope
  * what that is. */
-enum { BULK_PARTS_VERSION = 2, BULK_QUEUE_VERSION = 3, BULK_SCOPE_VERSION = 4 };
+enum {
+    BULK_PARTS_VERSION = 2,
+    BULK_QUEUE_VERSION = 3,
+    BULK_SCOPE_VERSION = 4,
+    BULK_FIT_VERSION = 5, /* with a scope or without */
+};
 
 static uint8_t bulk_version(const struct store_bulk *b)
 {
-    return store_bulk_is_queue(b) ? BULK_QUEUE_VERSION
-           : b->scope.len > 0     ? BULK_SCOPE_VERSION
-           : b->parts > 0         ? BULK_PARTS_VERSION
-                                  : RECORD_VERSION;
+    return store_bulk_is_queue(b)     ? BULK_QUEUE_VERSION
+           : !job_fit_is_any(&b->fit) ? BULK_FIT_VERSION
+           : b->scope.len > 0         ? BULK_SCOPE_VERSION
+           : b->parts > 0             ? BULK_PARTS_VERSION
+                                      : RECORD_VERSION;
 }
 
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
@@ -328,8 +334,11 @@ void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
     } else if (version != RECORD_VERSION) {
         pack_u32(out, b->parts);
     }
-    if (version == BULK_SCOPE_VERSION) {
+    if (version >= BULK_SCOPE_VERSION) {
         pack_text(out, b->scope);
+    }
+    if (version == BULK_FIT_VERSION) {
+        job_fit_pack(&b->fit, out);
     }
 }
 
@@ -358,15 +367,17 @@ bool store_record_decode_bulk(struct str value, struct store_bulk *out)
     out->filter = unpack_text(&u);
     out->error = unpack_text(&u);
     bool queue = version == BULK_QUEUE_VERSION;
-    bool scope = version == BULK_SCOPE_VERSION;
+    bool scope = version >= BULK_SCOPE_VERSION;
     out->parts = scope || version == BULK_PARTS_VERSION ? unpack_u32(&u) : 0;
     out->scope = scope ? unpack_text(&u) : STR_EMPTY;
+    out->fit = version == BULK_FIT_VERSION ? job_fit_unpack(&u) : (struct job_fit){0};
     out->until = queue ? id_unpack(&u) : ID_NONE;
     out->in_done = queue && unpack_bool(&u);
     if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED ||
         queue != store_bulk_is_queue(out) || version < RECORD_VERSION ||
-        version > BULK_SCOPE_VERSION || out->parts > out->steps ||
-        (version == BULK_PARTS_VERSION && out->parts == 0) || scope != (out->scope.len > 0)) {
+        version > BULK_FIT_VERSION || out->parts > out->steps ||
+        (version == BULK_PARTS_VERSION && out->parts == 0) ||
+        (version == BULK_SCOPE_VERSION && out->scope.len == 0)) {
         return false;
     }
     memcpy(out->cursor.b, cursor.ptr, ID_BYTES);

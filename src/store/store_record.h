@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "core/job.h"
+#include "core/job_fit.h"
 
 struct store_queue {
     bool paused;
@@ -136,7 +137,8 @@ struct store_bulk {
     struct str scope; /* queues that whoever put it may touch; empty: all */
     struct str queue; /* to move to, to clear or to delete */
     struct str reason;
-    struct str filter; /* a JSON object, as the caller wrote it */
+    struct str filter;  /* a JSON object, as the caller wrote it */
+    struct job_fit fit; /* by filter: others are passed over; of an earlier version: any */
     struct str error;
 };
 

@@ -432,6 +432,13 @@ static struct command webhook_mark(void)
     return (struct command){.webhook_mark = {.items = items, .count = COUNT_OF(items)}};
 }
 
+static struct job_fit fit(void)
+{
+    return (struct job_fit){.states = 1U << JOB_DEAD | 1U << JOB_CANCELLED,
+                            .priorities = 1U << JOB_PRIORITY_HIGH,
+                            .queue = STR("mail.out")};
+}
+
 static struct command jobs(void)
 {
     static struct id ids[3];
@@ -444,6 +451,7 @@ static struct command jobs(void)
                                      .priority = JOB_PRIORITY_HIGH,
                                      .queue = STR("mail.in"),
                                      .reason = STR("by hand"),
+                                     .fit = fit(),
                                      .ids = ids,
                                      .count = COUNT_OF(ids)}};
 }
@@ -472,6 +480,7 @@ static struct command bulk_put(void)
                                          .reason = STR("by hand"),
                                          .ns = STR("acme"),
                                          .scope = STR("mail.*, news"),
+                                         .fit = fit(),
                                          .total = 3,
                                          .errors = 1,
                                          .ids = ids,

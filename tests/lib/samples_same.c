@@ -200,6 +200,13 @@ void samples_same_worker(const struct store_worker *got, const struct store_work
     assert_int_equal(got->last_heartbeat.ns, want->last_heartbeat.ns);
 }
 
+static void same_fit(const struct job_fit *got, const struct job_fit *want)
+{
+    assert_int_equal(got->states, want->states);
+    assert_int_equal(got->priorities, want->priorities);
+    expect_str(got->queue, want->queue);
+}
+
 void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *want)
 {
     assert_int_equal(got->status, want->status);
@@ -224,6 +231,7 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     expect_str(got->queue, want->queue);
     expect_str(got->reason, want->reason);
     expect_str(got->filter, want->filter);
+    same_fit(&got->fit, &want->fit);
     expect_str(got->error, want->error);
 }
 
@@ -368,6 +376,7 @@ static void same_jobs(const struct command *got, const struct command *want)
     assert_int_equal(got->jobs.priority, want->jobs.priority);
     expect_str(got->jobs.queue, want->jobs.queue);
     expect_str(got->jobs.reason, want->jobs.reason);
+    same_fit(&got->jobs.fit, &want->jobs.fit);
     assert_int_equal(got->jobs.count, want->jobs.count);
     for (size_t i = 0; i < want->jobs.count; i++) {
         same_id(got->jobs.ids[i], want->jobs.ids[i]);
@@ -492,6 +501,7 @@ static void same_bulk_put(const struct command *got, const struct command *want)
     expect_str(g->ns, w->ns);
     expect_str(g->scope, w->scope);
     expect_str(g->filter, w->filter);
+    same_fit(&g->fit, &w->fit);
     assert_int_equal(g->total, w->total);
     assert_int_equal(g->errors, w->errors);
     same_ids(g->ids, g->count, w->ids, w->count);

@@ -27,8 +27,8 @@ static struct bulk *find(const struct machine *m, struct id id)
 
 static char *own_texts(struct store_bulk *rec)
 {
-    struct str *texts[] = {&rec->ns,     &rec->scope,  &rec->queue,
-                           &rec->reason, &rec->filter, &rec->error};
+    struct str *texts[] = {&rec->ns,     &rec->scope, &rec->queue,    &rec->reason,
+                           &rec->filter, &rec->error, &rec->fit.queue};
     return entry__own_texts(texts, COUNT_OF(texts));
 }
 
@@ -170,6 +170,7 @@ void apply_bulk_put(struct machine *m, const struct command *command, struct res
         .queue = c->queue,
         .reason = c->reason,
         .filter = c->filter,
+        .fit = c->fit,
     };
     struct bulk *b = bulk_new(m, ids__new(m), &rec);
     m->bulk_puts++;
@@ -303,6 +304,7 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
                                 .priority = b->rec.priority,
                                 .queue = b->rec.queue,
                                 .reason = b->rec.reason,
+                                .fit = b->rec.fit,
                                 .ids = c->ids,
                                 .count = c->count};
     apply_jobs__each(m, &jobs, b->rec.ns, r);

@@ -237,8 +237,10 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
         }
         struct job j;
         enum store_family family;
-        bool found =
-            jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
+        /* One that has left the filter since it was found counts as one that has gone: somebody
+         * else has done something to it, and was told so. */
+        bool found = jobs__need(m, cj->ids[i], &j, &family, r) &&
+                     queue_name_is_visible(ns, j.queue) && job_fit_has(&cj->fit, &j);
         enum job_state before = found ? j.state : JOB_SCHEDULED;
         if (found && actions[cj->action](m, cj, &j, family, r)) {
             r->affected++;

@@ -11,8 +11,8 @@
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
     [COMMAND_ENQUEUE] = 3,    [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
-    [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
-    [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
+    [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 3,
+    [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 3,
     [COMMAND_BATCH_OPEN] = 3, [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
 };
 
@@ -29,8 +29,17 @@ static unsigned ack_flags(const struct command_ack *ack)
 /* Records with quotas are of version 2: a member that does not know them must not take them. */
 enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
 
-/* Bulk operations of those who may touch some queues only are of version 2, for the same reason. */
-enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2 };
+/* Bulk operations of those who may touch some queues only are of version 2, for the same reason;
+ * those whose filter is looked at once more, of version 3. */
+enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2, BULK_WITH_FIT = 3 };
+enum { JOBS_WITHOUT_FIT = 2, JOBS_WITH_FIT = 3 };
+
+static uint8_t bulk_version(const struct command_bulk_put *b)
+{
+    return !job_fit_is_any(&b->fit) ? BULK_WITH_FIT
+           : b->scope.len > 0       ? BULK_WITH_SCOPE
+                                    : BULK_WITHOUT_SCOPE;
+}
 
 /* Claims are of version 3 only when the worker names its version, which not every member may read,
  * and of version 4 only when they may hold nothing. */
@@ -78,7 +87,9 @@ static uint8_t least_version(const struct command *c)
     case COMMAND_CLAIM:
         return claim_version(&c->claim);
     case COMMAND_BULK_PUT:
-        return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
+        return bulk_version(&c->bulk_put);
+    case COMMAND_JOBS:
+        return job_fit_is_any(&c->jobs.fit) ? JOBS_WITHOUT_FIT : JOBS_WITH_FIT;
     case COMMAND_NAMED_PUT:
         return c->named_put.job->job.name.len > 0 ? PUT_WITH_NAME : PUT_WITHOUT_NAME;
     case COMMAND_REPLAY:
@@ -446,6 +457,10 @@ static void encode_jobs(const struct command *c, struct buf *out)
     pack_text(out, j->queue);
     pack_text(out, j->reason);
     pack_ids(out, j->ids, j->count);
+    if (version_of(c) >= JOBS_WITH_FIT) {
+        CHECK(j->lenient);
+        job_fit_pack(&j->fit, out);
+    }
 }
 
 static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
@@ -458,6 +473,10 @@ static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
     j->queue = unpack_text(u);
     j->reason = unpack_text(u);
     j->ids = unpack_ids(u, a, &j->count);
+    if (c->version >= JOBS_WITH_FIT) {
+        j->fit = job_fit_unpack(u);
+        u->bad |= !j->lenient;
+    }
     if (j->action < COMMAND_JOB_RETRY || (!j->lenient && j->count != 1)) {
         u->bad = true;
     }
@@ -624,6 +643,9 @@ static void encode_bulk_put(const struct command *c, struct buf *out)
     if (version_of(c) >= BULK_WITH_SCOPE) {
         pack_text(out, b->scope);
     }
+    if (version_of(c) >= BULK_WITH_FIT) {
+        job_fit_pack(&b->fit, out);
+    }
 }
 
 static void decode_bulk_put(struct unpack *u, struct arena *a, struct command *c)
@@ -640,6 +662,9 @@ static void decode_bulk_put(struct unpack *u, struct arena *a, struct command *c
     b->errors = unpack_u64(u);
     b->ids = unpack_ids(u, a, &b->count);
     b->scope = c->version >= BULK_WITH_SCOPE ? unpack_text(u) : STR_EMPTY;
+    if (c->version >= BULK_WITH_FIT) {
+        b->fit = job_fit_unpack(u);
+    }
     if (b->action < COMMAND_JOB_RETRY) {
         u->bad = true;
     }

@@ -453,15 +453,17 @@ static enum err_code check_heartbeat(const struct command *c, const struct comma
 static enum err_code check_jobs(const struct command *c, const struct command_limits *limits,
                                 struct err *err)
 {
+    const struct command_jobs *j = &c->jobs;
     (void)limits;
-    if (c->jobs.count == 0 || c->jobs.count > LIMIT_BULK_SYNC) {
+    if (j->count == 0 || j->count > LIMIT_BULK_SYNC) {
         return err_set(err, ERR_BULK, "job_ids must have 1 to %d ids in one step", LIMIT_BULK_SYNC);
     }
-    if (c->jobs.action == COMMAND_JOB_MOVE &&
-        check_queue_name(&top, "queue", c->jobs.queue, err) != ERR_OK) {
+    if ((j->action == COMMAND_JOB_MOVE &&
+         check_queue_name(&top, "queue", j->queue, err) != ERR_OK) ||
+        check_text(&top, "filter.queue", j->fit.queue, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK) {
         return err->code;
     }
-    return check_text(&top, "reason", c->jobs.reason, LIMIT_REASON_BYTES, err);
+    return check_text(&top, "reason", j->reason, LIMIT_REASON_BYTES, err);
 }
 
 static enum err_code check_replay(const struct command *c, const struct command_limits *limits,
@@ -603,6 +605,7 @@ static enum err_code check_bulk_put(const struct command *c, const struct comman
     }
     if (check_json(&top, "filter", b->filter, LIMIT_BULK_FILTER_BYTES, err) != ERR_OK ||
         check_text(&top, "namespace", b->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "filter.queue", b->fit.queue, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "queue_scope", b->scope, LIMIT_QUEUE_SCOPE_BYTES, err) != ERR_OK) {
         return err->code;
     }

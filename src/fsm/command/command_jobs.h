@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "base/str.h"
+#include "core/job_fit.h"
 
 /* The numbers are on the wire. */
 enum command_job_action {
@@ -32,6 +33,8 @@ struct command_jobs {
     uint8_t priority; /* for a change of it */
     struct str queue; /* to move to */
     struct str reason;
+    struct job_fit
+        fit; /* of a filter: others are passed over as if they were missing; lenient only */
     struct id *ids;
     size_t count;
 };
@@ -43,11 +46,12 @@ struct command_bulk_put {
     uint8_t priority;
     struct str queue;
     struct str reason;
-    struct str ns;     /* only jobs that are visible there */
-    struct str scope;  /* of these, jobs of these queues (core/queue_scope.h); empty: of all */
-    struct str filter; /* a JSON object; empty: by ids */
-    uint64_t total;    /* jobs that are meant, as far as is known */
-    uint64_t errors;   /* of these, what was no id at all: done with */
+    struct str ns;      /* only jobs that are visible there */
+    struct str scope;   /* of these, jobs of these queues (core/queue_scope.h); empty: of all */
+    struct str filter;  /* a JSON object; empty: by ids */
+    struct job_fit fit; /* what of it each step looks at once more */
+    uint64_t total;     /* jobs that are meant, as far as is known */
+    uint64_t errors;    /* of these, what was no id at all: done with */
     struct id *ids;
     size_t count;
 };

@@ -321,6 +321,55 @@ class ByFilter(BulkTest):
             "action": "hold", "filter": {"queue": "other::q"}}), 400, "BULK_ERROR", "queue")
 
 
+class Meanwhile(BulkTest):
+    """A job that is no longer as the filter says when its turn comes is passed over."""
+
+    DEAD = 4000
+
+    def beside(self, work, **bulk):
+        """The answer or the finished task of a bulk operation, and what work(i) gave meanwhile."""
+        def run(i):
+            if i > 0:
+                return work(i - 1)
+            answer = self.bulk(**bulk)
+            return self.wait_over(answer) if "bulk_operation_id" in answer else answer
+        answer, *results = in_threads(4, run)
+        return answer, [one for result in results for one in result]
+
+    def test_a_retried_job_is_not_deleted_with_the_dead_ones(self):
+        for fields in ({}, {"async": True}):
+            with self.subTest(**fields):
+                queue = unique("dead")
+                ids = self.enqueue_many(self.DEAD, queue)
+                self.bulk("hold", job_ids=ids)
+                self.bulk("reject", job_ids=ids)
+
+                def retry(i):
+                    return [job for job in ids[::-1][i:600:3]
+                            if self.api.post(f"/api/v1/jobs/{job}/retry").status == 200]
+                answer, retried = self.beside(retry, action="delete", **fields,
+                                              filter={"queue": queue, "state": ["dead"]})
+                self.assertEqual([self.api.state(job) for job in retried],
+                                 ["pending"] * len(retried))
+                self.assertEqual(answer["affected"], self.DEAD - len(retried))
+
+    def test_a_job_that_a_worker_has_is_not_cancelled_with_those_that_wait(self):
+        ids = self.enqueue_many(self.DEAD)
+
+        def work(_):
+            fetched = []
+            while len(fetched) < 300:
+                jobs = self.api.fetch_batch(self.queue, count=2, timeout=1)
+                if not jobs:
+                    break
+                fetched += [job["job_id"] for job in jobs]
+            return fetched
+        answer, fetched = self.beside(work, action="cancel",
+                                      filter={"queue": self.queue, "state": ["pending"]})
+        self.assertEqual({self.api.state(job) for job in fetched}, {"active"} if fetched else set())
+        self.assertEqual(answer["affected"], len(ids) - len(fetched))
+
+
 class LateView(BulkTest):
     """Searches are not waited for here, so the view is often behind when it is asked."""
 

@@ -11,7 +11,7 @@ static const struct compare_field fields[] = {
 #define FIELD(kind, member) {#member, COMPARE_##kind, offsetof(struct store_bulk, member)}
     FIELD(U32, lists), FIELD(U32, steps), FIELD(U32, parts), FIELD(U64, total), FIELD(U64, processed),
     FIELD(U64, affected), FIELD(U64, errors), FIELD(STR, queue), FIELD(STR, filter),
-    FIELD(STR, error), FIELD(ID, cursor), FIELD(WALL, created_at), FIELD(WALL, updated_at),
+    FIELD(STR, error), FIELD(U32, fit.states), FIELD(U32, fit.priorities), FIELD(STR, fit.queue), FIELD(ID, cursor), FIELD(WALL, created_at), FIELD(WALL, updated_at),
     FIELD(WALL, finished_at),
 #undef FIELD
 };

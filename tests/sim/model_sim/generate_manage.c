@@ -39,6 +39,23 @@ static void fill_ids(struct generate *g, struct command_jobs *c, unsigned states
     }
 }
 
+/* What a filter says, mostly of jobs as the action is meant for. */
+static struct job_fit pick_fit(struct generate *g, unsigned states)
+{
+    struct job_fit fit = {0};
+    if (generate_pick_chance(g, 60)) {
+        fit.states = generate_pick_chance(g, 70) ? states & ((1U << JOB_STATE_COUNT) - 1)
+                                                 : 1U << generate_pick_below(g, JOB_STATE_COUNT);
+    }
+    if (generate_pick_chance(g, 20)) {
+        fit.priorities = 1U << generate_pick_below(g, 3);
+    }
+    if (generate_pick_chance(g, 40)) {
+        fit.queue = generate_pick_queue(g);
+    }
+    return fit;
+}
+
 void generate_manage_bulk(struct generate *g, struct command *out)
 {
     const struct model_list *all = &g->model->bulks;
@@ -54,6 +71,9 @@ void generate_manage_bulk(struct generate *g, struct command *out)
         c->count = c->filter.len > 0 ? 0 : generate_pick_below(g, 1200);
         c->ids = generate_pick_alloc(g, (c->count + 1) * sizeof *c->ids);
         c->total = c->count;
+        if (c->filter.len > 0) {
+            c->fit = pick_fit(g, fitting(c->action));
+        }
         return;
     }
     if (generate_pick_chance(g, 5)) {
@@ -92,6 +112,9 @@ void generate_manage_action(struct generate *g, struct command *out)
     c->queue = c->action == COMMAND_JOB_MOVE ? generate_pick_queue(g) : STR_EMPTY;
     c->reason = GENERATE_TEXT(g, STR_EMPTY, STR("because"));
     fill_ids(g, c, fitting(c->action));
+    if (c->lenient && generate_pick_chance(g, 40)) {
+        c->fit = pick_fit(g, fitting(c->action));
+    }
 }
 
 void generate_manage_replay(struct generate *g, struct command *out)

@@ -178,11 +178,23 @@ static void act(struct model *m, struct model_job *j, const struct command_jobs 
     }
 }
 
+/* Is the job still one that the filter means? */
+static bool still_meant(const struct job_fit *fit, const struct job *j)
+{
+    if (fit->states != 0 && (fit->states & 1U << j->state) == 0) {
+        return false;
+    }
+    if (fit->priorities != 0 && (fit->priorities & 1U << j->priority) == 0) {
+        return false;
+    }
+    return fit->queue.len == 0 || str_eq(fit->queue, j->queue);
+}
+
 void model_action(struct model *m, const struct command_jobs *c, struct result *out)
 {
     for (size_t i = 0; i < c->count; i++) {
         struct model_job *j = model_find_job(m, c->ids[i]);
-        if (j == NULL) {
+        if (j == NULL || !still_meant(&c->fit, &j->doc)) {
             out->missing++;
             if (!c->lenient) {
                 model_refuse(out, ERR_NOT_FOUND);

@@ -60,7 +60,9 @@ void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct re
         .updated_at = m->now,
         .queue = model_keep(m, c->queue),
         .filter = model_keep(m, c->filter),
+        .fit = c->fit,
     };
+    b->record.fit.queue = model_keep(m, c->fit.queue);
     if (c->filter.len == 0 && c->count == 0) {
         finish(m, b, STORE_BULK_COMPLETED);
         b->record.total = b->record.processed;
@@ -99,6 +101,7 @@ void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct 
                                         .reset_attempts = r->reset_attempts,
                                         .priority = r->priority,
                                         .queue = r->queue,
+                                        .fit = r->fit,
                                         .ids = c->ids,
                                         .count = count},
                  out);

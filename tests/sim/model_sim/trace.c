@@ -109,6 +109,12 @@ static void trace_heartbeat(FILE *out, const struct command_heartbeat *c)
     }
 }
 
+static void trace_fit(FILE *out, const struct job_fit *fit)
+{
+    (void)fprintf(out, " states=%x priorities=%x in=" STR_FMT, fit->states, fit->priorities,
+                  STR_ARG(fit->queue));
+}
+
 static void trace_jobs(FILE *out, const struct command_jobs *c)
 {
     static const char *const words[] = {
@@ -121,6 +127,7 @@ static void trace_jobs(FILE *out, const struct command_jobs *c)
     (void)fprintf(out, " %s%s to=" STR_FMT " priority=%u reset=%d", words[c->action],
                   c->lenient ? " lenient" : "", STR_ARG(c->queue), c->priority,
                   c->reset_attempts ? 1 : 0);
+    trace_fit(out, &c->fit);
     for (size_t i = 0; i < c->count; i++) {
         (void)fputc(' ', out);
         trace_id(out, c->ids[i]);
@@ -189,6 +196,7 @@ static void trace_bulk(FILE *out, const struct command *c)
         const struct command_bulk_put *p = &c->bulk_put;
         (void)fprintf(out, " action=%d filter=" STR_FMT " ids=%zu", (int)p->action,
                       STR_ARG(p->filter), p->count);
+        trace_fit(out, &p->fit);
     } else if (c->type == COMMAND_BULK_STEP) {
         const struct command_bulk_step *s = &c->bulk_step;
         trace_id(out, s->id);

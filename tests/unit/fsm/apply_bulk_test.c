@@ -147,6 +147,48 @@ static void filter__goes_on_to_the_last_step(void **state)
     assert_int_equal(bulk(k, id).affected, 2);
 }
 
+static void filter__is_looked_at_once_more_by_every_step(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id jobs[4];
+    for (unsigned i = 0; i < COUNT_OF(jobs); i++) {
+        jobs[i] = kit_enqueue(k, queue, "{}");
+    }
+    struct id id =
+        put(k, &(struct command_bulk_put){.action = COMMAND_JOB_CANCEL,
+                                          .filter = STR("{\"state\":[\"pending\"]}"),
+                                          .fit = {.states = 1U << JOB_PENDING,
+                                                  .priorities = 1U << JOB_PRIORITY_NORMAL,
+                                                  .queue = str_from_z(queue)},
+                                          .total = COUNT_OF(jobs)});
+    kit_reopen(k);
+    assert_true(id_eq(kit_claim(k, queue), jobs[0])); /* a worker has it */
+    struct command c = step(id, 0, jobs, 2);
+    c.bulk_step.cursor = jobs[1];
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->affected, 1);
+    assert_int_equal(r->missing, 1);
+    kit_expect_state(k, jobs[0], JOB_ACTIVE);
+    kit_expect_state(k, jobs[1], JOB_CANCELLED);
+
+    struct command move = kit_action(COMMAND_JOB_MOVE, &jobs[2]);
+    move.jobs.queue = str_from_z(kit_name(k));
+    (void)kit_apply(k, &move);
+    kit_reopen(k);
+    c = step(id, 1, jobs + 2, 2);
+    c.bulk_step.last = true;
+    (void)kit_apply(k, &c);
+    kit_expect_state(k, jobs[2], JOB_PENDING);
+    kit_expect_state(k, jobs[3], JOB_CANCELLED);
+    struct store_bulk rec = bulk(k, id);
+    assert_int_equal(rec.status, STORE_BULK_COMPLETED);
+    assert_int_equal(rec.processed, 4);
+    assert_int_equal(rec.affected, 2);
+    assert_int_equal(rec.errors, 2);
+    expect_str(rec.fit.queue, str_from_z(queue));
+}
+
 static void namespace__keeps_others_out(void **state)
 {
     struct kit *k = *state;
@@ -355,6 +397,7 @@ TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(ids__go_in_lists_that_leave_with_their_steps),
                    cmocka_unit_test(step__that_is_not_the_next_changes_nothing),
                    cmocka_unit_test(filter__goes_on_to_the_last_step),
+                   cmocka_unit_test(filter__is_looked_at_once_more_by_every_step),
                    cmocka_unit_test(namespace__keeps_others_out),
                    cmocka_unit_test(end__stops_it_and_takes_its_lists),
                    cmocka_unit_test(nothing__is_over_at_once), cmocka_unit_test(turn__goes_round),

@@ -117,6 +117,63 @@ static void missing__jobs_are_not_found(void **state)
     }
 }
 
+/* Passed over as if it were not there, and nothing is changed. */
+static void expect_passed_over(struct kit *k, struct command *c)
+{
+    uint64_t digest = kit_digest(k);
+    const struct result *r = kit_apply(k, c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->affected, 0);
+    assert_int_equal(r->missing, 1);
+    assert_int_equal(kit_digest(k), digest);
+}
+
+/* The job was one that the filter means when it was found; meanwhile it went on. */
+static void filter__is_looked_at_once_more_by_every_action(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned row = 0; row < COUNT_OF(grid); row++) {
+        for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+            ROW(kit_text(k, "action %u, %s", grid[row].action, job_state_name((enum job_state)s))
+                    .ptr);
+            struct id id = kit_job_in(k, (enum job_state)s);
+            struct job j = kit_job(k, id);
+            struct command c = action_on(k, grid[row].action, &id);
+            c.jobs.lenient = true;
+            c.jobs.fit = (struct job_fit){.states = 255U & ~(1U << s)};
+            expect_passed_over(k, &c);
+            c.jobs.fit = (struct job_fit){.states = 1U << s, .queue = STR("another")};
+            expect_passed_over(k, &c);
+            c.jobs.fit = (struct job_fit){.priorities = 7U & ~(1U << j.priority)};
+            expect_passed_over(k, &c);
+            c.jobs.fit = (struct job_fit){
+                .states = 1U << s, .priorities = 1U << j.priority, .queue = j.queue};
+            const struct result *r = kit_apply(k, &c);
+            assert_int_equal(r->missing, 0);
+            assert_int_equal(r->affected, grid[row].to[s] == '.' ? 0 : 1);
+        }
+    }
+}
+
+/* Two operators: what the first was told stays true. */
+static void filter__spares_a_job_that_was_retried_meanwhile(void **state)
+{
+    struct kit *k = *state;
+    struct id ids[] = {kit_job_in(k, JOB_DEAD), kit_job_in(k, JOB_DEAD)};
+    (void)kit_do(k, COMMAND_JOB_RETRY, ids[0]);
+    const struct result *r =
+        kit_apply(k, &(struct command){.type = COMMAND_JOBS,
+                                       .jobs = {.action = COMMAND_JOB_DELETE,
+                                                .lenient = true,
+                                                .fit = {.states = 1U << JOB_DEAD},
+                                                .ids = ids,
+                                                .count = COUNT_OF(ids)}});
+    assert_int_equal(r->affected, 1);
+    assert_int_equal(r->missing, 1);
+    kit_expect_state(k, ids[0], JOB_PENDING);
+    assert_false(kit_has(k, ids[1]));
+}
+
 static void bulk__does_what_it_can(void **state)
 {
     struct kit *k = *state;
@@ -410,6 +467,8 @@ TEST_GROUP_FIXTURE(apply_jobs, kit_setup, kit_teardown,
                    cmocka_unit_test(retry__of_an_expired_job_clears_when_it_expires),
                    cmocka_unit_test(grid__meets_every_state_with_every_action),
                    cmocka_unit_test(missing__jobs_are_not_found),
+                   cmocka_unit_test(filter__is_looked_at_once_more_by_every_action),
+                   cmocka_unit_test(filter__spares_a_job_that_was_retried_meanwhile),
                    cmocka_unit_test(bulk__does_what_it_can),
                    cmocka_unit_test(retry__begins_again_and_keeps_the_history),
                    cmocka_unit_test(retry__of_a_cancelled_and_a_scheduled_job),

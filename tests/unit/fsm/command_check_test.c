@@ -435,6 +435,9 @@ static void others__have_their_rules(void **state)
     c = samples_command(COMMAND_JOBS);
     c.jobs.queue = STR_EMPTY;
     expect_bad(&c, &no_limits, ERR_VALIDATION, "queue is required");
+    c = samples_command(COMMAND_JOBS);
+    c.jobs.fit.queue = long_text(LIMIT_INTERNAL_NAME_BYTES + 1);
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "filter.queue too large: 321 bytes (max 320)");
     c = samples_command(COMMAND_QUEUE);
     c.queue.action = COMMAND_QUEUE_THROTTLE;
     c.queue.rate = 0;
@@ -493,6 +496,9 @@ static void bulk__is_by_filter_or_by_ids(void **state)
     expect_fine(&c);
     c.bulk_put.count = LIMIT_BULK_IDS + 1;
     expect_bad(&c, &no_limits, ERR_BULK, "job_ids has more than 1000000 ids");
+    c = samples_command(COMMAND_BULK_PUT);
+    c.bulk_put.fit.queue = long_text(LIMIT_INTERNAL_NAME_BYTES + 1);
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "filter.queue too large: 321 bytes (max 320)");
     c = samples_command(COMMAND_BULK_STEP);
     c.bulk_step.count = LIMIT_BULK_CHUNK + 1;
     expect_bad(&c, &no_limits, ERR_BULK, "a step must have at most 500 ids");

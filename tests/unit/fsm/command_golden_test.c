@@ -25,8 +25,11 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.ack.any_cost = false;
     } else if (version == 1 && type == COMMAND_ACCESS) {
         c.access.count--; /* the one with a quota */
-    } else if (version == 1 && type == COMMAND_BULK_PUT) {
-        c.bulk_put.scope = STR_EMPTY;
+    } else if (version < 3 && type == COMMAND_JOBS) {
+        c.jobs.fit = (struct job_fit){0};
+    } else if (version < 3 && type == COMMAND_BULK_PUT) {
+        c.bulk_put.scope = version == 1 ? STR_EMPTY : c.bulk_put.scope;
+        c.bulk_put.fit = (struct job_fit){0};
     } else if (version == 1 && type == COMMAND_HEARTBEAT) {
         c.heartbeat.ns = STR_EMPTY;
     } else if (version == 1 && type == COMMAND_REPLAY) {

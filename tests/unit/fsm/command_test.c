@@ -259,6 +259,19 @@ static void strict__commands_name_one_job(void **state)
     bytes.ptr[3] = 0;
     assert_false(encodes_again(buf_str(&bytes), &err));
     buf_deinit(&bytes);
+    /* And nothing of a filter, by which it could be passed over. */
+    jobs.jobs.count = 1;
+    encode(&jobs, &bytes);
+    assert_int_equal(bytes.ptr[1], 3);
+    bytes.ptr[3] = 0;
+    assert_false(encodes_again(buf_str(&bytes), &err));
+    buf_deinit(&bytes);
+    jobs.jobs.fit = (struct job_fit){0};
+    jobs.jobs.lenient = false;
+    encode(&jobs, &bytes);
+    assert_int_equal(bytes.ptr[1], 2);
+    assert_true(encodes_again(buf_str(&bytes), &err));
+    buf_deinit(&bytes);
 }
 
 /* Without any flag an ack is of version 2; there are no others than these two. */

@@ -227,6 +227,32 @@ static void batch_with_an_owner__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void bulk_with_a_fit__decodes(void **state)
+{
+    (void)state;
+    struct store_bulk want = samples_bulk();
+    struct store_bulk got;
+    struct buf present;
+    struct buf file;
+    want.fit = (struct job_fit){.states = 1U << JOB_DEAD | 1U << JOB_CANCELLED,
+                                .priorities = 1U << JOB_PRIORITY_HIGH,
+                                .queue = STR("acme::mail.out")};
+    buf_init(&present, 1 << 16);
+    store_record_encode_bulk(&want, &present);
+    golden_read_present("record-bulk-5.bin", &present, &file);
+    assert_true(store_record_decode_bulk(buf_str(&file), &got));
+    samples_same_bulk(&got, &want);
+    /* And of a caller with a scope. */
+    want.scope = STR("mail.*, news");
+    want.parts = 60;
+    buf_clear(&present);
+    store_record_encode_bulk(&want, &present);
+    assert_true(store_record_decode_bulk(buf_str(&present), &got));
+    samples_same_bulk(&got, &want);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 static void batch_with_its_callback__decodes(void **state)
 {
     (void)state;
@@ -449,6 +475,7 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
            cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(bulk_with_a_scope__decodes),
            cmocka_unit_test(batch_with_an_owner__decodes),
            cmocka_unit_test(batch_with_its_callback__decodes),
+           cmocka_unit_test(bulk_with_a_fit__decodes),
            cmocka_unit_test(webhook_with_a_scope__decodes), cmocka_unit_test(webhook__decodes),
            cmocka_unit_test(worker_with_a_version__decodes),
            cmocka_unit_test(error_with_a_version__decodes), cmocka_unit_test(history_cell__decodes),
