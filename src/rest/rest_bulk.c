@@ -357,13 +357,13 @@ static void put(struct rest_call *c, uint64_t total)
 
 /* By ids */
 
-static void dry_run(struct rest_call *c)
+static void dry_run(struct rest_call *c, size_t sent)
 {
     struct rest_bulk *b = c->data;
     uint64_t matched = 0;
     uint64_t applicable = 0;
     struct buf doc;
-    if (b->count > LIMIT_BULK_SYNC) {
+    if (sent > LIMIT_BULK_SYNC) {
         rest_call__fail(c, ERR_BULK, "dry_run accepts at most %d job_ids", LIMIT_BULK_SYNC);
         return;
     }
@@ -381,6 +381,7 @@ static void dry_run(struct rest_call *c)
     reply_dry(c, matched, applicable);
 }
 
+/* What is too long is the list as it was sent, whatever is in it: the caller knows no other. */
 static void begin_ids(struct rest_call *c, const struct rest_bulk_in *in)
 {
     struct rest_bulk *b = c->data;
@@ -388,8 +389,8 @@ static void begin_ids(struct rest_call *c, const struct rest_bulk_in *in)
     b->ids = REST_ARRAY(c, struct id, in->job_ids_count);
     read_ids(in, b);
     if (b->dry_run) {
-        dry_run(c);
-    } else if (b->async || b->count > LIMIT_BULK_SYNC) {
+        dry_run(c, in->job_ids_count);
+    } else if (b->async || in->job_ids_count > LIMIT_BULK_SYNC) {
         put(c, b->count + b->errors);
     } else {
         run(c);

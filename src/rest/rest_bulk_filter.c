@@ -18,13 +18,16 @@ enum { LATE_MAX = 4 }; /* each time it waits for the view as a search does */
 /* A filter takes a few times its own size. */
 enum { FIND_ARENA_BYTES = 16 * LIMIT_BULK_FILTER_BYTES };
 
-/* The filter that a JSON object means to the caller. */
+/* The filter that a JSON object means to the caller. All jobs are meant, in whatever order; a word
+ * that is no order is refused as in a search. */
 static bool read_filter(struct rest_call *c, struct str json, struct view_filter *out,
                         struct err *err)
 {
     struct rest_search_in in;
+    enum view_sort ignored;
     return json_schema_decode(&rest_search__schema, json, c->arena, &in, err) == ERR_OK &&
-           rest_search__filter(c, &in, out, err) && view_search_check(out, err) == ERR_OK;
+           rest_search__sort(in.sort, &ignored, err) && rest_search__filter(c, &in, out, err) &&
+           view_search_check(out, err) == ERR_OK;
 }
 
 /* A request */

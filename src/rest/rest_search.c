@@ -413,6 +413,16 @@ static const struct json_word sort_words[] = {
 };
 static_assert(VIEW_SORT_CREATED_AT == 0, "an empty word is the default");
 
+bool rest_search__sort(struct str word, enum view_sort *out, struct err *err)
+{
+    int sort;
+    if (svc_names_find(sort_words, word, "sort", ERR_VALIDATION, &sort, err) != ERR_OK) {
+        return false;
+    }
+    *out = (enum view_sort)sort;
+    return true;
+}
+
 static void begin_at(struct search_call *s, struct cursor cursor)
 {
     if (s->search.sort != VIEW_SORT_CREATED_AT || id_is_none(cursor.after)) {
@@ -431,15 +441,15 @@ static void search(struct rest_call *c, const struct rest_search_in *in)
 {
     struct search_call *s = REST_NEW(c, struct search_call);
     struct err err;
-    int sort;
-    if (svc_names_find(sort_words, in->sort, "sort", ERR_VALIDATION, &sort, &err) != ERR_OK ||
+    enum view_sort sort;
+    if (!rest_search__sort(in->sort, &sort, &err) ||
         !rest_search__filter(c, in, &s->filter, &err)) {
         rest_call__fail_err(c, &err);
         return;
     }
     s->search = (struct view_search){
         .filter = &s->filter,
-        .sort = (enum view_sort)sort,
+        .sort = sort,
         .ascending = str_eq(in->order, STR("asc")),
         .limit = in->limit <= 0         ? PAGE_DEFAULT
                  : in->limit > PAGE_MAX ? PAGE_MAX

@@ -34,6 +34,10 @@ extern const struct json_schema rest_search__schema;
  * job. The text is a JSON object, or nothing. */
 ATTR_NODISCARD bool rest_search__members_known(struct str json, struct err *err);
 
+/* The order that a word means; an empty one means the default. False, with err, when there is none.
+ */
+ATTR_NODISCARD bool rest_search__sort(struct str word, enum view_sort *out, struct err *err);
+
 /* Fill the filter, for the caller's namespace; everything is in the call's arena. False, with err,
  * when a member makes no sense or the caller may not name the queue. */
 ATTR_NODISCARD bool rest_search__filter(struct rest_call *c, const struct rest_search_in *in,

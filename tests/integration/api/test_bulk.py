@@ -297,7 +297,8 @@ class ByFilter(BulkTest):
         for filter_, part in (({"payload_jq": "nonsense"}, "payload_jq"),
                               ({"created_after": "yesterday"}, "created_after"),
                               ({"queue": 7}, "queue"), ({"state": 7}, "state"),
-                              ({"attempt_min": "x"}, "attempt_min"), ({"tags": []}, "tags")):
+                              ({"attempt_min": "x"}, "attempt_min"), ({"tags": []}, "tags"),
+                              ({"sort": "bogus"}, "sort")):
             for fields in ({}, {"async": True}, {"dry_run": True}):
                 with self.subTest(filter=filter_, **fields):
                     self.refused(self.api.post("/api/v1/jobs/bulk", {
@@ -435,6 +436,19 @@ class InTheBackground(BulkTest):
         task = self.wait_over(answer)
         self.assertEqual((task["status"], task["affected"]), ("completed", 10001))
         self.assertEqual(self.api.queue(self.queue)["enqueued"], 0)
+
+    def test_the_list_counts_as_it_was_sent(self):
+        """11.1: more than 10000 ids, also when some are there twice or are no ids at all."""
+        ids = self.enqueue_many(3)
+        for extra in (ids[:1] * 9998, ["garbage"] * 9998):
+            with self.subTest(extra=extra[0]):
+                answer = self.bulk("hold", job_ids=ids + extra)
+                self.assertIn("bulk_operation_id", answer)
+                self.assertEqual(self.wait_over(answer)["status"], "completed")
+                self.refused(self.api.post("/api/v1/jobs/bulk", {
+                    "action": "hold", "dry_run": True, "job_ids": ids + extra}), 400, "BULK_ERROR",
+                    "at most 10000 job_ids")
+        self.assertEqual([self.api.state(i) for i in ids], ["held"] * 3)
 
     def test_progress_of_a_finished_one_is_its_end(self):
         answer = self.bulk("cancel", job_ids=self.enqueue_many(2), **{"async": True})
