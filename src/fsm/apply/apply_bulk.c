@@ -109,7 +109,15 @@ static bool is_old(const struct machine *m, const struct bulk *b)
            wall_add_ms(b->rec.finished_at, LIMIT_BULK_KEPT_MS).ns < m->now.ns;
 }
 
-/* Room for one more, when those that are old have gone? */
+/* From version 11 on one that is over makes room when all places are taken: a client that puts many
+ * does not keep everybody else out for an hour. */
+static bool oldest_gives_way(const struct machine *m)
+{
+    return m->entry_version >= COMMAND_ENTRY_VERSION;
+}
+
+/* Room for one more, when those that are old have gone? Of as many as are kept, most are over. */
+_Static_assert(LIMIT_BULK_OPEN < LIMIT_BULK_KEPT, "one that is over can make room");
 static bool has_room(const struct machine *m)
 {
     uint32_t open = 0;
@@ -118,16 +126,33 @@ static bool has_room(const struct machine *m)
         open += store_bulk_is_over(&m->bulks[i]->rec) ? 0 : 1;
         kept += is_old(m, m->bulks[i]) ? 0 : 1;
     }
-    return open < LIMIT_BULK_OPEN && kept < LIMIT_BULK_KEPT;
+    return open < LIMIT_BULK_OPEN && (kept < LIMIT_BULK_KEPT || oldest_gives_way(m));
 }
 
-/* Forget what has been over for long enough. */
-static void forget_old(struct machine *m)
+/* The one that has been over for longest, of those that ended together the first; NULL when none
+ * is over. */
+static const struct bulk *longest_over(const struct machine *m)
 {
+    const struct bulk *found = NULL;
+    for (uint32_t i = 0; i < m->bulk_count; i++) {
+        const struct bulk *b = m->bulks[i];
+        if (store_bulk_is_over(&b->rec) &&
+            (found == NULL || b->rec.finished_at.ns < found->rec.finished_at.ns)) {
+            found = b;
+        }
+    }
+    return found;
+}
+
+/* Forget what has been over for long enough, and what has to make room. */
+static void make_room(struct machine *m)
+{
+    bool full = m->bulk_count >= LIMIT_BULK_KEPT && oldest_gives_way(m);
+    const struct bulk *gives_way = full ? longest_over(m) : NULL;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < m->bulk_count; i++) {
         struct bulk *b = m->bulks[i];
-        if (is_old(m, b)) {
+        if (is_old(m, b) || b == gives_way) {
             remove_part(m, b->id, 0);
             bulk_free(b);
         } else {
@@ -153,7 +178,7 @@ void apply_bulk_put(struct machine *m, const struct command *command, struct res
         entry__refuse(m, r, ERR_BULK, "too many bulk operations are in progress or stored");
         return;
     }
-    forget_old(m);
+    make_room(m);
     struct store_bulk rec = {
         .status = STORE_BULK_QUEUED,
         .action = (uint8_t)c->action,
@@ -219,7 +244,7 @@ void apply_bulk_queue(struct machine *m, const struct command *command, struct r
         entry__refuse(m, r, ERR_BULK, "too many bulk operations are in progress or stored");
         return;
     }
-    forget_old(m);
+    make_room(m);
     struct queue *q = deleting ? queues__find(m, c->name) : queues__need(m, c->name);
     bool known = q != NULL && !q->gone;
     struct store_bulk rec = {

@@ -27,6 +27,20 @@ static void finish(struct model *m, struct model_bulk *b, enum store_bulk_status
     b->record.finished_at = m->now;
 }
 
+/* Another operation needs its place. */
+static void forget_first_ended(struct model *m)
+{
+    struct model_bulk *first = NULL;
+    for (size_t i = 0; i < m->bulks.count; i++) {
+        struct model_bulk *b = m->bulks.at[i];
+        int64_t ended = b->record.finished_at.ns;
+        if (ended != 0 && (first == NULL || ended < first->record.finished_at.ns)) {
+            first = b;
+        }
+    }
+    model_list_remove(&m->bulks, first);
+}
+
 void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct result *out)
 {
     size_t open = 0;
@@ -36,7 +50,8 @@ void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct re
         open += b->record.finished_at.ns == 0 ? 1 : 0;
         kept += is_old(m, b) ? 0 : 1;
     }
-    if (open >= LIMIT_BULK_OPEN || kept >= LIMIT_BULK_KEPT) {
+    bool crowded = kept >= LIMIT_BULK_KEPT;
+    if (open >= LIMIT_BULK_OPEN || (crowded && m->entry_version < COMMAND_ENTRY_VERSION)) {
         model_refuse(out, ERR_BULK);
         return;
     }
@@ -44,6 +59,9 @@ void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct re
         if (is_old(m, m->bulks.at[i - 1])) {
             model_list_remove(&m->bulks, m->bulks.at[i - 1]);
         }
+    }
+    if (crowded) {
+        forget_first_ended(m);
     }
     struct model_bulk *b = model_alloc(m, sizeof *b);
     b->id = model_next_id(m);

@@ -290,6 +290,41 @@ static void count__is_bounded_and_old_ones_are_forgotten(void **state)
     assert_int_equal(list_len(k, first, 0), -1);
 }
 
+static void place__is_made_by_the_one_that_ended_first(void **state)
+{
+    struct kit *k = *state;
+    struct command_bulk_put c = {.action = COMMAND_JOB_RETRY, .filter = STR("{}")};
+    struct command_bulk_put over = {.action = COMMAND_JOB_RETRY, .total = 1, .errors = 1};
+    struct machine_bulk next;
+    while (machine_next_bulk(k->machine, ID_NONE, &next)) {
+        (void)kit_apply(k,
+                        &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
+    }
+    kit_pass_ms(k, LIMIT_BULK_KEPT_MS + 1); /* what other tests have left is old */
+    struct id open = put(k, &c);
+    struct id late = put(k, &c);
+    struct id first = put(k, &over);
+    struct id second = put(k, &over);
+    kit_pass_ms(k, 1);
+    (void)kit_apply(k, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = late}});
+    for (unsigned i = 4; i < LIMIT_BULK_KEPT; i++) {
+        (void)put(k, &over);
+    }
+    struct command full = {.type = COMMAND_BULK_PUT, .bulk_put = over};
+    k->entry_version = COMMAND_ENTRY_PUT;
+    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are in progress or stored", ID_NONE);
+    k->entry_version = COMMAND_ENTRY_VERSION;
+    (void)put(k, &over);
+    assert_int_equal(list_len(k, first, 0), -1);
+    assert_int_equal(bulk(k, second).status, STORE_BULK_COMPLETED);
+    (void)put(k, &over);
+    assert_int_equal(list_len(k, second, 0), -1);
+    assert_int_equal(bulk(k, late).status, STORE_BULK_FAILED);
+    assert_int_equal(bulk(k, open).status, STORE_BULK_QUEUED);
+    kit_pass_ms(k, LIMIT_BULK_KEPT_MS + 1);
+    (void)kit_apply(k, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = open}});
+}
+
 static struct id put_queue(struct kit *k, const struct command_bulk_queue *c)
 {
     const struct result *r =
@@ -404,4 +439,5 @@ TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(queue__is_deleted_in_small_steps),
                    cmocka_unit_test(queue__is_cleared_of_what_waits),
                    cmocka_unit_test(queue__that_is_not_there_is_done_at_once),
-                   cmocka_unit_test(count__is_bounded_and_old_ones_are_forgotten));
+                   cmocka_unit_test(count__is_bounded_and_old_ones_are_forgotten),
+                   cmocka_unit_test(place__is_made_by_the_one_that_ended_first));
