@@ -580,53 +580,6 @@ static void decode_batch_seal(struct unpack *u, struct arena *a, struct command 
     c->batch_seal.id = id_unpack(u);
 }
 
-/* The schedule travels as its record, behind the id and the expectation. */
-static void encode_schedule_put(const struct command *c, struct buf *out)
-{
-    pack_id(out, c->schedule_put.id);
-    pack_i64(out, c->schedule_put.expected_updated_at.ns);
-    store_record_encode_schedule(&c->schedule_put.schedule, out);
-}
-
-static void decode_schedule_put(struct unpack *u, struct arena *a, struct command *c)
-{
-    (void)a;
-    c->schedule_put.id = id_unpack(u);
-    c->schedule_put.expected_updated_at.ns = unpack_i64(u);
-    struct str record = unpack_bytes(u, unpack_left(u));
-    if (!store_record_decode_schedule(record, &c->schedule_put.schedule)) {
-        u->bad = true;
-    }
-}
-
-static void encode_schedule_delete(const struct command *c, struct buf *out)
-{
-    pack_id(out, c->schedule_delete.id);
-}
-
-static void decode_schedule_delete(struct unpack *u, struct arena *a, struct command *c)
-{
-    (void)a;
-    c->schedule_delete.id = id_unpack(u);
-}
-
-static void encode_schedule_fire(const struct command *c, struct buf *out)
-{
-    pack_id(out, c->schedule_fire.id);
-    pack_bool(out, c->schedule_fire.manual);
-    pack_i64(out, c->schedule_fire.expected_next.ns);
-    pack_i64(out, c->schedule_fire.next.ns);
-}
-
-static void decode_schedule_fire(struct unpack *u, struct arena *a, struct command *c)
-{
-    (void)a;
-    c->schedule_fire.id = id_unpack(u);
-    c->schedule_fire.manual = unpack_bool(u);
-    c->schedule_fire.expected_next.ns = unpack_i64(u);
-    c->schedule_fire.next.ns = unpack_i64(u);
-}
-
 static void encode_bulk_put(const struct command *c, struct buf *out)
 {
     const struct command_bulk_put *b = &c->bulk_put;
@@ -742,9 +695,9 @@ static const struct {
     [COMMAND_PURGE] = {encode_purge, decode_purge},
     [COMMAND_BATCH_OPEN] = {encode_batch_open, decode_batch_open},
     [COMMAND_BATCH_SEAL] = {encode_batch_seal, decode_batch_seal},
-    [COMMAND_SCHEDULE_PUT] = {encode_schedule_put, decode_schedule_put},
-    [COMMAND_SCHEDULE_DELETE] = {encode_schedule_delete, decode_schedule_delete},
-    [COMMAND_SCHEDULE_FIRE] = {encode_schedule_fire, decode_schedule_fire},
+    [COMMAND_SCHEDULE_PUT] = {command_schedule__encode_put, command_schedule__decode_put},
+    [COMMAND_SCHEDULE_DELETE] = {command_schedule__encode_delete, command_schedule__decode_delete},
+    [COMMAND_SCHEDULE_FIRE] = {command_schedule__encode_fire, command_schedule__decode_fire},
     [COMMAND_WEBHOOK_PUT] = {command_webhook__encode_put, command_webhook__decode_put},
     [COMMAND_WEBHOOK_DELETE] = {command_webhook__encode_delete, command_webhook__decode_delete},
     [COMMAND_WEBHOOK_MARK] = {command_webhook__encode_mark, command_webhook__decode_mark},

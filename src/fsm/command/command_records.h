@@ -60,6 +60,12 @@ struct command_webhook_mark {
 
 /* command_webhook.c */
 struct command;
+void command_schedule__encode_put(const struct command *c, struct buf *out);
+void command_schedule__decode_put(struct unpack *u, struct arena *a, struct command *c);
+void command_schedule__encode_delete(const struct command *c, struct buf *out);
+void command_schedule__decode_delete(struct unpack *u, struct arena *a, struct command *c);
+void command_schedule__encode_fire(const struct command *c, struct buf *out);
+void command_schedule__decode_fire(struct unpack *u, struct arena *a, struct command *c);
 void command_webhook__encode_put(const struct command *c, struct buf *out);
 void command_webhook__decode_put(struct unpack *u, struct arena *a, struct command *c);
 void command_webhook__encode_delete(const struct command *c, struct buf *out);
