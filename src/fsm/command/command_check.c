@@ -534,17 +534,13 @@ static enum err_code check_schedule_put(const struct command *c,
     return check_tags(&top, s->tags, err);
 }
 
-static bool starts_http(struct str url)
-{
-    return str_starts_with(url, STR("http://")) || str_starts_with(url, STR("https://"));
-}
-
 static enum err_code check_webhook_put(const struct command *c, const struct command_limits *limits,
                                        struct err *err)
 {
     const struct store_webhook *h = &c->webhook_put.webhook;
+    bool http = str_starts_with(h->url, STR("http://")) || str_starts_with(h->url, STR("https://"));
     (void)limits;
-    if (!starts_http(h->url) || str_has_control(h->url) || memchr(h->url.ptr, ' ', h->url.len)) {
+    if (!http || str_has_control(h->url) || memchr(h->url.ptr, ' ', h->url.len)) {
         return err_set(err, ERR_WEBHOOK, "url must start with http:// or https://");
     }
     if (h->retry_limit == 0 || h->retry_limit > LIMIT_WEBHOOK_ATTEMPTS) {
