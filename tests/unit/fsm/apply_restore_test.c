@@ -363,8 +363,8 @@ static void webhooks__above_the_limit_are_counted(void **state)
     struct command_restore_item it = {.kind = COMMAND_RESTORE_WEBHOOK,
                                       .webhook = {.url = STR("http://x"), .retry_limit = 2}};
     uint32_t left_out = 0;
+    char name[32];
     for (unsigned i = 0; i < LIMIT_WEBHOOKS + 1; i++) {
-        char name[32];
         int n = snprintf(name, sizeof name, "many-hooks-%u", i);
         it.name = str_from(name, (size_t)n);
         left_out += restore(k, &it, 1)->attempt;
