@@ -152,6 +152,7 @@ static void make_room(struct machine *m)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < m->bulk_count; i++) {
         struct bulk *b = m->bulks[i];
+        CHECK(b != NULL);
         if (is_old(m, b) || b == gives_way) {
             remove_part(m, b->id, 0);
             bulk_free(b);

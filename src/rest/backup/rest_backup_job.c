@@ -142,10 +142,10 @@ static void each_row(struct rows *r, struct store_snapshot *sn)
 static bool may_be_too_large(const struct job *j, uint64_t room)
 {
     const uint64_t tokens = 4096; /* numbers, times and names, with all that is escaped */
+    const uint64_t error = 6ULL * (LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES) + tokens;
+    const uint64_t iteration = 2ULL * LIMIT_RESULT_BYTES + 6ULL * LIMIT_REASON_BYTES + tokens;
     uint64_t most =
-        j->error_count * (uint64_t)(6 * (LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES) + tokens) +
-        j->iteration_count * (uint64_t)(2 * LIMIT_RESULT_BYTES + 6 * LIMIT_REASON_BYTES + tokens) +
-        j->usage_count * tokens;
+        j->error_count * error + j->iteration_count * iteration + j->usage_count * tokens;
     return most > room || j->iteration_count > LIMIT_RESTORE_ROWS ||
            j->usage_count > LIMIT_RESTORE_ROWS;
 }
