@@ -36,7 +36,7 @@ static bool read_filter(struct rest_call *c, struct str json, struct view_filter
  * change: nothing while a member of the cluster could not read that. */
 static struct job_fit fit_of(const struct rest_call *c, const struct view_filter *f)
 {
-    if (engine_cluster_reads(c->rest->config.engine) < COMMAND_ENTRY_NAMED) {
+    if (engine_cluster_reads(c->rest->config.engine) < COMMAND_ENTRY_STRICT_NAMED) {
         return (struct job_fit){0};
     }
     return (struct job_fit){.states = f->states,

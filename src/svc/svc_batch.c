@@ -5,7 +5,7 @@
 
 struct store_owner svc_batch_owner(const struct svc_caller *who, struct str callback_queue)
 {
-    if (callback_queue.len > 0 || engine_cluster_reads(who->engine) < COMMAND_ENTRY_NAMED) {
+    if (callback_queue.len > 0 || engine_cluster_reads(who->engine) < COMMAND_ENTRY_STRICT_NAMED) {
         return (struct store_owner){0};
     }
     return (struct store_owner){.known = true, .ns = who->ns, .scope = who->scope};

@@ -113,7 +113,7 @@ static bool is_old(const struct machine *m, const struct bulk *b)
  * does not keep everybody else out for an hour. */
 static bool oldest_gives_way(const struct machine *m)
 {
-    return m->entry_version >= COMMAND_ENTRY_VERSION;
+    return m->entry_version >= COMMAND_ENTRY_STRICT;
 }
 
 /* Room for one more, when those that are old have gone? Of as many as are kept, most are over. */

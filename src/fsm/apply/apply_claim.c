@@ -74,7 +74,7 @@ struct pass {
  * has changed nothing. */
 static bool is_strict(const struct machine *m)
 {
-    return m->entry_version >= COMMAND_ENTRY_VERSION;
+    return m->entry_version >= COMMAND_ENTRY_STRICT;
 }
 
 /* Nothing begins in a full entry, so that what filled it before the first job was the look ahead

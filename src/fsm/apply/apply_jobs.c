@@ -237,12 +237,13 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
         }
         struct job j;
         enum store_family family;
-        /* One that has left the filter since it was found counts as one that has gone: somebody
-         * else has done something to it, and was told so. */
-        bool found = jobs__need(m, cj->ids[i], &j, &family, r) &&
-                     queue_name_is_visible(ns, j.queue) && job_fit_has(&cj->fit, &j);
+        bool found =
+            jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
+        /* One that has left the filter since is as one in another state: somebody else has done
+         * something to it, and was told so. */
+        bool fits = found && job_fit_has(&cj->fit, &j);
         enum job_state before = found ? j.state : JOB_SCHEDULED;
-        if (found && actions[cj->action](m, cj, &j, family, r)) {
+        if (fits && actions[cj->action](m, cj, &j, family, r)) {
             r->affected++;
             r->state = before;
         } else if (!cj->lenient) {

@@ -11,10 +11,6 @@
 #include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
 
-/* In entries before this one the settings went with the first step, and what was left could be
- * claimed. */
-enum { SETTINGS_ENTRY_VERSION = 11 };
-
 static void tell(struct machine *m, enum store_event_type type, const struct queue *q)
 {
     jobs__emit_event(m, &(struct store_event){.type = type, .queue = q->node.key});
@@ -113,9 +109,10 @@ static bool is_empty(const struct queue *q)
     return q->rec.completed == 0 && q->rec.dead == 0 && q->rec.cancelled == 0;
 }
 
+/* Before this version the settings went with the first step, and what it left could be claimed. */
 void apply_queue__begin_delete(struct machine *m, struct queue *q)
 {
-    if (m->entry_version >= SETTINGS_ENTRY_VERSION) {
+    if (m->entry_version >= COMMAND_ENTRY_STRICT) {
         return;
     }
     queues__drop_throttle(m, q);

@@ -27,7 +27,7 @@ static bool find_checkpoint(struct machine *m, const struct job *j, int64_t iter
 {
     struct search s = {.wanted = iteration};
     buf_init(&s.checkpoint, SIZE_MAX);
-    if (m->entry_version >= COMMAND_ENTRY_VERSION) {
+    if (m->entry_version >= COMMAND_ENTRY_STRICT) {
         struct store_iteration row;
         struct buf room;
         buf_init(&room, SIZE_MAX);

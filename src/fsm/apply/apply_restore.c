@@ -93,7 +93,7 @@ static void restore_row(struct machine *m, struct command_restore_item *it)
 /* Entries of older versions told nobody. */
 static void note(const struct machine *m, bool has_room, uint32_t *left_out)
 {
-    if (!has_room && m->entry_version >= COMMAND_ENTRY_VERSION) {
+    if (!has_room && m->entry_version >= COMMAND_ENTRY_STRICT) {
         ++*left_out;
     }
 }

@@ -41,7 +41,7 @@ static uint64_t bytes_of(const struct store_batch *rec)
 bool batches__have_room(struct machine *m, const struct store_batch *rec, struct result *r)
 {
     struct str ns = namespace_of(rec);
-    return m->entry_version < COMMAND_ENTRY_VERSION ||
+    return m->entry_version < COMMAND_ENTRY_STRICT ||
            ((rec->sealed || shares__have_room(m, &m->open_batch_shares, ns, 1, &open_limit, r)) &&
             shares__have_room(m, &m->batch_shares, ns, bytes_of(rec), &bytes_limit, r));
 }
@@ -178,7 +178,7 @@ static void finish(struct machine *m, struct batch *b)
         struct job callback = {JOB_DEFAULTS, .queue = b->rec.callback_queue,
                                .payload = callback_payload(m, b)};
         jobs__create(m, &callback);
-        b->rec.callback_job = m->entry_version >= COMMAND_ENTRY_VERSION ? callback.id : ID_NONE;
+        b->rec.callback_job = m->entry_version >= COMMAND_ENTRY_STRICT ? callback.id : ID_NONE;
         for (struct batch_seal *s = b->seals; s != NULL; s = s->next) {
             s->result->id = callback.id;
         }

@@ -23,9 +23,6 @@
 
 enum { WAITERS_FIRST_CAP = 4 };
 
-/* Entries of this version and later make records of waiters that are over. */
-enum { IDLE_ENTRY_VERSION = 11 };
-
 struct idle_waiter {
     struct map_node node;
     struct id id;
@@ -160,7 +157,7 @@ void dependencies__written(struct machine *m, const struct job *j)
     bool waits = job_state_is_terminal(j->state) && j->waits_for.len > 0;
     if (!waits) {
         dependencies__removed(m, j->id);
-    } else if (m->entry_version >= IDLE_ENTRY_VERSION && find_idle(m, j->id) == NULL) {
+    } else if (m->entry_version >= COMMAND_ENTRY_STRICT && find_idle(m, j->id) == NULL) {
         char version = PARTS_WAITER_VERSION;
         store_put(&m->store, STORE_KIND_WAITER, str_from(j->id.b, ID_BYTES), str_from(&version, 1));
         remember_idle(m, j->id);

@@ -14,9 +14,6 @@
 /* Entries of this version and later are counted: a log is applied as those before it did. */
 enum { FIRST_ENTRY_VERSION = 3 };
 
-/* From this one on every change of a line is seen, also one without an event or of two queues. */
-enum { DEPTH_ENTRY_VERSION = 11 };
-
 /* Cells in memory; more are forgotten between entries. */
 enum { CELLS_MAX = 4096 };
 
@@ -204,7 +201,7 @@ void history__event(struct machine *m, enum store_event_type type, struct str qu
 
 void history__moved(struct machine *m, struct str queue)
 {
-    if (m->entry_version >= DEPTH_ENTRY_VERSION) {
+    if (m->entry_version >= COMMAND_ENTRY_STRICT) {
         (void)cells_of(m, queue); /* its depth is noted at the end of the entry */
     }
 }
@@ -319,7 +316,7 @@ void history__write(struct machine *m)
         m->history_dirty = c->dirty_next;
         c->dirty = false;
         if (c->gone) {
-            if (m->entry_version >= DEPTH_ENTRY_VERSION) {
+            if (m->entry_version >= COMMAND_ENTRY_STRICT) {
                 c->sums.depth = 0;
                 c->sums.oldest_at_ms = 0;
             }

@@ -128,7 +128,7 @@ static void drop(struct machine *m, struct reply *p)
 static void make_room(struct machine *m, uint64_t cost)
 {
     struct heap_node *first;
-    while (m->entry_version >= COMMAND_ENTRY_VERSION && m->reply_bytes + cost > LIMIT_REPLY_BYTES &&
+    while (m->entry_version >= COMMAND_ENTRY_STRICT && m->reply_bytes + cost > LIMIT_REPLY_BYTES &&
            (first = heap_first(&m->reply_expiry)) != NULL) {
         drop(m, CONTAINER_OF(first, struct reply, expiry));
     }

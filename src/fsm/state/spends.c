@@ -273,7 +273,7 @@ static void catch_up(struct machine *m, struct job *j)
 
 int64_t spends__of_job(struct machine *m, struct job *j, int64_t more_nusd)
 {
-    if (m->entry_version < COMMAND_ENTRY_VERSION) {
+    if (m->entry_version < COMMAND_ENTRY_STRICT) {
         return add_capped(sum_rows(m, j->id), more_nusd);
     }
     catch_up(m, j);
@@ -282,7 +282,7 @@ int64_t spends__of_job(struct machine *m, struct job *j, int64_t more_nusd)
 
 void spends__add_to_job(struct machine *m, struct job *j, int64_t nusd)
 {
-    if (m->entry_version >= COMMAND_ENTRY_VERSION) {
+    if (m->entry_version >= COMMAND_ENTRY_STRICT) {
         catch_up(m, j);
         j->usage_nusd = add_capped(j->usage_nusd, nusd);
         j->usage_summed++;

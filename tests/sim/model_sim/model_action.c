@@ -194,13 +194,13 @@ void model_action(struct model *m, const struct command_jobs *c, struct result *
 {
     for (size_t i = 0; i < c->count; i++) {
         struct model_job *j = model_find_job(m, c->ids[i]);
-        if (j == NULL || !still_meant(&c->fit, &j->doc)) {
+        if (j == NULL) {
             out->missing++;
             if (!c->lenient) {
                 model_refuse(out, ERR_NOT_FOUND);
                 return;
             }
-        } else if (applies(c->action, j->doc.state)) {
+        } else if (still_meant(&c->fit, &j->doc) && applies(c->action, j->doc.state)) {
             out->state = j->doc.state;
             out->affected++;
             act(m, j, c);

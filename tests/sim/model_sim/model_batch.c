@@ -77,7 +77,7 @@ void model_batch_finish(struct model *m, struct model_batch *b)
         for (const struct model_seal *s = b->seals; s != NULL; s = s->before) {
             s->result->id = j->doc.id;
         }
-        if (m->version >= COMMAND_ENTRY_VERSION) {
+        if (m->version >= COMMAND_ENTRY_STRICT) {
             b->record.callback_job = j->doc.id;
         }
     }

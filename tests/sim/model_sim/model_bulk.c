@@ -51,7 +51,7 @@ void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct re
         kept += is_old(m, b) ? 0 : 1;
     }
     bool crowded = kept >= LIMIT_BULK_KEPT;
-    if (open >= LIMIT_BULK_OPEN || (crowded && m->version < COMMAND_ENTRY_VERSION)) {
+    if (open >= LIMIT_BULK_OPEN || (crowded && m->version < COMMAND_ENTRY_STRICT)) {
         model_refuse(out, ERR_BULK);
         return;
     }

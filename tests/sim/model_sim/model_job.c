@@ -63,7 +63,7 @@ void model_job_touch(struct model *m, struct model_job *j)
     bool waits = job_state_is_terminal(j->doc.state) && j->doc.waits_for.len > 0;
     j->doc.version = m->index;
     j->touched = true;
-    j->hears = waits && (j->hears || m->version >= COMMAND_ENTRY_VERSION);
+    j->hears = waits && (j->hears || m->version >= COMMAND_ENTRY_STRICT);
 }
 
 /* A job that becomes pending goes to the tail of its class. Free: one that has to wait for others
@@ -175,7 +175,7 @@ void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase 
     }
     *at = u;
     j->doc.usage_count++;
-    if (m->version >= COMMAND_ENTRY_VERSION) {
+    if (m->version >= COMMAND_ENTRY_STRICT) {
         j->doc.usage_summed = j->doc.usage_count;
         j->doc.usage_nusd = 0;
         for (u = j->usages; u != NULL; u = u->next) {

@@ -99,7 +99,7 @@ static bool is_empty(const struct model *m, struct str name)
 static void delete_queue(struct model *m, struct model_queue *q, const struct command_queue *c,
                          struct result *out)
 {
-    if (id_is_none(c->until) && m->version < 11) {
+    if (id_is_none(c->until) && m->version < COMMAND_ENTRY_STRICT) {
         q->paused = false;
         q->max_concurrency = 0;
         throttle(q, 0, 0);
