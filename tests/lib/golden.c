@@ -5,14 +5,10 @@
 #include "lib/expect.h"
 #include "lib/tmpdir.h"
 
-/* The folder beside this file's. */
 static struct os_file_path path_of(const char *name)
 {
-    const char *here = __FILE__;
-    const char *end = strstr(here, "lib/golden.c");
     struct os_file_path path;
-    assert_non_null(end);
-    (void)snprintf(path.z, sizeof path.z, "%.*sgolden/%s", (int)(end - here), here, name);
+    (void)snprintf(path.z, sizeof path.z, CORVO_TESTS_DIR "/golden/%s", name);
     return path;
 }
 

@@ -20,8 +20,9 @@
  * (operations.c); 5 and 6: as 3 and 4, and the documents of large jobs are written in two parts
  * (store_docs.h); 7 and 8: as 5 and 6, and the history has the age of the oldest pending job. Nodes
  * that read 8 also read claims with the worker's version. 9 and 10: as 7 and 8. Nodes that read 10
- * also read named_put without a name. 11 and 12: as 9 and 10, and what is listed in
- * docs/formats/commands.md. From 3 on there are pairs: the even one is the odd one with names. */
+ * also read named_put without a name. 11 and 12, and 13 and 14: as the pair before, and what is
+ * listed in docs/formats/commands.md. From 3 on there are pairs: the even one is the odd one with
+ * names. */
 enum {
     COMMAND_ENTRY_WHOLE = 3,
     COMMAND_ENTRY_WHOLE_NAMED = 4,
@@ -33,9 +34,11 @@ enum {
     COMMAND_ENTRY_PUT_NAMED = 10,
     COMMAND_ENTRY_STRICT = 11,
     COMMAND_ENTRY_STRICT_NAMED = 12,
+    COMMAND_ENTRY_EXACT = 13,
+    COMMAND_ENTRY_EXACT_NAMED = 14,
     /* What is written. Rules ask for the version they came with, by its name above. */
-    COMMAND_ENTRY_VERSION = COMMAND_ENTRY_STRICT,
-    COMMAND_ENTRY_NAMED = COMMAND_ENTRY_STRICT_NAMED,
+    COMMAND_ENTRY_VERSION = COMMAND_ENTRY_EXACT,
+    COMMAND_ENTRY_NAMED = COMMAND_ENTRY_EXACT_NAMED,
     COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that can be read */
 };
 

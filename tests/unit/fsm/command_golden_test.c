@@ -159,7 +159,8 @@ static void entries_with_names__decode(void **state)
     expect_named_entry("entry-6.bin", COMMAND_ENTRY_SPLIT_NAMED);
     expect_named_entry("entry-8.bin", COMMAND_ENTRY_AGED_NAMED);
     expect_named_entry("entry-10.bin", COMMAND_ENTRY_PUT_NAMED);
-    expect_named_entry("entry-12.bin", COMMAND_ENTRY_NAMED);
+    expect_named_entry("entry-12.bin", COMMAND_ENTRY_STRICT_NAMED);
+    expect_named_entry("entry-14.bin", COMMAND_ENTRY_EXACT_NAMED);
 }
 
 static void entries__decode(void **state)
@@ -174,6 +175,7 @@ static void entries__decode(void **state)
     expect_entry("entry-7.bin", 7, second, COUNT_OF(second));
     expect_entry("entry-9.bin", 9, second, COUNT_OF(second));
     expect_entry("entry-11.bin", 11, second, COUNT_OF(second));
+    expect_entry("entry-13.bin", 13, second, COUNT_OF(second));
 }
 
 TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),
