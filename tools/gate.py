@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """Run everything that gates a landing, the cheap refusals first, and count.
 
-Each step is a command. A step that runs ctest counts as its tests, any other step as one. The output
-of a step that fails is shown, and the gate stops, unless it was a test: those that follow may have
-more to say. `gate.py NAME …` runs only those steps.
+Each step is a command. A step that runs ctest counts as its tests, any other step as one. There are
+two lanes, each with one step at a time, in the order of the table: one works (builds, linters), one
+tests. Tests wait as often as they work, and the other lane uses what they leave: it is nice to them.
+What load would falsify runs alone, at the end.
+
+A step is told when it begins, and with its numbers when it ends; what it said is in
+build/gate/NAME.log, and shown when it failed. After that nothing else begins, unless it was a test:
+those that follow may have more to say. `gate.py NAME …` runs only those steps.
 """
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -14,12 +20,16 @@ import time
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 CORES = os.cpu_count() or 2
+LOGS = pathlib.Path("build/gate")
+SHOWN = 40000  # characters of a failed step
+
+WORK, TEST, ALONE = "work", "test", "alone"  # the lanes
+NICE = ["nice", "-n", "5"]
 
 
 def build(preset, *targets):
-    configure = ["cmake", "--preset", preset]
-    make = ["cmake", "--build", "--preset", preset, "-j", str(CORES)]
-    return [configure, make + (["--target", *targets] if targets else [])]
+    return [["cmake", "--preset", preset],
+            ["cmake", "--build", "--preset", preset, "-j", str(CORES), "--target", *targets]]
 
 
 def ctest(preset, *extra):
@@ -36,63 +46,118 @@ THREADED = ["os", "raftnet", "raftlog", "kv", "auth", "event", "outgoing", "cour
 # What runs where: unit tests, saved fuzz inputs, requests and crashes where a sanitizer watches (a build
 # without one would show nothing more), simulations and crashes where the compiler optimises, because they
 # are long, and in the release the suites of whole processes, because that is what people run.
+#
+# Lane, name, what must have ended well before, commands.
 STEPS = [
-    ("layers", [["python3", "tools/check_layers.py"]]),
-    ("docs", [["python3", "tools/docs.py", "check"]]),
-    ("source", [["python3", "tools/check_source.py"]]),
-    ("citations", [["python3", "tools/check_citations.py"]]),
-    ("format", [["tools/format.sh", "--check"]]),
-    ("ui", [["python3", "tools/ui.py", "check", "build/ui"]]),
-    ("asan build", build("asan", "corvo", "crash_child", "lossy_disk", "names", "unit_tests", "replays")),
-    ("symbols", [["python3", "tools/check_symbols.py", "build/asan"], ["python3", "tools/check_circles.py", "build/asan"]]),
-    ("asan tests", ctest("asan", "-LE", "sim", "-E", "integration/(cli|failover)")),
-    ("profile", [["tools/profile.py"]]),
-    ("release build", build("release", "corvo", "nemesis", "names")),
-    ("release tests", ctest("release", "-L", "integration", "-E", "integration/(api|crash)")),
-    ("count build", build("count", "corvo", "crash_child", "lossy_disk", "simulations")),
-    ("count tests", ctest("count", "-R", "^sim/|^integration/crash")),
-    ("instructions", [["python3", "-B", "bench/instructions.py", "build/count/corvo"]]),
-    ("tsan build", build("tsan", *(f"{name}_test" for name in THREADED))),
-    ("tsan tests", ctest("tsan", "-R", f"unit/({'|'.join(THREADED)})$")),
-    ("clang-tidy", [["tools/tidy.sh"]]),
-    ("cppcheck", [["tools/cppcheck.sh"]]),
+    (WORK, "layers", None, [["python3", "tools/check_layers.py"]]),
+    (WORK, "docs", None, [["python3", "tools/docs.py", "check"]]),
+    (WORK, "source", None, [["python3", "tools/check_source.py"]]),
+    (WORK, "citations", None, [["python3", "tools/check_citations.py"]]),
+    (WORK, "format", None, [["tools/format.sh", "--check"]]),
+    (WORK, "asan build", None, build("asan", "corvo", "crash_child", "lossy_disk", "names", "unit_tests", "replays")),
+    (WORK, "symbols", None, [["python3", "tools/check_symbols.py", "build/asan"],
+                             ["python3", "tools/check_circles.py", "build/asan"]]),
+    (TEST, "asan tests", "asan build", ctest("asan", "-LE", "sim", "-E", "integration/(cli|failover)")),
+    (WORK, "count build", None, build("count", "corvo", "crash_child", "lossy_disk", "simulations")),
+    (TEST, "count tests", "count build", ctest("count", "-R", "^sim/|^integration/crash")),
+    (WORK, "ui", None, [["python3", "tools/ui.py", "check", "build/ui"]]),
+    (WORK, "profile", None, [["tools/profile.py"]]),
+    (WORK, "release build", None, build("release", "corvo", "nemesis", "names")),
+    (TEST, "release tests", "release build", ctest("release", "-L", "integration", "-E", "integration/(api|crash)")),
+    (WORK, "tsan build", None, build("tsan", *(f"{name}_test" for name in THREADED))),
+    (TEST, "tsan tests", "tsan build", ctest("tsan", "-R", f"unit/({'|'.join(THREADED)})$")),
+    (WORK, "clang-tidy", None, [["tools/tidy.sh"]]),
+    (WORK, "cppcheck", None, [["tools/cppcheck.sh"]]),
+    (ALONE, "instructions", None, [["python3", "-B", "bench/instructions.py", "build/count/corvo"]]),
 ]
 
 
-def run(commands):
-    """Run the commands of one step; return success, the number of tests, how many failed, output."""
-    output, passed, failed, tests = [], 0, 0, False
-    for command in commands:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        output.append(done.stdout)
-        if found := re.search(r"(\d+) tests failed out of (\d+)", done.stdout):
-            tests = True
-            failed += int(found[1])
-            passed += int(found[2]) - int(found[1])
-        if done.returncode != 0:
-            return False, passed, max(failed, 1), "".join(output)
-    return True, passed if tests else 1, failed, "".join(output)
+class Step:
+    """A step of the table and, once it has begun, how it goes."""
+
+    def __init__(self, lane, name, after, commands):
+        self.lane, self.name, self.after, self.commands = lane, name, after, list(commands)
+        self.path = LOGS / f"{name.replace(' ', '-')}.log"
+        self.process, self.began, self.cpu_s = None, 0.0, 0.0
+        self.ok = None  # until it has ended
+
+    def begin(self):
+        print(f"-- {self.name}", flush=True)
+        self.began = time.monotonic()
+        self.path.unlink(missing_ok=True)
+        self.next_command()
+
+    def next_command(self):
+        command = self.commands.pop(0)
+        with open(self.path, "ab") as log:
+            self.process = subprocess.Popen((NICE if self.lane == WORK else []) + command, stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=subprocess.STDOUT)
+
+    def command_ended(self, status, usage):
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_s += usage.ru_utime + usage.ru_stime
+        if self.process.returncode == 0 and self.commands:
+            self.next_command()
+        else:
+            self.ok = self.process.returncode == 0
+
+    def report(self):
+        """Say how it ended; return how many tests passed and failed."""
+        output = self.path.read_text(errors="replace")
+        passed, failed = int(self.ok), int(not self.ok)
+        if found := re.findall(r"(\d+) tests failed out of (\d+)", output):
+            failed = max(failed, int(found[-1][0]))
+            passed = int(found[-1][1]) - int(found[-1][0])
+        print(f"== {self.name}\n   {'ok' if self.ok else 'FAILED'}: {passed} passed, {failed} failed, "
+              f"{time.monotonic() - self.began:.0f} s ({self.cpu_s:.0f} s of CPU)", flush=True)
+        if not self.ok:
+            if len(output) > SHOWN:
+                print(f"… (all of it is in {self.path})")
+            print(output[-SHOWN:], flush=True)
+        return passed, failed
+
+
+def next_step(lane, waiting, under_way):
+    """The first of the lane that may begin now: not while another is under way in it, nor before what it needs."""
+    busy = {step.lane for step in under_way}
+    if lane in busy or ALONE in busy or (lane == ALONE and busy):
+        return None
+    pending = {step.name for step in waiting + under_way}
+    return next((step for step in waiting if step.lane == lane and step.after not in pending), None)
+
+
+def run(waiting):
+    """Run the steps; return how many tests passed and failed."""
+    under_way, passed_total, failed_total = [], 0, 0
+    while True:
+        for lane in (WORK, TEST, ALONE):
+            if step := next_step(lane, waiting, under_way):
+                waiting.remove(step)
+                under_way.append(step)
+                step.begin()
+        if not under_way:
+            return passed_total, failed_total
+        pid, status, usage = os.wait4(-1, 0)
+        step = next(step for step in under_way if step.process.pid == pid)
+        step.command_ended(status, usage)
+        if step.ok is None:
+            continue
+        under_way.remove(step)
+        passed, failed = step.report()
+        passed_total += passed
+        failed_total += failed
+        if not step.ok and not step.name.endswith(" tests"):
+            waiting.clear()
 
 
 def main():
     wanted = sys.argv[1:]
-    passed_total = failed_total = 0
-    for name, commands in STEPS:
-        if wanted and name not in wanted:
-            continue
-        start = time.monotonic()
-        print(f"== {name}", flush=True)
-        ok, passed, failed, output = run(commands)
-        passed_total += passed
-        failed_total += failed
-        print(f"   {'ok' if ok else 'FAILED'}: {passed} passed, {failed} failed, "
-              f"{time.monotonic() - start:.0f} s", flush=True)
-        if not ok:
-            print(output[-20000:])
-            if not name.endswith(" tests"):
-                break
-    print(f"{passed_total} passed, {failed_total} failed")
-    return 1 if failed_total else 0
+    if unknown := set(wanted) - {name for _, name, _, _ in STEPS}:
+        sys.exit(f"gate.py: no step is called {', '.join(sorted(unknown))}")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    passed, failed = run([Step(*step) for step in STEPS if not wanted or step[1] in wanted])
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 sys.exit(main())
