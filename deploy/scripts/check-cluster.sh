@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Check that nodes form one cluster, that a job created on any of them is known to all, and print a few metrics.
+# Check that the nodes form one cluster and that every node sees the jobs created on the others. Print a few metrics.
 #
-#   check-cluster.sh URL…        the API of each node, as http://127.0.0.1:12080
+#   check-cluster.sh URL…        API address of each node, for example http://127.0.0.1:12080
 set -euo pipefail
 
 [ $# -gt 0 ] || { sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 PATIENCE_S=${PATIENCE_S:-90}
 
-# Wait until a command succeeds; what is shown when it does not.
+# wait_for DESCRIPTION COMMAND…: wait until the command succeeds. On a timeout, print the description and exit.
 wait_for() {
     local what=$1 end=$((SECONDS + PATIENCE_S))
     shift

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Start, stop and look at a cluster on this machine.
+# Start, stop and inspect a cluster on this machine.
 #
 #   cluster.sh start|stop|status|env [dev|docker|prod]
 #
 # Variables, with the defaults of the preset dev:
 #   CLUSTER_SIZE 3         1 to 10 nodes
-#   BASE_RAFT_PORT 12000   port for peers of node 1; node i has the ith
-#   BASE_HTTP_PORT 12080   port of the API of node 1 (without it: BASE_RAFT_PORT + HTTP_PORT_OFFSET)
+#   BASE_RAFT_PORT 12000   port of node 1 for other nodes; each further node uses the next port
+#   BASE_HTTP_PORT 12080   API port of node 1 (default: BASE_RAFT_PORT + HTTP_PORT_OFFSET)
 #   HTTP_PORT_OFFSET 80
-#   DATA_BASE_DIR ./data   one folder per node below it
-#   LOG_BASE_DIR ./logs    one file per node
-#   TEST_HOST 127.0.0.1    where the nodes listen
-#   CORVO corvo            the program
-#   CLUSTER_SECRET         what nodes prove to one another; 16 characters or more
-#   VALIDATE_ENV 1         0: do not check the variables first
+#   DATA_BASE_DIR ./data   directory with one subdirectory per node
+#   LOG_BASE_DIR ./logs    directory with one log file per node
+#   TEST_HOST 127.0.0.1    address that the nodes listen on
+#   CORVO corvo            path of the corvo binary
+#   CLUSTER_SECRET         secret shared by the nodes, at least 16 characters
+#   VALIDATE_ENV 1         0: do not check these variables first
 # The presets docker (3 nodes, 7000/8000) and prod (5 nodes, 9000/9080) change the first three.
 # CLUSTER_NODE_i ("raft_host:port,http_host:port") is derived from the bases unless it is set.
 set -euo pipefail
@@ -93,7 +93,7 @@ start)
     ;;
 status)
     for ((i = 1; i <= CLUSTER_SIZE; i++)); do
-        echo "node-$i: $(curl -fsS "http://$(http_of "$i")/debug/cluster" 2>/dev/null || echo "does not answer")"
+        echo "node-$i: $(curl -fsS "http://$(http_of "$i")/debug/cluster" 2>/dev/null || echo "no response")"
     done
     ;;
 stop)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Build the image, deploy three nodes to a cluster of kind, and check them. Needs docker, kind and kubectl.
+# Build the image, deploy three nodes to a kind cluster, and check them. Requires docker, kind and kubectl.
 #
 #   e2e-kind.sh
 #
-# Prints the logs of the nodes in any case. KEEP=1 leaves the cluster of kind running.
+# Always prints the logs of the nodes. KEEP=1 leaves the kind cluster running.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=corvo-e2e
