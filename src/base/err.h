@@ -28,7 +28,7 @@
     X(APPROVE,             400, "APPROVE_ERROR",          "the job cannot be approved") \
     X(REJECT,              400, "REJECT_ERROR",           "the job cannot be rejected") \
     X(REPLAY,              400, "REPLAY_ERROR",           "the job cannot be replayed") \
-    X(QUEUE,               400, "QUEUE_ERROR",            "the queue refuses it") \
+    X(QUEUE,               400, "QUEUE_ERROR",            "the queue operation is not valid") \
     X(BULK,                400, "BULK_ERROR",             "the bulk operation is not valid") \
     X(BUDGET,              400, "BUDGET_ERROR",           "the budget is not valid") \
     X(POLICY,              400, "POLICY_ERROR",           "the approval policy is not valid") \
@@ -37,13 +37,13 @@
     X(SCHEDULE,            400, "SCHEDULE_ERROR",         "the schedule is not valid") \
     X(USAGE_SUMMARY,       400, "USAGE_SUMMARY_ERROR",    "the usage query is not valid") \
     X(JOIN,                400, "JOIN_ERROR",             "the node cannot join") \
-    X(UNAUTHORIZED,        401, "UNAUTHORIZED",           "the caller is not known") \
+    X(UNAUTHORIZED,        401, "UNAUTHORIZED",           "the caller is not authenticated") \
     X(FORBIDDEN,           403, "FORBIDDEN",              "the caller may not do this") \
     X(OPEN_ACCESS,         403, "OPEN_ACCESS_DISABLED",   "the server has no password and serves its own machine only") \
     X(LICENSE,             403, "LICENSE_ERROR",          "the feature is not enabled") \
-    X(NOT_FOUND,           404, "NOT_FOUND",              "no such thing") \
+    X(NOT_FOUND,           404, "NOT_FOUND",              "not found") \
     X(METHOD_NOT_ALLOWED,  405, "METHOD_NOT_ALLOWED",     "the method is not allowed here") \
-    X(CONFLICT,            409, "CONFLICT",               "it exists already") \
+    X(CONFLICT,            409, "CONFLICT",               "it already exists") \
     X(SHARD_LEADER,        409, "SHARD_LEADER_CONFLICT",  "the request touches shards of several leaders") \
     X(SHARD_COUNT,         409, "SHARD_COUNT_MISMATCH",   "the shard counts differ") \
     X(TOO_LARGE,           413, "PAYLOAD_TOO_LARGE",      "a size limit is exceeded") \

@@ -259,7 +259,7 @@ void guard__event_over(struct guard *g)
         open_term(g);
         release_acks(g);
         if (g->raft->state == RAFT_UNAVAILABLE) {
-            guard__stop(g, GUARD_STORED, "raft gave up");
+            guard__stop(g, GUARD_STORED, "raft stopped");
         }
     }
     guard_send__settle(g);

@@ -97,7 +97,8 @@ static enum err_code pin(struct serving *s, struct str id, struct err *err)
         os_file_list_tree(from.z, &names, err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = names.count > 0 ? ERR_OK : err_set(err, ERR_NOT_FOUND, "it is gone");
+    enum err_code code =
+        names.count > 0 ? ERR_OK : err_set(err, ERR_NOT_FOUND, "the checkpoint was removed");
     for (size_t i = 0; i < names.count && code == ERR_OK; i++) {
         struct os_file_path old = os_file_join(from.z, names.name[i]);
         struct os_file_path link_path = os_file_join(s->pinned.z, names.name[i]);
@@ -187,11 +188,12 @@ static enum err_code answer(struct serving *s, struct str ask, struct err *err)
     if (!str_eq(id, str_from_z(s->id))) {
         unpin(s);
         if (pin(s, id, err) != ERR_OK) {
-            log_info("checkpoint not here", LOG_STR("checkpoint", id), LOG_Z("error", err->msg));
+            log_info("checkpoint not available", LOG_STR("checkpoint", id),
+                     LOG_Z("error", err->msg));
             unpin(s);
             return send_piece(s, PIECE_GONE, NULL, 0, err);
         }
-        log_info("checkpoint asked for", LOG_STR("checkpoint", id));
+        log_info("checkpoint requested", LOG_STR("checkpoint", id));
     }
     struct os_file_path path = join(s->pinned.z, name);
     return send_file(s, path.z, offset, err);

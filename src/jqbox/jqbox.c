@@ -227,7 +227,7 @@ static enum err_code compile(struct jqbox *b, int64_t deadline_ns, struct err *e
         code = len > sizeof text ? ended(b, err) : exchange(b, text, len, deadline_ns, err);
     }
     if (code == ERR_VALIDATION) {
-        return err_set(err, code, "unsupported payload_jq expression: too much for its compiler");
+        return err_set(err, code, "unsupported payload_jq expression: too complex to compile");
     }
     if (code != ERR_OK) {
         return code;

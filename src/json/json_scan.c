@@ -71,11 +71,11 @@ static const char *pass_special(struct json_scan *s, const char *p)
         return fail(s, p, "");
     }
     if ((unsigned char)*p < ' ') {
-        return fail(s, p, "a control character in a string");
+        return fail(s, p, "unescaped control character in a string");
     }
     if (*p == '\\') {
         size_t len = escape_len(p, s->end);
-        return len > 0 ? p + len : fail(s, p, "not an escape");
+        return len > 0 ? p + len : fail(s, p, "invalid escape sequence");
     }
     size_t len = str_utf8_len(str_from(p, (size_t)(s->end - p)));
     return len > 0 ? p + len : fail(s, p, "not UTF-8");
@@ -118,7 +118,7 @@ static const char *pass_digits(struct json_scan *s, const char *p)
     while (p < s->end && is_digit(*p)) {
         p++;
     }
-    return p > first ? p : fail(s, p, "a digit expected");
+    return p > first ? p : fail(s, p, "expected a digit");
 }
 
 static const char *pass_number(struct json_scan *s, const char *p)
@@ -139,7 +139,7 @@ static const char *pass_number(struct json_scan *s, const char *p)
 static const char *pass_word(struct json_scan *s, const char *p, struct str word)
 {
     struct str text = str_from(p, (size_t)(s->end - p));
-    return str_starts_with(text, word) ? p + word.len : fail(s, p, "a value expected");
+    return str_starts_with(text, word) ? p + word.len : fail(s, p, "expected a value");
 }
 
 /* What begins with the byte c. */
@@ -178,7 +178,7 @@ static inline const char *pass_scalar(struct json_scan *s, const char *p, enum j
     case JSON_TYPE_OBJECT:
     case JSON_TYPE_COUNT:
     default:
-        return fail(s, p, "a value expected");
+        return fail(s, p, "expected a value");
     }
 }
 
@@ -194,7 +194,7 @@ static inline const char *pass_key(struct json_scan *s, const char *p)
 {
     bool escaped;
     if (byte_at(s, p) != '"') {
-        return fail(s, p, "a key expected");
+        return fail(s, p, "expected a key");
     }
     p = pass_string(s, p, &escaped);
     return p == NULL ? NULL : pass_colon(s, p);
@@ -237,7 +237,7 @@ static const char *pass_container(struct json_scan *s, const char *p)
         } else if (c != '{' && c != '[') {
             p = pass_scalar(s, p, type_of(c), &escaped);
         } else if (depth == depth_max) {
-            p = fail(s, p, "nested too deep");
+            p = fail(s, p, "nested too deeply");
         } else {
             close[++depth] = c == '{' ? '}' : ']';
             p = pass_space(s, p + 1);
@@ -291,7 +291,7 @@ static bool enter(struct json_scan *s, enum json_type type, const char *problem)
         return fail(s, s->at, problem) != NULL;
     }
     if (s->depth == LIMIT_JSON_DEPTH) {
-        return fail(s, s->at, "nested too deep") != NULL;
+        return fail(s, s->at, "nested too deeply") != NULL;
     }
     s->at++;
     s->depth++;
@@ -301,12 +301,12 @@ static bool enter(struct json_scan *s, enum json_type type, const char *problem)
 
 bool json_scan_enter_object(struct json_scan *s)
 {
-    return enter(s, JSON_TYPE_OBJECT, "an object expected");
+    return enter(s, JSON_TYPE_OBJECT, "expected an object");
 }
 
 bool json_scan_enter_array(struct json_scan *s)
 {
-    return enter(s, JSON_TYPE_ARRAY, "an array expected");
+    return enter(s, JSON_TYPE_ARRAY, "expected an array");
 }
 
 /* Pass the comma before the next key or element, if there must be one, and white space. False at
@@ -348,7 +348,7 @@ bool json_scan_next_key(struct json_scan *s, struct json_value *out_key)
     const char *begin = s->at;
     bool escaped;
     if (byte_at(s, begin) != '"') {
-        return fail(s, begin, "a key expected") != NULL;
+        return fail(s, begin, "expected a key") != NULL;
     }
     const char *end = pass_string(s, begin, &escaped);
     const char *value = end == NULL ? NULL : pass_colon(s, end);
@@ -369,7 +369,7 @@ bool json_scan_done(struct json_scan *s)
     }
     s->at = pass_space(s, s->at);
     if (s->at < s->end || s->depth > 0) {
-        return fail(s, s->at, "text after the value") != NULL;
+        return fail(s, s->at, "unexpected text after the value") != NULL;
     }
     return true;
 }

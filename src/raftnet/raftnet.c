@@ -96,9 +96,9 @@ static void look_cb(uv_timer_t *timer)
     for (struct raftnet_conn *c = net->conns; c != NULL; c = next) {
         next = c->next;
         if (!c->up && now > c->deadline.ns) {
-            raftnet_conn__close(c, "no answer");
+            raftnet_conn__close(c, "the handshake did not complete in time");
         } else if (c->first != NULL && now - c->moved.ns > RAFTNET_STALL_MS * NS_PER_MS) {
-            raftnet_conn__close(c, "it does not read its connection");
+            raftnet_conn__close(c, "the node does not read from the connection");
         }
     }
 }
@@ -107,7 +107,7 @@ void raftnet_set_open(struct raftnet *net, bool open)
 {
     net->open = open;
     while (!open && net->conns != NULL) {
-        raftnet_conn__close(net->conns, "closed to others");
+        raftnet_conn__close(net->conns, "this node does not accept connections now");
     }
 }
 
@@ -247,7 +247,7 @@ void raftnet_set_self(struct raftnet *net, const struct raftnet_shake_node *self
         next = c->next;
         bool told = c->peer == NULL && c->ends;
         if (!told && (!c->up || copy.cluster != net->self.cluster || (news && c->peer != NULL))) {
-            raftnet_conn__close(c, "begins again");
+            raftnet_conn__close(c, "reconnecting with new node information");
         } else {
             c->shake.self = copy;
         }

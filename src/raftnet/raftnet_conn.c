@@ -281,7 +281,7 @@ static void read_some(struct raftnet_conn *c)
             break;
         }
         if (n == RAFTNET_LINK_END) {
-            end(c, c->up ? "the connection broke" : "it hung up");
+            end(c, c->up ? "the connection broke" : "the node closed the connection");
             return;
         }
         c->in.len += (size_t)n;

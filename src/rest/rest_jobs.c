@@ -271,7 +271,7 @@ static const struct rest_route rows[] = {
     {HTTP_POST,   "/api/v1/jobs/{id}/retry",        ROLES_AO,  ROUTE_LEADER,             NULL,             handle_retry,      NULL, "200 {status}",          "Retry a job from its first attempt."},
     {HTTP_POST,   "/api/v1/jobs/{id}/cancel",       ROLES_AO,  ROUTE_LEADER,             NULL,             handle_cancel,     NULL, "200 {status}",          "Cancel a job. Its worker learns of it with the next heartbeat."},
     {HTTP_POST,   "/api/v1/jobs/{id}/hold",         ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_hold,       NULL, "200 {status}",          "Hold a job until it is approved or rejected."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Approve a held job. It runs."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Approve a held job. It becomes pending."},
     {HTTP_POST,   "/api/v1/jobs/{id}/reject",       ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_reject,     NULL, "200 {status}",          "Reject a held job. It ends in state dead."},
     {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY | ROUTE_KEY, &replay_schema,   handle_replay,     NULL, "201 enqueued",  "Create a new job that continues from an iteration of an agent job."},
     {HTTP_POST,   "/api/v1/jobs/{id}/move",         ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &move_schema,    handle_move,       NULL, "200 {status}",          "Move a job to another queue."},

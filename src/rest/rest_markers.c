@@ -145,7 +145,7 @@ static const struct json_field add_rows[] = {
     JSON_STR(struct marker_in, text, 0, LIMIT_MARKER_TEXT_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
              "What happened, for example \"deployed 1.4.2\"."),
     JSON_STR(struct marker_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0,
-             "Queue that it is about. Left out: all queues."),
+             "Queue that the marker is about. All queues if left out."),
     JSON_TIME(struct marker_in, at, timestamp_parse, 0, "When it happened. Default: now."),
 };
 static const struct json_schema add_schema = JSON_SCHEMA(struct marker_in, add_rows);

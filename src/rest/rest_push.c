@@ -106,7 +106,7 @@ static void handle_hosts(struct rest_call *c)
 
 /* clang-format off */
 static const struct rest_route rows[] = {
-    {HTTP_GET, "/api/v1/push/hosts", ROLES_AOR, ROUTE_LEADER | ROUTE_SERVER, NULL, handle_hosts, NULL, "200 [push_host]", "Hosts that jobs are delivered to, by name: calls, circuit breaker and latency, as the leader has seen them since it started."},
+    {HTTP_GET, "/api/v1/push/hosts", ROLES_AOR, ROUTE_LEADER | ROUTE_SERVER, NULL, handle_hosts, NULL, "200 [push_host]", "List the hosts that jobs are delivered to, by name, with calls, circuit breaker and latency. The leader counts since its own start."},
 };
 /* clang-format on */
 

@@ -50,7 +50,7 @@ bool view_space__is_low(struct view *v)
         if (low) {
             log_warn("view stopped", LOG_Z("reason", "the disk is nearly full"));
         } else {
-            log_info("view goes on");
+            log_info("view resumed");
         }
     }
     return low;

@@ -428,7 +428,7 @@ static const struct cli_flag bench_flags[] = {
     CLI_FLAG("ack-batch-size", CLI_INT, "N", "64", "jobs per ack request"),
     CLI_FLAG("separate-fetch", CLI_BOOL, NULL, "false", "with batch sizes of 1 over HTTP, fetch in a separate request instead of with the ack"),
     CLI_FLAG("payload-bytes", CLI_INT, "N", "64", "payload size of each job"),
-    CLI_FLAG("rate", CLI_INT, "N", "0", "jobs enqueued per second at most; 0: no limit"),
+    CLI_FLAG("rate", CLI_INT, "N", "0", "maximum number of jobs enqueued per second; 0: no limit"),
     CLI_FLAG("work-duration", CLI_DURATION, "DURATION", "0s", "simulated work per job"),
     CLI_FLAG("combined", CLI_BOOL, NULL, "false", "run producers and workers at the same time"),
     CLI_FLAG("duration", CLI_DURATION, "DURATION", "0s", "run producers and workers at the same time for this long"),

@@ -103,7 +103,7 @@ static const struct cli_flag rate_flags[] = {
 };
 
 static const struct cli_flag quota_flags[] = {
-    CLI_FLAG("max-jobs",          CLI_INT,  "N",  NULL,    "jobs that have not ended", .field = "max_jobs"),
+    CLI_FLAG("max-jobs",          CLI_INT,  "N",  NULL,    "unfinished jobs", .field = "max_jobs"),
     CLI_FLAG("max-payload-bytes", CLI_INT,  "N",  NULL,    "total payload bytes of those jobs", .field = "max_payload_bytes"),
     CLI_FLAG("max-queues",        CLI_INT,  "N",  NULL,    "queues", .field = "max_queues"),
     CLI_FLAG("clear",             CLI_BOOL, NULL, "false", "remove the quota"),

@@ -481,8 +481,9 @@ static const struct cli_command commands[] = {
      .about = "Actions: retry, delete, cancel, requeue, hold, approve, reject, move <queue>,\n"
               "change_priority <priority>. Jobs in a state that does not allow the action are skipped.\n\n"
               "Job ids come from standard input, in any form that corvo search prints, or from a\n"
-              "filter that the server applies. A filter that matches every job asks first; in a\n"
-              "script, confirm it with --yes.",
+              "filter that the server applies. On a terminal, the command asks before it applies a\n"
+              "filter that matches every job, and before every delete by filter. In a script, a\n"
+              "filter that matches every job requires --yes.",
      .examples = "corvo search --queue emails.send --state dead | corvo bulk retry\n"
                  "corvo search --queue old.emails --output json | corvo bulk move emails.v2\n"
                  "corvo bulk retry --filter '{\"queue\":\"emails.send\",\"state\":[\"dead\"]}' --dry-run",

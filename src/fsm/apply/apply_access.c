@@ -88,7 +88,8 @@ static bool has_too_many(struct machine *m, const struct command_access *a, stru
         more = more || is_new;
     }
     if (more && count > LIMIT_BUDGETS) {
-        entry__refuse(m, r, ERR_BUDGET, "there are %zu budgets already", m->budgets.count);
+        entry__refuse(m, r, ERR_BUDGET, "the server already has %zu budgets, the maximum",
+                      m->budgets.count);
         return true;
     }
     return false;
@@ -99,7 +100,7 @@ static bool may_change(struct machine *m, const struct command_access_item *it, 
     struct store_access_frame was;
     bool there = it->rule != COMMAND_ACCESS_ANY && read_record(m, key_of(m, it), &was);
     if (it->rule == COMMAND_ACCESS_NEW && there) {
-        entry__refuse(m, r, ERR_CONFLICT, "it exists already");
+        entry__refuse(m, r, ERR_CONFLICT, "it already exists");
         return false;
     }
     if (it->rule == COMMAND_ACCESS_THERE && !there) {

@@ -215,7 +215,7 @@ static struct bulk *need(struct machine *m, struct id id, struct result *r)
     if (b == NULL) {
         entry__refuse(m, r, ERR_NOT_FOUND, "bulk operation not found");
     } else if (store_bulk_is_over(&b->rec)) {
-        entry__refuse(m, r, ERR_CONFLICT, "bulk operation " STR_FMT " is over",
+        entry__refuse(m, r, ERR_CONFLICT, "bulk operation " STR_FMT " has already ended",
                       STR_ARG(entry__id_text(m, id, ID_BULK)));
         b = NULL;
     }

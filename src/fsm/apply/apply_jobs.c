@@ -156,7 +156,8 @@ static bool do_move(struct machine *m, const struct command_jobs *c, struct job 
 {
     struct str from = j->queue;
     if (j->name.len > 0) {
-        entry__refuse(m, r, ERR_MOVE, "job " STR_FMT " cannot leave its queue: it has a name in it",
+        entry__refuse(m, r, ERR_MOVE,
+                      "job " STR_FMT " cannot be moved: its name belongs to the queue",
                       STR_ARG(entry__id_text(m, j->id, ID_JOB)));
         return false;
     }

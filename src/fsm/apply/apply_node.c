@@ -116,7 +116,8 @@ void apply_node_put(struct machine *m, const struct command *command, struct res
         return;
     }
     if (known == NULL && !make_room(m)) {
-        entry__refuse(m, r, ERR_CONFLICT, "the cluster has %d members already", LIMIT_NODES);
+        entry__refuse(m, r, ERR_CONFLICT, "the cluster already has %d members, the maximum",
+                      LIMIT_NODES);
         return;
     }
     if (known == NULL) {

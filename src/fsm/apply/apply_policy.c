@@ -93,7 +93,8 @@ void apply_policy_put(struct machine *m, const struct command *command, struct r
 {
     struct store_policy rec = command->policy_put.policy;
     if (m->policy_count >= policies_max(m)) {
-        entry__refuse(m, r, ERR_POLICY, "there are %u approval policies already", policies_max(m));
+        entry__refuse(m, r, ERR_POLICY, "the server already has %u approval policies, the maximum",
+                      policies_max(m));
         return;
     }
     rec.created_at = m->now;

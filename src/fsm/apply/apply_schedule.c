@@ -120,7 +120,8 @@ void apply_schedule_put(struct machine *m, const struct command *command, struct
         return;
     }
     if (s != NULL && s->rec.updated_at.ns != c->expected_updated_at.ns) {
-        entry__refuse(m, r, ERR_CONFLICT, "schedule '" STR_FMT "' was changed meanwhile",
+        entry__refuse(m, r, ERR_CONFLICT,
+                      "schedule '" STR_FMT "' was changed in the meantime; try again",
                       STR_ARG(s->rec.name));
         return;
     }

@@ -91,7 +91,8 @@ void apply_webhook_put(struct machine *m, const struct command *command, struct 
         return;
     }
     if (h == NULL && m->webhooks.count >= LIMIT_WEBHOOKS) {
-        entry__refuse(m, r, ERR_WEBHOOK, "there are %d webhooks already", LIMIT_WEBHOOKS);
+        entry__refuse(m, r, ERR_WEBHOOK, "the server already has %d webhooks, the maximum",
+                      LIMIT_WEBHOOKS);
         return;
     }
     if (h == NULL) {

@@ -581,7 +581,7 @@ static enum err_code check_policy_put(const struct command *c, const struct comm
     /* It would never hold a job. */
     return p->all_namespaces || queue_name_is_of(p->ns, p->queue)
                ? ERR_OK
-               : bad(&top, "queue", "is of another namespace, which needs all_namespaces", err);
+               : bad(&top, "queue", "belongs to another namespace: set all_namespaces", err);
 }
 
 static enum err_code check_bulk_put(const struct command *c, const struct command_limits *limits,

@@ -24,7 +24,7 @@ static const struct shares_limit open_limit = {
 static const struct shares_limit bytes_limit = {
     .max = LIMIT_BATCH_BYTES,
     .what = "bytes of callbacks of batches that have not ended",
-    .advice = "repeat it when some have ended"};
+    .advice = "try again when some batches have ended"};
 
 /* The queue that a batch calls tells whose it is, or its owner. */
 static struct str namespace_of(const struct store_batch *rec)

@@ -91,7 +91,7 @@ static void handle_told(struct rest_call *c)
     const struct front_shared *front = c->rest->config.front;
     const struct told_in *in = c->in;
     if (front == NULL || !front->key.is_secret || !c->client.forwarded) {
-        rest_call__fail(c, ERR_FORBIDDEN, "only the nodes of the cluster may do this");
+        rest_call__fail(c, ERR_FORBIDDEN, "only nodes of the cluster may send this request");
         return;
     }
     audit_note(c->rest->config.audit,

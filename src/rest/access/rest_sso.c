@@ -131,7 +131,7 @@ static bool by_headers(struct rest_call *c)
         !only_header(c, STR("x-corvo-saml-role"), &h.role) ||
         !only_header(c, STR("x-corvo-saml-namespace"), &h.ns) ||
         !only_header(c, STR("x-corvo-saml-roles"), &h.roles)) {
-        code = err_set(&sso->err, ERR_UNAUTHORIZED, "a header is present twice");
+        code = err_set(&sso->err, ERR_UNAUTHORIZED, "an X-Corvo-SAML header is present twice");
     } else if (str_trim(h.subject).len == 0) {
         return false;
     } else {

@@ -62,12 +62,12 @@ static const struct rest_answer_member namespace_row[] = {
 };
 
 static const struct rest_answer_member quota_line[] = {
-    {"used", "integer",  "How much the namespace holds now."},
-    {"max?", "integer",  "How much it may hold; absent without a limit."},
+    {"used", "integer",  "Current use."},
+    {"max?", "integer",  "Limits. Absent if there are none."},
 };
 
 static const struct rest_answer_member namespace_quota[] = {
-    {"jobs",          "QuotaLine", "Jobs that have not ended."},
+    {"jobs",          "QuotaLine", "Unfinished jobs."},
     {"payload_bytes", "QuotaLine", "Payload bytes of those jobs."},
     {"queues",        "QuotaLine", "Queues."},
 };

@@ -85,7 +85,7 @@ static const struct rest_answer_member marker[] = {
     {"kind",   "string", "deploy: added by a user or program. server, worker: a version that was seen for the first time."},
     {"at",     "time",   "When it happened."},
     {"text",   "string", "What happened. For server and worker: the version."},
-    {"queue?", "string", "The queue that it is about."},
+    {"queue?", "string", "Queue that the marker is about. Absent for all queues."},
     {"by?",    "string", "Who added it."},
 };
 

@@ -458,16 +458,16 @@ static const struct rest_answer_member upcoming[] = {
 static const struct rest_answer_member push_host[] = {
     {"host",            "string",  "Host and port."},
     {"breaker",         "string",  "closed, open (nothing is called until next_probe_at) or half_open (one call at a time)."},
-    {"in_flight",       "integer", "Calls under way."},
-    {"waiting",         "integer", "Jobs that wait to be delivered there."},
+    {"in_flight",       "integer", "Calls in progress."},
+    {"waiting",         "integer", "Jobs waiting to be delivered to this host."},
     {"succeeded",       "integer", "Attempts that succeeded."},
     {"failed",          "integer", "Attempts that failed."},
     {"unanswered",      "integer", "Calls in a row without a response."},
-    {"latency_ms?",     "number",  "Moving average of the time that calls take."},
+    {"latency_ms?",     "number",  "Moving average of the duration of calls, in milliseconds."},
     {"last_call_at?",   "time",    "Start of the last call that has ended."},
-    {"next_probe_at?",  "time",    "With an open breaker: when the host is called again."},
-    {"last_error?",     "string",  "Error of the last attempt that failed."},
-    {"last_error_at?",  "time",    "When that was."},
+    {"next_probe_at?",  "time",    "Time of the next call while the breaker is open."},
+    {"last_error?",     "string",  "Error of the last failed attempt."},
+    {"last_error_at?",  "time",    "Time of the last failed attempt."},
 };
 
 static const struct rest_answer_member webhook[] = {

@@ -464,11 +464,11 @@ static void callbacks__have_a_limit_in_bytes(void **state)
     group.enqueue.has_batch = true;
     group.enqueue.callback_queue = STR("acme::done");
     shares__take(bytes, STR("acme"), LIMIT_BATCH_BYTES / 2 - 10);
-    kit_refuses(
-        k, &c, ERR_QUOTA,
-        "namespace \"acme\" may have 134217728 bytes of callbacks of batches that have not "
-        "ended, has 134217718, and the request needs 14 more; repeat it when some have ended",
-        ID_NONE);
+    kit_refuses(k, &c, ERR_QUOTA,
+                "namespace \"acme\" may have 134217728 bytes of callbacks of batches that have not "
+                "ended, has 134217718, and the request needs 14 more; try again when some batches "
+                "have ended",
+                ID_NONE);
     assert_int_equal(kit_apply(k, &group)->code, ERR_OK); /* it is as long as the room */
     assert_int_equal(kit_apply(k, &group)->code, ERR_QUOTA);
     kit_expect_count(k, "acme::q", JOB_PENDING, 1);

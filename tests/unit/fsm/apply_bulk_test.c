@@ -224,11 +224,11 @@ static void end__stops_it_and_takes_its_lists(void **state)
         assert_int_equal(list_len(k, id, 1), -1);
         assert_int_equal(bulk(k, id).total, 1);
         struct command late = step(id, 0, &job, 1);
-        kit_refuses(
-            k, &late, ERR_CONFLICT,
-            kit_text(k, "bulk operation " STR_FMT " is over", STR_ARG(kit_id_text(k, id, ID_BULK)))
-                .ptr,
-            id);
+        kit_refuses(k, &late, ERR_CONFLICT,
+                    kit_text(k, "bulk operation " STR_FMT " has already ended",
+                             STR_ARG(kit_id_text(k, id, ID_BULK)))
+                        .ptr,
+                    id);
         kit_expect_state(k, job, JOB_PENDING);
     }
     struct command unknown = step(id_make(k->now, 7777777, 9), 0, NULL, 0);

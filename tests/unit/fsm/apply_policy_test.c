@@ -191,13 +191,15 @@ static void put__has_a_limit(void **state)
     while (made <= LIMIT_OLD_POLICIES && kit_apply(k, &c)->code == ERR_OK) {
         made++;
     }
-    kit_refuses(k, &c, ERR_POLICY, "there are 256 approval policies already", ID_NONE);
+    kit_refuses(k, &c, ERR_POLICY, "the server already has 256 approval policies, the maximum",
+                ID_NONE);
     k->entry_version = present;
     while (made <= LIMIT_POLICIES && kit_apply(k, &c)->code == ERR_OK) {
         made++;
     }
     assert_in_range(made, 1, LIMIT_POLICIES);
-    kit_refuses(k, &c, ERR_POLICY, "there are 4096 approval policies already", ID_NONE);
+    kit_refuses(k, &c, ERR_POLICY, "the server already has 4096 approval policies, the maximum",
+                ID_NONE);
 }
 
 TEST_GROUP_FIXTURE(apply_policy, kit_setup, kit_teardown,

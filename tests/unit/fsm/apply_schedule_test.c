@@ -135,7 +135,9 @@ static void update__is_made_from_the_record_that_is_there(void **state)
     assert_int_equal(rec.created_at.ns, first.ns);
     struct command c = put_command(&s, id, first);
     kit_refuses(k, &c, ERR_CONFLICT,
-                kit_text(k, "schedule '" STR_FMT "' was changed meanwhile", STR_ARG(s.name)).ptr,
+                kit_text(k, "schedule '" STR_FMT "' was changed in the meantime; try again",
+                         STR_ARG(s.name))
+                    .ptr,
                 id);
     struct id unknown = id_make(k->now, 7777777, 8);
     c = put_command(&s, unknown, first);

@@ -243,7 +243,7 @@ static void put__has_a_limit(void **state)
         made++;
     }
     assert_in_range(made, 1, LIMIT_WEBHOOKS);
-    kit_refuses(k, &c, ERR_WEBHOOK, "there are 256 webhooks already", ID_NONE);
+    kit_refuses(k, &c, ERR_WEBHOOK, "the server already has 256 webhooks, the maximum", ID_NONE);
     (void)put(k, STR("marked"), &h); /* one that is there may change */
 }
 

@@ -267,15 +267,15 @@ static const struct {
     const char *message;
 } refused[] = {
     {"", ERR_PARSE, "invalid JSON at byte 0: unexpected end of the text"},
-    {"nonsense", ERR_PARSE, "invalid JSON at byte 0: a value expected"},
+    {"nonsense", ERR_PARSE, "invalid JSON at byte 0: expected a value"},
     {"null", ERR_PARSE, "expected an object, got null"},
     {"[]", ERR_PARSE, "expected an object, got an array"},
     {"{\"queue\":\"q\"", ERR_PARSE, "invalid JSON at byte 12: unexpected end of the text"},
-    {"{\"queue\":\"q\",}", ERR_PARSE, "invalid JSON at byte 13: a key expected"},
+    {"{\"queue\":\"q\",}", ERR_PARSE, "invalid JSON at byte 13: expected a key"},
     {"{\"queue\":\"q\",\"x\":[1}", ERR_PARSE, "invalid JSON at byte 19: ',' or ']' expected"},
     {"{\"queue\":\"q\",\"names\":[\"a\"", ERR_PARSE,
      "invalid JSON at byte 25: unexpected end of the text"},
-    {"{\"queue\":\"q\",\"priority\":tru}", ERR_PARSE, "invalid JSON at byte 24: a value expected"},
+    {"{\"queue\":\"q\",\"priority\":tru}", ERR_PARSE, "invalid JSON at byte 24: expected a value"},
     {"{}", ERR_VALIDATION, "queue is required"},
     {"{\"queue\":null}", ERR_VALIDATION, "queue is required"},
     {"{\"queue\":\"a\",\"queue\":null}", ERR_VALIDATION, "queue is required"},
@@ -352,7 +352,7 @@ static void strict__refuses_unknown_members_and_trailing_text(void **state)
     assert_string_equal(err.msg, "unknown member \"quue\"");
     assert_int_equal(json_schema_decode(&strict_schema, STR("{\"queue\":\"q\"}{"), arena, &r, &err),
                      ERR_PARSE);
-    assert_string_equal(err.msg, "invalid JSON at byte 13: text after the value");
+    assert_string_equal(err.msg, "invalid JSON at byte 13: unexpected text after the value");
 }
 
 static void decode__says_too_large_when_the_arena_is_full(void **state)
