@@ -15,14 +15,14 @@
 enum { EXPLAIN_HOLDERS_MAX = 10, EXPLAIN_WORKERS_MAX = 10, EXPLAIN_STEPS_MAX = 4096 };
 
 struct explain_queue {
-    bool known;                    /* there is such a queue; nothing else is set otherwise */
-    struct machine_queue settings; /* without its name */
-    bool at_limit;                 /* of jobs that are active at once */
-    struct wall throttled_until;   /* 0: a claim would be let through */
-    uint64_t waiting;              /* jobs in line */
+    bool known;                             /* the queue exists; if false, nothing else is set */
+    struct machine_queue settings;          /* without its name */
+    bool at_limit;                          /* of concurrent active jobs */
+    struct wall throttled_until;            /* 0: not throttled */
+    uint64_t waiting;                       /* jobs in line */
     struct id holders[EXPLAIN_HOLDERS_MAX]; /* some of the active jobs */
     uint32_t holder_count;
-    /* those that ask for the queue, the one heard of last first */
+    /* workers that fetch from the queue, most recently seen first */
     struct machine_worker workers[EXPLAIN_WORKERS_MAX];
     uint32_t worker_count;
     uint64_t workers_total;

@@ -26,41 +26,42 @@
 
 struct machine;
 
-/* What the machine tells while it applies. NULL members are not called. */
+/* Functions that the machine calls. Members can be NULL. */
 struct machine_hooks {
     void *data;
-    /* A job came to stand in line in this queue, or the queue's limits gave way: a claim may now
-     * find something. Called during apply; the name lives until the entry is applied. */
+    /* A job got in line in this queue, or the queue's limits allow more: a claim may now find a
+     * job. Called during apply; the name is valid until the entry has been applied. */
     void (*ready)(void *data, struct str queue);
     /* A job was written or removed. Called at the end of each entry, once per job, in order. */
     void (*changed)(void *data, struct id job);
-    /* A record of who may do what (store_access.h) was put, with its value, or deleted, with none.
-     * Called at the end of each entry, and when a machine is opened: with an empty key, which
-     * means that all were forgotten, then for each, and with an empty key again. */
+    /* An access record (store_access.h) was written (value) or deleted (empty value). Called at the
+     * end of each entry. When a machine is opened, called with an empty key (forget all records),
+     * then for each record, and with an empty key again (complete). */
     void (*access)(void *data, struct str key, struct str value);
-    /* A job that the server itself delivers came into line, or its queue gave way. During apply. */
+    /* There may be a job to deliver: one got in line, or a queue's limits allow more. During
+     * apply. */
     void (*push_ready)(void *data);
-    /* One that was being delivered is not to be any more. During apply. */
+    /* Abort the delivery of this job. During apply. */
     void (*push_gone)(void *data, struct id job);
-    /* An active job is no longer its worker's, who has not asked for that: the run that has this
-     * lease token is over. During apply. */
+    /* An active job was taken away from its worker, which did not request that: the claim with this
+     * lease token has ended. During apply. */
     void (*taken)(void *data, struct id job, uint64_t lease_token);
-    /* The length of a slot (scheduler.md 9), for the numbers of queues; 0: none are counted. */
+    /* Length of a slot (scheduler.md 9), for the counters of queues; 0: slots are not counted. */
     int64_t slot_ns;
 };
 
-/* Open the state in the folder path, or begin with nothing. */
+/* Open the state in the directory path, or start with an empty state if there is none. */
 ATTR_NODISCARD enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
                                           struct machine **out_machine, struct err *err);
-void machine_close(struct machine *m); /* NULL is fine */
+void machine_close(struct machine *m); /* NULL is allowed */
 
-/* Go on with the state in the folder path, another one than now, as a whole. Who reads through
- * machine_store in another thread goes on with the old one until it is done. After an error the
- * machine can only be closed. */
+/* Replace the whole state by the one in the directory path, which must be another directory.
+ * Readers on other threads (machine_store) finish with the old state. After an error, the machine
+ * can only be closed. */
 ATTR_NODISCARD enum err_code machine_replace(struct machine *m, const char *path, struct err *err);
 
-/* Apply the entry at index, which is above the applied one. An entry that cannot be understood, or
- * a store that refuses, stops the process. */
+/* Apply the entry at index, which must be greater than the applied index. If the entry cannot be
+ * decoded or the store fails, the process stops. */
 void machine_apply(struct machine *m, uint64_t index, struct str entry);
 
 /* One result per command of the last entry; valid until the next apply. */
@@ -69,22 +70,22 @@ const struct result *machine_results(const struct machine *m, uint32_t *out_coun
 uint64_t machine_applied_index(const struct machine *m);
 uint64_t machine_state_hash(const struct machine *m);
 
-/* A hash of the whole state, however it came to be; walks everything. */
+/* A hash of the whole state, independent of how it was reached. Reads everything. */
 uint64_t machine_digest(struct machine *m);
 
 /* The time of the last entry; it never goes back. */
 struct wall machine_now(const struct machine *m);
 
-/* The moment from which a tick would do something; INT64_MAX when there is none. */
+/* The earliest time at which a tick has something to do; INT64_MAX if there is none. */
 struct wall machine_next_tick(const struct machine *m);
 
-/* Active jobs whose leases end up to then, at most max of them, in no order; how many. *out_more:
- * there may be others. */
+/* Active jobs whose leases end at or before `until`, at most max, in no order. Returns their
+ * number. *out_more: there may be more. */
 uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
                                uint32_t max, bool *out_more);
 
-/* The earliest due schedule: its id, its due time and its expressions. False when none is enabled.
- * The texts live until the next apply. */
+/* The schedule with the earliest next run. False if no schedule is enabled. The texts are valid
+ * until the next apply. */
 struct machine_due_schedule {
     struct id id;
     struct wall next_run;
@@ -92,62 +93,62 @@ struct machine_due_schedule {
 };
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);
 
-/* Schedules that are due, up to max of them, the earliest among them, in the order of their times
- * and ids. */
+/* The earliest due schedules, at most max, ordered by due time and id. Returns their number. */
 uint32_t machine_due_schedules(const struct machine *m, struct wall now,
                                struct machine_due_schedule *out, uint32_t max);
 
-/* The bulk operation that is not over and comes after this one, in turn: behind the last the first
- * is next. False when there is none. The texts live until the next apply. */
+/* The open bulk operation that follows `after` in turn; after the last one comes the first. False
+ * if there is none. The texts are valid until the next apply. */
 struct machine_bulk {
     struct id id;
     struct store_bulk rec;
 };
 bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out);
 
-/* Would a claim on this queue at this moment find a job? When a throttle or a daily budget stands
- * in the way, *out_until is set to when it gives way; it is 0 otherwise. */
+/* Would a claim on this queue find a job now? If a throttle or a daily budget prevents it,
+ * *out_until is the time when that ends; otherwise it is 0. */
 bool machine_claimable(struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until);
 
-/* How many jobs could be claimed from the queue at this moment: those in line, bounded by the free
- * places under its limit and in the throttle's window. */
+/* How many jobs can be claimed from the queue now: the jobs in line, up to what the concurrency
+ * limit and the throttle allow. */
 uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wall now);
 
-/* How many more jobs of the queue its limits let be active, whether there are any or not. Opened:
- * as if it were not paused. */
+/* How many more jobs the queue's limits allow to be active, whether jobs are waiting or not.
+ * opened: ignore a pause. */
 uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened);
-/* Jobs that stand in line there. */
+/* Number of jobs in line in the queue. */
 uint32_t machine_in_line(struct machine *m, struct str queue);
-/* The queues of jobs that the next tick moves, one for each, at most max and in no order; how many.
- * The texts live until the next apply. */
+/* The queues whose jobs the next tick moves: one name per job, at most max, in no order. Returns
+ * their number. The texts are valid until the next apply. */
 uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out,
                             uint32_t max);
 
-/* Would a claim on this queue be refused, or hold a job, because of a budget? While it is, the
- * queue has nothing to claim. */
+/* Would a budget refuse a claim on this queue, or hold a job? Then the queue has nothing to
+ * claim. */
 bool machine_over_budget(struct machine *m, struct str queue, struct wall now);
 
-/* Is the first job in line one that a budget for its tags holds? Then a claim that may hold none
- * (no_hold) finds nothing. *out_until as above. */
+/* Would a budget for its tags hold the first job in line? Then a claim with no_hold finds nothing.
+ * *out_until as above. */
 bool machine_next_is_held(struct machine *m, struct str queue, struct wall now,
                           struct wall *out_until);
 
-/* Jobs of a queue and priority that wait to be delivered to one host. */
+/* The jobs of a queue and priority that wait for delivery to one host. */
 struct machine_push_line {
     struct str queue, host;
     uint8_t priority;
-    uint32_t number; /* while it is not empty */
+    uint32_t number; /* valid while the line is not empty */
     uint32_t waiting;
-    uint32_t places; /* claims that the queue's limits let through now */
+    uint32_t places; /* number of claims that the queue's limits allow now */
 };
-/* Call fn for each that is not empty, from that number on, until it says no. */
+/* Call fn for each line that is not empty, starting at number `first`, until fn returns false. */
 void machine_each_push_line(struct machine *m, struct wall now, uint32_t first,
                             bool (*fn)(void *data, const struct machine_push_line *l), void *data);
-/* When the first of the throttles that hold some of them up gives way; 0: none does. */
+/* When the first throttle that delays one of these lines allows the next claim; 0: no throttle
+ * delays any. */
 struct wall machine_push_throttled_until(struct machine *m, struct wall now);
 
-/* Would this claim write its worker's row, whether it finds a job or not? */
+/* Would this claim write the worker's row even if it finds no job? */
 bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now);
 
 /* The store, for readers (store_docs_read, store_rows_each_…, store_event_read), from any thread.
@@ -164,15 +165,15 @@ struct machine_queue {
     struct wall created_at;
     uint64_t count[JOB_STATE_COUNT];
     uint64_t failures;
-    struct id oldest_pending; /* none when there is none */
-    /* of jobs with names, see struct store_queue */
-    uint64_t named_count, named_bytes; /* those that are not over */
-    uint64_t timed_out;                /* dead, and their last try was lost… */
-    uint64_t timed_out_waiting;        /* …or it was, and they wait for the next */
-    uint64_t pending_again;            /* pending, and have failed before */
-    uint64_t recurring;                /* in whatever state */
-    uint64_t slots;                    /* in which some wait to be due */
-    uint64_t lost_total;               /* tries that were lost, ever */
+    struct id oldest_pending; /* none if there is none */
+    /* of named jobs, see struct store_queue: */
+    uint64_t named_count, named_bytes; /* unfinished */
+    uint64_t timed_out;                /* dead because the last attempt was lost */
+    uint64_t timed_out_waiting;        /* waiting for a retry after a lost attempt */
+    uint64_t pending_again;            /* pending after a failed attempt */
+    uint64_t recurring;                /* in any state */
+    uint64_t slots;                    /* time slots in which jobs wait for their due time */
+    uint64_t lost_total;               /* lost attempts since the queue was created */
     struct wall last_ended_at;
 };
 
@@ -181,20 +182,20 @@ void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct m
                         void *data);
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
 
-/* What a namespace holds (empty: the default one). */
+/* The usage of a namespace (empty name: default). */
 struct machine_space {
-    uint64_t jobs, payload_bytes; /* of those that have not ended */
+    uint64_t jobs, payload_bytes; /* of unfinished jobs */
     uint64_t queues;
 };
 void machine_space(const struct machine *m, struct str ns, struct machine_space *out);
 
-/* A worker that was seen lately. The texts live until the next apply. */
+/* A worker that was seen recently. The texts are valid until the next apply. */
 struct machine_worker {
-    struct str ns; /* whose it is; empty: the default one's */
+    struct str ns; /* its namespace; empty: default */
     struct str id; /* unique in its namespace */
     struct str hostname;
     struct str queues;  /* a JSON array of names */
-    struct str version; /* of its program; empty: it did not say */
+    struct str version; /* of its program; empty: not reported */
     struct wall started_at;
     struct wall last_heartbeat;
 };
@@ -203,17 +204,17 @@ struct machine_worker {
 void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
                          void *data);
 
-/* What happened since the machine was opened; changes with the next apply. */
+/* Counters since the machine was opened. They change with the next apply. */
 const struct throughput *machine_throughput(const struct machine *m);
 
-/* How often webhooks were put or deleted since the machine was opened: whoever keeps a copy of them
- * reads it again when this has changed. Deliveries do not count. */
+/* Number of changes of webhooks since the machine was opened, without deliveries. If it has
+ * changed, copies of the webhooks must be read again. */
 uint64_t machine_webhook_changes(const struct machine *m);
 
-/* How often a bulk operation was put since the machine was opened. */
+/* Number of bulk operations started since the machine was opened. */
 uint64_t machine_bulk_puts(const struct machine *m);
 
-/* What is kept of things that have a limit for all namespaces together. */
+/* Current use of the limits that all namespaces share. */
 struct machine_kept {
     uint64_t reply_bytes;  /* LIMIT_REPLY_BYTES */
     uint64_t open_batches; /* LIMIT_BATCHES_OPEN */
@@ -221,10 +222,11 @@ struct machine_kept {
 };
 struct machine_kept machine_kept(const struct machine *m);
 
-/* Memory that grows with the number of live jobs. */
+/* Memory of the indexes of live jobs, in bytes. */
 uint64_t machine_index_bytes(const struct machine *m);
 uint64_t machine_live_count(const struct machine *m);
 
-/* From any thread, while entries are applied: a durable copy of the state in the new folder dir. */
+/* Write a durable copy of the state into the new directory dir. Any thread, also while entries are
+ * applied. */
 ATTR_NODISCARD enum err_code machine_checkpoint(struct machine *m, const char *dir,
                                                 struct err *err);

@@ -23,7 +23,7 @@
 #include "store/store_record.h"
 #include "store/store_rows.h"
 
-/* Jobs that wait to be delivered by the server: of one queue and priority, to one host. */
+/* The jobs of one queue and priority that wait for delivery to one host. */
 struct push_line {
     struct map_node node;
     uint32_t number; /* in machine.push_lines */
@@ -41,7 +41,7 @@ struct lock {
     char key[];
 };
 
-/* An answer that is given again to whoever asks with the same key. */
+/* A stored reply, returned again for the same idempotency key. */
 struct reply {
     struct map_node node; /* by key */
     struct heap_node expiry;
@@ -49,7 +49,7 @@ struct reply {
     char bytes[]; /* key, record */
 };
 
-/* A seal in this entry, which is told of the callback's job. */
+/* A seal in this entry, whose result gets the id of the callback job. */
 struct batch_seal {
     struct result *result;
     struct batch_seal *next;
@@ -66,7 +66,7 @@ struct batch {
 };
 
 struct worker {
-    struct map_node node; /* by its name inside, see workers.c */
+    struct map_node node; /* by its internal name, see workers.c */
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
@@ -97,7 +97,7 @@ struct policy {
     char *texts;
 };
 
-/* A bulk operation that goes on in the background, or is over and remembered. */
+/* A bulk operation, in progress or finished. */
 struct bulk {
     struct id id;
     struct store_bulk rec; /* texts point into own memory */
@@ -106,29 +106,29 @@ struct bulk {
 
 /* Jobs that wait for one job to complete. */
 struct dependency {
-    struct map_node node; /* by the id that is waited for */
+    struct map_node node; /* by the id of the job that they wait for */
     struct id id;
-    struct heap_node release; /* it has completed, and not all of them were let go */
-    struct id *waiters;       /* may name jobs that wait no longer */
-    uint32_t first;           /* those before were let go */
+    struct heap_node release; /* set if the job completed and waiters are left to release */
+    struct id *waiters;       /* can contain jobs that no longer wait */
+    uint32_t first;           /* those before it were released */
     uint32_t count;
     uint32_t cap;
     bool sorted; /* from first on */
 };
 
-/* What named commands came to; see operations.c. */
+/* The results of named commands; see operations.c. */
 struct operations {
     struct id_set names;            /* with the number of its block */
-    struct operation_block *blocks; /* one for each entry that has some: a ring, by their numbers */
+    struct operation_block *blocks; /* one for each entry with named commands: a ring, by number */
     uint32_t block_cap;             /* of the ring, a power of two, or 0 */
     uint64_t first_block, next_block;
-    struct buf present; /* what the entry that is being applied has kept until now */
+    struct buf present; /* results of the current entry so far */
     uint32_t present_count;
-    uint64_t present_bytes, bytes; /* of its names and answers, and of all */
-    uint64_t forgotten;            /* the last entry whose commands are not known any more */
+    uint64_t present_bytes, bytes; /* of the current entry; of all entries */
+    uint64_t forgotten;            /* the last entry whose results were deleted */
 };
 
-/* Where something is counted in the history: its queue, all queues, its namespace. */
+/* The history cells that count an event: of its queue, of all queues, of its namespace. */
 struct history_cells {
     struct history_cell *cell[3];
     unsigned count;
@@ -142,7 +142,7 @@ struct machine {
     struct heap due;    /* live.due */
     struct heap expiry; /* live.expiry */
     struct map queue_names;
-    struct queue *queue_hint; /* the last that was needed, which often is the next; or NULL */
+    struct queue *queue_hint; /* the queue used last, often the next one too; or NULL */
     struct queue **queues;    /* by number; NULL where one was deleted */
     uint32_t queue_count;
     struct heap oldest; /* queue.oldest: by the time of the oldest pending job, in ms */
@@ -171,18 +171,18 @@ struct machine {
     struct map spends;
     struct heap spend_days; /* spend.by_day */
     uint32_t spend_tags;    /* those of tags */
-    struct map spaces;      /* namespaces that have a queue or a quota */
+    struct map spaces;      /* namespaces with a queue or a quota */
     uint32_t quota_count;
     uint64_t audit_first, audit_next; /* numbers of the oldest entry kept, and of the next */
     struct node_record *nodes;        /* by number */
     uint32_t node_count;
     uint64_t node_changes;
     struct map dependencies;
-    struct map idle_waiters; /* jobs that are over and hear of what they waited for */
+    struct map idle_waiters; /* ended jobs that still have dependencies */
     struct heap releases;    /* dependency.release */
     struct bulk **bulks;     /* by id, that is in the order of their creation */
     uint32_t bulk_count;
-    struct marks names; /* of jobs, all that are stored or put by the entry: apply_named.c */
+    struct marks names; /* of all stored jobs and those of the entry: apply_named.c */
     struct map push_line_names;
     struct push_line **push_lines; /* by number; NULL where one is not used */
     uint32_t push_line_count, push_line_cap;
@@ -191,38 +191,38 @@ struct machine {
     struct throughput throughput;
     struct map history; /* open cells of names, see history.c */
     uint64_t history_bytes[STORE_HISTORY_STEPS];
-    uint32_t history_from[STORE_HISTORY_STEPS]; /* hints: no closed cell has a smaller number */
+    uint32_t history_from[STORE_HISTORY_STEPS]; /* lower bounds of the closed cells */
     uint64_t pending_count;                     /* jobs, of all queues */
-    struct id newest_id;         /* no restored thing has a larger one; a hint: see ids__new */
-    struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
+    struct id newest_id;                        /* upper bound of restored ids: see ids__new */
+    struct wall oldest_event_at; /* lower bound of the time of the oldest event block; 0: none */
 
-    /* of the entry that is being applied */
+    /* of the current entry: */
     struct arena *arena;
     struct wall now;
     uint64_t index;
     uint32_t next_number; /* for ids */
     uint8_t entry_version;
-    uint64_t markers_index; /* of the entry that last made markers, */
-    uint32_t markers_made;  /* so many */
-    uint8_t version;        /* of the command that is being applied */
-    uint64_t extra_bytes;   /* of its cost, beside documents and writes */
+    uint64_t markers_index; /* index of the last entry that created markers… */
+    uint32_t markers_made;  /* …and their number */
+    uint8_t version;        /* of the current command */
+    uint64_t extra_bytes;   /* added to its cost, apart from documents and writes */
     bool events_on;
     struct store_event_block events;
     struct history_cell *history_dirty;
     struct history_cells history_cells;           /* of the last event */
-    uint32_t history_oldest[STORE_HISTORY_STEPS]; /* cell that was put; UINT32_MAX: none */
+    uint32_t history_oldest[STORE_HISTORY_STEPS]; /* oldest cell written; UINT32_MAX: none */
     uint32_t history_closed;
     struct queue *dirty_queues;
     struct batch *dirty_batches;
-    struct map access; /* records that it has written, by key */
+    struct map access; /* access records written by the entry, by key */
     struct access_change *access_first, **access_last;
     struct id *changed;
     uint32_t changed_count, changed_cap;
-    struct map fresh_names;    /* of jobs, that the entry has put or removed: apply_named.c */
-    struct named *fresh_named; /* the last ones, which are not in the map yet */
-    struct map givens;         /* records that the entry has looked at: given.c */
-    struct given *last_given;  /* which often is the next; or NULL */
-    struct given *first_given, **given_end; /* those that it has changed */
+    struct map fresh_names;    /* names that the entry added or removed: apply_named.c */
+    struct named *fresh_named; /* the newest ones, not in the map yet */
+    struct map givens;         /* records read by the entry: given.c */
+    struct given *last_given;  /* used last, often the next one too; or NULL */
+    struct given *first_given, **given_end; /* those changed by the entry */
     struct result *results;
     uint32_t result_count;
 };

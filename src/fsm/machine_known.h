@@ -12,16 +12,16 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* An entry of the log. ERR_CORRUPT when this version knows it or one of its commands not. What is
- * decoded is in the arena, which the caller resets. */
+/* Check a log entry. ERR_CORRUPT if this version does not know it or one of its commands. Decodes
+ * into the arena, which the caller resets. */
 ATTR_NODISCARD enum err_code machine_known_entry(struct str entry, struct arena *arena,
                                                  struct err *err);
 
-/* A state in the folder path that nobody has open, and that is not changed: the machine's record,
- * all other records, and the jobs that are not over. ERR_CORRUPT when one has a version or a kind
- * that this program does not know. */
+/* Check the state in the directory path, which must not be open anywhere and is not changed: the
+ * machine's record, all other records, and the unfinished jobs. ERR_CORRUPT if one has a version or
+ * a kind that this program does not know. */
 ATTR_NODISCARD enum err_code machine_known_state(const char *path, struct err *err);
 
-/* The index of the last entry that such a state has. */
+/* The index of the last entry that is applied in such a state. */
 ATTR_NODISCARD enum err_code machine_known_index(const char *path, uint64_t *out_index,
                                                  struct err *err);

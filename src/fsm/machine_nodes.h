@@ -13,8 +13,8 @@ struct machine;
 uint32_t machine_nodes_count(const struct machine *m);
 const struct store_node *machine_nodes_at(const struct machine *m, uint32_t i);
 
-/* NULL when there is none. */
+/* NULL if there is none. */
 const struct store_node *machine_nodes_find(const struct machine *m, uint64_t id);
 
-/* How often one was written since the machine was opened. */
+/* Number of writes of member records since the machine was opened. */
 uint64_t machine_nodes_changes(const struct machine *m);

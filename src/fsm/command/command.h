@@ -40,7 +40,7 @@ enum command_type {
     COMMAND_JOBS = 6, /* retry, cancel, move …: one job or a chunk of a bulk operation */
     COMMAND_REPLAY = 7,
     COMMAND_QUEUE = 8, /* pause, limits, clear, delete */
-    COMMAND_TICK = 9,  /* time has passed: promote, reclaim, expire, clean up */
+    COMMAND_TICK = 9,  /* the leader's time: promote, reclaim, expire, clean up */
     COMMAND_PURGE = 10,
     COMMAND_BATCH_OPEN = 11,
     COMMAND_BATCH_SEAL = 12,
@@ -49,48 +49,48 @@ enum command_type {
     COMMAND_SCHEDULE_FIRE = 15,
     COMMAND_WEBHOOK_PUT = 16,
     COMMAND_WEBHOOK_DELETE = 17,
-    COMMAND_WEBHOOK_MARK = 18, /* how far deliveries have come */
-    COMMAND_BULK_PUT = 20,     /* a bulk operation that goes on in the background */
-    COMMAND_BULK_STEP = 21,    /* a chunk of it, and how far it is */
-    COMMAND_BULK_END = 22,     /* cancelled, or it cannot go on */
+    COMMAND_WEBHOOK_MARK = 18, /* positions of deliveries */
+    COMMAND_BULK_PUT = 20,     /* start a bulk operation in the background */
+    COMMAND_BULK_STEP = 21,    /* one chunk of it, and its progress */
+    COMMAND_BULK_END = 22,     /* it was cancelled, or it failed */
     COMMAND_RESTORE = 24,      /* a piece of a backup */
     COMMAND_POLICY_PUT = 25,
     COMMAND_POLICY_DELETE = 26,
-    COMMAND_BULK_QUEUE = 27, /* a queue is cleared or deleted in the background */
-    COMMAND_RETURN = 28,     /* what was claimed for a worker that had gone */
-    COMMAND_NODE_PUT = 29,   /* a member of the cluster */
-    COMMAND_NODE_STATE = 30, /* it is to leave, or has left */
-    COMMAND_ACCESS = 32,     /* keys, roles, namespaces and the like are put or deleted */
-    COMMAND_AUDIT = 33,      /* who did what */
-    COMMAND_PUSH_CLAIM = 40, /* jobs that the server is about to deliver */
+    COMMAND_BULK_QUEUE = 27, /* clear or delete a queue in the background */
+    COMMAND_RETURN = 28,     /* give back jobs claimed for a worker that disconnected */
+    COMMAND_NODE_PUT = 29,   /* add or change a member of the cluster */
+    COMMAND_NODE_STATE = 30, /* a member is leaving, or was removed */
+    COMMAND_ACCESS = 32,     /* write or delete keys, roles, namespaces … */
+    COMMAND_AUDIT = 33,      /* append to the audit log */
+    COMMAND_PUSH_CLAIM = 40, /* claim jobs that the server delivers */
     COMMAND_PUSH_FINISH = 41,
-    COMMAND_NAMED_PUT = 42, /* a job with a name that its maker gave it */
+    COMMAND_NAMED_PUT = 42, /* create a job with a name */
     COMMAND_NAMED_PURGE = 43,
     COMMAND_TYPE_LAST = COMMAND_NAMED_PURGE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
- * period, tags, checkpoint, agent limits, parent, chain members, batch_id, push; scheduled_at when
- * it is to wait; waits_for lists the jobs it depends on. Everything else is the machine's. */
+ * period, tags, checkpoint, agent limits, parent, chain members, batch_id, push; scheduled_at if
+ * it has to wait; waits_for lists the jobs it depends on. The machine sets everything else. */
 struct command_new {
     struct job job;
     int64_t expire_after_ms; /* 0: never */
-    bool starts_chain;       /* gets a chain id, and is its step 0 */
-    /* Whoever made this has seen to it; not part of the bytes. */
+    bool starts_chain;       /* it gets a chain id and becomes step 0 */
+    /* Set by a caller that has already checked these; not encoded. */
     bool payload_is_json;
-    bool push_is_target; /* push_target_read takes it */
+    bool push_is_target; /* push_target_read accepts it */
 };
 
 struct command_enqueue {
     struct command_new *jobs;
     size_t count;
-    bool is_list; /* refusals say which job they mean; not part of the bytes */
+    bool is_list; /* error messages name the job; not encoded */
     bool has_batch;
     struct str callback_queue;
     struct str callback_payload;
     struct store_owner owner;   /* of the batch */
-    struct str idempotency_key; /* a repeat within a day gets the first answer; empty: none */
-    uint64_t body_hash; /* of what was sent with the key: a repeat has the same; 0: not known */
+    struct str idempotency_key; /* a repetition within a day gets the first response; empty: none */
+    uint64_t body_hash; /* of the request body: a repetition must have the same; 0: unknown */
 };
 
 struct command_claim {
@@ -98,12 +98,11 @@ struct command_claim {
     size_t queue_count;
     struct str worker_id;
     struct str hostname;
-    struct str ns;      /* whose worker it is; empty: the default one's */
-    struct str version; /* of the worker's program; empty: as it was */
+    struct str ns;      /* the worker's namespace; empty: default */
+    struct str version; /* of the worker's program; empty: unchanged */
     int64_t lease_ms;
     uint32_t count;
-    bool no_hold; /* a budget that would hold a job leaves it where it is: the same fetch has held
-                     one before */
+    bool no_hold; /* budgets hold no job, because the same fetch has already held one */
 };
 
 /* The numbers are on the wire. */
@@ -112,7 +111,7 @@ enum command_agent_status {
     COMMAND_AGENT_DONE,
     COMMAND_AGENT_CONTINUE,
     COMMAND_AGENT_HOLD,
-    COMMAND_AGENT_HOLD_ANY /* a hold, whether it is an agent's job or not */
+    COMMAND_AGENT_HOLD_ANY /* hold the job, even if it is not an agent job */
 };
 enum command_step_status { COMMAND_STEP_NONE, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT };
 
@@ -130,11 +129,12 @@ struct command_ack_item {
 };
 
 struct command_ack {
-    bool lenient;  /* items that cannot be acknowledged are passed over; otherwise there is one */
-    bool any_cost; /* budgets that limit what one job costs are not evaluated */
+    bool lenient;  /* skip items that cannot be acknowledged; if false, there is one item */
+    bool any_cost; /* ignore the per-job limits of budgets */
     struct command_ack_item *items;
-    size_t count;                     /* 0 only in the last step of one with a next */
-    const struct command_claim *next; /* what the worker does next, unless it is refused; or NULL */
+    size_t count; /* 0 only in the last step of an ack with next */
+    const struct command_claim
+        *next; /* claim applied after the ack, unless the ack is refused; or NULL */
 };
 
 struct command_fail {
@@ -155,13 +155,13 @@ struct command_heartbeat_item {
 struct command_heartbeat {
     struct command_heartbeat_item *items;
     size_t count;
-    struct str ns; /* whose worker it is; empty: the default one's */
+    struct str ns; /* the worker's namespace; empty: default */
 };
 
-/* A repeat with the same key within a day gets the first answer; empty: none. */
+/* Idempotency key: a repetition within a day gets the first response; empty: none. */
 struct command_once {
     struct str key;
-    uint64_t hash; /* of what was sent with it: a repeat has the same */
+    uint64_t hash; /* of the request body: a repetition must have the same */
 };
 
 struct command_replay {
@@ -187,7 +187,7 @@ struct command_batch_seal {
 
 struct command {
     enum command_type type;
-    uint8_t version; /* of its meaning, as it was decoded; 0 in one that is made: the newest */
+    uint8_t version; /* as decoded; 0 in a new command: the newest version */
     union {
         struct command_enqueue enqueue;
         struct command_claim claim;
@@ -225,8 +225,8 @@ struct command {
     };
 };
 
-/* Begin a command; its member of the union is the caller's to fill. For those that do not zero the
- * whole, which is large. */
+/* Begin a command without zeroing the whole struct, which is large. The caller fills in its member
+ * of the union. */
 static inline void command_init(struct command *c, enum command_type type)
 {
     c->type = type;
@@ -236,7 +236,7 @@ static inline void command_init(struct command *c, enum command_type type)
 /* Append the command's bytes. */
 void command_encode(const struct command *c, struct buf *out);
 
-/* ERR_CORRUPT when the bytes are no command that we know: on a node that applies, the end. */
+/* ERR_CORRUPT if the bytes are not a known command. A node that applies such an entry stops. */
 ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
                                             struct err *err);
 
@@ -246,5 +246,5 @@ uint8_t command_newest(enum command_type type);
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);
 
-/* Whether there is a command of this number: they have gaps. */
+/* Is there a command with this number? The numbers have gaps. */
 bool command_exists(unsigned type);

@@ -16,11 +16,11 @@ struct command_limits;
 /* What must hold for the change to happen. The numbers are on the wire. */
 enum command_access_rule {
     COMMAND_ACCESS_ANY,
-    COMMAND_ACCESS_NEW,   /* there is none, else ERR_CONFLICT */
-    COMMAND_ACCESS_THERE, /* there is one, else ERR_NOT_FOUND */
+    COMMAND_ACCESS_NEW,   /* the record must not exist, else ERR_CONFLICT */
+    COMMAND_ACCESS_THERE, /* the record must exist, else ERR_NOT_FOUND */
 };
 
-/* A record, put or deleted. What it says is whoever's who made it: the machine keeps it. */
+/* A record to write or delete. The machine stores the body as it is; its author defines it. */
 struct command_access_item {
     char kind; /* STORE_ACCESS_… */
     enum command_access_rule rule;
@@ -29,14 +29,14 @@ struct command_access_item {
     struct str body;
 };
 
-/* All of them or, when a rule is broken, none. */
+/* Either all changes are made or, if a rule is violated, none. */
 struct command_access {
     struct command_access_item *items;
     size_t count;
 };
 
 struct command_audit {
-    int64_t retention_ms; /* older ones go; 0: none does because of its age */
+    int64_t retention_ms; /* older entries are removed; 0: no limit by age */
     struct store_audit *items;
     size_t count;
 };
@@ -48,7 +48,7 @@ void command_access__encode_audit(const struct command *c, struct buf *out);
 void command_access__decode_audit(struct unpack *u, struct arena *a, struct command *c);
 enum err_code command_access__check(const struct command *c, const struct command_limits *limits,
                                     struct err *err);
-/* One record, which is put. */
+/* Check one record that is to be written. */
 enum err_code command_access__check_record(char kind, struct str name, struct str body,
                                            struct err *err);
 enum err_code command_access__check_audit(const struct command *c,

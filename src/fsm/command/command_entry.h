@@ -13,16 +13,19 @@
 #include "base/id.h"
 #include "base/str.h"
 
-/* The version of an entry says by which bounds it is applied: those decide what it does, so they
- * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
- * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries; 3: it is counted in
- * the history, and old events go many at once; 4: the same, and commands may have names
- * (operations.c); 5 and 6: as 3 and 4, and the documents of large jobs are written in two parts
- * (store_docs.h); 7 and 8: as 5 and 6, and the history has the age of the oldest pending job. Nodes
- * that read 8 also read claims with the worker's version. 9 and 10: as 7 and 8. Nodes that read 10
- * also read named_put without a name. 11 and 12, and 13 and 14: as the pair before, and what is
- * listed in docs/formats/commands.md. From 3 on there are pairs: the even one is the odd one with
- * names. */
+/* The version of an entry determines its effect, on every node and forever.
+ * docs/formats/commands.md lists all rules. From 3 on, versions come in pairs: the even one is the
+ * odd one whose commands can have names (operations.c).
+ *
+ *  1       applies everything at once
+ *  2       stops at LIMIT_STEP_BYTES and LIMIT_TICK_JOBS dependents; later entries do the rest
+ *  3, 4    also counted in the history; old events are removed many at a time
+ *  5, 6    documents of large jobs are written in two parts (store_docs.h)
+ *  7, 8    the history has the age of the oldest pending job. Nodes that read 8 also read claims
+ *          with the worker's version
+ *  9, 10   the same. Nodes that read 10 also read named_put without a name
+ *  11 to 14  the rules listed in docs/formats/commands.md
+ */
 enum {
     COMMAND_ENTRY_WHOLE = 3,
     COMMAND_ENTRY_WHOLE_NAMED = 4,
@@ -36,37 +39,38 @@ enum {
     COMMAND_ENTRY_STRICT_NAMED = 12,
     COMMAND_ENTRY_EXACT = 13,
     COMMAND_ENTRY_EXACT_NAMED = 14,
-    /* What is written. Rules ask for the version they came with, by its name above. */
+    /* The version that is written. A rule tests for the version that introduced it, by the names
+     * above. */
     COMMAND_ENTRY_VERSION = COMMAND_ENTRY_EXACT,
     COMMAND_ENTRY_NAMED = COMMAND_ENTRY_EXACT_NAMED,
-    COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that can be read */
+    COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that this program can read */
 };
 
-/* The version of a new entry for nodes that read up to this one, with names or without. */
+/* The version to write if all nodes can read versions up to `read`. */
 uint8_t command_entry_version(uint8_t read, bool named);
 bool command_entry_has_names(uint8_t version);
 
-/* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
+/* A log entry: the time and the commands. Padded with zeros to a multiple of 8 bytes. */
 struct command_entry {
     uint8_t version;
     struct wall now;
     bool events; /* the event log is on */
     uint32_t count;
     struct str commands; /* count times: u32 length, bytes */
-    /* of the command that command_entry_next gave last */
-    struct id name; /* of its operation; none: it has none */
-    uint64_t since; /* the operation is in no entry up to this one */
+    /* of the command that command_entry_next returned last: */
+    struct id name; /* none: the command has no name */
+    uint64_t since; /* no entry up to this index contains the name */
 };
 
-/* version is one that command_entry_version gives. */
+/* version comes from command_entry_version. */
 void command_entry_begin(struct buf *out, uint8_t version, struct wall now, bool events);
 void command_entry_add(struct buf *out, struct str command);
-/* The same in an entry whose commands may have names. */
+/* The same for an entry whose commands can have names. */
 void command_entry_add_named(struct buf *out, struct str command, struct id name, uint64_t since);
 /* Fill in the count and pad. */
 void command_entry_end(struct buf *out, uint32_t count);
 
-/* ERR_CORRUPT when the bytes are no whole entry; what the commands say is not looked at. */
+/* ERR_CORRUPT if the bytes are not a complete entry. The commands in it are not decoded. */
 ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
                                                   struct err *err);
 /* The next command's bytes; false after the last. */

@@ -28,45 +28,44 @@ enum command_job_action {
 
 struct command_jobs {
     enum command_job_action action;
-    bool lenient; /* missing jobs and other states are passed over; otherwise there is one job */
+    bool lenient; /* skip jobs that are missing or in another state; if false, there is one job */
     bool reset_attempts;
-    uint8_t priority; /* for a change of it */
+    uint8_t priority; /* new priority */
     struct str queue; /* to move to */
     struct str reason;
-    struct job_fit
-        fit; /* of a filter: others are passed over as if they were missing; lenient only */
+    struct job_fit fit; /* jobs that do not match are skipped; only if lenient */
     struct id *ids;
     size_t count;
 };
 
-/* By filter, or by ids; which jobs a filter means is found step by step. */
+/* Selects jobs by filter or by ids. The jobs that match a filter are found step by step. */
 struct command_bulk_put {
     enum command_job_action action;
     bool reset_attempts;
     uint8_t priority;
     struct str queue;
     struct str reason;
-    struct str ns;      /* only jobs that are visible there */
-    struct str scope;   /* of these, jobs of these queues (core/queue_scope.h); empty: of all */
+    struct str ns;      /* only jobs visible in this namespace */
+    struct str scope;   /* only jobs of these queues (core/queue_scope.h); empty: all queues */
     struct str filter;  /* a JSON object; empty: by ids */
-    struct job_fit fit; /* what of it each step looks at once more */
-    uint64_t total;     /* jobs that are meant, as far as is known */
-    uint64_t errors;    /* of these, what was no id at all: done with */
+    struct job_fit fit; /* the part of the filter that each step checks again */
+    uint64_t total;     /* estimated number of jobs */
+    uint64_t errors;    /* of these, how many were not valid ids */
     struct id *ids;
     size_t count;
 };
 
 struct command_bulk_step {
     struct id id;
-    uint32_t step;    /* how many were done before: a step that comes twice is refused */
-    bool last;        /* by filter: there are no more */
-    struct id cursor; /* by filter: jobs up to this one are done with this step */
+    uint32_t step;    /* number of completed steps; if it differs, the step is refused */
+    bool last;        /* by filter: this is the last step */
+    struct id cursor; /* by filter: this step completes all jobs up to this id */
     struct id *ids;
     size_t count;
 };
 
 struct command_bulk_end {
     struct id id;
-    bool cancelled; /* else it has failed */
+    bool cancelled; /* otherwise it failed */
     struct str error;
 };

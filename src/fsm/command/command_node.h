@@ -12,15 +12,15 @@
 
 struct command;
 
-/* Make a member known, or change what is known of it. Refused when the name or the address is
- * another member's, and for a number that was removed. */
+/* Add or change a member. Refused if another member has the name or the address, or if the member
+ * with this number was removed. */
 struct command_node_put {
-    struct store_node node; /* a new one is a member; the state of one that is there stays */
+    struct store_node node; /* state is ignored: new nodes are members, others keep it */
 };
 
 struct command_node_state {
     uint64_t id;
-    enum store_node_state state; /* never back to an earlier one */
+    enum store_node_state state; /* a node never returns to an earlier state */
 };
 
 /* For command.c. */

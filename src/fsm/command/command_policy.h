@@ -12,9 +12,9 @@
 
 struct command;
 
-/* Always creates one. */
+/* Always creates a new policy. */
 struct command_policy_put {
-    struct store_policy policy; /* created_at is the machine's */
+    struct store_policy policy; /* the machine sets created_at */
 };
 
 struct command_policy_delete {

@@ -20,18 +20,19 @@
 struct command;
 struct command_new;
 
-/* Jobs of one line: those of a queue and priority that go to one host. */
+/* One line: the jobs of a queue and priority that are delivered to one host. */
 struct command_push_line {
     struct str queue;
     struct str host;
     uint8_t priority;
-    uint32_t count; /* at most so many */
+    uint32_t count; /* maximum number of jobs */
 };
 
-/* The licence to call: jobs become active, with a lease, for this node. */
+/* Claims jobs for delivery: they become active, with a lease held by this node. A node calls a
+ * target only after this command has been applied. */
 struct command_push_claim {
     struct str node;
-    int64_t lease_ms; /* at least; a call that may last longer has a longer one */
+    int64_t lease_ms; /* minimum; longer if the job's call may take longer */
     struct command_push_line *lines;
     size_t count;
 };
@@ -40,42 +41,42 @@ struct command_push_claim {
 struct command_push_end {
     struct id id;
     uint64_t lease_token;
-    enum job_outcome outcome; /* none: nothing was called, the run is only to be closed */
+    enum job_outcome outcome; /* none: nothing was called, only the run is closed */
     enum store_try_error error_type;
     uint32_t http_status;
     uint32_t answer_ms;
     struct wall started_at, ended_at;
-    int64_t retry_after_ms; /* what the target asked for; 0: nothing */
-    struct wall next;       /* recurring: when it runs next, by the leader; 0: never again */
+    int64_t retry_after_ms; /* requested by the target; 0: none */
+    struct wall next;       /* recurring: next run, computed by the leader; 0: none */
     struct str error;
     struct str result; /* JSON; empty: none */
 };
 
 struct command_push_finish {
-    int64_t keep_ms; /* tries that are older go */
+    int64_t keep_ms; /* older attempts are removed */
     struct command_push_end *items;
     size_t count;
 };
 
-/* The version of named_put from which on the job has no name: the machine gives it one. */
+/* From this version of named_put on, the job comes without a name and the machine gives it one. */
 enum { COMMAND_PUSH_GIVES_NAME = 2 };
 
-/* Make a job under a name, unless the name is taken or its queue would hold too much. Without a
- * name the job gets the one of its id (base/id_uuid.h). */
+/* Create a job with a name, unless the name is in use or the queue has reached its capacity. A job
+ * without a name gets the name derived from its id (base/id_uuid.h). */
 struct command_named_put {
     struct command_new *job; /* one; definition and counted_bytes are set, name or not */
     uint64_t bytes_max, count_max;
 };
 
-/* Jobs with names that are over for so long go. */
+/* Remove named jobs that ended longer ago than this. */
 struct command_named_purge {
     int64_t retention_ms;
     struct id cursor; /* where the last step stopped */
 };
 
-/* For command_check.c: as command_check. A target may be empty: there is none. */
+/* For command_check.c. An empty target means that the job has none. */
 struct command_limits;
-/* is_target: it was read already, and is not read once more. */
+/* is_target: the target has already been checked; do not check it again. */
 ATTR_NODISCARD enum err_code command_push__check_target(struct str json, bool is_target,
                                                         struct err *err);
 ATTR_NODISCARD enum err_code command_push__check_claim(const struct command *c,

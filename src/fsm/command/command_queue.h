@@ -30,23 +30,22 @@ struct command_queue {
     uint32_t max;  /* concurrency; 0 removes the limit */
     uint32_t rate; /* throttle */
     int64_t window_ms;
-    /* Clearing and deleting go in steps: the answer to one says where the next goes on. */
+    /* Clear and delete work in steps: the result of a step tells where the next one starts. */
     struct id cursor;
-    struct id until; /* only jobs with ids below; none: those that exist now */
-    bool in_done;    /* the cursor is among the jobs that are over */
-    /* not part of the bytes */
+    struct id until; /* only jobs with smaller ids; none: the jobs that exist now */
+    bool in_done;    /* the cursor is in the family of finished jobs */
+    /* not encoded: */
     bool small_step;    /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
-    uint32_t steps_max; /* then the answer says where to go on; 0: to the end */
+    uint32_t steps_max; /* maximum number of steps; 0: until the end */
 };
 
-/* Clear or delete a queue as a bulk operation. What a COMMAND_QUEUE has begun goes on where that
- * stopped. */
+/* Clear or delete a queue as a bulk operation. Can continue where a COMMAND_QUEUE stopped. */
 struct command_bulk_queue {
     enum command_queue_action action; /* COMMAND_QUEUE_CLEAR or COMMAND_QUEUE_DELETE */
     struct str name;
-    struct str ns; /* of the caller, who may ask how far it is */
+    struct str ns; /* of the caller, who may read its progress */
     struct id cursor;
-    struct id until; /* none: nothing has begun */
+    struct id until; /* none: nothing has been done yet */
     bool in_done;
 };
 

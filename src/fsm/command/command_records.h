@@ -16,8 +16,8 @@
 
 struct command_schedule_put {
     struct id id;                    /* none: create */
-    struct wall expected_updated_at; /* the record that the change was made from; 0 on create */
-    struct store_schedule schedule;  /* created_at, updated_at and last_run are the machine's */
+    struct wall expected_updated_at; /* of the record that is changed; 0 for a new one */
+    struct store_schedule schedule;  /* the machine sets created_at, updated_at, last_run */
 };
 
 struct command_schedule_delete {
@@ -26,16 +26,16 @@ struct command_schedule_delete {
 
 struct command_schedule_fire {
     struct id id;
-    bool manual;               /* run once now; nothing moves */
-    struct wall expected_next; /* the due time that is being fired */
+    bool manual;               /* run once now, without changing the next run */
+    struct wall expected_next; /* the due time of this run */
     struct wall next;          /* the one after, computed by the leader */
 };
 
 /* Create or replace. */
 struct command_webhook_put {
-    struct str id;    /* internal name; empty: one is made, in the webhook's namespace */
-    bool keep_secret; /* of the one that is replaced, instead of the one here */
-    /* When it was created, its position and how its last delivery ended are the machine's. */
+    struct str id;    /* internal name; empty: the machine creates one in the webhook's namespace */
+    bool keep_secret; /* keep the existing secret and ignore the one in this record */
+    /* The machine sets created_at, the position and the result of the last delivery. */
     struct store_webhook webhook;
 };
 
@@ -45,8 +45,8 @@ struct command_webhook_delete {
 
 struct command_webhook_mark_item {
     struct str id;
-    struct wall created_at; /* of the one that was meant; another one of this id is left alone */
-    uint64_t position;      /* never goes back */
+    struct wall created_at; /* identifies the webhook: a later one with this id is not changed */
+    uint64_t position;      /* never decreases */
     bool attempted;         /* the next three are set */
     uint32_t status;
     struct str error;

@@ -37,26 +37,27 @@ enum command_restore_kind {
     COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_BUDGET
 };
 
-/* Beside the kind, on the wire. */
+/* Added to the kind on the wire. */
 enum { COMMAND_RESTORE_ANY_ID = 0x40 };
 
 struct command_restore_item {
     enum command_restore_kind kind;
-    bool any_id;              /* schedule, batch, job and policy: whatever time is in its id */
-    struct id id;             /* of the schedule, batch, policy or job; rows: of their job */
-    struct str name;          /* of the queue; of the webhook its id; of the budget's record */
-    uint32_t place;           /* of a row among those of its kind, from 0 */
-    struct wall unique_until; /* job: it holds its unique key so long; 0: it does not */
+    bool any_id;  /* schedule, batch, job, policy: restore it even if the time in its id is in the
+                     future */
+    struct id id; /* of the schedule, batch, policy or job; of a row: its job */
+    struct str name;          /* of the queue or budget record; of a webhook: its id */
+    uint32_t place;           /* position of a row among those of its kind, from 0 */
+    struct wall unique_until; /* job: it holds its unique key until then; 0: it does not */
     union {
-        struct store_queue queue; /* settings, creation and failures; the rest is counted */
+        struct store_queue queue; /* settings, created_at, failures; the rest is counted again */
         struct store_schedule schedule;
         struct store_batch batch;
-        /* Its counts of rows are those that follow; order and version are not kept. */
+        /* The rows that it counts follow. order and version are assigned again. */
         struct job job;
         struct store_error error;
         struct store_iteration iteration;
         struct store_usage usage;
-        struct store_webhook webhook; /* begins behind the newest event */
+        struct store_webhook webhook; /* starts after the newest event */
         struct store_policy policy;
         struct store_access_frame budget;
     };
@@ -67,11 +68,11 @@ struct command_restore {
     size_t count;
 };
 
-/* The highest value that a restored lease token or counter may have. Counting goes on from there,
- * and what it comes to must fit a number of JSON and the next restore. */
+/* The highest value of a restored lease token or counter. It continues to grow, and must still fit
+ * into a JSON number and into the next restore. */
 #define COMMAND_RESTORE_COUNTER_MAX (UINT64_C(1) << 52)
 
-/* For command_check.c: the counter that is above it; NULL: none. */
+/* For command_check.c: the name of a counter above this limit; NULL if there is none. */
 const char *command_restore__large_counter(const struct command_restore_item *it);
 
 /* For command.c. */

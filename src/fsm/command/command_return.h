@@ -13,8 +13,8 @@ struct command;
 
 struct command_return_item {
     struct id id;
-    uint64_t lease_token; /* of the claim that is given back */
-    uint64_t order;       /* the job's place in line before it */
+    uint64_t lease_token; /* of the claim that is returned */
+    uint64_t order;       /* the job's place in line before that claim */
 };
 
 struct command_return {

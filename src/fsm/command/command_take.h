@@ -8,9 +8,10 @@
 #include "base/arena.h"
 #include "base/pack.h"
 
-/* A number of things that each take at least min bytes, so that the count cannot be a lie. */
+/* Read a count of items that take at least min bytes each. A count that the remaining bytes cannot
+ * hold makes u bad. */
 size_t command_take_count(struct unpack *u, size_t min);
 
-/* Zeroed room for n things of a decoded command. NULL, and u is bad, when the arena is full; a
- * reader that stops when u is bad needs no other test. */
+/* Zeroed memory for n items of a decoded command. If the arena is full, returns NULL and makes u
+ * bad; a reader that stops when u is bad needs no other test. */
 void *command_take_array(struct unpack *u, struct arena *a, size_t n, size_t size);

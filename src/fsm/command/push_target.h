@@ -26,9 +26,9 @@ enum { PUSH_TARGET_TIMEOUT_MS = 300000, PUSH_TARGET_SUCCESS_BELOW = 400 };
 enum push_target_auth { PUSH_TARGET_OPEN, PUSH_TARGET_BEARER, PUSH_TARGET_BASIC };
 
 struct push_target {
-    struct str url; /* empty: nobody is called, and the run is a success */
+    struct str url; /* empty: nothing is called, and the run succeeds */
     struct str method;
-    struct str headers; /* JSON object of texts; empty: none */
+    struct str headers; /* JSON object of strings; empty: none */
     struct str body;    /* a template; empty: the payload */
     enum push_target_auth auth;
     struct str user;   /* basic */
@@ -38,20 +38,21 @@ struct push_target {
     bool keep_answer;
 };
 
-/* The target in the arena, or as views of the text. ERR_VALIDATION names the member that is wrong;
- * what passes here can be called. */
+/* Decode a target; texts are views of json or are in the arena. ERR_VALIDATION names the wrong
+ * member. A target that is accepted here can be called. */
 ATTR_NODISCARD enum err_code push_target_read(struct str json, struct arena *a,
                                               struct push_target *out, struct err *err);
 
-/* The same as JSON, with members that say the default left out. */
+/* Encode as JSON. Members with default values are left out. */
 void push_target_write(const struct push_target *t, struct buf *out);
 
 /* As clients may see it: without tokens, passwords and the values of headers. */
 void push_target_show(struct str json, struct json_write *w);
-/* Is it what push_target_show made of one with secrets? It cannot be called as intended. */
+/* Is this the output of push_target_show for a target with secrets? Then it cannot be used for
+ * calls. */
 bool push_target_is_redacted(struct str json);
 
-/* "host:port", lower case, of the target's URL; empty when it has none that can be called. */
+/* "host:port" of the target's URL in lower case; empty if the URL cannot be called. */
 void push_target_host(struct str json, struct buf *out);
 
 int64_t push_target_timeout_ms(struct str json);

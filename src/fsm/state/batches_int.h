@@ -6,22 +6,22 @@
 #include "fsm/machine_int.h"
 
 struct batch *batches__find(const struct machine *m, struct id id);
-/* Before anything is made: is there room for one more like rec? If not, r refuses. */
+/* Is there room for one more batch like rec? If not, refuse. Call this before changing anything. */
 bool batches__have_room(struct machine *m, const struct store_batch *rec, struct result *r);
-/* Like one with the callback and the owner of rec, sealed or not. */
+/* Open a batch with the callback and the owner of rec, sealed or not. */
 struct batch *batches__open(struct machine *m, const struct store_batch *rec);
 void batches__join(struct machine *m, struct batch *b);
-/* When that ends the batch, r->id is the callback's job at the end of the entry: in the answers to
- * all seals of the entry. */
+/* If this ends the batch, r->id becomes the id of the callback job at the end of the entry. So do
+ * the results of all other seals of the batch in this entry. */
 void batches__seal(struct machine *m, struct batch *b, struct result *r);
-/* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
+/* A job of a batch ended. It is counted once: this marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
-/* The job that the callback of a finished batch has made; none when there is none, or when it is
- * not known. False when there is no such batch in the store. */
+/* The callback job of a finished batch; none if there is none or it is unknown. False if the batch
+ * is not stored. */
 bool batches__callback_job(struct machine *m, struct id id, struct id *out_job);
-/* Is there such a batch, finished or not? */
+/* Does the batch exist, finished or not? */
 bool batches__is_known(struct machine *m, struct id id);
-/* From a backup, unless there is one of this id. */
+/* Restore from a backup, unless the id exists. */
 void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);

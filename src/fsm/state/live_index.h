@@ -22,19 +22,19 @@ struct live_job {
     uint32_t next, prev; /* in its line, LIVE_NONE at the ends */
     uint8_t state;       /* enum job_state */
     uint8_t priority;
-    bool in_line : 1;   /* of those that wait to be claimed, or of the active ones: see its state */
-    bool timed_out : 1; /* waits for its next try, because the last was lost */
-    bool again : 1;     /* pending, and has failed before */
+    bool in_line : 1;   /* in the line of waiting jobs or of active jobs, by its state */
+    bool timed_out : 1; /* waits to be retried because its last attempt was lost */
+    bool again : 1;     /* pending after a failed attempt */
     bool recurring : 1;
-    uint32_t push_line;     /* waits to be delivered by the server: its line's number + 1; else 0 */
-    uint32_t payload_bytes; /* counted in its namespace */
-    uint32_t counted_bytes; /* has a name, and takes so much of its queue's capacity; else 0 */
-    struct heap_node due;   /* when it is promoted, reclaimed or timed out */
+    uint32_t push_line;      /* waiting for delivery: number of its push line + 1; else 0 */
+    uint32_t payload_bytes;  /* counted for its namespace */
+    uint32_t counted_bytes;  /* named job: bytes of its queue's capacity; else 0 */
+    struct heap_node due;    /* when it is promoted, reclaimed or timed out */
     struct heap_node expiry; /* when it expires */
 };
 
-/* Where the hash of an id leads. It is kept beside the number, so that a search passes by the slots
- * of other ids without looking at their records. */
+/* A slot of the hash table. It contains part of the hash, so that a search can skip the slots of
+ * other ids without reading their records. */
 struct live_slot {
     uint32_t number; /* LIVE_NONE: empty */
     uint32_t hash;   /* low half */
@@ -48,7 +48,7 @@ struct live_index {
     uint32_t used;       /* records ever handed out */
     uint32_t free_first; /* list through next */
     uint32_t count;
-    /* by the top bits of the hash: each grows by itself, in steps */
+    /* one table for each value of the top bits of the hash; each grows separately */
     struct live_slot *slots[LIVE_INDEX_TABLES];
     uint32_t slot_count[LIVE_INDEX_TABLES];
     uint32_t slot_used[LIVE_INDEX_TABLES];
@@ -57,19 +57,19 @@ struct live_index {
 void live_index_init(struct live_index *t);
 void live_index_deinit(struct live_index *t);
 
-/* NULL when there is none. */
+/* NULL if there is none. */
 struct live_job *live_index_find(const struct live_index *t, struct id id);
 
-/* A record for an id that has none; everything but the id is empty. */
+/* Add a record for an id that has none. Everything except the id is zero. */
 struct live_job *live_index_add(struct live_index *t, struct id id);
 
-/* Give the record back; it must be out of every line and heap. */
+/* Remove a record. It must not be in any line or heap. */
 void live_index_remove(struct live_index *t, struct live_job *l);
 
 struct live_job *live_index_at(const struct live_index *t, uint32_t number);
 uint32_t live_index_number(const struct live_index *t, const struct live_job *l);
 
-/* Memory that the table takes, whether in use or not. */
+/* Memory allocated for the index, used or not. */
 uint64_t live_index_bytes(const struct live_index *t);
 
 /* Order of two records by id, for heaps. */
@@ -78,7 +78,7 @@ bool live_index_expiry_before(const struct heap_node *a, const struct heap_node 
 uint64_t live_index_due_rank(const struct heap_node *n);
 uint64_t live_index_expiry_rank(const struct heap_node *n);
 
-/* Jobs in line: first come, first served, where order counts. */
+/* A list of jobs. For waiting jobs the order is the order of service. */
 struct live_line {
     uint32_t first, last;
     uint32_t count;

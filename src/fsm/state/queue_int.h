@@ -10,12 +10,12 @@
 
 struct space;
 
-/* The waiting jobs of one priority. Most came into line in the order in which they were made. */
+/* The waiting jobs of one priority. Most of them are in the order of their ids. */
 struct priority_line {
     uint8_t priority;
     struct live_line line;
-    uint32_t oldest;  /* first of those that did, LIVE_NONE when there is none */
-    struct id newest; /* while there is: none of them is newer */
+    uint32_t oldest;  /* first of the jobs in id order; LIVE_NONE if there is none */
+    struct id newest; /* if there is one: the largest id among them */
 };
 
 struct queue {
@@ -23,23 +23,22 @@ struct queue {
     struct space *space;
     uint32_t number; /* in machine.queues */
     struct store_queue rec;
-    uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
-    struct priority_line
-        *priority_lines; /* by priority; a priority_line stays once it was needed */
+    uint32_t live_count[JOB_STATE_COUNT]; /* of unfinished jobs, by state */
+    struct priority_line *priority_lines; /* by priority; never removed */
     unsigned priority_line_count;
-    struct heap out_of_order; /* pending jobs that stand behind newer ones, or in no line: by id */
-    struct live_line active;  /* jobs that are being worked on; in no order that counts */
-    uint64_t named_count;     /* jobs with names that are not over… */
-    uint64_t named_bytes;     /* …and what they take of its capacity */
-    /* live ones, see struct live_job */
+    struct heap out_of_order; /* pending jobs behind newer ones, or in no line; by id */
+    struct live_line active;  /* active jobs; the order has no meaning */
+    uint64_t named_count;     /* unfinished jobs with names… */
+    uint64_t named_bytes;     /* …and their bytes of the queue's capacity */
+    /* numbers of live jobs, see struct live_job */
     uint64_t timed_out_waiting, pending_again, recurring;
-    struct slots slots; /* of jobs with names that wait to be due */
+    struct slots slots; /* of named jobs that wait for their due time */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */
     struct queue *dirty_next;
     struct heap_node oldest; /* in machine.oldest while a job is pending */
-    bool moved;              /* its place there is to be looked up */
+    bool moved;              /* its place there must be updated */
     struct queue *moved_next;
     char name[];
 };

@@ -7,40 +7,44 @@
 #include "fsm/machine_int.h"
 
 struct queue *queues__find(const struct machine *m, struct str name);
-struct queue *queues__need(struct machine *m, struct str name); /* made when it is new */
-void queues__touch(struct machine *m, struct queue *q);         /* write its record */
-/* A pending job comes to the end of its line, waits for others in none, or is pending no more. */
+struct queue *queues__need(struct machine *m, struct str name); /* created if it does not exist */
+void queues__touch(struct machine *m, struct queue *q); /* write its record with this entry */
+/* A pending job: stand adds it to the end of its line; wait counts it without a line, because it
+ * waits for other jobs; leave removes it. */
 void queues__stand(struct machine *m, struct queue *q, struct live_job *l);
 void queues__wait(struct queue *q, struct live_job *l);
-/* Among those in line: behind the ones with a lower place. False when there are too many of them.
- */
+/* Insert a job into its line, behind the jobs with a lower place. False if there are too many of
+ * those to search. */
 bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, uint64_t order);
 void queues__leave(struct machine *m, struct queue *q, struct live_job *l);
-/* Who is served next: the first of all, or of that priority and those after it. Or NULL. */
+/* The job that is served next, of all priorities or of this one and lower ones. NULL if there is
+ * none. */
 struct live_job *queues__first_in_line(const struct machine *m, const struct queue *q);
 struct live_job *queues__first_of_priority(const struct machine *m, const struct queue *q,
                                            unsigned priority);
-struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
-/* One of its jobs has become pending, or is pending no more. */
+struct id queues__oldest_pending(const struct machine *m,
+                                 const struct queue *q); /* none if there is none */
+/* The set of its pending jobs changed. */
 void queues__moved(struct machine *m, struct queue *q);
-/* Note how old the oldest jobs of these queues are: with an entry, and after jobs were loaded. */
+/* Update the age of the oldest job of these queues: at the end of an entry, and after loading. */
 void queues__settle_oldest(struct machine *m);
-/* When the oldest pending job of the queue, or of all for NULL, was created; false when there is
- * none. Between queues__settle_oldest and the next move. */
+/* Creation time of the oldest pending job of the queue, or of all queues if q is NULL; false if
+ * there is none. Valid only between queues__settle_oldest and the next change. */
 bool queues__oldest_ms(const struct machine *m, const struct queue *q, int64_t *out);
-/* May something be claimed now? until as in machine_claimable. */
+/* Do the queue's limits allow a claim now? out_until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
-/* When the throttle lets the next claim through; 0 when it does now. */
+/* When the throttle allows the next claim; 0 if it allows one now. */
 struct wall queues__throttled_until(const struct queue *q, struct wall now);
-/* How many claims its limits let through now. */
+/* How many claims the queue's limits allow now. */
 uint32_t queues__places(const struct queue *q, struct wall now);
-/* The same as if it were not paused. */
+/* The same, ignoring a pause. */
 uint32_t queues__limits(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);
-/* A throttle begins with no claim counted, or goes. False when it is this one already. */
+/* Set a throttle, with no claim counted yet, or remove it. False if nothing changes. */
 bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);
 void queues__drop_throttle(struct machine *m, struct queue *q);
-void queues__ready(struct machine *m, struct queue *q); /* claims may now find something */
+void queues__ready(struct machine *m,
+                   struct queue *q); /* call the hook: a claim may now find a job */
 void queues__write_dirty(struct machine *m);
 void queues__load(struct machine *m);
 void queues__close(struct machine *m);

@@ -12,19 +12,19 @@ struct machine;
 struct result;
 
 struct shares {
-    struct map names; /* of namespaces that use some */
-    uint64_t used;    /* by all */
+    struct map names; /* namespaces that use any */
+    uint64_t used;    /* by all namespaces */
 };
 
 struct shares_limit {
     uint64_t max;
-    const char *what;   /* there may be so many of */
-    const char *advice; /* to whoever gets no more */
+    const char *what;   /* what is limited, for the error message */
+    const char *advice; /* what the caller can do, for the error message */
 };
 
 void shares__take(struct shares *s, struct str ns, uint64_t amount);
 void shares__give_back(struct shares *s, struct str ns, uint64_t amount);
-/* May the namespace have so much more? If not, r refuses. */
+/* May the namespace use this much more? If not, refuse. */
 bool shares__have_room(struct machine *m, const struct shares *s, struct str ns, uint64_t amount,
                        const struct shares_limit *limit, struct result *r);
-void shares__close(struct shares *s); /* everything has been given back */
+void shares__close(struct shares *s); /* everything must have been given back */

@@ -10,8 +10,8 @@
 
 struct slots {
     struct slots_one {
-        int64_t number; /* due time by length */
-        uint32_t jobs;  /* 0: an empty place */
+        int64_t number; /* due time divided by the slot length */
+        uint32_t jobs;  /* 0: the place is empty */
     } * places;
     uint32_t cap; /* a power of two, or 0 */
     uint32_t count;
@@ -19,5 +19,5 @@ struct slots {
 
 void slots_deinit(struct slots *s);
 void slots_add(struct slots *s, int64_t number);
-void slots_remove(struct slots *s, int64_t number); /* one that was added */
+void slots_remove(struct slots *s, int64_t number); /* must have been added */
 uint64_t slots_bytes(const struct slots *s);

@@ -7,27 +7,28 @@
 #include "fsm/machine_int.h"
 #include "store/store_access.h"
 
-/* A namespace: what it holds, and may hold. */
+/* A namespace: its usage and its quota. */
 struct space {
-    struct map_node node; /* by name; empty: the default one */
+    struct map_node node; /* by name; empty: default */
     struct store_quota quota;
     bool has_quota;
-    uint64_t jobs, payload_bytes; /* of those that have not ended */
+    uint64_t jobs, payload_bytes; /* of unfinished jobs */
     uint64_t queues;
     struct space_asked {
         struct space *next;
         uint64_t jobs, payload_bytes, queues;
-    } asked; /* by the command that is looked at */
+    } asked; /* by the command that is being checked */
     char name[];
 };
 
-struct space *spaces__find(const struct machine *m, struct str name); /* NULL: empty, no quota */
+struct space *spaces__find(const struct machine *m,
+                           struct str name); /* NULL: no usage and no quota */
 
-/* A new queue takes its place, and gives it back when it is gone. */
+/* Count a new queue, or a queue that was deleted. */
 void spaces__enter(struct machine *m, struct queue *q);
 void spaces__leave(struct machine *m, struct queue *q);
 
-/* A job that is not over is counted, or is no more. */
+/* Count an unfinished job, or remove it from the count. */
 static inline void spaces__count(struct queue *q, const struct live_job *l)
 {
     q->space->jobs++;
@@ -41,12 +42,12 @@ static inline void spaces__uncount(struct queue *q, const struct live_job *l)
     q->space->payload_bytes -= l->payload_bytes;
 }
 
-/* Is there room for all of these, made by one command? Says in r why not. Jobs that the machine
- * makes by itself (of schedules, chains and batches) are counted, and not refused. */
+/* Does the quota allow all of these jobs of one command? If not, refuse with the reason. Jobs that
+ * the machine creates itself (schedules, chains, batches) are counted but never refused. */
 bool spaces__have_room(struct machine *m, const struct command_new *jobs, size_t count,
                        struct result *r);
 
-/* The record of a namespace was put, with its body, or deleted, without. */
+/* The record of a namespace was written (body) or deleted (empty body). */
 void spaces__changed(struct machine *m, struct str name, struct str body);
-void spaces__load(struct machine *m); /* before the queues */
+void spaces__load(struct machine *m); /* call before the queues are loaded */
 void spaces__close(struct machine *m);

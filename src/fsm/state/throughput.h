@@ -13,9 +13,9 @@
 #include "store/store_event.h"
 
 enum throughput_kind {
-    THROUGHPUT_ENQUEUED,  /* jobs made, by whatever way */
-    THROUGHPUT_COMPLETED, /* jobs that came to their good end */
-    THROUGHPUT_FAILED,    /* attempts that failed, reported or timed out */
+    THROUGHPUT_ENQUEUED,  /* jobs created in any way */
+    THROUGHPUT_COMPLETED, /* jobs completed */
+    THROUGHPUT_FAILED,    /* attempts that failed or timed out */
     THROUGHPUT_PROMOTED,
     THROUGHPUT_RECLAIMED,
     THROUGHPUT_EXPIRED,
@@ -30,12 +30,12 @@ struct throughput_minute {
     uint64_t count[THROUGHPUT_KIND_COUNT];
 };
 
-/* All zeros is a good beginning. A value: whoever wants to look at it later copies it. */
+/* Starts zeroed. A plain value: copy it to read it later. */
 struct throughput {
     struct {
         uint64_t total;
-        uint64_t entries; /* in which it happened at least once */
-        struct wall last; /* the time of the last of them; 0 before the first */
+        uint64_t entries; /* number of entries in which it happened */
+        struct wall last; /* time of the last such entry; 0: none yet */
     } of[THROUGHPUT_KIND_COUNT];
 
     /* private */
@@ -46,19 +46,19 @@ struct throughput {
     uint64_t last_entry[THROUGHPUT_KIND_COUNT];
 };
 
-/* An entry of this time begins; times do not run backwards. */
+/* Begin an entry with this time. Times never decrease. */
 void throughput_begin(struct throughput *t, struct wall now);
 
-/* Something happened in the entry. */
+/* Count one occurrence in the entry. */
 void throughput_add(struct throughput *t, enum throughput_kind kind);
 
-/* The same, by the event that tells of it; those that are not counted are passed over. */
+/* The same, by event type. Types that are not counted are ignored. */
 void throughput_add_event(struct throughput *t, enum store_event_type type);
 
-/* The counts of the minute with this number, as far as they are kept. */
+/* The counts of the minute with this number; zeros if it is no longer kept. */
 struct throughput_minute throughput_minute(const struct throughput *t, int64_t number);
 
-/* The number of the minute that a moment is in. */
+/* The number of the minute that contains this time. */
 static inline int64_t throughput_minute_number(struct wall at)
 {
     return at.ns / (60 * NS_PER_S);
