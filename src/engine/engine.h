@@ -36,107 +36,108 @@
 struct engine;
 
 struct engine_config {
-    const char *data_dir;    /* created when missing: state/ and raft/ live in it */
-    struct node_config node; /* dir, free_bytes_min, id and peers are filled in */
+    const char *data_dir;    /* contains state/ and raft/; created if missing */
+    struct node_config node; /* the engine sets dir, free_bytes_min, id and peers */
     struct engine_cluster_config cluster;
-    uint64_t free_bytes_min; /* on the disk, for new jobs to be accepted; see engine_space.h */
+    uint64_t free_bytes_min; /* free disk space needed for new jobs; see engine_space.h */
     struct command_limits limits;
-    uint32_t pending_ops_max; /* submitted and not answered, parked ones aside */
-    uint32_t feed_ids_max;    /* in the set of a feed; rounded up to a power of two */
-    bool lifecycle_events;    /* the event log is on */
-    int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
+    uint32_t pending_ops_max; /* operations in progress, without parked claims */
+    uint32_t feed_ids_max;    /* per feed; rounded up to a power of two */
+    bool lifecycle_events;    /* keep the event log */
+    int64_t retention_ms;     /* how long to keep finished jobs; 0: forever */
     int64_t retention_interval_ms;
-    int64_t max_clock_jump_ms;  /* a leap ahead by more is not believed at first; 0: is */
+    int64_t max_clock_jump_ms;  /* larger jumps ahead are not accepted at once; 0: all are */
     struct machine_hooks hooks; /* only access, its data (on the core thread) and slot_ns */
     int64_t leader_wait_ms;     /* how long engine_open waits for a leader */
-    int64_t stop_wait_ms;       /* how long a stop waits for entries under way, at most */
+    int64_t stop_wait_ms;       /* how long a stop waits for pending entries, at most */
 };
 
 struct engine_config engine_config_default(void);
 
-/* Open, replay, and wait until this node may take commands, or knows who does. */
+/* Open, replay the log, and wait until this node accepts commands or knows the leader. */
 ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
                                          struct engine **out_engine, struct err *err);
 
-/* From any thread, once, before engine_close: clients will be gone in in_ms. Operations that have
- * no outcome stop_wait_ms later, because a full disk or a missing majority holds them up, end with
- * ERR_UNKNOWN_OUTCOME, so that whoever must have them back in order to close has them. */
+/* Announce a shutdown: clients will be gone in in_ms. Operations without an outcome stop_wait_ms
+ * after that (full disk, no majority) end with ERR_UNKNOWN_OUTCOME, so that their owners can close.
+ * Any thread, once, before engine_close. */
 void engine_last_call(struct engine *e, uint32_t in_ms);
 
-/* Stop: what is on its way to the log is finished, parked claims end with nothing, the rest is
- * refused with ERR_STOPPING; then the store is closed. Nobody may submit or read any more. NULL is
- * fine. */
+/* Stop: operations already on their way to the log finish, parked claims end without a job, all
+ * others are refused with ERR_STOPPING; then the store is closed. Do not submit or read during or
+ * after this call. NULL is allowed. */
 void engine_close(struct engine *e);
 
-/* How many commands of an outbox go over before the turn ends: half the clients, within these. */
+/* An outbox is flushed before the turn ends when it has commands from half of the clients, but at
+ * least and at most these numbers. */
 enum { ENGINE_OUTBOX_OPS_MIN = 32, ENGINE_OUTBOX_OPS_MAX = 128 };
 
-/* A loop's way to the core thread. Commands that are submitted through an outbox go over together
- * when the loop's turn ends, so that a busy loop does not wake the core for each of them, only to
- * be pushed aside by it; earlier when there are as many as half of its clients, so that the one
- * half is committed while the other is read. Used by one thread; zero but for the engine. */
+/* Collects the commands of one loop for the core thread. They are handed over together at the end
+ * of the loop's turn, so that a busy loop does not wake the core thread for each command. If half
+ * of the clients have sent one, they are handed over earlier: one half is committed while the other
+ * half is read. For one thread. Initialize with zeros and the engine. */
 struct engine_outbox {
     struct engine *engine;
-    size_t clients; /* set by the owner at any time: how many send commands */
+    size_t clients; /* set by the owner at any time: number of clients */
     struct msg *first, *last;
     uint32_t count;
     uint64_t bytes;
 };
 
-/* At the end of each turn, before the loop waits or does what takes time. */
+/* Call at the end of each turn, before the loop waits or does something slow. */
 void engine_outbox_flush(struct engine_outbox *outbox);
 
-/* One command on its way. The caller embeds it and keeps it alive until done. */
+/* One command in progress. The caller embeds it and keeps it alive until done. */
 struct engine_op {
     /* set by the caller */
-    void (*done)(struct engine_op *op); /* on the loop of reply_to; without one, on the core thread
-                                           or, when it is refused at once, inside engine_submit
-                                           or engine_outbox_flush */
+    /* On the loop of reply_to. Without one: on the core thread or, if it is refused immediately,
+     * inside engine_submit or engine_outbox_flush. */
+    void (*done)(struct engine_op *op);
     struct mailbox *reply_to;
-    struct engine_outbox *outbox; /* of the thread that submits; NULL: at once */
+    struct engine_outbox *outbox; /* of the submitting thread; NULL: hand over at once */
     void *data;
-    bool admitted;   /* it is one of few, by its sender's own bound: never ERR_OVERLOADED */
+    bool admitted;   /* its sender limits their number: never ERR_OVERLOADED */
     int64_t park_ms; /* how long a claim waits for a job; 0 for others. Before engine_op_prepare */
-    struct arena *arena; /* for a claim that parks: lives as long as op; NULL: it makes its own */
-    struct id operation; /* its name, by which it is known when asked again; none: it has none */
-    uint64_t since;      /* with a name: it is in no entry up to this one */
-    /* result; err, which is one too, is further down */
+    struct arena *arena; /* for a claim that parks; lives as long as op; NULL: own arena */
+    struct id operation; /* its name, to recognize a repetition; none: no name */
+    uint64_t since;      /* with a name: no entry up to this index contains it */
+    /* result; err, further down, is part of it */
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
     struct buf result;       /* with ERR_OK: for result_decode */
-    uint64_t index;          /* with ERR_OK: the entry that carried it */
-    bool waited;             /* a claim: it was parked for a while */
+    uint64_t index;          /* with ERR_OK: index of its entry */
+    bool waited;             /* a claim: it was parked */
     /* private */
     struct msg msg;
     struct engine *engine;
     struct engine_op *next;
     struct buf command;
-    int64_t waiting_since_ns; /* for an entry, on the monotonic clock */
+    int64_t waiting_since_ns; /* since when it waits for an entry; monotonic clock */
     enum command_type type;
     enum engine_space_use use;
-    uint32_t feeds_jobs; /* so many jobs come into line by it, as far as is known… */
-    uint64_t feeds;      /* …of the queue whose name has this hash */
-    /* of the core thread */
+    uint32_t feeds_jobs; /* expected number of jobs that it adds… */
+    uint64_t feeds;      /* …to the queue whose name has this hash */
+    /* used by the core thread */
     bool parked;
-    bool arrived;          /* counts as pending */
-    bool found_nothing;    /* a claim: by the entry that carried it */
-    bool goes_on;          /* in steps, and there is a next one */
-    bool begun, postponed; /* a step of it was applied; the last entry had no room for it */
-    uint32_t steps_left;   /* 0: as many as there are */
-    uint32_t step;         /* which one is next */
+    bool arrived;          /* counted as pending */
+    bool found_nothing;    /* a claim: its entry found no job */
+    bool goes_on;          /* runs in steps, and there is a next one */
+    bool begun, postponed; /* a step was applied; the last entry had no room */
+    uint32_t steps_left;   /* 0: no limit */
+    uint32_t step;         /* number of the next step */
     bool cancelled;
-    bool cancel_sent, cancel_back, is_done; /* of the caller's thread */
-    /* what only some need; behind what every command touches on both threads */
+    bool cancel_sent, cancel_back, is_done; /* used by the caller's thread */
+    /* rarely used members, after those that every command uses on both threads */
     struct msg cancel_msg;
-    struct arena *claim_arena;     /* of its own, for its decoded command */
+    struct arena *claim_arena;     /* its own, for the decoded command */
     struct engine_waiter *waiters; /* one per queue while parked */
-    struct heap_node end;          /* while parked: when that ends */
-    int64_t deadline_ns;           /* of the parking, on the monotonic clock */
-    uint64_t ticket;               /* its place among those that wait */
+    struct heap_node end;          /* while parked: by deadline */
+    int64_t deadline_ns;           /* end of the parking; monotonic clock */
+    uint64_t ticket;               /* its place among the parked claims */
     struct engine_waitlist *woken_by;
-    /* The last members are not even zero before they are used. */
+    /* The members below are not initialized until they are used. */
     struct err err;
-    struct command_claim claim; /* of one that may park */
-    /* Where command and result begin. Most need no more, so that neither thread allocates. */
+    struct command_claim claim; /* of a claim that can park */
+    /* Initial space of command and result, enough for most: neither thread has to allocate. */
     char command_room[384];
     char result_room[128];
 };
@@ -144,30 +145,30 @@ struct engine_op {
 void engine_op_init(struct engine_op *op);
 void engine_op_deinit(struct engine_op *op);
 
-/* Check the command and encode it into op, which may be used again after its done. The error is
- * what the client did wrong. */
+/* Check the command and encode it into op. An op can be reused after its done. An error describes
+ * the client's mistake. */
 ATTR_NODISCARD enum err_code engine_op_prepare(struct engine *e, struct engine_op *op,
                                                const struct command *c, struct err *err);
 
-/* Would a command be taken now? Who has much to do before it can submit one asks first. When not,
- * the refusal is counted, and err and out_retry_ms are what the op would get. The outbox is the one
- * that it would take, of this thread, or NULL. */
+/* Would a command be accepted now? Call this before expensive preparations. If not, the refusal is
+ * counted, and err and out_retry_ms are set as for an op. outbox: the one that would be used, or
+ * NULL. */
 ATTR_NODISCARD bool engine_admits(struct engine *e, const struct engine_outbox *outbox,
                                   uint32_t *out_retry_ms, struct err *err);
 
-/* From any thread; op is the engine's until done. */
+/* Any thread. op belongs to the engine until done. */
 void engine_submit(struct engine *e, struct engine_op *op);
 
-/* From the thread of op->reply_to, before done: the answer is not wanted any more. A parked claim
- * ends at once, with nothing claimed; what is in the pipeline already ends as it does, and a claim
- * there does not park again. done comes in every case. */
+/* Cancel an op: the result is no longer needed. A parked claim ends at once without a job. An op
+ * that is already in the pipeline ends normally, but a claim does not park again. done is called in
+ * any case. From the thread of op->reply_to, before done. */
 void engine_cancel(struct engine *e, struct engine_op *op);
 
-/* In done of a claim, or of an ack with a next, whose worker has gone: the jobs that it got go back
- * to where they stood, or else their leases end. False when it got none. */
+/* Return claimed jobs to their places in line, because the worker disconnected; otherwise their
+ * leases end. False if there are none. Call in done of a claim, or of an ack with next. */
 bool engine_give_back(struct engine *e, const struct engine_op *op);
 
-/* Run something on the core thread, with the machine between two entries. */
+/* Run a function on the core thread, between two entries. */
 struct engine_call {
     /* set by the caller */
     void (*run)(struct engine_call *call, struct machine *m); /* core thread: short, no waiting */
@@ -182,69 +183,67 @@ struct engine_call {
 /* False when the engine is stopping; done does not come then. */
 ATTR_NODISCARD bool engine_run(struct engine *e, struct engine_call *call);
 
-/* Append the job's document to out; false when there is none. Any thread. Sees every command that
- * was answered before the call. */
+/* Append the job's document to out; false if the job does not exist. Sees every command that was
+ * answered before the call. Any thread. */
 ATTR_NODISCARD bool engine_read_job(struct engine *e, struct id id, struct buf *out);
 
-/* The store, for rows and events (store_rows.h, store_event.h). Any thread, for reading. */
+/* The store, to read rows and events (store_rows.h, store_event.h). Any thread. */
 struct store *engine_store(struct engine *e);
 
 struct engine_status {
     struct node_status node;
     struct engine_space_status space;
-    bool snapshot_damaged; /* a file of the newest snapshot is not as it was written */
+    bool snapshot_damaged; /* a file of the newest snapshot is damaged */
     uint64_t pending_ops;
     uint64_t parked_ops;
     uint64_t applied_ops;            /* by this node since it started */
-    uint64_t entries;                /* that carried them */
+    uint64_t entries;                /* log entries with these operations */
     uint64_t overload_total;         /* refused because the pipeline was full */
-    uint64_t ticks, tick_errors;     /* made here; they and fired schedules that failed */
-    uint64_t purge_errors;           /* steps of a purge */
-    int64_t clock_ahead_ms;          /* of a clock that is not believed (engine_now.h) */
-    int64_t clock_behind_ms;         /* of one that the state is ahead of */
-    struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
+    uint64_t ticks, tick_errors;     /* ticks by this node; failed ticks and schedules */
+    uint64_t purge_errors;           /* failed steps of a purge */
+    int64_t clock_ahead_ms;          /* of a clock that is not accepted (engine_now.h) */
+    int64_t clock_behind_ms;         /* of a clock that is behind the state */
+    struct engine_times queue_times; /* of an op: from submission until it is in an entry */
     struct engine_times apply_times; /* of an entry: until it is committed and applied */
-    uint64_t next_event;             /* the number that the next event will get */
-    uint64_t oldest_event;           /* of the oldest one kept; next_event when there is none */
+    uint64_t next_event;             /* number of the next event */
+    uint64_t oldest_event;           /* number of the oldest event kept; next_event if none */
     uint64_t live_jobs;
     uint64_t index_bytes;
     uint64_t state_hash;
 };
 
-/* From any thread but the core's; waits for the core thread to answer. */
+/* Waits for the core thread. Any thread except the core thread. */
 void engine_status(struct engine *e, struct engine_status *out);
 /* The same on the core thread, inside engine_call.run. */
 void engine_status_here(struct engine *e, struct engine_status *out);
-/* What the engine was opened with; it does not change. Any thread. */
+/* The configuration of the engine. It does not change. Any thread. */
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
-/* The time that entries have (engine_now.h). Any thread. */
+/* The server time, which entries get (engine_now.h). Any thread. */
 struct wall engine_time(const struct engine *e);
-/* An operator believes the clock; how far it was ahead. Inside engine_call.run. */
+/* An operator accepts the system clock. Returns how far it was ahead. Inside engine_call.run. */
 int64_t engine_accept_clock(struct engine *e);
-/* Have told called on the core thread, now and whenever it changes: is space low, so that nothing
- * should grow that need not? NULL ends it: told does not come after that returned. From any other
- * thread; one at a time. */
+/* Call told on the core thread, now and after every change: is space low? Then files should not
+ * grow. NULL ends this; told is not called after that returns. One at a time. Any other thread. */
 void engine_on_space(struct engine *e, void (*told)(void *data, bool low), void *data);
 
-/* Word of new events, for whoever reads the event log (store_event.h).
- * However many entries were applied meanwhile, a subscriber hears once: what it is told is where
- * the log ends now, and it reads from where it stopped. */
+/* Notifications about new events, for readers of the event log (store_event.h). There is one
+ * notification for any number of applied entries. The reader continues where it stopped, up to
+ * engine_notifier_next. */
 struct engine_notifier;
 
-/* told is called on reply_to's loop when webhooks were changed, when a bulk operation was put, when
- * another node leads or none does and, while it listens, when there are new events. At first it
- * does not. From any thread. */
+/* told is called on the loop of reply_to when webhooks change, a bulk operation starts or the
+ * leader changes; for new events only while the notifier listens, at first not. Any thread. */
 struct engine_notifier *engine_notifier_open(struct engine *e, struct mailbox *reply_to,
                                              void (*told)(void *data), void *data);
-/* From the thread of reply_to: whether to be told of new events. A thread that has nobody to give
- * them to is not woken for every entry. What is there already is the caller's to look at. */
+/* Turn notifications about new events on or off: a thread without readers need not be woken.
+ * Existing events are not reported; the caller reads them. From the thread of reply_to. */
 void engine_notifier_listen(struct engine_notifier *n, bool on);
-/* The number that the next event will get; never smaller than at an earlier call. Everything below
- * it can be read, as far as the log still has it. Any thread. */
+/* The number of the next event. It never decreases. All events below it can be read, unless they
+ * were already removed. Any thread. */
 uint64_t engine_notifier_next(const struct engine_notifier *n);
 /* As machine_webhook_changes. Any thread. */
 uint64_t engine_notifier_webhook_changes(const struct engine_notifier *n);
-/* From the thread of reply_to. Waits for the core thread; told does not come after it returned. */
+/* Waits for the core thread, then told is not called any more. From the thread of reply_to. */
 void engine_notifier_close(struct engine_notifier *n);

@@ -14,17 +14,17 @@
 
 struct engine;
 
-/* Are there other nodes that may come to lead? Any thread. */
+/* Are there other nodes that can become leader? Any thread. */
 bool engine_ask_has_peers(const struct engine *e);
 
 /* The last entry whose effects a read sees. Any thread. */
 uint64_t engine_ask_applied(const struct engine *e);
 
-/* Proof that this node leads at a moment after it was asked: what it has applied then is all that
- * was ever acknowledged before. */
+/* Proof that this node was the leader at some time after the request. All writes that were
+ * acknowledged before the request are then applied here. */
 struct engine_proof {
     /* set by the caller */
-    void (*done)(struct engine_proof *p, bool leads); /* on reply_to's loop; once */
+    void (*done)(struct engine_proof *p, bool leads); /* on the loop of reply_to; once */
     struct mailbox *reply_to;
     void *data;
     /* private */
@@ -34,5 +34,5 @@ struct engine_proof {
     bool leads;
 };
 
-/* False when the engine is stopping; done does not come then. Any thread. */
+/* False if the engine is stopping; done is not called then. Any thread. */
 ATTR_NODISCARD bool engine_ask_prove(struct engine *e, struct engine_proof *p);

@@ -25,16 +25,16 @@ struct engine;
 struct engine_cluster_config {
     const char *name;     /* --node-id */
     const char *version;  /* of the program */
-    const char *http_url; /* of our API, for others; empty while it is not known */
-    const char *bind;     /* for peers; NULL: nobody listens */
+    const char *http_url; /* of this node's API; empty while unknown */
+    const char *bind;     /* peer address to listen on; NULL: do not listen */
     struct str secret;
     struct raftnet_link_tls tls;
-    uint64_t rate_bytes; /* of a checkpoint, per second */
-    bool non_voter;      /* only reads along */
-    bool invitable;      /* while it belongs to no cluster, it adopts one that invites it */
+    uint64_t rate_bytes; /* limit of a checkpoint transfer, per second */
+    bool non_voter;      /* receives all data, but does not vote */
+    bool invitable;      /* accept an invitation while it belongs to no cluster */
 };
 
-/* A member, with what is known of it here. */
+/* A member, as this node sees it. */
 struct engine_cluster_node {
     uint64_t id;
     char name[STORE_NODE_NAME_BYTES_MAX + 1];
@@ -43,20 +43,20 @@ struct engine_cluster_node {
     char version[STORE_NODE_VERSION_BYTES_MAX + 1];
     enum store_node_state state;
     bool wants_vote;
-    bool in_group; /* Raft's list has it, with: */
+    bool in_group; /* in Raft's configuration, with this role: */
     enum node_member_role role;
     bool self, leads;
     bool connected;
     bool installing;
     uint64_t match_index;    /* on the leader */
-    int64_t last_contact_ms; /* -1: never heard */
+    int64_t last_contact_ms; /* -1: never */
     uint64_t queued_bytes, sent_bytes, received_bytes, connects;
-    uint64_t hash_index; /* where its state was compared with ours last; 0: nowhere */
+    uint64_t hash_index; /* entry of the last comparison of states; 0: none */
     bool hash_differs;
-    char error[160]; /* why it is not reached; empty when it is */
+    char error[160]; /* why it cannot be reached; empty if it can */
 };
 
-/* How often the second was the leader after the first, which is 0 for nobody. */
+/* How often leadership changed from one node to another. from is 0 for the first leader seen. */
 struct engine_cluster_change {
     uint64_t from, to; /* ids */
     uint64_t count;
@@ -66,15 +66,15 @@ enum { ENGINE_CLUSTER_CHANGES = 64 };
 struct engine_cluster_status {
     uint64_t cluster_id;
     uint64_t node_id;
-    bool removed;       /* this node was taken out */
-    bool quarantined;   /* its state is not that of the others */
-    uint64_t elections; /* leaders seen since the start */
-    struct engine_cluster_change changes[ENGINE_CLUSTER_CHANGES]; /* those that were others */
+    bool removed;       /* this node was removed from the cluster */
+    bool quarantined;   /* its state differs from the majority */
+    uint64_t elections; /* leader changes seen since the start */
+    struct engine_cluster_change changes[ENGINE_CLUSTER_CHANGES]; /* changes to another node */
     size_t change_count;
     uint64_t hash_compared_total, hash_differed_total;
-    uint64_t hash_index, hash; /* the last point that others can compare */
+    uint64_t hash_index, hash; /* the last entry that can be compared, and its hash */
     struct ship_progress fetch;
-    struct peers_refusals refused; /* what this version cannot read */
+    struct peers_refusals refused; /* messages that this version cannot read */
     size_t count;
     struct engine_cluster_node nodes[LIMIT_NODES];
 };
@@ -82,37 +82,38 @@ struct engine_cluster_status {
 /* Inside engine_call.run. */
 void engine_cluster_status(struct engine *e, struct engine_cluster_status *out);
 
-/* The number of this node and of its cluster, which is 0 before it has joined one. Any thread. */
+/* The ids of this node and of its cluster; the latter is 0 before it has joined one. Any thread. */
 uint64_t engine_cluster_node_id(const struct engine *e);
 uint64_t engine_cluster_id(const struct engine *e);
 
-/* Does the data folder belong to a member of a cluster? Before the engine is opened on it. */
+/* Does the data directory belong to a member of a cluster? Call before the engine is opened. */
 bool engine_cluster_has_begun(const char *data_dir);
 
-/* Its state is not that of the majority: nothing that it has may be told. Any thread. */
+/* Does this node's state differ from the majority? Then none of its data may be served. Any
+ * thread. */
 bool engine_cluster_is_quarantined(const struct engine *e);
 
-/* The newest version of an entry that all members read (command_entry.h). Any thread. */
+/* The newest entry version that all members can read (command_entry.h). Any thread. */
 uint8_t engine_cluster_reads(const struct engine *e);
 
-/* A cluster has taken this node in. From any thread but the core's. ERR_CONFLICT when it belongs to
- * another one. */
+/* This node was accepted by a cluster. ERR_CONFLICT if it belongs to another one. Any thread except
+ * the core thread. */
 ATTR_NODISCARD enum err_code engine_cluster_adopt(struct engine *e, uint64_t cluster_id,
                                                   struct err *err);
 
-/* Where our API is, from now on. From any thread but the core's. */
+/* Set the URL of this node's API. Any thread except the core thread. */
 void engine_cluster_announce(struct engine *e, const char *http_url);
 
-/* Hand leadership over: to the member with this name, or with NULL to the one that is furthest.
- * Inside engine_call.run; who leads then is seen by looking. */
+/* Transfer leadership to the member with this name, or with NULL to the most up-to-date one. The
+ * call returns before the transfer is complete. Inside engine_call.run. */
 ATTR_NODISCARD enum err_code engine_cluster_transfer(struct engine *e, const char *name,
                                                      struct err *err);
 
-/* The id of the member with this name, that was not removed; 0: none. Inside engine_call.run. */
+/* The id of the member with this name, unless it was removed; 0: none. Inside engine_call.run. */
 uint64_t engine_cluster_find(struct engine *e, struct str name);
 
-/* How many members vote, and whether this one does. Inside engine_call.run. */
+/* The number of voters, and whether the member `id` votes. Inside engine_call.run. */
 void engine_cluster_voters(struct engine *e, uint64_t id, unsigned *out_voters, bool *out_votes);
 
-/* Read the certificates of the peer port again. From any thread but the core's. */
+/* Reload the certificates of the peer port. Any thread except the core thread. */
 ATTR_NODISCARD enum err_code engine_cluster_reload_tls(struct engine *e, struct err *err);

@@ -16,9 +16,9 @@
 #include "engine/engine_leader.h"
 #include "engine/engine_reads.h"
 
-/* What a member said of itself when it connected. */
+/* What a member reported about itself when it connected. */
 struct engine_met {
-    struct raftnet_shake_node node; /* id 0: none; texts are these: */
+    struct raftnet_shake_node node; /* id 0: none; its texts point to the arrays below */
     char name[STORE_NODE_NAME_BYTES_MAX + 1];
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     char http_url[STORE_NODE_URL_BYTES_MAX + 1];
@@ -33,12 +33,12 @@ struct engine_hash_point {
 
 struct engine_hash_peer {
     uint64_t id;
-    struct engine_hash_point ahead; /* of where we have not been yet */
+    struct engine_hash_point ahead; /* its hash of an entry that this node has not applied yet */
     struct engine_hash_point differs;
     uint64_t compared_index;
 };
 
-/* What engine_hash.c knows. */
+/* Data of engine_hash.c. */
 struct engine_hash {
     struct engine_hash_point points[ENGINE_HASH_LEVELS][ENGINE_HASH_POINTS];
     struct engine_hash_point last[ENGINE_HASH_LEVELS];
@@ -50,69 +50,68 @@ struct engine_hash {
     atomic_bool quarantined; /* read by any thread */
 };
 
-/* How old the state of a node that follows may be. */
+/* How old the state of a follower may be. */
 struct engine_lag {
-    uint64_t commit;            /* what the leader had said was committed */
-    int64_t at_ns;              /* and when; 0: all of that is applied */
-    atomic_int_fast64_t had_ns; /* the last moment at which all was there; 0: not yet */
+    uint64_t commit;            /* commit index that the leader reported */
+    int64_t at_ns;              /* when it did; 0: everything up to it is applied */
+    atomic_int_fast64_t had_ns; /* last time at which everything was applied; 0: never */
 };
 
-/* What engine_cluster.c knows. */
+/* Data of engine_cluster.c. */
 struct engine_cluster {
     uv_timer_t timer;
-    struct engine_op op; /* puts records */
+    struct engine_op op; /* writes member records */
     bool busy;
     bool version_marked;
     struct peers_config peers;
-    struct raftnet_shake_node self; /* as it was at the start */
+    struct raftnet_shake_node self; /* as of the start */
     struct engine_met met[ENGINE_MET];
     size_t met_next;
-    uint64_t met_put;                        /* whose words are being recorded; 0: nobody's */
+    uint64_t met_put;                        /* node whose report is being recorded; 0: none */
     struct node_member members[LIMIT_NODES]; /* scratch */
     size_t member_count;
     uint64_t last_index;
-    uint64_t changes; /* of the records, as far as they were looked at */
+    uint64_t changes; /* of the records, up to the last look */
     uint64_t leader_id, elections;
-    uint64_t led_last; /* who led when somebody did; 0: nobody yet */
+    uint64_t led_last; /* the last leader; 0: none yet */
     struct engine_cluster_change
-        leaders[ENGINE_CLUSTER_CHANGES]; /* pairs seen; more are not told */
+        leaders[ENGINE_CLUSTER_CHANGES]; /* pairs seen; further pairs are not reported */
     size_t leader_pairs;
     bool removed;
     struct engine_hash hash;
     struct engine_lag lag;
     struct engine_reads reads;
-    uint8_t entry_version;           /* the newest that all members read; 0: not looked yet */
-    atomic_uint_fast8_t read_by_all; /* the one to be stamped, for any thread */
-    int64_t tell_ms;                 /* when they are told next which we do */
+    uint8_t entry_version;           /* newest version that all members read; 0: unknown */
+    atomic_uint_fast8_t read_by_all; /* version to write, for any thread */
+    int64_t tell_ms; /* when the members are next told which version this node reads */
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     atomic_uint_fast64_t node_id, cluster_id; /* read by any thread */
-    pthread_mutex_t lock;                     /* of the leader */
+    pthread_mutex_t lock;                     /* protects leader */
     pthread_cond_t leader_known;
     struct engine_leader leader;
 };
 
 /* engine_cluster.c: the other nodes */
-enum err_code engine_cluster__identify(struct engine *e, struct err *err); /* who this node is */
-enum err_code engine_cluster__keep_identity(struct engine *e, struct err *err); /* it was right */
+enum err_code engine_cluster__identify(struct engine *e, struct err *err); /* read the identity */
+enum err_code engine_cluster__keep_identity(struct engine *e, struct err *err); /* store it */
 void engine_cluster__init(struct engine *e);
 void engine_cluster__open(struct engine *e);
 void engine_cluster__start(struct engine *e);
 void engine_cluster__close(struct engine *e);
 void engine_cluster__closed(struct engine *e); /* the loop has ended */
 void engine_cluster__free(struct engine *e);
-void engine_cluster__leader(struct engine *e, uint64_t leader_id); /* another node leads */
-void engine_cluster__leads(struct engine *e);                      /* this one does, or no more */
+void engine_cluster__leader(struct engine *e, uint64_t leader_id); /* the leader changed */
+void engine_cluster__leads(struct engine *e); /* this node became leader, or is no longer leader */
 void engine_cluster__applied(struct engine *e, uint64_t index);
 void engine_cluster__moved(void *data, bool moved);
-uint8_t engine_cluster__entry_version(const struct engine *e); /* the newest to be stamped */
+uint8_t engine_cluster__entry_version(const struct engine *e); /* the version to write */
 
-/* engine_invite.c: a cluster takes this node in, by its own request or by invitation (peers_hooks)
- */
+/* engine_invite.c: this node becomes part of a cluster, by a join or an invitation (peers_hooks) */
 enum err_code engine_invite__adopt(struct engine *e, uint64_t cluster_id, struct err *err);
 bool engine_invite__adopt_hook(void *data, uint64_t cluster_id, struct err *err);
 
-/* engine_hash.c: is the state that of the others? */
-void engine_hash__start(struct engine *e); /* the node is open, and has heard of nobody yet */
+/* engine_hash.c: compares the state with that of the other nodes */
+void engine_hash__start(struct engine *e); /* the node is open; nothing was received yet */
 void engine_hash__applied(struct engine *e, uint64_t index);
 void engine_hash__heard(struct engine *e, uint64_t id, uint64_t index, uint64_t hash);
 void engine_hash__tell(struct engine *e);

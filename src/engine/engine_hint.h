@@ -5,6 +5,6 @@
 
 #include <stdint.h>
 
-/* Milliseconds, by how full the pipeline is. The random number spreads those that were
- * refused together. */
+/* Milliseconds, depending on how full the pipeline is. The random number spreads clients that were
+ * refused at the same time. */
 uint32_t engine_hint_ms(uint64_t backlog, uint64_t limit, uint64_t random_number);

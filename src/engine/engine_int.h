@@ -21,23 +21,23 @@
 #include "os/os_file.h"
 #include "raftlog/snapshots.h"
 
-/* An entry in the log that carries ops of ours. */
+/* A log entry proposed by this node, with its ops. */
 struct engine_entry {
     struct node_propose propose;
     struct engine *engine;
-    struct engine_entry *next; /* in the order of proposing */
+    struct engine_entry *next; /* in the order of proposal */
     struct engine_op *ops;
     int64_t proposed_ns; /* on the monotonic clock */
     bool applied;
-    bool given_up; /* its ops are gone */
+    bool given_up; /* its ops were already answered */
 };
 
-/* Claims that are parked at one queue. */
+/* The parked claims of one queue. */
 struct engine_waitlist {
     struct map_node node; /* by queue name */
     struct engine_waiter *first, *last;
-    uint32_t woken;                /* claims sent off from here and not back yet */
-    struct heap_node throttle_end; /* when a throttle, or a day, that keeps them waiting ends */
+    uint32_t woken;                /* claims submitted from here that have not returned */
+    struct heap_node throttle_end; /* when the throttle or daily budget that blocks them ends */
     bool maybe_ready;              /* something may have become claimable */
     struct engine_waitlist *maybe_ready_next;
     char name[];
@@ -53,7 +53,7 @@ struct engine_waiter {
 struct engine_park {
     struct map waitlists;
     struct engine_waitlist *maybe_ready;
-    bool all_maybe_ready;      /* a limit changed that is not of one queue */
+    bool all_maybe_ready;      /* a limit that concerns all queues changed */
     struct heap ends;          /* engine_op.end */
     struct heap throttle_ends; /* engine_waitlist.throttle_end */
     uv_timer_t timer;
@@ -68,40 +68,40 @@ struct engine_timers {
     uv_timer_t timer;
     struct engine_op tick;
     struct engine_op *fires;          /* ENGINE_FIRES of them; NULL until a schedule is due */
-    struct machine_due_schedule *due; /* as many */
+    struct machine_due_schedule *due; /* the same number */
     struct engine_op purge_op;
     struct engine_purge purge;
     bool tick_busy;
-    bool renewing, renew_more; /* leases, before the first tick of a new leader */
+    bool renewing, renew_more; /* extending leases, before the first tick of a new leader */
     unsigned renew_steps;
-    uint32_t fires_busy; /* of the fires, how many are not done */
+    uint32_t fires_busy; /* number of fires in progress */
     uint64_t ticks, tick_errors;
-    int64_t armed_ns; /* what the timer is set for */
+    int64_t armed_ns; /* time that the timer is set for */
     struct map zones; /* by name */
 };
 
-/* What engine_space.c knows. */
+/* Data of engine_space.c. */
 struct engine_space {
     uv_timer_t timer;
     struct engine_space_status status;
-    bool no_reserve; /* the file system cannot have one */
+    bool no_reserve; /* the file system does not support reserves */
     void (*told)(void *data, bool low);
     void *told_data;
     uv_work_t work;
     bool tidying, tidy_urgent;
     uint64_t tidy_free_bytes;
     bool compaction_paused;
-    pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
-    struct snapshots_cursor checked; /* of the pool, while it runs, with the next one */
-    struct err check_err;            /* what it found; ERR_OK when nothing */
+    pthread_mutex_t state_lock;      /* held while the pool uses or the core replaces the store */
+    struct snapshots_cursor checked; /* used by the pool while it runs, as is check_err */
+    struct err check_err;            /* the damage found; ERR_OK: none */
     bool snapshot_damaged;
-    int64_t tidied_ms;         /* on the monotonic clock: when that last began */
-    int64_t snapshot_after_ms; /* and when a snapshot may be asked for again */
+    int64_t tidied_ms;         /* when tidying last began; monotonic clock */
+    int64_t snapshot_after_ms; /* earliest time of the next snapshot request */
 };
 
-/* What engine_ask.c knows. */
+/* Data of engine_ask.c. */
 struct engine_ask {
-    struct engine_proof *under_way, *waiting; /* by the entry that is under way, and by the next */
+    struct engine_proof *under_way, *waiting; /* answered by the current entry; by the next entry */
     struct node_propose entry;
     bool busy;
     /* read by any thread */
@@ -109,25 +109,25 @@ struct engine_ask {
     atomic_bool has_peers;
 };
 
-/* Answers on their way to one mailbox. */
+/* Responses collected for one mailbox. */
 struct engine_replies {
     struct mailbox *box; /* NULL: none */
     struct msg *first, *last;
-    uint64_t ops, bytes; /* that are pending until they are posted */
+    uint64_t ops, bytes; /* still counted as pending until posted */
 };
 
-enum { ENGINE_REPLIES = 8 }; /* as many network threads as there usually are */
+enum { ENGINE_REPLIES = 8 }; /* the usual number of network threads */
 
 struct engine {
     struct engine_config config;
     struct os_file_path state_dir, raft_dir;
-    unsigned exchanges; /* of the state, in this life */
+    unsigned exchanges; /* replacements of the state since the start */
     uv_thread_t thread;
     uv_loop_t loop;
     struct mailbox box;
     struct node *node;
     struct machine *machine;
-    struct arena *reading; /* entries, to see whether they can be read */
+    struct arena *reading; /* to check whether entries can be read */
 
     struct engine_op *pending_first, **pending_last;
     struct engine_entry *entries_first, **entries_last;
@@ -140,16 +140,16 @@ struct engine {
     struct engine_cluster cluster;
     struct engine_feed *feeds;
     struct engine_notifier *notifiers;
-    struct engine_push *push;   /* who delivers; NULL: nobody */
-    struct engine_taken *taken; /* who tells workers; NULL: nobody */
+    struct engine_push *push;   /* receiver for deliveries; NULL: none */
+    struct engine_taken *taken; /* receiver for taken jobs; NULL: none */
     struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
-    uint64_t costs[COMMAND_TYPE_LAST + 1]; /* bytes that a type of command needs, lately */
+    uint64_t costs[COMMAND_TYPE_LAST + 1]; /* recent cost of each type of command, in bytes */
     struct engine_times queue_times, apply_times;
     struct engine_history history; /* of this node */
     bool leads;
-    bool stopping; /* nothing new is let in */
-    bool given_up; /* the same, while the node goes on: see engine_last_call */
+    bool stopping; /* new operations are refused */
+    bool given_up; /* the same, while the node continues: see engine_last_call */
 
     /* read by any thread */
     atomic_uint_fast64_t pending_ops;
@@ -157,41 +157,40 @@ struct engine {
     atomic_uint_fast64_t applied_ops;
     atomic_uint_fast64_t overload_total;
     atomic_bool leads_now;
-    atomic_int_fast64_t time_off_ns; /* engine__now less the clock of this boot */
+    atomic_int_fast64_t time_off_ns; /* engine__now minus the clock of this boot */
 
     /* opening and closing */
-    uv_sem_t opened; /* the core thread has an answer for engine_open */
+    uv_sem_t opened; /* the core thread has a result for engine_open */
     struct err open_err;
     bool open_failed, open_answered;
     bool node_closing;
-    bool handing_over;   /* leadership, before the node is closed */
+    bool handing_over;   /* transferring leadership before the node is closed */
     uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
     struct msg stop_msg;
     struct msg last_call_msg;
     uint32_t last_call_ms;
 };
 
-/* engine.c: stopping, and nothing is on its way to the log any more? */
+/* engine.c: if the engine is stopping and no operation is in progress, close the node */
 void engine__maybe_stopped(struct engine *e);
-/* Run something on the core thread and wait for it. From any other thread, while the engine is
- * open. */
+/* Run a function on the core thread and wait for it. Any other thread, while the engine is open. */
 void engine__visit(struct engine *e, void (*run)(void *data), void *data);
 
-/* What time it is, for the state; see engine_now.h. */
+/* The server time; see engine_now.h. */
 struct wall engine__now(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
-void engine_pipe__arrive(struct engine *e, struct engine_op *op); /* it counts as pending… */
-void engine_pipe__leave(struct engine *e, struct engine_op *op);  /* …and no more, if it did */
+void engine_pipe__arrive(struct engine *e, struct engine_op *op); /* count it as pending… */
+void engine_pipe__leave(struct engine *e, struct engine_op *op);  /* …and no longer */
 void engine_pipe__pump(struct engine *e);
 void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
 void engine_pipe__add(struct engine *e, struct engine_op *op); /* to those that wait for an entry */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
-void engine_pipe__refuse_unfit(struct engine *e); /* those that there is no space for any more */
+void engine_pipe__refuse_unfit(struct engine *e); /* those that lack of space forbids */
 
-/* Give back the ops of entries that are still under way, without an answer. */
+/* Return the ops of entries that are still in progress, without a result. */
 void engine_pipe__give_up(struct engine *e);
 /* An op of the engine's own, whose done runs on the core thread. */
 void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struct command *c);
@@ -199,38 +198,38 @@ void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struc
 /* engine_park.c: claims that wait for a job */
 void engine_park__open(struct engine *e);
 void engine_park__close(struct engine *e);
-/* A claim has arrived: park it, or let it into the pipeline (true). */
+/* A claim has arrived: park it, or return true to let it into the pipeline. */
 bool engine_park__admit(struct engine *e, struct engine_op *op);
-/* A claim came back from the machine with nothing: true when it was parked again. */
+/* The machine found no job for a claim. True if it was parked again. */
 bool engine_park__again(struct engine *e, struct engine_op *op);
-/* A claim is out of the pipeline, in whatever way. */
+/* A claim has left the pipeline, for any reason. */
 void engine_park__returned(struct engine *e, struct engine_op *op);
 void engine_park__ready(struct engine *e, struct str queue); /* empty: all of them */
-void engine_park__wake(struct engine *e);                    /* send off what can now succeed */
+void engine_park__wake(struct engine *e); /* submit the claims that may now succeed */
 void engine_park__cancel(struct engine *e, struct engine_op *op);
-/* So many jobs are about to come to the queue whose name has this hash, which opened if it was
- * paused: send the claims that they are for to *last, as a list. The end of that. */
+/* This many jobs are about to be added to the queue with this hash, or, if opened, the queue is
+ * resumed: append the claims that can take them to the list at *last. Returns its new end. */
 struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uint32_t jobs,
                                            bool opened, struct engine_op **last);
 void engine_park__release_all(struct engine *e, enum err_code code);
 
-/* engine_ask.c: what other nodes make necessary */
-void engine_ask__close(struct engine *e);   /* those who wait are answered */
-void engine_ask__applied(struct engine *e); /* an entry, or the whole state, is another one */
+/* engine_ask.c: needed only with other nodes */
+void engine_ask__close(struct engine *e);   /* answer those that wait */
+void engine_ask__applied(struct engine *e); /* an entry was applied, or the state replaced */
 
 /* engine_timers.c: due times */
 void engine_timers__open(struct engine *e);
 void engine_timers__close(struct engine *e);
-void engine_timers__look(struct engine *e); /* something changed: is anything due sooner? */
+void engine_timers__look(struct engine *e); /* something changed: set the timer again */
 void engine_timers__stop(struct engine *e);
 
-/* engine_renew.c: this node has begun to lead: leases that nobody could renew */
+/* engine_renew.c: this node became leader: extend the leases that could not be renewed */
 void engine_renew__begin(struct engine *e);
 
-/* engine_space.c: what is accepted while space runs out */
-void engine_space__before_open(struct engine *e); /* the reserve may be what a start needs */
+/* engine_space.c: what is accepted while space is low */
+void engine_space__before_open(struct engine *e); /* a start may need the reserve */
 void engine_space__open(struct engine *e);
-void engine_space__start(struct engine *e); /* the node is there */
+void engine_space__start(struct engine *e); /* the node is open */
 void engine_space__close(struct engine *e);
 void engine_space__free(struct engine *e); /* the loop has ended */
 void engine_space__look(struct engine *e);
@@ -238,7 +237,7 @@ bool engine_space__allows(const struct engine *e, enum engine_space_use use);
 
 /* engine_feed.c */
 void engine_feed__changed(struct engine *e, struct id id);
-void engine_feed__replaced(struct engine *e); /* the state is another one as a whole */
+void engine_feed__replaced(struct engine *e); /* the whole state was replaced */
 void engine_feed__tell(struct engine *e);
 
 /* engine_push.c */
@@ -246,5 +245,5 @@ void engine_push__ready(struct engine *e);
 void engine_push__gone(struct engine *e, struct id id);
 
 /* engine_notifier.c */
-void engine_notifier__look(struct engine *e);  /* an entry was applied: tell of its events */
-void engine_notifier__leads(struct engine *e); /* leadership came or went */
+void engine_notifier__look(struct engine *e);  /* an entry was applied: report its events */
+void engine_notifier__leads(struct engine *e); /* this node became leader, or is no longer leader */

@@ -14,22 +14,21 @@
 struct engine;
 
 struct engine_leader {
-    uint64_t id;   /* 0: nobody, as far as this node knows */
-    bool self;     /* this node leads and takes commands */
+    uint64_t id;   /* 0: no leader is known */
+    bool self;     /* this node is the leader and accepts commands */
     uint64_t term; /* grows with every leader */
     char name[STORE_NODE_NAME_BYTES_MAX + 1];
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1]; /* for peers */
-    char http_url[STORE_NODE_URL_BYTES_MAX + 1];    /* of its API; empty while it is not known */
+    char http_url[STORE_NODE_URL_BYTES_MAX + 1];    /* of its API; empty while unknown */
 };
 
-/* Any thread. False when nobody leads. */
+/* False if there is no leader. Any thread. */
 bool engine_leader(struct engine *e, struct engine_leader *out);
 
-/* How old the state that is read here may be: what the leader had committed so many milliseconds
- * ago is in it. 0 on the leader; -1 when it has not been all here yet since the start. Any thread.
- */
+/* How old the state that is read here may be: it contains everything that the leader had committed
+ * that many milliseconds ago. 0 on the leader; -1 if the node has not caught up since its start.
+ * Any thread. */
 int64_t engine_leader_lag_ms(const struct engine *e);
 
-/* Wait until somebody leads, at most so long; false when nobody does. From any thread but the
- * core's. */
+/* Wait until there is a leader; false after the timeout. Any thread except the core thread. */
 bool engine_leader_wait(struct engine *e, int64_t timeout_ms);

@@ -27,37 +27,37 @@
 #include "base/clock.h"
 
 struct engine_now {
-    int64_t max_jump_ns; /* set by the owner; 0: every clock is believed */
+    int64_t max_jump_ns; /* set by the owner; 0: accept every time */
     /* private */
-    struct wall last; /* given out */
-    struct mono at;   /* when */
+    struct wall last; /* last time returned… */
+    struct mono at;   /* …and when */
     bool begun;
-    /* a time that is claimed and not believed */
+    /* a system time that is not accepted */
     bool offered;
-    int64_t offer_ns; /* the clock less the monotonic one */
+    int64_t offer_ns; /* system clock minus monotonic clock */
     struct mono offered_at;
-    bool accepted; /* by an operator: what the clock says next */
-    /* the last one that was */
+    bool accepted; /* by an operator: the next time of the clock */
+    /* the last accepted jump */
     bool leapt;
     struct mono leapt_at;
-    /* what is said in the log, once a minute at most */
+    /* log lines, at most one a minute */
     bool warned_ahead, warned_behind, warned;
     struct mono warned_at;
-    int64_t off_ns; /* the clock less what was given out last */
+    int64_t off_ns; /* system clock minus the last time returned */
 };
 
-/* The time, from what the clocks say and what time the state has. mono goes on while the machine
- * sleeps. */
+/* Compute the time from both clocks and the time of the state. mono must continue while the machine
+ * is suspended. */
 struct wall engine_now_next(struct engine_now *n, struct wall clock, struct mono mono,
                             struct wall state);
 
-/* An operator says that the clock is right. */
+/* An operator accepts the system clock. */
 void engine_now_accept(struct engine_now *n);
 
-/* Whether there was no leap for max_jump. */
+/* Has the last jump been accepted for at least max_jump? */
 bool engine_now_is_settled(const struct engine_now *n, struct mono mono);
 
-/* How far the clock is ahead of the time that was given out last, because it is not believed; 0
- * when it is. And how far behind, when that is more than a moment. */
+/* How far the system clock is ahead of the last time returned because it is not accepted, or 0; and
+ * how far it is behind, or 0 if that is negligible. */
 int64_t engine_now_ahead_ms(const struct engine_now *n);
 int64_t engine_now_behind_ms(const struct engine_now *n);

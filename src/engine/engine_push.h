@@ -18,8 +18,8 @@ struct engine_push_told {
     void *data;
 };
 
-/* One at a time. Told on the loop of reply_to. From any other thread than the core's. */
+/* One receiver at a time, called on the loop of reply_to. Any thread except the core thread. */
 struct engine_push *engine_push_open(struct engine *e, struct mailbox *reply_to,
                                      const struct engine_push_told *told);
-/* From the thread of reply_to. Waits for the core thread; nothing is told after it returned. */
+/* Waits for the core thread; nothing is called after this returns. From the thread of reply_to. */
 void engine_push_close(struct engine_push *p);

@@ -17,7 +17,7 @@
 #include "base/limits.h"
 #include "fsm/command/command_entry.h"
 
-/* Of a node that says nothing: what the first that had a cluster read. */
+/* Assumed for a node that reports nothing: what the first version with clusters could read. */
 enum { ENGINE_READS_SILENT = COMMAND_ENTRY_WHOLE_NAMED };
 
 struct engine_reads {
@@ -28,9 +28,9 @@ struct engine_reads {
     size_t count;
 };
 
-/* A node has said it. */
+/* A node reported its version. */
 void engine_reads_heard(struct engine_reads *r, uint64_t id, uint8_t version);
 
-/* The newest version that the node with this id, and all before, may be given; `so_far` is that of
- * the others. */
+/* The smaller of so_far and the newest version that the node with this id can read. Call it for
+ * each member in turn. */
 uint8_t engine_reads_least(const struct engine_reads *r, uint64_t id, uint8_t so_far);

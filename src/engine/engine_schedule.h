@@ -11,19 +11,19 @@
 #include "base/str.h"
 #include "core/zone.h"
 
-/* Read the zone of that name; the caller owns it. ERR_VALIDATION when the system has none. */
+/* Read a time zone by name; the caller owns it. ERR_VALIDATION if the system does not have it. */
 ATTR_NODISCARD enum err_code engine_schedule_zone(struct str name, struct zone **out_zone,
                                                   struct err *err);
 
-/* The same for the expression of one recurring job (scheduler.md 3): five fields behind an optional
- * "TZ=" or "CRON_TZ=", no words with @, Sunday only as 0. Without a zone by the variable TZ, else
- * UTC. *out_next is 0 when none comes in the next five years; ERR_VALIDATION when it is no
- * expression. */
+/* The next run of a recurring Scheduled-DB job (scheduler.md 3): five fields after an optional
+ * "TZ=" or "CRON_TZ=", no macros with @, Sunday only as 0. Without a zone, the variable TZ applies,
+ * otherwise UTC. *out_next is 0 if there is no run in the next five years. ERR_VALIDATION if the
+ * expression is invalid. */
 ATTR_NODISCARD enum err_code engine_schedule_recurring(struct str spec, struct wall after,
                                                        struct wall *out_next, struct err *err);
 
-/* The first run strictly after `after`; an @every counts from `since`. ERR_VALIDATION when the
- * text is no expression, or none of its runs comes in the next five years. */
+/* The first run strictly after `after`; @every counts from `since`. ERR_VALIDATION if the
+ * expression is invalid or has no run in the next five years. */
 ATTR_NODISCARD enum err_code engine_schedule_next(struct str cron, const struct zone *zone,
                                                   struct wall since, struct wall after,
                                                   struct wall *out_next, struct err *err);

@@ -24,62 +24,61 @@
 enum engine_space_level {
     ENGINE_SPACE_FINE,
     ENGINE_SPACE_LOW,  /* no new jobs */
-    ENGINE_SPACE_FULL, /* only what removes */
+    ENGINE_SPACE_FULL, /* only operations that remove data */
 };
 
-/* What an operation does to the space, in the order in which they are refused last. */
+/* The effect of an operation on disk space, ordered from refused last to refused first. */
 enum engine_space_use {
     ENGINE_SPACE_FREES,   /* deletes, clears, purges */
-    ENGINE_SPACE_GOES_ON, /* with what there is */
+    ENGINE_SPACE_GOES_ON, /* claims, acks, heartbeats: need little space */
     ENGINE_SPACE_ADDS,
 };
 
 enum engine_space_use engine_space_use(const struct command *c);
 
-/* Is it accepted at this level? */
+/* Is an operation of this kind accepted at this level? */
 bool engine_space_allows(enum engine_space_level level, enum engine_space_use use);
 
-/* What was seen. */
+/* Measured values. */
 struct engine_space_seen {
     uint64_t free_bytes;       /* on the disk */
     uint64_t min_bytes;        /* the setting */
     uint64_t unwritten_bytes;  /* in RocksDB's memory */
-    uint64_t compaction_bytes; /* what a compaction may write before it removes anything */
+    uint64_t compaction_bytes; /* what a compaction may write before it deletes its input */
     bool refused;              /* the disk has refused a write of the log */
     uint64_t log_bytes;        /* of the log in memory */
     uint64_t log_bytes_max;    /* at which everything is refused */
 };
 
-/* Bytes that must be free: to accept everything, to accept what goes on, and to keep the reserve.
- */
+/* Free bytes needed to accept everything, to accept claims and acks, and to keep the reserve. */
 uint64_t engine_space_low_mark(const struct engine_space_seen *s);
 uint64_t engine_space_full_mark(const struct engine_space_seen *s);
 uint64_t engine_space_spend_mark(const struct engine_space_seen *s);
 
-/* May a compaction begin, now that one may or may not? */
+/* May compactions run? paused: whether they are paused now. */
 bool engine_space_has_room_to_compact(const struct engine_space_seen *s, bool paused);
 
-/* What a part of the reserve is for. */
+/* The purpose of a reserve file. */
 enum engine_space_reserve {
     ENGINE_SPACE_TO_RUN,   /* acks and deletions */
     ENGINE_SPACE_TO_START, /* a start on a disk that is full to the last byte */
     ENGINE_SPACE_RESERVES
 };
 
-/* How large it is. */
+/* The size of a reserve file. */
 uint64_t engine_space_reserve_bytes(uint64_t min_bytes, enum engine_space_reserve which);
 
-/* The level now. A better one than before needs a little more, so that it does not go to and fro.
- */
+/* The current level. A level better than `before` needs some additional space, so that the level
+ * does not flap. */
 enum engine_space_level engine_space_judge(const struct engine_space_seen *s,
                                            enum engine_space_level before);
 
-/* For status: the level, and what it follows from. */
+/* For the status: the level and the values that determine it. */
 struct engine_space_status {
     enum engine_space_level level;
     struct engine_space_seen seen;
-    uint64_t reserve_bytes[ENGINE_SPACE_RESERVES]; /* of the reserve files; 0: there is none */
+    uint64_t reserve_bytes[ENGINE_SPACE_RESERVES]; /* sizes of the reserve files; 0: none */
 };
 
-/* Why operations are refused; ERR_OK when none are. */
+/* Why operations are refused; ERR_OK if none are. */
 enum err_code engine_space_reason(const struct engine_space_status *s, struct err *err);

@@ -17,9 +17,9 @@
 
 struct engine_taken;
 
-/* One at a time. told comes on the loop of reply_to. From any other thread than the core's. */
+/* One receiver at a time, called on the loop of reply_to. Any thread except the core thread. */
 struct engine_taken *
 engine_taken_open(struct engine *e, struct mailbox *reply_to,
                   void (*told)(void *data, struct id job, uint64_t lease_token), void *data);
-/* From the thread of reply_to. Waits for the core thread; nothing is told after it returned. */
+/* Waits for the core thread; nothing is called after this returns. From the thread of reply_to. */
 void engine_taken_close(struct engine_taken *t);

@@ -7,5 +7,5 @@
 
 /* During apply. */
 void engine_taken__add(struct engine *e, struct id id, uint64_t lease_token);
-/* The entry is applied, and what its commands came to is on its way. */
+/* The entry was applied and the results of its commands are on their way: report the taken jobs. */
 void engine_taken__tell(struct engine *e);

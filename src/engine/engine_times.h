@@ -10,11 +10,11 @@
 enum { ENGINE_TIMES_BUCKETS = 15 };
 
 struct engine_times {
-    uint64_t count[ENGINE_TIMES_BUCKETS]; /* the last one is for what is longer than every bound */
+    uint64_t count[ENGINE_TIMES_BUCKETS]; /* the last one counts durations above all bounds */
     uint64_t sum_ns;
 };
 
-/* The longest time that bucket i counts; "+Inf" for the last one. */
+/* The upper bound of bucket i; "+Inf" for the last one. */
 const char *engine_times_bound_text(unsigned i);    /* "50µs" */
 const char *engine_times_bound_seconds(unsigned i); /* "0.00005" */
 
@@ -22,6 +22,6 @@ void engine_times_add(struct engine_times *t, int64_t ns);
 
 uint64_t engine_times_count(const struct engine_times *t);
 
-/* The bound of the bucket that holds the value of this rank, 1 to the count; the longest bound for
- * what is above all of them. */
+/* The upper bound of the bucket that contains the value with this rank (1 to the count); the
+ * largest bound for values above all bounds. */
 int64_t engine_times_rank_ns(const struct engine_times *t, uint64_t rank);

@@ -118,8 +118,7 @@ void jobs__create_as(struct machine *m, struct job *j); /* with the id in j, fro
  * goes to the end of its line, or into no line while it waits for other jobs. */
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
 
-/* Rows were added to j, but its document has not changed: tell those who keep copies to read it
- * again. */
+/* Rows were added to j but its document did not change: report it to holders of copies. */
 void jobs__note_rows(struct machine *m, const struct job *j);
 
 /* Write j, which was claimed and is pending again, and restore its previous place in line. */
@@ -162,8 +161,7 @@ void jobs__add_error(struct machine *m, struct job *j, struct str error, struct 
 
 void jobs__clear_claim(struct job *j); /* worker and lease */
 
-/* job_end.c: a job ends. Each function writes the job, emits the event, and handles the
- * consequences: batch, chain, dependents, unique key. */
+/* job_end.c: ends a job: writes it, emits the event, then batch, chain, dependents, unique key. */
 
 struct job_end_ack {
     bool has_result;
@@ -184,8 +182,7 @@ void job_end__failed(struct machine *m, struct job *j, struct str error, struct 
 /* The same, but the next attempt is not before the delay that the push target requested. */
 void job_end__failed_later(struct machine *m, struct job *j, struct str error,
                            int64_t not_before_ms);
-/* The last attempt of a run failed, but the recurring job has another run: only emits the event and
- * counts. */
+/* The last attempt of a run of a recurring job failed: only emits the event and counts. */
 void job_end__run_failed(struct machine *m, struct job *j, struct str error);
 /* Repeat the result that job_end__failed gave when this attempt failed. Only for a job that no
  * worker or user has changed since. */
@@ -210,8 +207,7 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
 /* One step of clearing or deleting a queue. r tells whether there is more, and where to continue.
  * If the queue does not exist, there is nothing to do. */
 void apply_queue__remove(struct machine *m, const struct command_queue *c, struct result *r);
-/* Before the first step of a delete. In entries before version 11, the limits of the queue are
- * removed here; since then it keeps its settings until the last step. */
+/* Before the first step of a delete. Removes the queue's limits in entries before version 11. */
 void apply_queue__begin_delete(struct machine *m, struct queue *q);
 void apply_bulk__load(struct machine *m);
 void apply_bulk__close(struct machine *m);
@@ -234,8 +230,7 @@ void apply_webhook__close(struct machine *m);
 
 /* apply_policy.c */
 bool apply_policy__is_known(const struct machine *m, struct id id);
-/* The name of the newest policy that holds the job before its next iteration; empty if none does.
- */
+/* Name of the newest policy that holds the job before its next iteration; empty: none. */
 struct str apply_policy__match(const struct machine *m, const struct job *j);
 /* Restore from a backup, unless the id exists. False: there are too many. */
 bool apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec);

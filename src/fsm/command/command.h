@@ -132,9 +132,8 @@ struct command_ack {
     bool lenient;  /* skip items that cannot be acknowledged; if false, there is one item */
     bool any_cost; /* ignore the per-job limits of budgets */
     struct command_ack_item *items;
-    size_t count; /* 0 only in the last step of an ack with next */
-    const struct command_claim
-        *next; /* claim applied after the ack, unless the ack is refused; or NULL */
+    size_t count;                     /* 0 only in the last step of an ack with next */
+    const struct command_claim *next; /* claimed after the ack, unless it is refused; or NULL */
 };
 
 struct command_fail {

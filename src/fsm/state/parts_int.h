@@ -21,8 +21,7 @@ enum {
 /* locks.c */
 /* The lock that holds the key at the entry's time; NULL if the key is free. */
 const struct lock *locks__running(const struct machine *m, struct str queue, struct str key);
-void locks__take(struct machine *m,
-                 const struct job *j); /* for its unique period, or the default one */
+void locks__take(struct machine *m, const struct job *j); /* for its period, or the default one */
 void locks__release(struct machine *m, const struct job *j);
 /* Move the lock of j, if it holds one, to another queue. */
 void locks__move(struct machine *m, const struct job *j, struct str to_queue);

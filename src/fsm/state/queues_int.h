@@ -22,8 +22,7 @@ void queues__leave(struct machine *m, struct queue *q, struct live_job *l);
 struct live_job *queues__first_in_line(const struct machine *m, const struct queue *q);
 struct live_job *queues__first_of_priority(const struct machine *m, const struct queue *q,
                                            unsigned priority);
-struct id queues__oldest_pending(const struct machine *m,
-                                 const struct queue *q); /* none if there is none */
+struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or ID_NONE */
 /* The set of its pending jobs changed. */
 void queues__moved(struct machine *m, struct queue *q);
 /* Update the age of the oldest job of these queues: at the end of an entry, and after loading. */
@@ -43,8 +42,7 @@ void queues__count_claim(struct machine *m, struct queue *q);
 /* Set a throttle, with no claim counted yet, or remove it. False if nothing changes. */
 bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);
 void queues__drop_throttle(struct machine *m, struct queue *q);
-void queues__ready(struct machine *m,
-                   struct queue *q); /* call the hook: a claim may now find a job */
+void queues__ready(struct machine *m, struct queue *q); /* a claim may now find a job */
 void queues__write_dirty(struct machine *m);
 void queues__load(struct machine *m);
 void queues__close(struct machine *m);

@@ -21,8 +21,7 @@ struct space {
     char name[];
 };
 
-struct space *spaces__find(const struct machine *m,
-                           struct str name); /* NULL: no usage and no quota */
+struct space *spaces__find(const struct machine *m, struct str name); /* NULL: no usage, no quota */
 
 /* Count a new queue, or a queue that was deleted. */
 void spaces__enter(struct machine *m, struct queue *q);

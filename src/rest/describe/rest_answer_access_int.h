@@ -63,7 +63,7 @@ static const struct rest_answer_member namespace_row[] = {
 
 static const struct rest_answer_member quota_line[] = {
     {"used", "integer",  "Current use."},
-    {"max?", "integer",  "Limits. Absent if there are none."},
+    {"max?", "integer",  "Limit. Absent if there is none."},
 };
 
 static const struct rest_answer_member namespace_quota[] = {
