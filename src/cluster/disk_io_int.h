@@ -10,17 +10,17 @@
 #include "raftlog/ballot.h"
 #include "raftlog/snapshots.h"
 
-/* A manifest and what its members point into. */
+/* A manifest and the memory that its members point to. */
 struct disk_io_manifest {
     struct buf bytes;
     struct arena *arena;
-    struct manifest m; /* valid when bytes has any */
+    struct manifest m; /* valid if bytes is not empty */
 };
 
-/* What is remembered of the snapshot before the newest; zeros when there is none. */
+/* The snapshot before the newest one; zeros if there is none. */
 struct disk_io_older {
     uint64_t index;
-    uint64_t bytes; /* of its files */
+    uint64_t bytes; /* size of its files */
 };
 
 struct disk_io {
@@ -28,7 +28,7 @@ struct disk_io {
     int lock_fd, ballot_fd;
     struct ballot ballot;
     struct disk_io_manifest newest;
-    struct disk_io_older older; /* the one before it, which is kept too */
+    struct disk_io_older older; /* the one before it, also kept */
     struct wal *wal;
     struct wal_content content; /* until Raft loads it */
     uint64_t next_index;        /* of the next entry that Raft appends */
@@ -39,18 +39,18 @@ struct disk_io {
     uv_timer_t tick_timer;
     raft_io_tick_cb tick;
     bool wal_started;
-    bool timer_open, transport_open; /* to be closed */
-    unsigned jobs;                   /* on the pool, or messages to ourselves */
+    bool timer_open, transport_open; /* must be closed */
+    unsigned jobs;                   /* jobs on the pool and messages to itself */
     bool closing;
     raft_io_close_cb close_cb;
 };
 
 void disk_serve__attach(struct disk_io *d, struct raft_io *io);
 
-/* Something has ended: look whether that was the last. d may be gone after this. */
+/* An operation ended: if it was the last one, complete the close. d may be freed by this. */
 void disk_serve__maybe_closed(struct disk_io *d);
 
-/* An operation on the log whose end nobody waits for. */
+/* Submit an operation on the log without waiting for its end. */
 void disk_serve__submit(struct disk_io *d, enum wal_kind kind, uint64_t index);
 
 /* As the functions of struct raft_io. */
@@ -59,12 +59,12 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
 int disk_snapshot__get(struct raft_io *io, struct raft_io_snapshot_get *req,
                        raft_io_snapshot_get_cb cb);
 
-/* A snapshot as Raft wants it, which owns it afterwards. */
+/* A snapshot in the form that Raft expects. Raft owns it. */
 struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from);
 
-/* Decode the bytes that were put into the manifest. */
+/* Decode m->bytes into m->m. */
 ATTR_NODISCARD enum err_code disk_manifest__decode(struct disk_io_manifest *m, struct err *err);
 void disk_manifest__clear(struct disk_io_manifest *m);
 
-/* What to remember of a manifest when a newer one takes its place. */
+/* The data to keep about a manifest that is replaced by a newer one. */
 struct disk_io_older disk_manifest__older(const struct disk_io_manifest *m);

@@ -11,7 +11,7 @@
 
 #include "cluster/guard.h"
 
-/* Entries on their way to the disk. */
+/* Entries being written to disk. */
 struct guard_append {
     struct guard_append *next;
     struct guard *guard;
@@ -19,11 +19,11 @@ struct guard_append {
     struct raft_io_append *req; /* raft's own */
     raft_io_append_cb cb;
     raft_term term; /* when it was submitted */
-    bool answers;   /* a follower's: its end is reported to the leader */
+    bool answers;   /* of a follower: its end is reported to the leader */
     struct guard_answer answer;
 };
 
-/* A snapshot on its way to the disk, raft's own or one that replaces everything. */
+/* A snapshot being written to disk: raft's own, or one that replaces the whole state. */
 struct guard_put {
     struct guard *guard;
     struct raft_io_snapshot_put below;
@@ -35,17 +35,17 @@ struct guard_put {
     bool parked; /* ended after the guard stopped */
 };
 
-/* A message on its way to a peer. */
+/* A message being sent to a peer. */
 struct guard_send {
     struct guard_send *next;
     struct guard *guard;
     struct guard_peer *peer;
     struct raft_io_send below;
     struct raft_io_send *req;
-    raft_io_send_cb cb; /* NULL when raft does not want to know */
+    raft_io_send_cb cb; /* NULL: raft needs no callback */
     struct raft_message message;
     uint64_t bytes;
-    unsigned sent; /* entries of it that were handed over */
+    unsigned sent; /* number of entries passed on */
     bool under_way;
     int status;
     char address[];
@@ -63,30 +63,30 @@ static inline struct guard *guard__of(const struct raft_io *io)
     return raft->data;
 }
 
-/* Raft must not go on. The hook is called at the end of the event, or of the next one. */
+/* Stop raft. The hook is called at the end of this event or the next one. */
 void guard__stop(struct guard *g, enum guard_rule rule, const char *reason);
 
-/* To be called whenever an event is over, outside of raft. g may be gone afterwards. */
+/* Call at the end of each event, outside of raft. g may be freed by this. */
 void guard__event_over(struct guard *g);
 
-/* Keep a success back that comes before the leader has stored the first entry of its term. */
+/* Hold back a success that arrives before the leader has stored the first entry of its term. */
 void guard__hold_ack(struct guard *g, struct raft_message *m);
 
-/* The peer with this id, made when it is new. */
+/* The peer with this id; created if it is new. */
 struct guard_peer *guard__peer(struct guard *g, raft_id id);
 
 /* --- guard_recv.c --- */
 
 void guard_recv__deliver(struct guard *g, struct raft_message *m);
 
-/* Release what raft would take over. */
+/* Free the memory that raft would take over. */
 void guard_recv__drop(struct raft_message *m);
 
-/* What raft has in memory is not on the disk yet: it must not stand for election with it, and its
- * log must not be rewritten under what is being stored. */
+/* Is data in raft's memory still being written to disk? Then raft must not stand for election, and
+ * its log must not be rewritten. */
 bool guard_recv__must_be_calm(const struct guard *g);
 
-/* Deliver what was kept, if raft may see it now. */
+/* Deliver the message that was held back, if it is allowed now. */
 void guard_recv__release(struct guard *g);
 
 /* --- guard_store.c --- */
@@ -102,7 +102,7 @@ int guard_store__snapshot_put(struct raft_io *io, unsigned trailing,
                               const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb);
 int guard_store__fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs);
 
-/* Raft is closing: give back what ended after the guard stopped. */
+/* Raft is closing: return the operations that ended after the guard stopped. */
 void guard_store__release(struct guard *g);
 
 /* --- guard_send.c --- */
@@ -110,22 +110,22 @@ void guard_store__release(struct guard *g);
 int guard_send__send(struct raft_io *io, struct raft_io_send *req,
                      const struct raft_message *message, raft_io_send_cb cb);
 
-/* Tell raft about the sends that are over; outside of raft. */
+/* Report ended sends to raft. Call outside of raft. */
 void guard_send__settle(struct guard *g);
 
-/* Raft is closing: what waits is not sent any more. */
+/* Raft is closing: cancel waiting messages. */
 void guard_send__cancel(struct guard *g);
 
 /* --- guard_log.c --- */
 
 raft_index guard_log__last_index(const struct raft *r);
 
-/* 0 when the log in memory does not have it. */
+/* 0 if the log in memory does not have the entry. */
 raft_term guard_log__term_at(const struct raft *r, raft_index index);
 
-/* The first index at which the log says something else than these entries, which raft would accept;
- * 0 when there is none, or when raft would refuse them. */
+/* The first index at which the log differs from these entries; 0 if there is none, or if raft would
+ * refuse the entries. */
 raft_index guard_log__conflict(const struct raft *r, const struct raft_append_entries *entries);
 
-/* There is a membership entry at this index or behind it. */
+/* Is there a membership entry at or after this index? */
 bool guard_log__has_change_from(const struct raft *r, raft_index index);

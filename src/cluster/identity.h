@@ -18,26 +18,25 @@
 #include "base/attr.h"
 #include "base/err.h"
 
-enum { IDENTITY_OLD_NODE = 1 }; /* of folders from the time when every node was alone */
+enum { IDENTITY_OLD_NODE = 1 }; /* of data directories from versions without clusters */
 
 struct identity {
     uint64_t node;    /* 63 bits, not 0 */
     uint64_t cluster; /* 0: none yet */
-    bool joined;      /* it found the cluster, and did not found it */
-    bool assumed;     /* there was no file */
+    bool joined;      /* it joined the cluster and did not create it */
+    bool assumed;     /* there was no identity file */
 };
 
-/* Read the file in dir. When there is none, make it, with a new number. founds: it begins a
- * cluster, with a new number. Where has_log says that a node has lived there already, and there is
- * no file, the old number is assumed: whether that is right, the log knows, and the caller stores
- * it then. */
+/* Read the file in dir, or create it with a new node number. founds: the node creates a cluster,
+ * with a new cluster number. If there is no file but has_log (the directory was used before), the
+ * old number is assumed; the caller checks it with the log and then stores it. */
 ATTR_NODISCARD enum err_code identity_open(const char *dir, bool has_log, bool founds,
                                            struct identity *out, struct err *err);
 
-/* Write it, durable on return. */
+/* Write the file; durable on return. */
 ATTR_NODISCARD enum err_code identity_store(const char *dir, const struct identity *identity,
                                             struct err *err);
 
-/* Does the folder belong to a node of a cluster already? Changes nothing; false when it cannot be
+/* Does the directory belong to a member of a cluster? Changes nothing; false if the file cannot be
  * read. */
 bool identity_has_cluster(const char *dir);

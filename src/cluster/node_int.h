@@ -13,14 +13,14 @@
 #include "loop/mailbox.h"
 #include "raftlog/snapshots.h"
 
-/* A snapshot being taken. The loop's, except while the pool works on it. */
+/* A snapshot being taken. Owned by the loop's thread, except while the pool works on it. */
 struct node_snapshot {
     uint64_t index, term, members_index;
     struct buf members;
     struct snapshots_id id;
-    const struct manifest *earlier; /* NULL when there is none */
+    const struct manifest *earlier; /* NULL: none */
     struct mono began;
-    struct err err; /* why there is no checkpoint */
+    struct err err; /* why the checkpoint failed */
 };
 
 struct node {
@@ -39,57 +39,58 @@ struct node {
     struct raft_io io;
     struct raft_fsm raft_fsm;
     struct guard guard;
-    bool leads;          /* as the state machine was told */
+    bool leads;          /* as last reported to the state machine */
     uint64_t leader_id;  /* the same */
-    raft_time looked_at; /* for a majority, last */
+    raft_time looked_at; /* last check for a majority */
 
-    /* A change of the members that is under way. */
+    /* A membership change in progress. */
     struct raft_change change;
     bool changing;
 
-    /* Handing leadership over. */
+    /* Leadership transfer. */
     struct transfer transfer;
     void (*transferred)(void *data, bool moved);
     void *transferred_data;
 
-    /* Proposals that are over and whose done has not been called. */
+    /* Proposals that have ended and whose done was not called yet. */
     struct node_propose *finished, **finished_end;
     struct msg finished_msg;
     bool finished_posted;
 
     /* Snapshots. */
-    struct node_snapshot *snapshot;      /* NULL when none is being taken */
-    uint64_t bytes_since, entries_since; /* applied since the last one began */
+    struct node_snapshot *snapshot;      /* NULL: none in progress */
+    uint64_t bytes_since, entries_since; /* applied since the last one started */
     bool snapshot_soon;
-    uint64_t restored_index; /* of the snapshot that the state was made from in this life */
+    uint64_t restored_index; /* of the snapshot that was restored since the start */
     uint64_t snapshot_count;
-    uint64_t snapshot_failures; /* since then */
+    uint64_t snapshot_failures; /* since the last successful one */
     struct err snapshot_err;
     struct raft_barrier nudge; /* an entry without effect, for a snapshot */
     bool nudging;
 
-    uint64_t log_bytes_memory; /* of the entries that Raft holds */
+    uint64_t log_bytes_memory; /* of the entries in Raft's memory */
 
     /* Closing. */
     bool closing, raft_closed, ending;
-    const char *cut;   /* why the process ends when Raft is closed; NULL when it goes on */
-    uv_timer_t end[2]; /* never started: they only tell when the loop is done with the mailbox */
+    const char *cut;   /* why the process must stop after Raft is closed; NULL: it continues */
+    uv_timer_t end[2]; /* never started: their close callbacks show that the loop is done with the
+                          mailbox */
     void (*closed)(void *data);
     void *closed_data;
 };
 
-/* node_members.c: a leader that nobody hears is none; after each event. */
+/* node_members.c: a leader without contact to a majority steps down. Call after each event. */
 void node_members__look(struct node *n);
 
-/* Let Raft take a snapshot when one is due. */
+/* Let Raft take a snapshot if one is due. */
 void node_state__consider_snapshot(struct node *n);
 
-/* Count what Raft holds in memory. */
+/* Count the entries in Raft's memory. */
 void node_state__count_log(struct node *n);
 
 /* The functions for Raft. */
 struct raft_fsm node_state__fsm(struct node *n);
 
-/* Replace the state by the newest snapshot if that has more entries. */
+/* Replace the state by the newest snapshot if it contains more entries. */
 ATTR_NODISCARD enum err_code node_state__restore(struct node *n, const struct manifest *m,
                                                  struct err *err);

@@ -24,29 +24,29 @@ struct node_member {
     const char *address;
     enum node_member_role role;
     bool self;
-    /* on the leader, of the others */
-    uint64_t match_index; /* what it has for certain */
-    bool installing;      /* it is being given a snapshot */
+    /* on the leader, for the other members: */
+    uint64_t match_index; /* last entry that it is known to have */
+    bool installing;      /* it is receiving a snapshot */
     struct raftnet_peer_stats net;
 };
 
-/* The members, as this node knows them; at most max of them. Good until the next event. */
+/* The members that this node knows, at most max. Valid until the next event. */
 size_t node_members(struct node *n, struct node_member *out, size_t max);
 
-/* This node leads and nothing stands in the way of a change. */
+/* Is this node leader, and can it start a membership change now? */
 bool node_members_may_change(const struct node *n);
 
-/* Begin a change; how it ended is seen by looking. ERR_LEADER_UNAVAILABLE or ERR_CONFLICT when it
- * may not be changed now, ERR_VALIDATION when Raft refuses it. */
+/* Start a change; check node_members later for its outcome. ERR_LEADER_UNAVAILABLE or ERR_CONFLICT
+ * if no change is possible now, ERR_VALIDATION if Raft refuses it. */
 ATTR_NODISCARD enum err_code node_members_add(struct node *n, uint64_t id, const char *address,
                                               struct err *err);
 ATTR_NODISCARD enum err_code node_members_assign(struct node *n, uint64_t id,
                                                  enum node_member_role role, struct err *err);
 ATTR_NODISCARD enum err_code node_members_remove(struct node *n, uint64_t id, struct err *err);
 
-/* The connection to a member broke. If it led, and is not heard again within two heartbeats, this
- * node waits for it no longer than chance wants. */
+/* The connection to a member broke. If it was the leader and sends nothing within two heartbeats,
+ * this node does not wait for the election timeout, only for a random delay. */
 void node_members_lost(struct node *n, uint64_t id);
 
-/* The other members; NULL when the node was opened without. */
+/* The other members; NULL if the node was opened without peers. */
 struct peers *node_members_peers(struct node *n);

@@ -33,13 +33,13 @@ struct ship_progress {
     uint64_t from; /* the member */
     uint64_t bytes_total, bytes_done;
     uint64_t fetched_total; /* checkpoints, since the start */
-    char error[160];        /* of the last that failed; empty when it did not */
+    char error[160];        /* of the last fetch; empty: success */
 };
 
-/* Remove what an earlier life left, but for what a fetch can go on with. */
+/* Remove files left by an earlier process, except those with which a fetch can continue. */
 void ship_clean(const char *dir);
 
-/* Send what the other side asks for until it hangs up. Takes the link over. */
+/* Send the requested files until the other side closes the connection. Takes ownership of link. */
 void ship_serve(struct raftnet_link *link, const char *dir, uint64_t cluster, uint64_t rate_bytes,
                 const atomic_bool *stop);
 
@@ -51,5 +51,6 @@ struct ship_fetch {
     atomic_uint_fast64_t *done_bytes;
 };
 
-/* Have every file of the manifest's checkpoint in the folder of snapshots, durable on return. */
+/* Fetch all files of the manifest's checkpoint into the directory of snapshots; durable on return.
+ */
 ATTR_NODISCARD enum err_code ship_fetch(const struct ship_fetch *f, struct err *err);

@@ -33,7 +33,7 @@ enum transfer_state { TRANSFER_IDLE, TRANSFER_DRAINING, TRANSFER_ASKED };
 
 struct transfer {
     /* set by the caller */
-    void (*done)(struct transfer *t, bool moved); /* once, from transfer_step: the target leads */
+    void (*done)(struct transfer *t, bool moved); /* once, from transfer_step */
     void *data;
 
     /* private */
@@ -41,21 +41,21 @@ struct transfer {
     struct raft_transfer request;
     enum transfer_state state;
     raft_id target;
-    raft_time since; /* the start of this try */
+    raft_time since; /* start of this attempt */
     unsigned tries;
-    bool over; /* raft is done with the request */
+    bool over; /* raft no longer uses the request */
 };
 
-/* t lives as long as raft does. */
+/* t must live as long as raft. */
 void transfer_init(struct transfer *t, struct raft *raft);
 
-/* Begin; done will be called, unless raft is closed before. ERR_LEADER_UNAVAILABLE when this node
- * does not lead, ERR_CONFLICT when a transfer is on, ERR_NOT_FOUND when the target is not another
+/* Start a transfer; done is called unless raft is closed first. ERR_LEADER_UNAVAILABLE: this node
+ * is not leader; ERR_CONFLICT: a transfer is in progress; ERR_NOT_FOUND: the target is not another
  * voter. */
 ATTR_NODISCARD enum err_code transfer_start(struct transfer *t, raft_id target, struct err *err);
 
-/* Nothing may be submitted, neither entries nor membership changes. */
+/* Is a transfer in progress? Then neither entries nor membership changes may be submitted. */
 bool transfer_is_on(const struct transfer *t);
 
-/* Go on if that is possible. */
+/* Continue the transfer, if possible. */
 void transfer_step(struct transfer *t);

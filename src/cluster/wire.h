@@ -19,21 +19,21 @@
 
 enum {
     WIRE_VERSION = 1,
-    WIRE_ENTRIES_MAX = 65536, /* of one message: pieces are of a megabyte */
+    WIRE_ENTRIES_MAX = 65536, /* in one message, which has at most about a megabyte */
 };
 
-/* Numbers beyond are no index and no term. */
+/* The maximum of an index or a term. */
 #define WIRE_NUMBER_MAX ((uint64_t)1 << 62)
 
-/* Add the message's bytes to out; everything is copied. */
+/* Append the encoded message to out; everything is copied. */
 void wire_encode(const struct raft_message *m, struct buf *out);
 
-/* The sender's id and address are the caller's to set. What the message points to is from
- * raft_malloc, and Raft's when it is delivered; wire_clear frees it otherwise. ERR_CORRUPT says
- * what is wrong. */
+/* Decode a message. The caller sets the sender's id and address. Memory in the message comes from
+ * raft_malloc and belongs to Raft once the message is delivered; otherwise wire_clear frees it.
+ * ERR_CORRUPT gives the reason. */
 ATTR_NODISCARD enum err_code wire_decode(struct str bytes, struct raft_message *out,
                                          struct err *err);
 void wire_clear(struct raft_message *m);
 
-/* Keep the first entries of an append, as if no more had been sent. */
+/* Keep only the first `count` entries of an append. */
 void wire_cut(struct raft_message *m, unsigned count);

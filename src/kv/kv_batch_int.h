@@ -8,10 +8,10 @@
 #include "kv/kv.h"
 
 struct kv_batch {
-    size_t family_count; /* of the store that it is for */
+    size_t family_count; /* of its store */
     struct buf records;  /* kv_record.h */
     size_t count;
 };
 
 struct kv_batch *kv_batch__new(size_t family_count);
-void kv_batch__clear(struct kv_batch *b); /* it was committed */
+void kv_batch__clear(struct kv_batch *b); /* after a commit */

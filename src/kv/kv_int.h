@@ -16,20 +16,20 @@ struct kv {
     rocksdb_t *db;
     atomic_uint refs;
     char *path;
-    atomic_bool retired; /* the folder goes with it */
+    atomic_bool retired; /* remove the directory when closed */
     rocksdb_options_t *options;
     rocksdb_options_t *hinted_options;
     rocksdb_block_based_table_options_t *table;
     rocksdb_cache_t *cache;
     rocksdb_writeoptions_t *write;
     rocksdb_readoptions_t *read;
-    rocksdb_readoptions_t *read_near; /* gives up among many deleted keys */
+    rocksdb_readoptions_t *read_near;                            /* stops after many deleted keys */
     rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
-    const char *names[KV_FAMILIES_MAX]; /* the caller's, which outlive the store */
+    const char *names[KV_FAMILIES_MAX]; /* owned by the caller; outlive the store */
     size_t family_count;
     unsigned hinted_families;
     size_t window_bytes;
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* protects the members below */
     struct kv_window window;
     rocksdb_writebatch_t *wb; /* the window on its way to RocksDB */
 };
@@ -40,11 +40,11 @@ struct kv_view {
     rocksdb_readoptions_t *read;
 };
 
-/* RocksDB's message becomes ours and is freed. */
+/* Convert a message of RocksDB to an error, and free it. */
 enum err_code kv__err(struct err *err, char *msg, const char *doing);
 
-/* Write the window: before RocksDB is asked for more than one key. A commit that was taken and
- * cannot be written leaves nothing to go on from: it stops the process. */
+/* Write the window to RocksDB, before an operation on more than one key. If an accepted commit
+ * cannot be written, the process stops. */
 void kv__flush_window(struct kv *kv);
 void kv__flush_window_locked(struct kv *kv); /* the lock is held */
 
@@ -60,9 +60,9 @@ static inline const rocksdb_readoptions_t *kv__read_options(const struct kv *kv,
     return view == NULL ? kv->read : view->read;
 }
 
-/* A walk over what RocksDB has, without the window. */
+/* An iterator over RocksDB's data, without the window. */
 struct kv_iter *kv_iter__new_stored(struct kv *kv, const rocksdb_readoptions_t *read,
                                     unsigned family, struct str from);
 
-/* To the first key at or after the key, which is usually not far ahead; is it the key? */
+/* Move to the first key at or after `key`, which is usually close. Returns whether it is `key`. */
 bool kv_iter__walk_to(struct kv_iter *it, struct str key);

@@ -14,9 +14,9 @@
 
 enum kv_record_kind {
     KV_RECORD_PUT = 1,
-    KV_RECORD_PUT_NEW, /* a put of a key that the family does not have */
+    KV_RECORD_PUT_NEW, /* a put of a key that the family does not contain */
     KV_RECORD_DELETE,
-    KV_RECORD_DELETE_RANGE, /* the key is the first to go, the value the first to stay */
+    KV_RECORD_DELETE_RANGE, /* from key (included) to value (excluded) */
 };
 
 struct kv_record {
@@ -28,5 +28,5 @@ struct kv_record {
 
 void kv_record_add(struct buf *out, const struct kv_record *r);
 
-/* The record that begins at `at`; returns where the next one does. */
+/* Read the record at `at`. Returns the address of the next record. */
 const char *kv_record_read(const char *at, struct kv_record *out);

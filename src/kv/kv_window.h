@@ -20,43 +20,43 @@
 struct kv_window_key;
 
 struct kv_window {
-    struct buf bytes;           /* the records of all commits, one behind the other */
-    struct kv_window_key *keys; /* each key once, in the order in which they came */
+    struct buf bytes;           /* the records of all commits, one after another */
+    struct kv_window_key *keys; /* each key once, in the order of its first write */
     size_t count;
     size_t room;
     uint32_t *slots;   /* by the hash of family and key: its number among the keys, plus 1 */
     size_t slot_count; /* a power of two */
-    struct buf ranges; /* where in bytes the deletions of ranges are: size_t each */
+    struct buf ranges; /* offsets in bytes of the range deletions: size_t each */
 };
 
 void kv_window_init(struct kv_window *w);
 void kv_window_deinit(struct kv_window *w);
 
-/* The writes of one commit, in their order. */
+/* Add the writes of one commit, in order. */
 void kv_window_add(struct kv_window *w, struct str records);
 
 enum kv_window_answer {
-    KV_WINDOW_UNKNOWN, /* the store knows */
+    KV_WINDOW_UNKNOWN, /* not in the window: ask the store */
     KV_WINDOW_GONE,
     KV_WINDOW_HAS,
 };
 
-/* What the commits in the window did to a key. The value lives until the next change. */
+/* The effect of the commits in the window on a key. The value is valid until the next change. */
 enum kv_window_answer kv_window_find(const struct kv_window *w, unsigned family, struct str key,
                                      struct str *out_value);
 
-/* Bytes that it holds; 0 when there is nothing to write. */
+/* Size of the window; 0 if there is nothing to write. */
 size_t kv_window_bytes(const struct kv_window *w);
 
-/* What has to be done to the store: ranges first, then family by family, because what is written
- * together is found in the processor's cache. Of the families in `sorted` (bit n: family n) keys
- * that begin with the same byte come together and in order, so that each is written near the last.
- */
+/* Call fn for each write that the store needs: ranges first, then family by family, which uses the
+ * processor's cache best. In the families in `sorted` (bit n: family n), keys with the same first
+ * byte are grouped and sorted, so that each write is close to the previous one. */
 void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned sorted,
                     void (*fn)(void *data, const struct kv_record *r), void *data);
 
-/* The last write of each key of a family, a deletion for each that the store may have: what a walk
- * has to put on top of the store, where no range of the family was deleted. */
+/* Call fn for the last write of each key of a family, including deletions of keys that the store
+ * may contain. An iterator merges these with the store. Not valid if a range of the family was
+ * deleted. */
 void kv_window_each_of(const struct kv_window *w, unsigned family,
                        void (*fn)(void *data, const struct kv_record *r), void *data);
 

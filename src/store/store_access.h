@@ -33,7 +33,7 @@ enum {
     STORE_ACCESS_MARKER = 'x',     /* source, one byte, and what makes it unique */
 };
 
-/* What stands before the body. */
+/* The frame of a record: its times, then the body. */
 struct store_access_frame {
     struct wall created_at;
     struct wall updated_at; /* 0: never */
@@ -44,31 +44,32 @@ ATTR_NODISCARD bool store_access_decode_frame(struct str value, struct store_acc
 
 struct store_key {
     struct str name;
-    struct str ns;   /* empty: the default one; "*": the caller chooses */
+    struct str ns;   /* empty: default; "*": the caller chooses */
     struct str role; /* any word */
     struct str scope;
     struct wall expires_at; /* 0: never */
     bool enabled;
 };
 
-/* Something that happened at a moment, to be shown in charts. */
+/* A marker for charts: something that happened at a certain time. */
 enum store_marker_source {
-    STORE_MARKER_DEPLOY = 'd', /* somebody said so; then 16 digits of the time, and chance */
-    STORE_MARKER_NODE = 'n',   /* a version of the server was seen first; then the version */
-    STORE_MARKER_WORKER = 'w', /* the same of a worker; then its namespace, "::", the version */
+    STORE_MARKER_DEPLOY = 'd', /* added by a client; the name continues with 16 digits of the time
+                                  and random characters */
+    STORE_MARKER_NODE = 'n',   /* first time of a server version; the name continues with it */
+    STORE_MARKER_WORKER = 'w', /* the same of a worker; then its namespace, "::", version */
 };
 
 struct store_marker {
-    struct wall at;   /* 0: when the record was made */
-    struct str ns;    /* whose it is; empty: the default one's */
-    struct str queue; /* internal name; empty: of none */
+    struct wall at;   /* 0: the time of the record */
+    struct str ns;    /* its namespace; empty: default */
+    struct str queue; /* internal name; empty: all queues */
     struct str text;
     struct str by; /* who made it; empty: the server */
 };
 
-/* Permissions as they are stored: for each a resource, a count and that many actions. */
+/* Stored permissions: each has a resource, a count, and that many actions. */
 struct store_role {
-    struct str name;        /* as it was written */
+    struct str name;        /* as sent by the client */
     struct str permissions; /* see store_access_next_permission */
 };
 
@@ -80,12 +81,12 @@ struct store_permission {
 };
 /* Append one. */
 void store_access_add_permission(const struct store_permission *p, struct buf *out);
-/* Cut the first off; false at the end, or when there is none that can be read. */
+/* Read the first one and remove it; false at the end, or if it cannot be read. */
 ATTR_NODISCARD bool store_access_next_permission(struct str *rest, struct store_permission *out);
 
-/* What a namespace may hold; 0: as much as it likes. */
+/* The quota of a namespace; 0: no limit. */
 struct store_quota {
-    uint64_t max_jobs; /* that have not ended */
+    uint64_t max_jobs; /* unfinished jobs */
     uint64_t max_payload_bytes;
     uint64_t max_queues;
 };
@@ -94,28 +95,28 @@ static inline bool store_access_has_quota(const struct store_quota *q)
     return q->max_jobs > 0 || q->max_payload_bytes > 0 || q->max_queues > 0;
 }
 
-/* Request limits of a namespace; 0: the default one. */
+/* Request limits of a namespace; 0: default. */
 struct store_namespace {
     double read_rps, read_burst, write_rps, write_burst;
     struct store_quota quota;
 };
-/* Without a quota its record is as it was before there were any. */
+/* The size of a record without a quota, as in versions without quotas. */
 enum { STORE_NAMESPACE_BYTES_PLAIN = 32 };
 
 struct store_session {
     char how;         /* STORE_SESSION_… */
-    struct str proof; /* of a password: what ties the session to it; of a key: its hash */
+    struct str proof; /* binds the session to the password; of a key: its hash */
     struct str name;  /* of the principal */
     struct str ns;
     struct str role;
-    struct str address; /* where it was begun, for people */
+    struct str address; /* address at sign-in, for display */
     struct str agent;
-    struct str roles; /* of single sign-on only: more of them, one per line */
+    struct str roles; /* single sign-on only: additional roles, one per line */
     struct wall expires_at;
 };
 enum { STORE_SESSION_PASSWORD = 'p', STORE_SESSION_KEY = 'k', STORE_SESSION_SSO = 'i' };
 
-/* How people and machines sign in elsewhere. */
+/* The single sign-on settings. */
 enum { STORE_SSO_NONE = 0, STORE_SSO_OIDC = 'o', STORE_SSO_HEADERS = 's' };
 struct store_sso {
     char provider; /* STORE_SSO_… */
@@ -125,7 +126,7 @@ struct store_sso {
 };
 /* Append a group and the role that it gives. */
 void store_access_add_mapping(struct str group, struct str role, struct buf *out);
-/* Cut the first off; false at the end, or when there is none that can be read. */
+/* Read the first one and remove it; false at the end, or if it cannot be read. */
 ATTR_NODISCARD bool store_access_next_mapping(struct str *rest, struct str *out_group,
                                               struct str *out_role);
 
@@ -149,9 +150,9 @@ enum store_budget_scope {
 enum store_budget_action { STORE_BUDGET_ALERT = 0, STORE_BUDGET_HOLD = 1, STORE_BUDGET_REJECT = 2 };
 
 struct store_budget {
-    struct str id; /* empty in a command: the machine makes it */
+    struct str id; /* empty in a command: the machine assigns it */
     struct str ns;
-    struct str target; /* as it was sent; empty: as its record is called */
+    struct str target; /* as sent by the client; empty: as in the record's name */
     bool has_daily, has_per_job;
     int64_t daily_nusd, per_job_nusd;
     enum store_budget_action on_exceed;
@@ -179,12 +180,12 @@ ATTR_NODISCARD bool store_access_decode_member(struct str body, struct store_mem
 ATTR_NODISCARD bool store_access_decode_org_key(struct str body, struct store_org_key *out);
 ATTR_NODISCARD bool store_access_decode_budget(struct str body, struct store_budget *out);
 
-/* Whether name and body are those of a record of this kind. */
+/* Are name and body valid for a record of this kind? */
 ATTR_NODISCARD bool store_access_is_valid(char kind, struct str name, struct str body);
 
 /* An entry of the audit log (http-api.md 18.3). Its key is its number, big-endian. */
 struct store_audit {
-    struct wall at; /* the machine's */
+    struct wall at; /* set by the machine */
     struct str ns;  /* empty: default */
     struct str principal, role, method, path, query;
     uint32_t status;

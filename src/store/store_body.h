@@ -20,20 +20,20 @@ struct store_body_key {
     char bytes[STORE_BODY_KEY_LEN];
 };
 
-/* The key among the rows. */
+/* The key of a body in the family `rows`. */
 struct store_body_key store_body_key_of(struct id id);
 struct str store_body_key_str(const struct store_body_key *key);
 
-/* Append the body that the head knows to out, as it is in the view (NULL: now). False when it is
- * not there or is another's. */
+/* Append the body that belongs to the head to out, as of the view (NULL: newest). False if it is
+ * missing or belongs to another head. */
 ATTR_NODISCARD bool store_body_read(struct kv *kv, const struct kv_view *view, struct id id,
                                     const struct store_job_body *known, struct buf *out);
 
-/* The document of what is stored: that, or a head with its body behind it. The parts come from one
- * moment: rows is a walk over the rows, of the same moment as what is stored, and is moved. The
- * document lives as long as what is stored, and until joined is changed. */
+/* The complete document: `stored` itself, or a head followed by its body. rows is an iterator over
+ * the family `rows` as of the same moment as `stored`; it is moved. The result is valid as long as
+ * `stored`, and until joined changes. */
 struct str store_body_join(struct id id, struct str stored, struct kv_iter *rows,
                            struct buf *joined);
 
-/* There is none where one has to be. */
+/* Stop the process: a body is missing. */
 ATTR_NORETURN void store_body_missing(struct id id);

@@ -76,22 +76,22 @@ void store_event_add(struct store_event_block *b, const struct store_event *e);
  * (docs/formats/documents.md). */
 void store_event_encode(const struct store_event_block *b, struct wall at, struct buf *out);
 
-/* Write the collected block into the entry, if there is anything in it, and empty it. Old blocks go
- * when the log has grown past its limit. */
+/* Write the collected events with the entry, if there are any, and empty the block. Removes the
+ * oldest blocks if there are too many events. */
 void store_event_write(struct store *s, struct store_event_block *b);
 
-/* Remove committed blocks whose events all happened before the given moment. Says when the oldest
- * one that stays was written; 0 when none does. */
+/* Remove committed blocks older than `before`. Returns the time of the oldest remaining block; 0 if
+ * there is none. */
 struct wall store_event_trim(struct store *s, struct wall before);
 
-/* When the oldest block was written; 0 when there is none. Committed blocks only. */
+/* The time of the oldest committed block; 0 if there is none. */
 struct wall store_event_oldest_at(struct store *s);
 
-/* The number of the first committed event at or after seq; none when there is none. Any thread. */
+/* The number of the first committed event at or after seq, or the argument `none`. Any thread. */
 uint64_t store_event_first(struct store *s, uint64_t seq, uint64_t none);
 
-/* Walk a block's bytes: fn is called for each event in order, until it returns false. False when
- * the bytes are not a block. */
+/* Decode a block: fn is called for each event in order, until it returns false. False if the bytes
+ * are not a block. */
 ATTR_NODISCARD bool store_event_each(uint64_t first_seq, struct str block,
                                      bool (*fn)(void *data, const struct store_event *e),
                                      void *data);

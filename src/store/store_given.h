@@ -1,11 +1,9 @@
 /*
  * Store_given: the record of jobs to which the server gave names.
  *
- * Such a name is made from the job's id (base/id_uuid.h), so that it is found without a record of
- * its own. To list the jobs of a queue there is one record for all that one log entry made: the
- * first and the last of their numbers, and how many are left. Other things may have numbers in
- * between.
- */
+ * * Such a name is computed from the job's id (base/id_uuid.h), so it needs no record of its own.
+ * For all such jobs that one log entry created in one queue there is one record: their first and
+ * last numbers, and how many are left. Other objects of the entry can have numbers in between. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +15,7 @@
 #include "base/id.h"
 #include "base/str.h"
 
-/* What ids of one entry begin with; behind the queue and a NUL, the end of the record's key. */
+/* The first bytes of all ids of an entry. The key of a record is the queue, NUL and these bytes. */
 enum { STORE_GIVEN_ENTRY_BYTES = ID_BYTES - 4 };
 
 struct store_given {
@@ -28,7 +26,7 @@ struct store_given {
 void store_given_encode(const struct store_given *g, struct buf *out);
 ATTR_NODISCARD bool store_given_decode(struct str value, struct store_given *out);
 
-/* The number of an id inside its entry; and the id of another number in the entry that the bytes
- * name. */
+/* The number of an id within its entry; the id with a number in the entry whose first bytes are
+ * `entry`. */
 uint32_t store_given_number(struct id id);
 struct id store_given_id(const void *entry, uint32_t number);

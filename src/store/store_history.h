@@ -37,26 +37,25 @@ enum store_history_count {
         STORE_HISTORY_COUNTS
 };
 
-/* Bounds of the histograms: 0 to 3 ms one by one, then four per doubling; the last has the rest.
- * They are on disk. */
+/* The buckets of the histograms: one each for 0 to 3 ms, then four per power of two; the last one
+ * has no upper bound. They are on disk. */
 enum { STORE_HISTORY_BUCKETS = 120 };
 
 struct store_history_times {
     uint64_t count;
     uint64_t sum_ms;
     uint64_t max_ms;
-    uint64_t
-        used[2]; /* a bit for each bucket that is not 0: few are, and a cell is written often */
+    uint64_t used[2]; /* a bit for each bucket that is not 0 */
     uint32_t bucket[STORE_HISTORY_BUCKETS];
 };
 
 struct store_history {
     uint64_t count[STORE_HISTORY_COUNTS];
     uint64_t depth;     /* pending jobs at the last change; 0 for a namespace */
-    uint64_t depth_max; /* the most that there were */
-    uint64_t workers;   /* known at the last change; of all queues only */
-    /* When the oldest pending job was created, in ms since 1970, at the last change; 0: there was
-     * none. And the greatest age that it had at a change. Not kept for a namespace. */
+    uint64_t depth_max; /* maximum of pending jobs */
+    uint64_t workers;   /* known at the last change; only in the cell of all queues */
+    /* Creation time of the oldest pending job at the last change, in ms since 1970, 0: none; and
+     * the greatest age at any change. Both are 0 for a namespace. */
     uint64_t oldest_at_ms;
     uint64_t oldest_max_ms;
     struct store_history_times wait, run;
@@ -72,40 +71,40 @@ static inline int64_t store_history_seconds(enum store_history_step step)
 
 void store_history_time_add(struct store_history_times *t, int64_t ms);
 
-/* The least time that lies in the bucket. */
+/* The lower bound of a bucket. */
 uint64_t store_history_bound_ms(unsigned bucket);
 
-/* The time below which a share (0 to 1000 thousandths) of the jobs lies, as the upper bound of its
- * bucket and at most the largest that was seen; 0 when there were none. */
+/* A quantile, in thousandths: the upper bound of its bucket, but at most the maximum; 0 if there
+ * are no values. */
 uint64_t store_history_quantile_ms(const struct store_history_times *t, unsigned thousandths);
 
-/* Add what happened in b, which is later than a. */
+/* Add b, which is later than a, to a. */
 void store_history_merge(struct store_history *a, const struct store_history *b);
 
-/* The age of the oldest pending job at a moment: it goes on growing while nothing happens. */
+/* The age of the oldest pending job at a time. It grows even if nothing happens. */
 uint64_t store_history_age_ms(const struct store_history *h, int64_t at_ms);
 
-/* With the oldest job, or as it was before that was kept. */
+/* oldest: write the newer version, with the oldest job. */
 void store_history_encode(const struct store_history *h, bool oldest, struct buf *out);
 ATTR_NODISCARD bool store_history_decode(struct str bytes, struct store_history *out);
 
-/* The open cell of a name: its minute (since 1970) and what is in it; false when there is none. */
+/* The open cell of a name and its minute (since 1970); false if there is none. */
 bool store_history_open_get(struct store *s, struct str name, uint32_t *out_minute,
                             struct store_history *out);
 void store_history_open_put(struct store *s, struct str name, uint32_t minute,
                             const struct store_history *h);
 void store_history_open_delete(struct store *s, struct str name);
 
-/* A closed cell that was committed, and the bytes that it takes; false when there is none. */
+/* A committed closed cell and its size; false if there is none. */
 bool store_history_get(struct store *s, enum store_history_step step, uint32_t number,
                        struct str name, struct store_history *out, size_t *out_bytes);
-/* Returns the bytes that it takes. */
+/* Returns its size. */
 size_t store_history_put(struct store *s, enum store_history_step step, uint32_t number,
                          struct str name, const struct store_history *h);
 
-/* Delete committed cells of the step, the oldest first and up to max of them, while there are more
- * bytes than bytes_max or the cell is older than keep_from. Returns the bytes that went. *from is
- * where the oldest may be, and is moved on. */
+/* Delete committed cells of the step, oldest first and at most max, that are older than keep_from
+ * or exceed bytes_max. Returns the bytes deleted. *from is a lower bound of the oldest cell, and is
+ * updated. */
 struct store_history_bounds {
     uint32_t keep_from;
     uint64_t bytes_max;
@@ -114,29 +113,28 @@ struct store_history_bounds {
 uint64_t store_history_trim(struct store *s, enum store_history_step step, uint32_t *from,
                             uint64_t bytes, struct store_history_bounds bounds);
 
-/* The bytes that the closed cells take in all, per step. */
+/* The total size of the closed cells, per step. */
 void store_history_sizes_get(struct store *s, uint64_t out_bytes[STORE_HISTORY_STEPS]);
 void store_history_sizes_put(struct store *s, const uint64_t bytes[STORE_HISTORY_STEPS]);
 
-/* The cell in which something happened last: its number, and what is in it. False when there is
- * none. Any thread. */
+/* The last cell of a name, with its number. False if there is none. Any thread. */
 bool store_history_last(struct store *s, struct str name, enum store_history_step step,
                         uint32_t *out_number, struct store_history *out);
 
-/* The last cell before another one, which is not the open one or later than it: searched by minutes
- * back to the hour and then by hours, which are kept longer, as many as those are kept. */
+/* A search for the last cell before another one: by minutes back to the full hour, then by hours,
+ * which are kept longer. The given cell must be older than the open one. */
 struct store_history_back {
     enum store_history_step step;
-    uint32_t before; /* what is to be looked at… */
-    uint32_t left;   /* …and how many hours of it */
+    uint32_t before; /* the next cell to read is before this one… */
+    uint32_t left;   /* …and this many hours are left to search */
 };
 struct store_history_back store_history_back(enum store_history_step step, uint32_t number);
-/* A piece of the search; false when it is to be called again. *out is the cell, or empty when there
- * is none. Any thread. */
+/* One step of the search; returns false if it must be called again. *out is the cell, or empty if
+ * there is none. Any thread. */
 bool store_history_back_step(struct store *s, struct str name, struct store_history_back *b,
                              struct store_history *out);
 
-/* Call fn for every cell of the name in the range, in order, the open one included. Any thread. */
+/* Call fn for each cell of the name in the range, in order, including the open one. Any thread. */
 struct store_history_range {
     enum store_history_step step;
     uint32_t from, before;

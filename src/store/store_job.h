@@ -15,51 +15,52 @@
 #include "base/err.h"
 #include "core/job.h"
 
-/* Append j's document to out, whole. */
+/* Append the complete document of j to out. */
 void store_job_encode(const struct job *j, struct buf *out);
 
-/* Texts of this many bytes are worth a body. It decides what is written, so it belongs to the
- * version of an entry (fsm/command/command_entry.h): to change it is a new one. */
+/* A document with texts of at least this size gets a body. The value affects what is written, so a
+ * change needs a new version of entries (fsm/command/command_entry.h). */
 enum { STORE_JOB_BODY_BYTES = 1024 };
 
-/* What a head knows of its body. */
+/* What a head stores about its body. */
 struct store_job_body {
-    uint64_t version; /* of the job when it was written; the body has it, too */
+    uint64_t version; /* of the job when the body was written; also in the body */
     uint32_t bytes;
     uint32_t payload_bytes;
 };
 
 bool store_job_is_large(const struct job *j);
-/* As many bytes as its body has, or some more. */
+/* An upper bound of the size of its body. */
 size_t store_job_body_room(const struct job *j);
 /* The two parts. */
 void store_job_encode_body(const struct job *j, uint64_t version, struct buf *out);
 void store_job_encode_head(const struct job *j, const struct store_job_body *body, struct buf *out);
 
-/* False when the document has no body stored apart, or cannot be read. */
+/* False if the document has no separate body, or cannot be read. */
 ATTR_NODISCARD bool store_job_find_body(struct str doc, struct store_job_body *out);
-/* Are these bytes the body that a head knows? */
+/* Are these bytes the body that belongs to the head? */
 ATTR_NODISCARD bool store_job_is_body(struct str bytes, const struct store_job_body *body);
 
-/* Fill j from a document; the texts are views of it. The id is the key's and is given. ERR_CORRUPT
- * when the bytes are not a document that we know. */
+/* Decode a document; texts are views of it. The id comes from the key. ERR_CORRUPT if the bytes are
+ * not a known document. */
 ATTR_NODISCARD enum err_code store_job_decode(struct id id, struct str doc, struct job *j,
                                               struct err *err);
 
-/* The same of whole documents only: commands have no others. */
+/* The same, but accepts only complete documents, as in commands. */
 ATTR_NODISCARD enum err_code store_job_decode_whole(struct id id, struct str doc, struct job *j,
                                                     struct err *err);
 
-/* The same from the two parts; the body is empty when the first is a whole document. */
+/* The same from two parts. body is empty if head is a complete document. */
 ATTR_NODISCARD enum err_code store_job_decode_parts(struct id id, struct str head, struct str body,
                                                     struct job *j, struct err *err);
 
-/* The same from what is stored under the id: of a head all but payload, tags and chain_config. */
+/* The same from the value stored under the id. Of a head, payload, tags and chain_config are left
+ * empty. */
 ATTR_NODISCARD enum err_code store_job_decode_stored(struct id id, struct str stored, struct job *j,
                                                      size_t *out_payload_bytes, struct err *err);
 
-/* The same, of a document or a head, without the payload; of the optional members waits_for and the
- * agent's time-out are filled, and in a job that the server itself delivers all but tags and
+/* The same from a document or a head, but only the fixed head and the queue, waits_for and the
+ * agent's time-out; for a job that the server delivers, all optional members except tags and
  * chain_config. */
 ATTR_NODISCARD enum err_code store_job_decode_head(struct id id, struct str doc, struct job *j,
                                                    struct err *err);

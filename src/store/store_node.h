@@ -23,23 +23,23 @@ enum {
 
 /* The numbers are on disk. */
 enum store_node_state {
-    STORE_NODE_MEMBER,  /* is one, or is to become one */
-    STORE_NODE_LEAVING, /* is to be taken out */
-    STORE_NODE_REMOVED, /* was taken out: its number is not used again */
+    STORE_NODE_MEMBER,  /* a member, or about to become one */
+    STORE_NODE_LEAVING, /* about to be removed */
+    STORE_NODE_REMOVED, /* removed: its number is never used again */
     STORE_NODE_STATE_COUNT
 };
 
 struct store_node {
-    uint64_t id; /* Raft's number for it: random, so that a lost disk cannot come back as itself */
+    uint64_t id; /* Raft's id, random: a node that lost its disk gets a new one */
     enum store_node_state state;
-    bool voter;          /* false: it only reads along */
+    bool voter;          /* false: it receives all data but does not vote */
     struct str name;     /* --node-id */
-    struct str address;  /* where peers reach it */
-    struct str http_url; /* empty while it is not known */
+    struct str address;  /* for peers */
+    struct str http_url; /* empty while unknown */
     struct str version;
 };
 
-/* The fields behind the id, which is the key. */
+/* Encodes all members except the id, which is the key. */
 void store_node_encode(const struct store_node *n, struct buf *out);
 /* Texts are views into the value. */
 ATTR_NODISCARD bool store_node_decode(uint64_t id, struct str value, struct store_node *out);

@@ -18,13 +18,13 @@ struct store_error {
     struct wall created_at;
     struct str error;
     struct str backtrace;
-    struct str version; /* of the worker's program; empty: not known */
+    struct str version; /* of the worker's program; empty: unknown */
 };
 
 /* The numbers are on disk. */
 enum store_phase { STORE_PHASE_ACK = 1, STORE_PHASE_HEARTBEAT = 2 };
 
-/* What a worker reports of the models it used. All zero and empty: no report. */
+/* A usage report of a worker. All zero and empty: no report. */
 struct store_tokens {
     int64_t input, output, cache_creation, cache_read;
     int64_t cost_nusd;
@@ -55,7 +55,8 @@ struct store_iteration {
     struct store_tokens tokens;
 };
 
-/* Why a try failed. The numbers are on disk, the words are the contract's (scheduler.md 6). */
+/* Why a delivery attempt failed. The numbers are on disk; the words are the contract's
+ * (scheduler.md 6). */
 #define STORE_TRY_ERROR_LIST(X)                                                                    \
     X(NONE, 0, "")                                                                                 \
     X(TIMEOUT, 1, "timeout")                                                                       \
@@ -72,34 +73,35 @@ enum store_try_error {
         STORE_TRY_ERROR_COUNT
 };
 
-/* One call that the server made, or was about to make, to deliver a job. */
+/* A delivery attempt: one call that the server made or was about to make. */
 struct store_try {
     uint64_t row;
     uint32_t attempt; /* from 1 */
     enum job_outcome outcome;
     enum store_try_error error_type;
-    uint32_t http_status; /* 0: there was no answer */
-    uint32_t answer_ms;   /* until the head of the answer */
-    struct wall due_at;   /* of the run that it belongs to */
+    uint32_t http_status; /* 0: no response */
+    uint32_t answer_ms;   /* until the response headers arrived */
+    struct wall due_at;   /* of its run */
     struct wall started_at, ended_at;
     struct str node;
     struct str error;
 };
 
-/* Add a row under j and count it there; the oldest error goes when there are too many. The row's
- * number is filled in. */
+/* Add a row to j and count it in j. Sets the number of the row. Removes the oldest error if there
+ * are too many. */
 void store_rows_add_error(struct store *s, struct job *j, struct store_error *e);
 void store_rows_add_usage(struct store *s, struct job *j, struct store_usage *u);
 void store_rows_add_iteration(struct store *s, struct job *j, struct store_iteration *it);
 
-/* Those that began before keep_from go, a few at a time, and the oldest when there are too many. */
+/* Also removes a few attempts that started before keep_from, and the oldest one if there are too
+ * many. */
 void store_rows_add_try(struct store *s, struct job *j, struct store_try *t, struct wall keep_from);
 
 /* Remove every row of a job. */
 void store_rows_remove(struct store *s, const struct job *j);
 
 bool store_rows_tokens_any(const struct store_tokens *t);
-/* Tokens inside a row, and inside the command that makes one. */
+/* Usage inside a row or a command. */
 void store_rows_encode_tokens(const struct store_tokens *t, struct buf *out);
 void store_rows_decode_tokens(struct unpack *u, struct store_tokens *out);
 
@@ -113,8 +115,8 @@ void store_rows_each_iteration(struct store *s, struct id job,
                                void (*fn)(void *data, const struct store_iteration *it),
                                void *data);
 
-/* The newest committed row of that iteration, whose texts are in room; false when there is none.
- * Iterations only grow from row to row, so few rows are read. */
+/* The newest committed row of an iteration; texts are in room. False if there is none. Iteration
+ * numbers never decrease from row to row, so few rows are read. */
 ATTR_NODISCARD bool store_rows_find_iteration(struct store *s, const struct job *j,
                                               int64_t iteration, struct buf *room,
                                               struct store_iteration *out);
@@ -123,8 +125,8 @@ void store_rows_each_try(struct store *s, struct id job,
                          void (*fn)(void *data, const struct store_try *t), void *data);
 const char *store_rows_try_word(enum store_try_error error);
 
-/* Hand a row to the function of its kind; NULL functions are not called. A row that cannot be
- * decoded stops the process. */
+/* Pass a row to the function for its kind; functions can be NULL. A row that cannot be decoded
+ * stops the process. */
 struct store_rows_visitor {
     void *data;
     void (*error)(void *data, const struct store_error *e);
@@ -142,7 +144,7 @@ enum {
     STORE_ROW_TRY = 't'
 };
 
-/* Put a row of another server at its place under a job, unless there is one. Its number is new. */
+/* Restore a row at its position under a job, unless a row is there. It gets a new number. */
 void store_rows_restore_error(struct store *s, struct id job, uint32_t place,
                               struct store_error *e);
 void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place,

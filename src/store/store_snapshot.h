@@ -18,14 +18,14 @@
 struct store_snapshot;
 
 struct store_snapshot *store_snapshot_new(struct store *s);
-void store_snapshot_free(struct store_snapshot *sn); /* NULL is fine */
+void store_snapshot_free(struct store_snapshot *sn); /* NULL is allowed */
 
-/* The next document of the family (STORE_LIVE or STORE_DONE), by id; the walk begins anew when
- * another family is asked for. False at its end. */
+/* The next document of the family (STORE_LIVE or STORE_DONE), in id order. Starts again if the
+ * family changes. False at the end. */
 ATTR_NODISCARD bool store_snapshot_next(struct store_snapshot *sn, enum store_family family,
                                         struct id *out_id, struct str *out_doc);
 
-/* One document of the family; false when there is none. */
+/* One document of the family; false if it does not exist. */
 ATTR_NODISCARD bool store_snapshot_get(struct store_snapshot *sn, enum store_family family,
                                        struct id id, struct str *out_doc);
 
