@@ -20,7 +20,8 @@
 #include "base/attr.h"
 #include "base/err.h"
 
-/* Queues have numbers from 1 on; more is damage. Tables by number begin with room for a few. */
+/* Queues are numbered from 1; a number above the maximum is damage. Tables by number start with
+ * room for the first few. */
 enum { VIEW_QUEUES_FIRST = 64, VIEW_QUEUES_MAX = 1 << 30 };
 
 struct view_cell {
@@ -31,14 +32,15 @@ struct view_cells {
     sqlite3 *db;
     struct view_cell_queue *queues; /* by number */
     int64_t queue_cap;
-    int64_t changed; /* a queue with changed numbers, the first of a list; -1: none */
+    int64_t changed; /* the first queue in the list of changed ones; -1: none */
 };
 
 /* queue_max: the largest number of a queue. */
 ATTR_NODISCARD enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_max,
                                               struct err *err);
-void view_cells__deinit(struct view_cells *c); /* fine on zeros */
-/* A job of the queue (not 0) comes or goes. What no job can be, of a damaged row, is left out. */
+void view_cells__deinit(struct view_cells *c); /* allowed on zeros */
+/* Count a job of the queue (not 0) in or out. Impossible values, from a damaged row, are ignored.
+ */
 void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell, int64_t delta);
-/* Inside the transaction that changes the jobs. */
+/* Call inside the transaction that changes the jobs. */
 ATTR_NODISCARD enum err_code view_cells__save(struct view_cells *c, struct err *err);

@@ -10,10 +10,10 @@
 
 struct view_check {
     uint64_t jobs;        /* documents */
-    uint64_t differences; /* found */
-    char first[200];      /* the first of them, in words; empty when there is none */
+    uint64_t differences; /* number of differences */
+    char first[200];      /* description of the first one; empty: none */
 };
 
-/* Inside view_ask.run, while nothing changes. */
+/* Inside view_ask.run, while no job changes. */
 ATTR_NODISCARD enum err_code view_check_run(struct view_reader *r, struct store *store,
                                             struct view_check *out, struct err *err);

@@ -17,20 +17,20 @@ enum {
     VIEW_ERRORS_PATTERN_MAX = 240, /* bytes of a pattern */
     VIEW_ERRORS_MARK_TEXT = 16,    /* characters of a fingerprint */
     VIEW_ERRORS_GROUPS_MAX = 200,
-    VIEW_ERRORS_QUEUES = 5,   /* of a group: those with most failures */
-    VIEW_ERRORS_VERSIONS = 5, /* of workers, the same */
-    VIEW_ERRORS_STEPS = 24,   /* of its chart */
+    VIEW_ERRORS_QUEUES = 5,   /* per group: those with the most failures */
+    VIEW_ERRORS_VERSIONS = 5, /* per group: worker versions with the most failures */
+    VIEW_ERRORS_STEPS = 24,   /* of the chart of a group */
 };
 
-/* The fingerprint of an error. Its pattern goes to out, unless that is NULL. */
+/* The fingerprint of an error. If out is not NULL, the pattern is appended to it. */
 int64_t view_errors_mark(struct str error, struct buf *out);
 
-/* A fingerprint as text, into out, which has room for VIEW_ERRORS_MARK_TEXT; and back. */
+/* Convert a fingerprint to text (VIEW_ERRORS_MARK_TEXT characters) and back. */
 void view_errors_format(int64_t mark, char *out);
 ATTR_NODISCARD bool view_errors_parse(struct str text, int64_t *out);
 
 struct view_errors_queue {
-    struct str name; /* internal; or a version */
+    struct str name; /* internal name of a queue, or a version */
     int64_t count;
 };
 
@@ -40,8 +40,8 @@ struct view_errors_group {
     int64_t jobs;
     int64_t dead; /* of the jobs */
     struct wall first_seen, last_seen;
-    struct id example;        /* the job that failed so last */
-    struct str example_error; /* what it said */
+    struct id example;        /* the job with the latest failure of the group */
+    struct str example_error; /* its error message */
     struct view_errors_queue queues[VIEW_ERRORS_QUEUES];
     size_t queue_count;
     struct view_errors_queue versions[VIEW_ERRORS_VERSIONS];
@@ -50,17 +50,17 @@ struct view_errors_group {
 };
 
 struct view_errors {
-    struct str ns;        /* namespace of the caller; empty: the default one, which sees all */
-    struct str scope;     /* queues that it may see (core/queue_scope.h); empty: all */
+    struct str ns;        /* namespace of the caller; empty: default, which sees all */
+    struct str scope;     /* queues that the caller may see (core/queue_scope.h); empty: all */
     struct str queue;     /* internal name; empty: any */
     struct wall from, to; /* both inclusive */
-    uint32_t limit;       /* groups, at most VIEW_ERRORS_GROUPS_MAX */
+    uint32_t limit;       /* maximum of groups, at most VIEW_ERRORS_GROUPS_MAX */
     /* result */
-    struct view_errors_group *groups; /* in the arena, the most frequent first */
+    struct view_errors_group *groups; /* in the arena, most frequent first */
     size_t count;
     int64_t total; /* failed attempts of all groups */
 };
 
-/* Inside view_ask.run. ERR_TOO_LARGE when the arena has no room. */
+/* Inside view_ask.run. ERR_TOO_LARGE if the arena is full. */
 ATTR_NODISCARD enum err_code view_errors_run(struct view_reader *r, struct view_errors *e,
                                              struct arena *a, struct err *err);

@@ -25,35 +25,35 @@
 #include "view/view_pace_int.h"
 #include "view/view_rows_int.h"
 
-/* view_copy.c: the whole copy */
+/* view_copy.c: builds or compares the whole view */
 
-/* Both end early when the view stops or space is low. */
+/* Both end early if the view stops or space is low. */
 
-/* Make a new file at v->new_path from all documents. mark: a watermark that the store has passed.
+/* Build a new file at v->new_path from all documents. mark: a watermark that the store has passed.
  */
 ATTR_NODISCARD enum err_code view_copy__build(struct view *v, const struct view_mark *mark,
                                               struct err *err);
-/* Make the rows, which are of v's file, equal to the documents. *out_changed: rows. v->unread goes
- * down by what is known to be right in the file, to 1 at least while it goes on. */
+/* Compare the rows of the file with the documents and correct them. *out_changed: number of
+ * corrected rows. v->unread is reduced as rows are verified, but not below 1 until the end. */
 ATTR_NODISCARD enum err_code view_copy__compare(struct view *v, struct view_rows *r,
                                                 const struct view_mark *mark, uint64_t *out_changed,
                                                 struct err *err);
 
-/* A connection for reading; see view_ask. */
+/* A read connection; see view_ask. */
 struct view_reader {
     struct view *view;
-    sqlite3 *db; /* NULL: to be opened. Closed by the writer while nobody runs */
+    sqlite3 *db; /* NULL: not open. Closed by the writer while no question runs */
     uv_thread_t thread;
-    const struct view_ask *ask; /* that it answers; NULL: none */
+    const struct view_ask *ask; /* the question that it answers; NULL: none */
     int64_t deadline_ns;
-    unsigned looks_left; /* at the clock, until what runs has been tried enough; 0: no such bound */
-    struct jqbox *box;   /* of the last search that had a program: the next page wants it again */
+    unsigned looks_left; /* checks of the clock left before the current attempt ends; 0: no limit */
+    struct jqbox *box;   /* of the last search with a program, for its next page */
     int64_t box_until_ns;
 };
 
 struct view_writer;
 
-/* view_space.c: space on the disk. Of the writer's thread, but for told_low. */
+/* view_space.c: disk space. For the writer's thread, except told_low. */
 struct view_space {
     atomic_bool told_low;
     bool is_short, was_low;
@@ -64,61 +64,61 @@ struct view {
     struct view_config config;
     struct os_file_path path, new_path;
     struct view_writer *writer;
-    struct engine_feed *feed; /* of the writer's thread, but for its counters */
+    struct engine_feed *feed; /* for the writer's thread, except its counters */
     struct view_reader *readers;
     atomic_bool stop;
-    atomic_uint_fast64_t unread; /* jobs that are in no feed and of which the copy may know nothing:
-                                    while it is made or compared as a whole */
+    atomic_uint_fast64_t unread; /* while the view is built or compared: jobs not processed yet */
 
     struct view_space space;
 
-    uv_mutex_t lock; /* guards what follows */
-    uv_cond_t moved; /* something in it changed */
+    uv_mutex_t lock; /* protects the members below */
+    uv_cond_t moved; /* one of them changed */
     struct view_ask *first, **last;
     struct {
         uint32_t waiting, running;
         uint64_t refused;
     } asks[VIEW_KIND_COUNT];
-    uint32_t running; /* questions that use the file */
-    bool swapping;    /* none may begin */
+    uint32_t running; /* questions that use the file now */
+    bool swapping;    /* no question may start */
     bool stopping;
-    bool usable; /* there is a file that can be asked */
+    bool usable; /* there is a file that can answer */
     uint64_t complete, words_complete;
     struct view_flood flood;
     struct view_status status;
 };
 
-/* view.c: for the writer. What is complete, and the numbers of the status. */
+/* view.c: for the writer: set the watermarks and the numbers of the status. */
 void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
                    uint64_t words_complete);
-/* Wait until no question is under way, close the readers' connections, and keep new ones out. */
+/* Wait until no question is running, close the readers' connections, and let no question start. */
 void view__shut(struct view *v);
-/* The file is there again; it can be asked if usable. */
+/* Let questions start again, if usable. */
 void view__reopen(struct view *v, bool usable);
 
-/* view.c: the end of what a question asked. When the file was found damaged the writer is told, and
- * the asker hears ERR_SEARCH. */
+/* view.c: the error that a question reports. If the file is damaged, the writer is notified and the
+ * caller gets ERR_SEARCH. */
 enum err_code view__asked(struct view_reader *r, enum err_code code, struct err *err);
 
 /* view_writer.c: the thread that writes */
-void view_writer__start(struct view *v); /* returns when the feed is open */
+void view_writer__start(struct view *v); /* returns after the feed is open */
 void view_writer__stop(struct view *v);
 void view_writer__rebuild(struct view *v, struct view_rebuild *r);
-void view_writer__hurry(struct view *v, bool words); /* somebody waits for a watermark */
+void view_writer__hurry(struct view *v, bool words); /* a question waits for a watermark */
 void view_writer__damaged(struct view *v);           /* a reader found the file broken */
 void view_writer__space(struct view *v);             /* space->told_low has changed */
 
 /* view_space.c: from the writer's thread */
 
-/* May nothing grow? Looks at the disk now and then; a change is said in the log. */
+/* Is space low, so that nothing may grow? Checks the disk from time to time and logs changes. */
 bool view_space__is_low(struct view *v);
-/* May something long go on? ERR_STOPPING, ERR_NO_SPACE. */
+/* May a long operation continue? Otherwise ERR_STOPPING or ERR_NO_SPACE. */
 ATTR_NODISCARD enum err_code view_space__go_on(struct view *v, struct err *err);
 enum view_shrink {
-    VIEW_SHRINK_DONE,  /* nothing is left to do */
-    VIEW_SHRINK_MORE,  /* there is another step to take */
-    VIEW_SHRINK_LATER, /* a reader holds the log: the last step is to be taken again */
+    VIEW_SHRINK_DONE,  /* done */
+    VIEW_SHRINK_MORE,  /* call it again */
+    VIEW_SHRINK_LATER, /* a reader uses the log: repeat the last step later */
 };
-/* One step of giving unused pages back, if there are many. *shrink: from the last step. */
+/* One step of returning unused pages to the system, if there are many. *shrink: of the last step.
+ */
 ATTR_NODISCARD enum err_code view_space__shrink(sqlite3 *db, enum view_shrink *shrink,
                                                 struct err *err);

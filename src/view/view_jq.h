@@ -29,7 +29,7 @@ enum view_jq_kind {
     VIEW_JQ_STARTS, /* path | startswith("text") */
     VIEW_JQ_HAS,    /* path | contains("text") */
     VIEW_JQ_LENGTH, /* path | length op 3 */
-    VIEW_JQ_PROGRAM /* none of these: a program, or nothing that makes sense */
+    VIEW_JQ_PROGRAM /* none of these: a program, or an invalid expression */
 };
 
 enum view_jq_op {
@@ -41,23 +41,23 @@ enum view_jq_op {
     VIEW_JQ_LT,
 };
 
-/* A parsed expression: views of its text, and of the arena. */
+/* A parsed expression. Texts are views of the expression or in the arena. */
 struct view_jq {
-    struct str path; /* without the leading dot: words with dots between */
+    struct str path; /* without the leading dot; parts separated by dots */
     enum view_jq_kind kind;
     enum view_jq_op op;
-    struct str text; /* of the question, or of the program */
+    struct str text; /* to compare with, or of the program */
     double number;
-    bool is_whole; /* then it is compared as such */
+    bool is_whole; /* number is an integer, in whole */
     int64_t whole;
     bool truth;
     int64_t length;
 };
 
-/* ERR_VALIDATION, "unsupported payload_jq expression", when text asks in this language what cannot
- * be asked (`.a > null`), is empty, too long or not UTF-8. */
+/* ERR_VALIDATION, "unsupported payload_jq expression", if text is a meaningless comparison of this
+ * language (`.a > null`), empty, too long or not UTF-8. */
 ATTR_NODISCARD enum err_code view_jq_parse(struct str text, struct arena *a, struct view_jq *out,
                                            struct err *err);
 
-/* The answer for one payload, which is JSON. Not for programs. Any thread. */
+/* Does the payload (JSON) match? Not for programs. Any thread. */
 bool view_jq_matches(const struct view_jq *jq, struct str payload);

@@ -5,18 +5,18 @@
 
 #include "view/view_int.h"
 
-/* Of the jobs that match, in order, those behind the first `skip`, at most max. */
+/* A page of the matching jobs: skip the first `skip`, then at most max. */
 struct view_program {
     struct str text;
     uint64_t skip;
     uint32_t max;
-    bool all; /* go on behind them, and count */
+    bool all; /* continue after the page to count all matches */
     /* result */
     struct id *ids; /* room for max */
     size_t count;
-    uint64_t total; /* with all */
+    uint64_t total; /* if all */
 };
-/* Ask the program about every row of a statement that gives ids and, in column num, numbers of
+/* Run the program on every row of a statement that returns ids and, in column num, the numbers of
  * texts. */
 ATTR_NODISCARD enum err_code view_program__select(struct view_reader *r, struct view_program *p,
                                                   sqlite3_stmt *rows, int num, struct err *err);

@@ -14,7 +14,7 @@
 
 enum {
     VIEW_QUERY_PARAMS_MAX = 2 * LIMIT_TAGS + 64,
-    VIEW_QUERY_QUEUES_MAX = 16, /* of a namespace, that are looked at one by one */
+    VIEW_QUERY_QUEUES_MAX = 16, /* of a namespace, that are searched one by one */
     VIEW_QUERY_ALL_STATES = (1U << JOB_STATE_COUNT) - 1,
 };
 
@@ -29,13 +29,13 @@ struct view_param {
 };
 
 struct view_query_cell {
-    int64_t queue; /* 0: all that the query may see */
+    int64_t queue; /* 0: all queues that the query may see */
     struct view_cell cell;
     int64_t n;
     bool wanted;
 };
 
-/* From a place to before another. */
+/* A range: from (included) until (excluded). */
 struct view_query_range {
     enum view_rank kind;
     bool has_from, has_until;
@@ -48,89 +48,90 @@ struct view_query {
     const struct view_filter *f;
     struct view_param params[VIEW_QUERY_PARAMS_MAX];
     int param_count;
-    bool nothing; /* no job can match, whatever jobs there are */
+    bool nothing; /* no job can ever match */
 
-    /* what is wanted */
-    struct view_query_cell *cells; /* by queue, state, …; all of the queues, wanted or not */
+    /* the parsed filter */
+    struct view_query_cell *cells; /* by queue, state, …; all cells of the queues, wanted or not */
     size_t cell_count;
-    int64_t wanted_n;                               /* jobs in the wanted ones */
+    int64_t wanted_n;                               /* jobs in the wanted cells */
     struct view_query_range ids;                    /* of VIEW_RANK_CREATED; in where too */
     struct view_query_range spans[VIEW_RANK_COUNT]; /* in where too */
     unsigned span_count;
-    struct buf where;   /* conditions on a row that cells do not say, each with " AND " in front */
-    bool rest;          /* there is one among them that is neither ids nor a span */
-    bool texts;         /* a condition looks at texts */
-    struct str program; /* of payload_jq, asked of all rows that the statement gives */
+    struct buf where;   /* further conditions on a row, each preceded by " AND " */
+    bool rest;          /* where has a condition that is neither ids nor a span */
+    bool texts;         /* a condition reads texts */
+    struct str program; /* of payload_jq, run on all rows of the statement */
 
     int64_t queues[VIEW_QUERY_QUEUES_MAX];
-    unsigned queue_count; /* 0: all, or those that where has */
-    bool many_queues;     /* a namespace with more of them: where says which */
+    unsigned queue_count; /* 0: all, or restricted by where */
+    bool many_queues;     /* a namespace with more queues: restricted by where */
     unsigned states;
 
     /* the plan */
-    const char *index; /* that a look at everything walks; NULL: the cells */
-    int64_t scan_n;    /* entries that it finds there at most; INT64_MAX: of a key, not known */
+    const char *index; /* index for a complete scan; NULL: the cells */
+    int64_t scan_n;    /* maximum of entries in it; INT64_MAX: unknown (a key) */
     enum view_sort sort;
     bool ascending;
-    int limit, offset; /* parameters; 0: none */
+    int limit, offset; /* numbers of parameters; 0: none */
     struct buf sql;
 };
 
 /* view_query.c */
 
-/* The filter must outlive the query; end in any case. */
+/* The filter must outlive the query. Always call end, even after an error. */
 ATTR_NODISCARD enum err_code view_query__begin(struct view_query *q, struct view_reader *r,
                                                const struct view_filter *f, struct arena *a,
                                                struct err *err);
 void view_query__end(struct view_query *q);
-/* A value; its number. */
+/* Add a parameter value. Returns its number. */
 int view_query__add_i64(struct view_query *q, int64_t v);
 int view_query__add_id(struct view_query *q, struct id v);
-/* One more condition, that ends before its value. */
+/* Add a condition, whose text ends before its parameter. */
 void view_query__where(struct view_query *q, const char *condition, int param);
-/* The statement in q->sql, with its values. */
+/* Prepare the statement in q->sql and bind its parameters. */
 ATTR_NODISCARD enum err_code view_query__prepare(struct view_query *q, sqlite3_stmt **out,
                                                  struct err *err);
 
 /* view_plan.c */
 
-/* The smallest set that has all matches. When limit and offset are known. */
+/* Choose the smallest set that contains all matches. Call it when limit and offset are known. */
 ATTR_NODISCARD enum err_code view_plan__choose(struct view_query *q, struct err *err);
-/* A walk in the order that is asked for meets matches only. */
+/* Does a walk in sort order find only matches? */
 bool view_plan__is_straight(const struct view_query *q);
-/* The column that is sorted by. */
+/* The column of the sort. */
 const char *view_plan__sort_column(const struct view_query *q);
-/* The matches in order: their id, what they are ordered by, and one more column. */
+/* Write a statement for the matches in order: id, sort column, and one more column. */
 ATTR_NODISCARD enum err_code view_plan__write_ordered(struct view_query *q, const char *column,
                                                       struct err *err);
 
-/* Some of the cells. */
+/* A selection of cells. */
 struct view_plan_cells {
     size_t at, end;
-    bool wanted; /* those, or the others */
-    bool by_id;  /* each in the direction of the sort */
+    bool wanted; /* the wanted cells, or all others */
+    bool by_id;  /* each in the sort direction */
 };
-/* Statements that together look at all matches of the cells, one or a few at a time: false when
- * there are no more. */
+/* Write the next statement; together they read all matches of the cells, one or a few cells at a
+ * time. False if there is none left. */
 bool view_plan__write_cells(struct view_query *q, const char *what, struct view_plan_cells *cells);
-/* The same by the plan, which may have something smaller than cells; cells: all wanted ones. */
+/* The same according to the plan, which may use something smaller than cells. cells: all wanted
+ * ones. */
 bool view_plan__write_scan(struct view_query *q, const char *what, struct view_plan_cells *cells);
 
 /* view_total.c */
 
-/* How many match, if that is to be had without looking at them all. */
+/* The number of matches, if it is known without reading them all. */
 ATTR_NODISCARD enum err_code view_total__known(struct view_query *q, bool *out_known, uint64_t *out,
                                                struct err *err);
 ATTR_NODISCARD enum err_code view_total__count(struct view_query *q, uint64_t *out,
                                                struct err *err);
-/* How many of a line are in the range. */
+/* The number of jobs of a line in the range. */
 ATTR_NODISCARD enum err_code view_total__of_range(struct view_query *q, struct view_line line,
                                                   const struct view_query_range *range,
                                                   int64_t *out, struct err *err);
 
 /* view_pass.c */
 
-/* Page and total by one look at everything. The page must fit: see VIEW_PASS_MAX. */
+/* Compute the page and the total in one complete scan. The page must fit into VIEW_PASS_MAX. */
 enum { VIEW_PASS_MAX = 1 << 16 };
 ATTR_NODISCARD enum err_code view_pass__run(struct view_query *q, struct view_search *s,
                                             struct err *err);

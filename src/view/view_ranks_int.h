@@ -17,7 +17,7 @@
 #include "core/job.h"
 
 enum view_rank {
-    VIEW_RANK_CREATED, /* milliseconds, of the id; all others nanoseconds */
+    VIEW_RANK_CREATED, /* milliseconds, from the id; all others nanoseconds */
     VIEW_RANK_COMPLETED,
     VIEW_RANK_SCHEDULED,
     VIEW_RANK_EXPIRE,
@@ -27,19 +27,19 @@ enum view_rank {
 };
 
 struct view_bucket {
-    int64_t first; /* moment; the bucket ends where the next one begins */
+    int64_t first; /* first time; the bucket ends where the next one begins */
     int64_t n;
-    int64_t cut_at; /* how many make it worth a cut */
+    int64_t cut_at; /* number of jobs at which it is split */
     bool changed;
 };
 
-/* The moments of one kind, of the jobs of one queue (0: all) and state. */
+/* The times of one kind, for the jobs of one queue (0: all) and state. */
 struct view_rank_line {
     enum view_rank kind;
     int64_t queue, state;
     struct view_bucket *buckets;
     size_t count, cap;
-    int64_t newest; /* no job has a later moment; INT64_MAX: not known */
+    int64_t newest; /* no job has a later time; INT64_MAX: unknown */
     bool changed;
     struct view_rank_line *changed_next;
 };
@@ -55,22 +55,22 @@ struct view_ranks {
 /* queue_max: the largest number of a queue. */
 ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, int64_t queue_max,
                                               struct err *err);
-void view_ranks__deinit(struct view_ranks *r); /* fine on zeros */
+void view_ranks__deinit(struct view_ranks *r); /* allowed on zeros */
 
-/* Where a job is counted: moments of 0 are none. */
+/* Where a job is counted. Times of 0 are not counted. */
 struct view_moments {
     int64_t queue, state;
     int64_t at[VIEW_RANK_COUNT];
 };
-/* A job moves; NULL: it was not there before, or is not there any more. */
+/* A job changed from one place to another; NULL: it is new, or was removed. */
 void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
                       const struct view_moments *to);
-/* Inside the transaction that changes the jobs, when they and the counts are there; needs the
+/* Call inside the transaction that changes the jobs, after jobs and counts were written; needs the
  * indexes. */
 ATTR_NODISCARD enum err_code view_ranks__save(struct view_ranks *r, struct err *err);
 
-/* How many jobs of a line are before a place: an id for VIEW_RANK_CREATED, else a moment. Only
- * VIEW_RANK_CREATED has lines of single queues. And how many have such a moment at all. */
+/* The number of jobs of a line before a place: an id for VIEW_RANK_CREATED, otherwise a time. Only
+ * VIEW_RANK_CREATED has lines of single queues. And the number of all jobs with such a time. */
 struct view_line {
     enum view_rank kind;
     int64_t queue, state;

@@ -45,18 +45,18 @@ enum { VIEW_DB_VERSION = 10 };
     X(batch_id,      ID,   j->batch_id)
 /* clang-format on */
 
-/* Up to where the copy is complete. */
+/* The watermarks: up to where the view is complete. */
 struct view_mark {
     uint64_t complete; /* log index */
-    uint64_t hash;     /* of the state at exactly that entry; 0: the rows may be newer than it */
-    int64_t words;     /* texts up to this number are in the full text */
+    uint64_t hash;     /* of the state at exactly that entry; 0: rows may be newer */
+    int64_t words;     /* texts up to this number are in the full-text index */
 };
 
 /* view_depends.c */
 
 enum { VIEW_DEPENDS_MAX = LIMIT_DEPENDS_ON };
 
-/* The jobs that j depends on, by id and each once. Returns how many. */
+/* The jobs that j depends on, sorted by id, without duplicates. Returns their number. */
 size_t view_depends__of(const struct job *j, struct id out[VIEW_DEPENDS_MAX]);
 
 /* view_rows.c: writing jobs through one connection */
@@ -66,34 +66,33 @@ struct view_fed;
 struct view_item;
 struct view_queue;
 
-enum { VIEW_BATCH = 4096 }; /* jobs that are written at once, at most */
+enum { VIEW_BATCH = 4096 }; /* maximum of jobs written at once */
 
 struct view_rows {
     sqlite3 *db;
     struct store *store;
     struct sqlite3_stmt **st;
-    struct view_fed *fed;      /* of the connection */
-    struct view_item **picked; /* room for those that a statement is about */
-    struct id *depends;        /* room for those of one job */
+    struct view_fed *fed;      /* owned by the connection */
+    struct view_item **picked; /* space for the items of a statement */
+    struct id *depends;        /* space for those of one job */
     struct view_cells cells;
     struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
     int64_t next_queue;
     int64_t next_num;
-    int64_t gone_count;    /* texts that wait for the words to forget them */
-    int64_t stale;         /* texts that the words cannot forget */
+    int64_t gone_count;    /* texts to be removed from the full-text index */
+    int64_t stale;         /* texts that cannot be removed from the full-text index */
     struct view_mark mark; /* as committed */
     uint64_t written;
-    bool fresh; /* nothing in the file has been there before: no look for old rows, and the ranks
-                   wait for the indexes */
+    bool fresh; /* the file is new: no old rows, and ranks wait for the indexes */
 };
 
-/* The connection stays the caller's. */
+/* The caller keeps ownership of the connection. */
 ATTR_NODISCARD enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *store,
                                              struct err *err);
-void view_rows__close(struct view_rows *r); /* fine on zeros, and on one that failed to open */
+void view_rows__close(struct view_rows *r); /* allowed on zeros and after a failed open */
 
-/* What the row of a job was. */
+/* The old row of a job. */
 struct view_old {
     bool found;
     int64_t num, version, queue, errors, usages, depends;
@@ -101,74 +100,74 @@ struct view_old {
     struct view_moments moments;
 };
 
-/* What the view adds to a job; VIEW_COLUMNS calls it r. Errors and usages are those that the job
- * has had, if all that are kept of them were found; else how many were: of a job that is being
- * restored some are still to come. */
+/* Columns that the view adds to a job; r in VIEW_COLUMNS. errors and usages are the counts in the
+ * job's document if all stored rows were found, otherwise the number of rows found: while a job is
+ * being restored, some rows are still missing. */
 struct view_extra {
     int64_t num, queue, errors, usages, depends;
 };
 
-/* These numbers, of rows that were found. */
+/* These counts, from the number of rows found. */
 int64_t view_rows__errors(const struct job *j, int64_t found);
 int64_t view_rows__usages(const struct job *j, int64_t found);
 
-/* A job whose row is to be what the job is. */
+/* A job to be written. */
 struct view_item {
-    struct job job; /* its id alone, when… */
-    bool gone;      /* …there is no document any more */
+    struct job job; /* only its id if… */
+    bool gone;      /* …the job was removed */
     /* private */
     struct view_old old;
     struct view_extra extra;
-    struct view_queue *queue; /* NULL: not known, as nothing is written */
+    struct view_queue *queue; /* NULL: unknown, because nothing is written */
 };
 
-/* A transaction: begin, any number of writes, then commit or rollback. A write is of jobs of which
- * each is there once. After a rollback the rows must be closed and opened again. */
+/* A transaction: begin, any number of writes, then commit or rollback. A write must not contain a
+ * job twice. After a rollback, close the rows and open them again. */
 ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__write(struct view_rows *r, struct view_item *items,
                                               size_t n, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__write_batch(struct view_rows *r, struct view_batch *b,
-                                                    struct err *err); /* which is empty then */
+                                                    struct err *err); /* empties b */
 ATTR_NODISCARD enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark,
                                                struct err *err);
 void view_rows__rollback(struct view_rows *r);
 
 /* view_fed.c: the table "fed", which shows items to the statements of a connection */
 
-/* It belongs to the connection, which frees it. */
+/* The connection owns and frees it. */
 ATTR_NODISCARD enum err_code view_fed__open(sqlite3 *db, struct view_fed **out, struct err *err);
 void view_fed__show(struct view_fed *fed, struct view_item *const *items, size_t count);
 
 /* view_payload.c: payloads that are not in the file */
 
-/* A payload of so many bytes or more is in the store alone. */
+/* Payloads of this size and more are only in the store. */
 enum { VIEW_PAYLOAD_MAX = 1024 };
-/* The payload of a row t of texts, on a connection that has been given the engine. */
+/* The payload of a row t of texts, on a connection prepared by view_payload__add. */
 #define VIEW_PAYLOAD "ifnull(t.payload, view_payload(t.id))"
 ATTR_NODISCARD enum err_code view_payload__add(sqlite3 *db, struct engine *e, struct err *err);
 
 /* view_batch.c: documents that are written together, each job once */
 
 struct view_batch *view_batch__new(void);
-void view_batch__free(struct view_batch *b); /* NULL is fine */
+void view_batch__free(struct view_batch *b); /* NULL is allowed */
 size_t view_batch__count(const struct view_batch *b);
 bool view_batch__is_full(const struct view_batch *b); /* write it before more is added */
 void view_batch__put(struct view_batch *b, struct id id, struct str doc);
 void view_batch__remove(struct view_batch *b, struct id id);
-/* The newest documents of jobs, or their absence: of one at least, when it is not full. Returns of
- * how many. */
+/* Add the newest documents of jobs, or the fact that they do not exist: at least one, if the batch
+ * is not full. Returns the number of jobs added. */
 size_t view_batch__read(struct view_batch *b, struct engine *e, const struct id *ids, size_t count);
-/* What is in it, until something is added; it is empty afterwards. */
+/* Take the content, which is valid until something is added. Empties the batch. */
 struct view_item *view_batch__take(struct view_batch *b, size_t *out_count);
 
-/* view_words.c: the full text behind the rows */
+/* view_words.c: the full-text index, updated after the rows */
 
-enum { VIEW_WORDS_CHUNK = 4096 }; /* texts that are added at once */
+enum { VIEW_WORDS_CHUNK = 4096 }; /* texts added at once */
 
-/* How many texts the words do not know yet, or still know and should not. */
+/* Number of texts that must still be added to the index or removed from it. */
 uint64_t view_words__lag(const struct view_rows *r);
-/* Is most of what they know of jobs that have gone? Then they are to begin again with nothing. */
+/* Does most of the index belong to deleted jobs? Then restart it from an empty index. */
 ATTR_NODISCARD enum err_code view_words__is_stale(struct view_rows *r, bool *out, struct err *err);
 ATTR_NODISCARD enum err_code view_words__restart(struct view_rows *r, struct err *err);
-/* Add and remove some, in a transaction of its own. */
+/* Add and remove some texts, in a separate transaction. */
 ATTR_NODISCARD enum err_code view_words__advance(struct view_rows *r, struct err *err);

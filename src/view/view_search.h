@@ -28,10 +28,10 @@ struct view_span {
 };
 
 struct view_filter {
-    struct str ns;    /* namespace of the caller; empty: the default one */
+    struct str ns;    /* namespace of the caller; empty: default */
     struct str scope; /* queues that the caller may see (core/queue_scope.h); empty: all */
     struct str queue; /* internal name; empty: any */
-    unsigned states;  /* bit 1 << enum job_state; 0: any; only bits of no state: none */
+    unsigned states;  /* bits 1 << enum job_state; 0: any; only other bits: no job matches */
     bool has_priority;
     uint8_t priority;
     const struct view_tag *tags;
@@ -45,12 +45,12 @@ struct view_filter {
     struct str batch_id, parent_id, chain_id, depends_on; /* as written by the caller */
     bool has_errors_set, has_errors;
     struct str error_contains;
-    struct str error_fingerprint; /* of any of its errors: 16 hexadecimal digits */
+    struct str error_fingerprint; /* of any of the job's errors: 16 hex digits */
     struct str job_id_prefix;
     struct id above, below; /* ids strictly between; none: no bound */
 };
 
-/* The words of `sort`, in their order here. */
+/* The words of `sort`, in this order. */
 enum view_sort {
     VIEW_SORT_CREATED_AT,
     VIEW_SORT_PRIORITY,
@@ -73,22 +73,22 @@ struct view_search {
     uint64_t total;
 };
 
-/* Whether the filter can be asked; the error is the caller's. Any thread. */
+/* Is the filter valid? The error describes the client's mistake. Any thread. */
 ATTR_NODISCARD enum err_code view_search_check(const struct view_filter *f, struct err *err);
 
-/* What a search with a filter that can be asked costs: for view_ask.kind. Any thread. */
+/* The cost of a search with a valid filter: for view_ask.kind. Any thread. */
 enum view_kind view_search_kind(const struct view_filter *f);
 
 /* Inside view_ask.run. */
 ATTR_NODISCARD enum err_code view_search_run(struct view_reader *r, struct view_search *s,
                                              struct arena *a, struct err *err);
 
-/* How many match. Inside view_ask.run. */
+/* The number of matches. Inside view_ask.run. */
 ATTR_NODISCARD enum err_code view_search_count(struct view_reader *r, const struct view_filter *f,
                                                struct arena *a, uint64_t *out, struct err *err);
 
-/* The next matches above `after` and below `until` (none: no bound), by id, at most max: for
- * whoever walks all of them while they change. Inside view_ask.run. */
+/* The next matches in id order, after `after` and before `until` (none: no bound), at most max. For
+ * callers that walk all matches while jobs change. Inside view_ask.run. */
 struct view_page {
     const struct view_filter *filter;
     struct id after, until;

@@ -29,19 +29,19 @@ struct view_usage_sum {
 };
 
 struct view_usage {
-    struct str scope;     /* queues that it may see (core/queue_scope.h); empty: all */
-    struct str ns;        /* namespace of the caller; empty: the default one, which sees all */
+    struct str scope;     /* queues that the caller may see (core/queue_scope.h); empty: all */
+    struct str ns;        /* namespace of the caller; empty: default, which sees all */
     struct wall from, to; /* both inclusive */
     enum view_usage_by by;
     struct str tag;
     /* result */
     struct view_usage_sum total;
-    struct view_usage_sum *groups; /* in the arena, dearest first; namespaces by name */
+    struct view_usage_sum *groups; /* in the arena, highest cost first; namespaces by name */
     size_t group_count;
 };
 
-enum { VIEW_USAGE_GROUPS_MAX = 10000 }; /* of an answer; the total has all */
+enum { VIEW_USAGE_GROUPS_MAX = 10000 }; /* in a result; the total includes all groups */
 
-/* Inside view_ask.run. ERR_TOO_LARGE when the arena has no room for the groups. */
+/* Inside view_ask.run. ERR_TOO_LARGE if the arena is full. */
 ATTR_NODISCARD enum err_code view_usage_sum(struct view_reader *r, struct view_usage *u,
                                             struct arena *a, struct err *err);

@@ -15,8 +15,8 @@
 #include "view/view.h"
 
 struct view_words {
-    struct str ns;    /* namespace of the caller; empty: the default one */
-    struct str scope; /* queues that it may see (core/queue_scope.h); empty: all */
+    struct str ns;    /* namespace of the caller; empty: default */
+    struct str scope; /* queues that the caller may see (core/queue_scope.h); empty: all */
     struct str query;
     uint32_t limit;
     /* result */
