@@ -71,9 +71,9 @@ struct view_ask {
     bool patient; /* always wait up to wait_ms, because the results are used for changes */
     enum view_kind kind;
     /* result */
-    struct err
-        err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (no file yet): run was not
-                called. Functions called by run return ERR_SEARCH after ask_ms or a cancel */
+    /* ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (no file yet): run was not called. Functions that
+     * run calls return ERR_SEARCH after ask_ms or a cancel. */
+    struct err err;
     uint64_t index; /* the watermark when run was called */
     uint64_t lag;   /* changed jobs that may be missing; see view_status */
     /* private */
