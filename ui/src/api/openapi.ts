@@ -5913,7 +5913,7 @@ export interface components {
             id: string;
             /** @description deploy: added by a user or program. server, worker: a version that was seen for the first time. */
             kind: string;
-            /** @description The queue that it is about. */
+            /** @description Queue that the marker is about. Absent for all queues. */
             queue?: string;
             /** @description What happened. For server and worker: the version. */
             text: string;
@@ -6043,7 +6043,7 @@ export interface components {
             status: string;
         };
         NamespaceQuota: {
-            /** @description Jobs that have not ended. */
+            /** @description Unfinished jobs. */
             jobs: components["schemas"]["QuotaLine"];
             /** @description Payload bytes of those jobs. */
             payload_bytes: components["schemas"]["QuotaLine"];
@@ -7031,7 +7031,7 @@ export interface components {
              * @description When it happened. Default: now.
              */
             at?: string;
-            /** @description Queue that it is about. Left out: all queues. */
+            /** @description Queue that the marker is about. All queues if left out. */
             queue?: string;
             /** @description What happened, for example "deployed 1.4.2". Control characters are not allowed. */
             text: string;
@@ -7238,7 +7238,7 @@ export interface components {
             host: string;
             /**
              * Format: int64
-             * @description Calls under way.
+             * @description Calls in progress.
              */
             in_flight: number;
             /**
@@ -7246,18 +7246,18 @@ export interface components {
              * @description Start of the last call that has ended.
              */
             last_call_at?: string;
-            /** @description Error of the last attempt that failed. */
+            /** @description Error of the last failed attempt. */
             last_error?: string;
             /**
              * Format: date-time
-             * @description When that was.
+             * @description Time of the last failed attempt.
              */
             last_error_at?: string;
-            /** @description Moving average of the time that calls take. */
+            /** @description Moving average of the duration of calls, in milliseconds. */
             latency_ms?: number;
             /**
              * Format: date-time
-             * @description With an open breaker: when the host is called again.
+             * @description Time of the next call while the breaker is open.
              */
             next_probe_at?: string;
             /**
@@ -7272,7 +7272,7 @@ export interface components {
             unanswered: number;
             /**
              * Format: int64
-             * @description Jobs that wait to be delivered there.
+             * @description Jobs waiting to be delivered to this host.
              */
             waiting: number;
         };
@@ -7476,12 +7476,12 @@ export interface components {
         QuotaLine: {
             /**
              * Format: int64
-             * @description How much it may hold; absent without a limit.
+             * @description Limit. Absent if there is none.
              */
             max?: number;
             /**
              * Format: int64
-             * @description How much the namespace holds now.
+             * @description Current use.
              */
             used: number;
         };
