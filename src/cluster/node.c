@@ -200,7 +200,7 @@ static void state_changed(void *data)
         return;
     }
     n->leads = leads;
-    log_info(leads ? "leads" : "leads_no_more", LOG_U64("term", n->raft.current_term),
+    log_info(leads ? "became leader" : "no longer leader", LOG_U64("term", n->raft.current_term),
              LOG_U64("index", raft_last_applied(&n->raft)));
     n->fsm.leads_changed(n->fsm.data, leads);
 }

@@ -484,7 +484,7 @@ enum err_code os_file_make_dirs(const char *path, struct err *err)
                 return err->code;
             }
         } else if (errno != EEXIST) {
-            return fail(err, "create folder", part);
+            return fail(err, "create directory", part);
         }
         part[i] = kept;
     }

@@ -101,8 +101,9 @@ static enum err_code set_number(const struct settings_table_row *s, struct str v
                                 void *at, struct err *err)
 {
     if (!(v >= s->min && v <= s->max)) {
-        return err_set(err, ERR_VALIDATION, "setting %s: expected %.0f to %.0f, got '" STR_FMT "'",
-                       s->name, s->min, s->max, STR_ARG(value));
+        return err_set(err, ERR_VALIDATION,
+                       "setting %s: expected %.0f to %.0f%s, got '" STR_FMT "'", s->name, s->min,
+                       s->max, s->kind == KIND_DURATION ? " ms" : "", STR_ARG(value));
     }
     if (s->kind == KIND_REAL) {
         *(double *)at = v;
@@ -503,8 +504,7 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     }
     settings_fallback_merge(environment, arena, out);
     if ((out->tls_cert.len > 0) != (out->tls_key.len > 0)) {
-        return err_set(err, ERR_VALIDATION,
-                       "setting tls-cert and setting tls-key must be set together");
+        return err_set(err, ERR_VALIDATION, "settings tls-cert and tls-key must be set together");
     }
     fall_back(out);
     advertise(out, arena);

@@ -110,7 +110,7 @@ static enum err_code open_reader(struct view_reader *r, struct err *err)
 enum err_code view__asked(struct view_reader *r, enum err_code code, struct err *err)
 {
     if (code == ERR_CORRUPT) {
-        log_error("view damaged", LOG_Z("error", err->msg));
+        log_error("search index damaged", LOG_Z("error", err->msg));
         view_writer__damaged(r->view);
         return err_set(err, ERR_SEARCH, "the search index is damaged and is being rebuilt");
     }

@@ -176,7 +176,7 @@ void view_file__trim_log(struct view_writer *w, uint64_t max)
     }
     view__shut(v);
     if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
-        log_warn("view log not trimmed", LOG_Z("error", err.msg));
+        log_warn("search index log not trimmed", LOG_Z("error", err.msg));
     }
     view__reopen(v, true);
 }

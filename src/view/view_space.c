@@ -48,9 +48,9 @@ bool view_space__is_low(struct view *v)
     if (low != v->space.was_low) {
         v->space.was_low = low;
         if (low) {
-            log_warn("view stopped", LOG_Z("reason", "the disk is nearly full"));
+            log_warn("search index updates paused", LOG_Z("reason", "the disk is nearly full"));
         } else {
-            log_info("view resumed");
+            log_info("search index updates resumed");
         }
     }
     return low;

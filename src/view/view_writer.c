@@ -109,7 +109,7 @@ static void trouble(struct view_writer *w, const struct err *err, const char *do
 {
     bool full = err->code == ERR_NO_SPACE;
     if (!full || !w->status.low_space) {
-        log_error("view failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
+        log_error("search index update failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
     }
     w->status.low_space = full;
     if (err->code == ERR_CORRUPT) {
@@ -179,7 +179,7 @@ static void rebuild(struct view_writer *w)
     w->status.rebuilding = true;
     w->status.rebuild_started_ms = os_clock_wall().ns / NS_PER_MS;
     publish(w);
-    log_info("view rebuild started");
+    log_info("search index rebuild started");
     enum err_code code = build(w, &err);
     w->status.rebuilding = false;
     w->status.rebuilt = true;
@@ -189,7 +189,7 @@ static void rebuild(struct view_writer *w)
                    (int)sizeof w->status.rebuild_error - 1, code == ERR_OK ? "" : err.msg);
     w->build_next = false;
     if (code == ERR_OK) {
-        log_info("view rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
+        log_info("search index rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
         look_now(w); /* a take says how far the engine is */
         w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
@@ -209,7 +209,7 @@ static enum err_code compare(struct view_writer *w, uint64_t index, struct err *
     enum err_code code = view_copy__compare(v, &w->rows, &mark, &changed, err);
     if (code == ERR_OK) {
         atomic_store(&v->unread, 0);
-        log_info("view compared", LOG_U64("changed", changed));
+        log_info("search index compared", LOG_U64("changed", changed));
         w->status.written += changed;
     }
     return code;
@@ -232,7 +232,7 @@ static void look_at_file(struct view_writer *w)
     w->complete = index;
     w->build_next = true;
     if (code != ERR_STOPPING && code != ERR_NOT_FOUND) { /* the first start finds none */
-        log_info("view not usable", LOG_Z("reason", err.msg));
+        log_info("search index unusable", LOG_Z("reason", err.msg));
     }
 }
 

@@ -692,7 +692,7 @@ class View(unittest.TestCase):
         self.api.enqueue_batch([{"queue": "q"}] * 500)
         self.restart()
         self.assertEqual(self.total(), 500)
-        self.assertEqual(self.server.events("view rebuild started")[1:], [])
+        self.assertEqual(self.server.events("search index rebuild started")[1:], [])
 
     def test_survives_a_kill(self):
         for _ in range(3):
