@@ -9,10 +9,9 @@
  *
  *   engine --feed--> [writer thread] --> view.db (WAL) <-- [reader threads] <-- view_ask
  *
- * The documents are authoritative, not the view. A file that is missing, damaged or of another
- * version is rebuilt from the documents, at start or by view_rebuild. Until that is complete, query
- * results are reported as late.
- */
+ * * The documents are authoritative, not the view. A file that is missing, damaged or of another
+ * version is rebuilt from the documents; until that is complete, questions get ERR_UNHEALTHY.
+ * view_rebuild rebuilds a file while the old one answers. */
 #pragma once
 
 #include <stdatomic.h>
