@@ -144,13 +144,13 @@ bool rpc_is_leaders(const struct http_request *req, const struct rpc_target *t, 
 {
     struct str proxied;
     const struct rpc_method *m = t->method;
-    *out_streams = m != NULL && m->kind == RPC_BIDI;
+    *out_streams = m != NULL && m->kind == RPC_BIDI && t->format != NULL && !t->format->bare;
     if (m == NULL || t->format == NULL || req->method != HTTP_POST || rpc_is_open(t)) {
         return false;
     }
     /* Workers go to the leader themselves (11.6), unless who stands between cannot. */
     return m->kind == RPC_UNARY ||
-           (m->kind == RPC_BIDI && !t->format->bare && req->protocol == HTTP_2 &&
+           (m->kind == RPC_BIDI && (t->format->bare || req->protocol == HTTP_2) &&
             http_request_known(req, HTTP_KNOWN_X_CORVO_PROXY_STREAM, &proxied) &&
             str_eq(proxied, STR("1")));
 }

@@ -15,7 +15,7 @@ import threading
 import unittest
 
 from harness import PATIENCE_S, Client, Server, metric, pause, run_command, unique, wait_until
-from test_rpc import Stream
+from test_rpc import BASE, Stream
 
 SECRET = "correct horse battery staple"
 QUICK = ("--election-timeout", "500ms", "--heartbeat-interval", "50ms",
@@ -422,6 +422,26 @@ class TestStreams(unittest.TestCase):
             self.assertEqual(second.next(), ({},))
             self.assertEqual(metric(follower.api, "corvo_lifecycle_streams_open"), 1)
             self.assertEqual(first.frame(requestId=1)["error"], "NOT_LEADER")
+
+    def test_a_follower_forwards_who_asks_for_it(self):
+        """rpc.md 8.3, 11.9: a stream and a single exchange; others are told who leads."""
+        with Cluster(2) as cluster:
+            leader, follower = cluster.leader(), cluster.followers()[0]
+            proxied, message = {"X-Corvo-Proxy-Stream": "1"}, {"requestId": "1", "enqueues": [{"queue": "q"}]}
+
+            def exchange(**headers):
+                return follower.api.send("POST", BASE + "StreamLifecycle", json.dumps(message).encode(),
+                                         {"Content-Type": "application/json", **headers})
+            self.assertEqual(exchange().json, {"requestId": "1", "error": "NOT_LEADER",
+                                               "leaderAddr": f"http://127.0.0.1:{leader.port}"})
+            answer = exchange(**proxied)
+            self.assertEqual((len(answer.json["enqueuedJobIds"]), answer.headers["x-corvo-forwarded"]), (1, "1"))
+            looped = exchange(**proxied, **{"X-Corvo-Forwarded": "1"})
+            self.assertEqual((looped.status, looped.json["code"]), (503, "unavailable"))
+            stream = Stream(follower, [("x-corvo-proxy-stream", "1")])
+            self.addCleanup(stream.close)
+            self.assertEqual(len(stream.frame(**message)["enqueuedJobIds"]), 1)
+            self.assertEqual(leader.api.queue("q")["pending"], 2)
 
 
 class TestCatchingUp(unittest.TestCase):
