@@ -55,9 +55,10 @@ bool rpc_frame__is_leaders(struct rpc_frame_work *w)
 
 /* Errors */
 
-/* The first error of a part is the one that counts. */
-static void fail(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_code code,
-                 struct str message)
+/* The first error of a part is the one that counts. What is overloaded says when to come back, if
+ * it is known (rpc.md 9). */
+static void fail_part(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_code code,
+                      struct str message, uint32_t retry_ms)
 {
     struct buf text;
     if (w->errors[part].len > 0) {
@@ -66,9 +67,18 @@ static void fail(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_co
     buf_init(&text, 1024);
     buf_printf(&text, "%s%s: " STR_FMT, code == ERR_OVERLOADED ? overloaded.ptr : "",
                part_names[part], STR_ARG(message));
+    if (code == ERR_OVERLOADED && retry_ms > 0) {
+        buf_printf(&text, " (retry_after_ms=%u)", retry_ms);
+    }
     arena_owe(w->who.arena); /* an answer is owed, this one included */
     w->errors[part] = arena_str(w->who.arena, buf_str(&text));
     buf_deinit(&text);
+}
+
+static void fail(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_code code,
+                 struct str message)
+{
+    fail_part(w, part, code, message, 0);
 }
 
 static void fail_err(struct rpc_frame_work *w, enum rpc_frame_part part, const struct err *err)
@@ -97,7 +107,7 @@ static void op_done(struct front_op *op, const struct result *r)
         atomic_fetch_add_explicit(&w->rpc->idle_fetches, 1, memory_order_relaxed);
     }
     if (r == NULL) {
-        fail_err(w, o->part, &op->op.err);
+        fail_part(w, o->part, op->op.err.code, str_from_z(op->op.err.msg), op->op.retry_after_ms);
     } else if (r->code != ERR_OK) {
         fail(w, o->part, r->code, r->message);
     } else {
