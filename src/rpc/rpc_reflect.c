@@ -233,6 +233,7 @@ static bool step(struct talk *t)
         take_question(t, message, compressed, arena);
     } else {
         t->ended = true;
+        consume(t, t->ahead.len); /* nothing that follows it is read */
     }
     arena_free(arena);
     return true;
@@ -262,6 +263,10 @@ static void room(struct rpc_push *p)
 static void body(struct rpc_push *p, struct str bytes)
 {
     struct talk *t = CONTAINER_OF(p, struct talk, push);
+    if (t->ended) {
+        http_request_consume(p->call->req, bytes.len);
+        return;
+    }
     buf_add_str(&t->ahead, bytes);
     if (t->ahead.overflow) {
         end(t, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));

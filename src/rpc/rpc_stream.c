@@ -271,6 +271,7 @@ static bool read_message(struct rpc_stream *s, struct str *out, bool *out_compre
         end(s, RPC_INTERNAL, STR("compressed message without compression support"));
     } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_END) != 0) {
         s->half_closed = true;
+        s->ahead_at = s->ahead.len; /* nothing that follows it is read */
         return false;
     }
     *out_compressed = (flags & RPC_ENVELOPE_COMPRESSED) != 0;
@@ -303,7 +304,8 @@ static void read_frame(struct rpc_stream *s)
     if (s->state == READING && !has_bytes(s)) {
         buf_deinit(&s->ahead);
         s->ahead_at = 0;
-        if (s->half_closed && rpc_envelope_is_partial(&s->reader)) {
+        bool cut = rpc_envelope_is_partial(&s->reader) && !http_loop_stopping(s->call->req->loop);
+        if (s->half_closed && cut) {
             end(s, RPC_INVALID_ARGUMENT, STR("incomplete envelope"));
         } else if (s->half_closed) {
             end(s, RPC_OK, STR_EMPTY);
@@ -401,7 +403,7 @@ static void on_body(struct http_request *req, struct str bytes)
 {
     struct rpc_call *c = req->data;
     struct rpc_stream *s = c->data;
-    if (s->state == OVER || s->full) {
+    if (s->state == OVER || s->full || s->half_closed) {
         return;
     }
     if (s->ahead_at > 0 && has_bytes(s)) {

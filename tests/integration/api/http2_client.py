@@ -161,6 +161,8 @@ class Connection:
                 self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", length)))
         elif kind == RESET and stream in self.ended:
             pass  # the rest of a body is not wanted after the answer
+        elif kind == GOAWAY and payload[4:8] == bytes(4):
+            pass  # it stops, and finishes what it has
         elif kind in (RESET, GOAWAY):
             raise AssertionError(f"the server refused: frame {kind} with {payload!r}")
         if kind in (HEADERS, DATA) and flags & END_STREAM:

@@ -1,6 +1,7 @@
 """The RPC service (rpc.md): Connect, gRPC and gRPC-Web by hand, byte by byte."""
 import gzip
 import json
+import re
 import signal
 import socket
 import struct
@@ -256,6 +257,19 @@ class Stopping(unittest.TestCase):
                     while watch.recv(4096):
                         pass
                 server.wait_stopped()
+
+
+    def test_a_stream_in_the_middle_of_a_frame(self):
+        """The frame will not be finished, which is not the client's mistake."""
+        server = Server("--shutdown-timeout", "5s")
+        self.addCleanup(server.discard)
+        stream = Stream(server)
+        self.addCleanup(stream.close)
+        stream.send(envelope(b'{"requestId":1}') + envelope(b'{"requestId":2}')[:-1])
+        self.assertEqual(stream.next(), {"requestId": "1"})
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(stream.next(), ({},))
+        server.wait_stopped()
 
 
 class Compression(ApiTest):
@@ -550,7 +564,7 @@ class Lifecycle(ApiTest):
             def overload():
                 job = api.enqueue("q")
                 answer = stream.frame(queues=["q"], fetchCount=1, acks=[{"jobId": job}])
-                return answer.get("error", "").startswith("OVERLOADED: fetch: ")
+                return re.fullmatch(r"OVERLOADED: fetch: .* \(retry_after_ms=[0-9]+\)", answer.get("error", ""))
             wait_until(overload, "a fetch that has no place beside the acks of its frame")
             self.assertEqual(metric(api, "corvo_lifecycle_overload_total"), 0)
 
@@ -564,6 +578,14 @@ class Lifecycle(ApiTest):
         stream = self.open()
         stream.send(b"\0\0\0", last=True)
         self.assertEqual(stream.next()[0]["error"]["code"], "invalid_argument")
+
+    def test_an_end_of_stream_is_a_half_close(self):
+        """4.2: and whatever follows it is not read."""
+        for rest in (b"", envelope(b"{}"), envelope(b"", 2), b"\0\0", b"\4\0\0\0\0"):
+            with self.subTest(rest):
+                stream = self.open()
+                stream.send(envelope(b'{"requestId":1}') + envelope(b"{}", 2) + rest)
+                self.assertEqual([stream.next(), stream.next()], [{"requestId": "1"}, ({},)])
 
     def test_too_many_streams(self):
         with Server("--stream-max-open", "1") as server:
