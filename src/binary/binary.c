@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "binary/binary_int.h"
 #include "log/log.h"
+#include "os/os_socket.h"
 
 enum {
     BACKLOG = 1024,
@@ -20,9 +21,9 @@ static void connection_cb(uv_stream_t *listener, int status)
     }
 }
 
-static void turn_cb(uv_check_t *check)
+static void turn_cb(uv_prepare_t *turn)
 {
-    struct binary *b = check->data;
+    struct binary *b = turn->data;
     binary_conn__send_all(b);
     engine_outbox_flush(&b->outbox);
     b->outbox.clients = b->conn_count;
@@ -72,10 +73,15 @@ static void thread_main(void *data)
 static enum err_code listen_on(struct binary *b, struct err *err)
 {
     int len = sizeof b->addr.sockaddr;
+    uv_os_fd_t fd;
     if (http_addr_parse(b->config.address, &b->addr, err) != ERR_OK) {
         return err_wrap(err, "rpc-bind");
     }
     int rc = uv_tcp_bind(&b->listener, (const struct sockaddr *)&b->addr.sockaddr, 0);
+    if (rc == 0 && uv_fileno((const uv_handle_t *)&b->listener, &fd) == 0) {
+        os_socket_watch_peers(fd);
+        os_socket_limit_unread(fd); /* jobs are pushed without being asked for, one lease each */
+    }
     rc = rc == 0 ? uv_listen((uv_stream_t *)&b->listener, BACKLOG, connection_cb) : rc;
     rc =
         rc == 0 ? uv_tcp_getsockname(&b->listener, (struct sockaddr *)&b->addr.sockaddr, &len) : rc;
@@ -110,7 +116,7 @@ enum err_code binary_open(const struct binary_config *config, struct binary **ou
     b->answer = arena_new_budget(ANSWER_BYTES_MAX, config->budget);
     CHECK(uv_loop_init(&b->loop) == 0);
     CHECK(uv_tcp_init(&b->loop, &b->listener) == 0);
-    CHECK(uv_check_init(&b->loop, &b->turn) == 0);
+    CHECK(uv_prepare_init(&b->loop, &b->turn) == 0);
     mailbox_open(&b->mailbox, &b->loop);
     mailbox_on_turn(&b->mailbox, turned, b);
     b->listener.data = b->turn.data = b;
@@ -121,7 +127,7 @@ enum err_code binary_open(const struct binary_config *config, struct binary **ou
         free_binary(b);
         return err->code;
     }
-    CHECK(uv_check_start(&b->turn, turn_cb) == 0);
+    CHECK(uv_prepare_start(&b->turn, turn_cb) == 0);
     b->taken = engine_taken_open(config->engine, &b->mailbox, binary_held__taken, b);
     CHECK(uv_thread_create(&b->thread, thread_main, b) == 0);
     log_info("binary worker protocol", LOG_Z("bind", config->address),

@@ -32,7 +32,8 @@ struct binary {
     uv_thread_t thread;
     uv_loop_t loop;
     uv_tcp_t listener;
-    uv_check_t turn;
+    uv_prepare_t
+        turn; /* before the loop waits, whatever ran: a write may end outside of its polling */
     struct mailbox mailbox;
     struct engine_outbox outbox;
     struct msg stop_msg;

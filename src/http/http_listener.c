@@ -14,6 +14,7 @@
 #include "http/http_listener_int.h"
 #include "http/http_status.h"
 #include "log/log.h"
+#include "os/os_socket.h"
 
 enum {
     /* Clients that connect at the same moment; one without room comes again after a second. */
@@ -290,12 +291,6 @@ bool http_listener__is_idle(const struct http_listener *l)
 
 /* ---- binding ---- */
 
-/* A host that vanishes without a word is noticed after a minute: parked requests have no other
- * time-out. */
-static const int idle_s = 30;
-static const int probe_s = 10;
-static const int probes = 3;
-
 static int open_socket(const struct http_addr *addr)
 {
     static const int on = 1;
@@ -307,10 +302,7 @@ static int open_socket(const struct http_addr *addr)
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     /* Accepted sockets inherit these. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe_s, sizeof probe_s);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    os_socket_watch_peers(fd);
     if (addr->sockaddr.ss_family == AF_INET6) {
         /* ":8080" is for IPv4 too, whatever the system's default. */
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
