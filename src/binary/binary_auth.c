@@ -74,6 +74,8 @@ bool binary_auth__is_stranger(const struct binary_conn *c)
     return !c->known && !is_open(c);
 }
 
+const char binary_auth__denied[] = "the role of this credential does not allow this operation";
+
 struct str binary_auth__why_not(const struct binary_conn *c)
 {
     return needs_nothing(c) ? STR("this server has no password and no API key, so it accepts only "

@@ -124,23 +124,45 @@ static void replace(struct binary_claim *s)
     free(bytes);
 }
 
+/* May the client, who is known, still have what it subscribed to? Its key may have changed since.
+ */
+static enum err_code check_caller(const struct binary_claim *s, struct err *err)
+{
+    struct binary_conn *c = s->conn;
+    if (!binary_auth__may(c, BINARY_SUBSCRIBE)) {
+        return err_set(err, ERR_FORBIDDEN, "%s", binary_auth__denied);
+    }
+    if (!str_eq(s->who.ns, c->who.ns) || !str_eq(s->who.scope, c->who.scope)) {
+        return err_set(err, ERR_FORBIDDEN,
+                       "the namespace or the queues of the credential have changed: subscribe "
+                       "again");
+    }
+    return ERR_OK;
+}
+
 static void claim_done(struct engine_op *op)
 {
     struct binary_claim *s = op->data;
     struct binary_conn *c = s->conn;
+    struct err err;
     s->busy = false;
-    if (!c->closing && !binary_auth__is_known(c)) {
+    bool leaves = c->closing || c->ended;
+    if (!leaves && !binary_auth__is_known(c)) {
         binary_conn__close(c); /* its key was taken away while the claim waited */
+        leaves = true;
     }
-    if (c->closing) {
+    bool refused = !leaves && check_caller(s, &err) != ERR_OK;
+    if (leaves || refused) {
         (void)engine_give_back(c->binary->config.engine, op);
     } else {
         take_answer(s);
-        if (s->next_bytes != NULL) {
-            replace(s);
-        } else {
-            claim(s);
-        }
+    }
+    if (!leaves && s->next_bytes != NULL) {
+        replace(s);
+    } else if (refused) {
+        refuse(s, &err);
+    } else if (!leaves) {
+        claim(s);
     }
     binary_conn__settle(c);
 }
@@ -152,11 +174,21 @@ static void claim(struct binary_claim *s)
     ATTR_UNINITIALIZED struct command command;
     struct err err;
     int64_t wait_ms;
-    if (s->busy || s->credits == 0 || c->closing || binary_conn__is_full(c) || b->stopping) {
+    if (s->busy || s->credits == 0 || c->closing || c->ended || binary_conn__is_full(c) ||
+        b->stopping) {
         return;
     }
     if (!binary_auth__is_known(c)) {
         binary_conn__close(c); /* its key was taken away */
+        return;
+    }
+    if (budget_is_spent(b->config.budget)) { /* what is claimed would have to be held */
+        (void)err_set(&err, ERR_OVERLOADED, "the server has reached its memory limit for requests");
+        refuse(s, &err);
+        return;
+    }
+    if (check_caller(s, &err) != ERR_OK) {
+        refuse(s, &err);
         return;
     }
     uint32_t lease_ms = s->in.lease_ms > 0 ? s->in.lease_ms : DEFAULT_LEASE_MS;

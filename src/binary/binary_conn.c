@@ -52,7 +52,7 @@ static void process(struct binary_conn *c);
 
 bool binary_conn__is_full(const struct binary_conn *c)
 {
-    return c->out.len > BINARY_OUT_BYTES_MAX;
+    return c->out.len + c->writing_bytes > BINARY_OUT_BYTES_MAX;
 }
 
 void binary_conn__settle(struct binary_conn *c)
@@ -85,6 +85,13 @@ void binary_conn__close(struct binary_conn *c)
 
 /* Writing */
 
+/* What is written has been done: the budget counts it and does not refuse it. */
+static void release_out(struct binary_conn *c)
+{
+    buf_deinit(&c->out);
+    c->out.owed = true;
+}
+
 /* There may be room again. */
 static void go_on(struct binary_conn *c)
 {
@@ -94,11 +101,18 @@ static void go_on(struct binary_conn *c)
     binary_conn__settle(c);
 }
 
+static void forget_writing(struct binary_conn *c)
+{
+    budget_give(c->binary->config.budget, c->writing_bytes);
+    free(c->writing);
+    c->writing = NULL;
+    c->writing_bytes = 0;
+}
+
 static void written(uv_write_t *req, int status)
 {
     struct binary_conn *c = req->data;
-    free(c->writing);
-    c->writing = NULL;
+    forget_writing(c);
     if (status != 0) {
         binary_conn__close(c);
     } else {
@@ -113,12 +127,13 @@ static void send_later(struct binary_conn *c, size_t from)
     uv_buf_t bytes = uv_buf_init(NULL, (unsigned)(c->out.len - from));
     bytes.base = c->writing = malloc(bytes.len);
     CHECK(c->writing != NULL);
+    c->writing_bytes = bytes.len;
+    budget_force(c->binary->config.budget, bytes.len);
     memcpy(c->writing, c->out.ptr + from, bytes.len);
-    buf_clear(&c->out);
+    release_out(c);
     c->write.data = c;
     if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &bytes, 1, written) != 0) {
-        free(c->writing);
-        c->writing = NULL;
+        forget_writing(c);
         binary_conn__close(c);
     }
 }
@@ -148,7 +163,7 @@ static void send_out(struct binary_conn *c)
         buf_clear(&c->out);
     }
     if (c->out.cap > OUT_KEPT_BYTES) {
-        buf_deinit(&c->out);
+        release_out(c);
     }
     if (c->last) {
         binary_conn__close(c);
@@ -228,8 +243,7 @@ static void take_frame(struct binary_conn *c, const struct binary_message_head *
         size_t begin = binary_message_begin(&c->out, BINARY_PING | BINARY_ANSWER, head->number);
         binary_message_finish(&c->out, begin);
     } else if (!binary_auth__may(c, head->type)) {
-        binary_conn__error(c, head->number,
-                           STR("the role of this credential does not allow this operation"));
+        binary_conn__error(c, head->number, str_from_z(binary_auth__denied));
         binary_auth__refused(c, head->type);
     } else if (head->type == BINARY_SUBSCRIBE) {
         binary_claim__subscribe(c, head->number, payload);
@@ -259,8 +273,8 @@ static bool take_next(struct binary_conn *c, size_t *at)
 {
     struct binary_message_head head;
     struct str rest = str_from(c->in.ptr + *at, c->in.len - *at);
-    if (c->last || c->closing || c->calls >= BINARY_CALLS_MAX || binary_conn__is_full(c) ||
-        !binary_message_head(rest, &head)) {
+    if (c->last || c->ended || c->closing || c->calls >= BINARY_CALLS_MAX ||
+        binary_conn__is_full(c) || !binary_message_head(rest, &head)) {
         return false;
     }
     if (is_too_large(c, &head)) {
@@ -288,6 +302,12 @@ static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
     struct binary_conn *c = stream->data;
+    if (n == UV_EOF) { /* every whole frame was taken: while one could not be, nothing was read */
+        c->ended = true;
+        binary_claim__leave(c);
+        process(c);
+        return;
+    }
     if (n < 0) {
         binary_conn__close(c);
         return;
@@ -347,11 +367,12 @@ static void process(struct binary_conn *c)
             buf_deinit(&c->in); /* an idle connection holds nothing */
         }
     }
+    c->last = c->last || (c->ended && c->calls == 0);
     binary_conn__flush(c);
     if (c->closing) {
         return;
     }
-    bool wants = !c->last && c->calls < BINARY_CALLS_MAX && !binary_conn__is_full(c);
+    bool wants = !c->last && !c->ended && c->calls < BINARY_CALLS_MAX && !binary_conn__is_full(c);
     if (wants && !c->reading) {
         CHECK(uv_read_start((uv_stream_t *)&c->tcp, alloc_cb, read_cb) == 0);
     } else if (!wants && c->reading) {
@@ -380,7 +401,9 @@ void binary_conn__accept(struct binary *b)
     c->binary = b;
     buf_init(&c->in, BINARY_MESSAGE_BYTES_MAX + BINARY_MESSAGE_HEAD + READ_BYTES);
     buf_set_budget(&c->in, b->config.budget);
-    buf_init(&c->out, SIZE_MAX / 2);   /* bounded by BINARY_OUT_BYTES_MAX and what is under way */
+    buf_init(&c->out, SIZE_MAX / 2); /* bounded by BINARY_OUT_BYTES_MAX and what is under way */
+    buf_set_budget(&c->out, b->config.budget);
+    release_out(c);
     buf_init(&c->texts, SIZE_MAX / 2); /* as long as the record of the key */
     c->tcp.data = c;
     c->timer.data = c;

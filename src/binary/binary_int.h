@@ -77,12 +77,14 @@ struct binary_conn {
     bool closing;     /* the socket is */
     bool closed;
     bool reading, last; /* last: ends when what is written has left */
+    bool ended;         /* the client sends no more: it gets the answers that it waits for */
     bool was_stranger;  /* the timer is that of authentication */
     unsigned calls;     /* under way */
     struct buf in;
     struct buf out; /* waits for the write that is under way */
     uv_write_t write;
     char *writing;                        /* its bytes; NULL: none */
+    size_t writing_bytes;                 /* which are the budget's */
     struct binary_held *held, *held_last; /* the newest first */
     size_t held_count;
     /* what it has subscribed to */
@@ -109,6 +111,7 @@ bool binary_auth__is_known(struct binary_conn *c);                /* and may sta
 bool binary_auth__is_stranger(const struct binary_conn *c);
 struct str binary_auth__why_not(const struct binary_conn *c);   /* for one that is not known */
 bool binary_auth__may(struct binary_conn *c, uint8_t type);     /* send such a frame */
+extern const char binary_auth__denied[];                        /* for one that may not */
 void binary_auth__refused(struct binary_conn *c, uint8_t type); /* it was, for such a frame */
 uint8_t binary_auth__role(const struct binary_conn *c);         /* as a number on the wire */
 /* With texts in the arena. */

@@ -6,7 +6,7 @@ import struct
 import time
 import unittest
 
-from harness import PATIENCE_S, Server, own_address, unique, wait_until
+from harness import PATIENCE_S, Server, metric, own_address, unique, wait_until
 from test_cluster import Cluster
 
 ENQUEUE, SUBSCRIBE, ACK, PING, AUTH, HEARTBEAT, FAIL, CANCELLED, BULK = 1, 2, 3, 4, 5, 6, 7, 8, 0x14
@@ -252,7 +252,7 @@ class Work(BinaryTest):
         queue, worker, payload = unique("q"), self.connect(), json.dumps("x" * 60_000)
         for _ in range(10):
             self.api.enqueue_batch([{"queue": queue, "payload": json.loads(payload)}] * 50)
-        worker.send(SUBSCRIBE, subscribe(queue, 500))
+        worker.send(SUBSCRIBE, subscribe(queue, 500, lease_ms=3600_000))
         wait_until(lambda: self.api.queue(queue)["active"] > 0, "jobs to be claimed")
         got = []
         while len(got) < 500:
@@ -261,6 +261,52 @@ class Work(BinaryTest):
             got += jobs_of(jobs)
         self.assertEqual(len({one["id"] for one in got}), 500)
         self.assertTrue(all(one["payload"] == payload for one in got))
+
+    def test_who_does_not_read_gets_no_more(self):
+        """What waits for it is counted in the memory of requests, and it is given nothing on top."""
+        queue, worker, other = unique("q"), self.connect(), self.connect()
+        for _ in range(5):
+            self.api.enqueue_batch([{"queue": queue, "payload": "x" * 250_000}] * 60)
+        worker.send(SUBSCRIBE, subscribe(queue, 500, lease_ms=3600_000))
+        wait_until(lambda: self.api.queue(queue)["active"] > 0, "jobs to be claimed")
+        claimed = self.api.queue(queue)["active"]
+        self.assertLess(claimed, 100)
+        self.assertGreater(metric(self.api, "corvo_request_memory_bytes"), 2 << 20)
+        for _ in range(20):
+            worker.send(SUBSCRIBE, subscribe(queue, 500, lease_ms=3600_000))
+            self.assertEqual(other.ask(PING), b"")
+            self.api.enqueue(queue)
+        self.assertEqual(self.api.queue(queue)["active"], claimed)
+        got = []
+        while len(got) < 320:
+            got += jobs_of(worker.next()[2])
+        self.assertEqual(len({one["id"] for one in got}), 320)
+        wait_until(lambda: metric(self.api, "corvo_request_memory_bytes") < 10 << 20, "the memory to come back")
+
+    def test_who_sends_no_more_gets_its_answers_and_no_job(self):
+        queue, worker = unique("q"), self.connect()
+        worker.send(SUBSCRIBE, subscribe(queue, 5))
+        numbers = {worker.send(ENQUEUE, enqueue(job(unique("other")))) for _ in range(100)}
+        worker.socket.sendall(frame(PING, 0)[:-1])
+        worker.socket.shutdown(socket.SHUT_WR)
+        answers = []
+        while (answer := worker.next()) is not None:
+            answers.append(answer)
+        self.assertEqual({number for kind, number, payload in answers if payload == b"\1\0\0"}, numbers)
+        job_id = self.api.enqueue(queue)
+        self.assertEqual(self.api.fetch(queue)["job_id"], job_id)
+
+    def test_a_host_that_vanishes_is_noticed(self):
+        """Its sockets are watched by the system."""
+        worker = self.connect()
+        worker.ask(PING)
+        ours, theirs = (f":{sock[1]:04X}" for sock in (worker.socket.getpeername(), worker.socket.getsockname()))
+
+        def timer():
+            with open("/proc/self/net/tcp", encoding="ascii") as table:
+                return next(line.split()[5][:2] for line in table
+                            if line.split()[1].endswith(ours) and line.split()[2].endswith(theirs))
+        wait_until(lambda: timer() == "02", "the timer that asks the peer")
 
     def test_what_was_claimed_for_nobody_goes_back(self):
         queue, worker = unique("q"), self.connect()

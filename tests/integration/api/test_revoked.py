@@ -178,13 +178,46 @@ class Work(RevokedTest):
         again = self.api.fetch(self.queue)
         self.assertEqual((again["job_id"], again["attempt"]), (job, 1))
 
-    def test_a_binary_subscription_gets_no_job(self):
-        secret, key_hash = self.key("worker")
+    def subscribed(self, secret):
+        """A binary worker whose claim waits."""
         waiting, worker = self.api.fetches_waiting(), test_binary.Client(self.server)
         self.addCleanup(worker.close)
         self.assertEqual(worker.ask(test_binary.AUTH, test_binary.text(secret))[:1], b"\0")
-        worker.send(test_binary.SUBSCRIBE, test_binary.subscribe(self.queue, 1))
+        worker.send(test_binary.SUBSCRIBE, test_binary.subscribe(self.queue, 5))
         wait_until(lambda: self.api.fetches_waiting() == waiting + 1, "the claim to wait")
+        return worker
+
+    def test_a_binary_subscription_of_a_changed_key_gets_no_job(self):
+        moved = "the namespace or the queues of the credential have changed: subscribe again"
+        for change, why in (({"role": "readonly"}, "the role of this credential does not allow this operation"),
+                            ({"namespace": "acme"}, moved), ({"queue_scope": "other.*"}, moved)):
+            with self.subTest(change):
+                self.queue = unique("q")
+                secret, _ = self.key("worker")
+                worker = self.subscribed(secret)
+                self.change(secret, **{"role": "worker", **change})
+                job = self.api.enqueue(self.queue)
+                self.assertEqual(worker.next(), (test_binary.ERROR, 2, why.encode()))
+                again = self.api.fetch(self.queue)
+                self.assertEqual((again["job_id"], again["attempt"]), (job, 1))
+
+    def test_another_credential_has_subscriptions_of_its_own(self):
+        first, _ = self.key("worker")
+        second, _ = self.key("worker", namespace="acme")
+        worker = self.subscribed(first)
+        self.assertEqual(worker.ask(test_binary.AUTH, test_binary.text(second))[:1], b"\0")
+        worker.send(test_binary.SUBSCRIBE, test_binary.subscribe(self.queue, 1))
+        self.assertEqual(worker.ask(test_binary.PING), b"")
+        self.api.enqueue(self.queue)
+        mine = self.server.client(**{"X-API-Key": second}).enqueue(self.queue)
+        kind, number, payload = worker.next()
+        self.assertEqual((kind, number), (test_binary.JOBS, 4))
+        self.assertEqual([(one["id"], one["queue"]) for one in test_binary.jobs_of(payload)], [(mine, self.queue)])
+        self.assertEqual(self.api.queue(self.queue)["pending"], 1)
+
+    def test_a_binary_subscription_gets_no_job(self):
+        secret, key_hash = self.key("worker")
+        worker = self.subscribed(secret)
         self.delete(key_hash)
         job = self.api.enqueue(self.queue)
         self.assertIsNone(worker.next())
