@@ -144,6 +144,8 @@ struct job {
     struct str chain_config;
     struct str hold_reason;
     struct id schedule_id;
+    struct id joined; /* an id made when an operator last brought it into its queue or back into
+                         line, or a backup did; none: nobody has */
     bool is_agent;
     struct job_agent agent;
     struct str waits_for; /* ids of unmet dependencies, ID_BYTES each */

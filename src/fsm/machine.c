@@ -156,6 +156,7 @@ static enum err_code load(struct machine *m, const struct machine_hooks *hooks, 
     spaces__load(m);
     queues__load(m);
     locks__load(m);
+    promises__load(m);
     replies__load(m);
     operations__load(m);
     batches__load(m);
@@ -211,6 +212,7 @@ static void memory_deinit(struct machine *m)
     replies__close(m);
     operations__close(m);
     locks__close(m);
+    promises__close(m);
     dependencies__close(m);
     push_lines__close(m);
     marks_deinit(&m->names);

@@ -149,6 +149,7 @@ struct machine {
     struct queue *moved_queues;
     struct map locks;
     struct heap lock_expiry;
+    struct map promises; /* jobs that removals leave: promises.c */
     struct map replies;
     struct heap reply_expiry;
     uint64_t reply_bytes;

@@ -198,6 +198,7 @@ static const struct {
     {STORE_KIND_SCHEDULE, "of a schedule", is_schedule},
     {STORE_KIND_THROTTLE, "of a throttle", is_number},
     {STORE_KIND_AUDIT, "of the audit log", is_audit},
+    {STORE_KIND_PROMISE, "of a promised job", is_job_id},
     {STORE_KIND_WORKER, "of a worker", is_worker},
 };
 

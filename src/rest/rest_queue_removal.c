@@ -7,7 +7,7 @@
  * or async=true) and gets 202 with the operation, which it can follow or cancel.
  *
  * Only jobs that existed when the request was applied are removed. What is enqueued meanwhile
- * stays, and a queue that has such jobs in the end stays, too, without its settings.
+ * stays, and a queue that has such jobs in the end stays, too, with its settings.
  */
 #include "base/check.h"
 #include "rest/rest_bulk_int.h"

@@ -115,6 +115,7 @@ enum {
     STORE_KIND_SCHEDULE = 's',
     STORE_KIND_THROTTLE = 't',
     STORE_KIND_AUDIT = 'u',
+    STORE_KIND_PROMISE = 'v', /* a job that somebody was told of, which a removal leaves */
     STORE_KIND_WORKER = 'w',
 };
 

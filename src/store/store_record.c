@@ -18,6 +18,7 @@ enum {
     BATCH_OWNED_VERSION = 2,
     BATCH_TOLD_VERSION = 3,
     QUEUE_NAMED_VERSION = 2,
+    QUEUE_REMOVAL_VERSION = 3,
     SCHEDULE_PUSH_VERSION = 2,
     WORKER_NAMED_VERSION = 2,
     WEBHOOK_SCOPE_VERSION = 2
@@ -44,8 +45,10 @@ static struct unpack begin(struct str value)
 
 void store_record_encode_queue(const struct store_queue *q, struct buf *out)
 {
-    bool named = (q->timed_out | q->lost_total | q->recurring) != 0 || q->last_ended_at.ns != 0;
-    pack_u8(out, named ? QUEUE_NAMED_VERSION : RECORD_VERSION);
+    bool removal = !id_is_none(q->removal);
+    bool named =
+        removal || (q->timed_out | q->lost_total | q->recurring) != 0 || q->last_ended_at.ns != 0;
+    pack_u8(out, removal ? QUEUE_REMOVAL_VERSION : named ? QUEUE_NAMED_VERSION : RECORD_VERSION);
     pack_u8(out, q->paused ? 1 : 0);
     pack_u32(out, q->max_concurrency);
     pack_u32(out, q->throttle_rate);
@@ -62,12 +65,18 @@ void store_record_encode_queue(const struct store_queue *q, struct buf *out)
         pack_u64(out, q->lost_total);
         pack_u64(out, q->recurring);
     }
+    if (removal) {
+        buf_add(out, q->removal.b, ID_BYTES);
+    }
 }
 
 bool store_record_decode_queue(struct str value, struct store_queue *out)
 {
-    bool named;
-    struct unpack u = begin_either(value, QUEUE_NAMED_VERSION, &named);
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
+    bool named = version >= QUEUE_NAMED_VERSION;
+    bool removal = version == QUEUE_REMOVAL_VERSION;
+    u.bad |= version < RECORD_VERSION || version > QUEUE_REMOVAL_VERSION;
     out->paused = unpack_bool(&u);
     out->max_concurrency = unpack_u32(&u);
     out->throttle_rate = unpack_u32(&u);
@@ -82,7 +91,8 @@ bool store_record_decode_queue(struct str value, struct store_queue *out)
     out->last_ended_at.ns = named ? unpack_i64(&u) : 0;
     out->lost_total = named ? unpack_u64(&u) : 0;
     out->recurring = named ? unpack_u64(&u) : 0;
-    return unpack_done(&u);
+    out->removal = removal ? id_unpack(&u) : ID_NONE;
+    return unpack_done(&u) && removal == !id_is_none(out->removal);
 }
 
 void store_record_encode_lock(const struct store_lock *l, struct buf *out)

@@ -75,6 +75,7 @@ void samples_same_job(const struct job *got, const struct job *want)
     same_id(got->id, want->id);
     same_id(got->batch_id, want->batch_id);
     same_id(got->schedule_id, want->schedule_id);
+    same_id(got->joined, want->joined);
     same_numbers(got, want);
     same_agent(got, want);
     expect_str(got->queue, want->queue);
@@ -113,6 +114,7 @@ void samples_same_queue(const struct store_queue *got, const struct store_queue 
     assert_int_equal(got->last_ended_at.ns, want->last_ended_at.ns);
     assert_int_equal(got->lost_total, want->lost_total);
     assert_int_equal(got->recurring, want->recurring);
+    same_id(got->removal, want->removal);
 }
 
 void samples_same_lock(const struct store_lock *got, const struct store_lock *want)

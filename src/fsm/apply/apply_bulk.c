@@ -6,7 +6,8 @@
  * comes next is taken: after a crash nothing is done twice and nothing is left out.
  *
  * Ids are written once, as lists of a chunk each behind the record, and a list goes with its step.
- * A filter means the jobs that existed when the operation was made: those with smaller ids.
+ * A filter means the jobs that existed when the operation was made: those with smaller ids that
+ * nobody has moved or brought back into line since.
  */
 #include <stdlib.h>
 
@@ -266,6 +267,9 @@ void apply_bulk_queue(struct machine *m, const struct command *command, struct r
         if (known && deleting) {
             apply_queue__begin_delete(m, q);
         }
+        if (known) {
+            queues__note_removal(m, q, id);
+        }
     }
     struct bulk *b = bulk_new(m, id, &rec);
     m->bulk_puts++;
@@ -331,6 +335,7 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
                                 .queue = b->rec.queue,
                                 .reason = b->rec.reason,
                                 .fit = b->rec.fit,
+                                .until = b->rec.lists == 0 ? b->id : ID_NONE,
                                 .ids = c->ids,
                                 .count = c->count};
     apply_jobs__each(m, &jobs, b->rec.ns, r);

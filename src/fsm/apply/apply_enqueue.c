@@ -36,6 +36,7 @@ static void create(struct machine *m, struct command_new *new, struct batch *bat
     const struct lock *taken =
         j->unique_key.len == 0 ? NULL : locks__running(m, j->queue, j->unique_key);
     if (taken != NULL) {
+        promises__make(m, taken->job, j->queue);
         *item = (struct result_item){.id = taken->job, .status = RESULT_DUPLICATE};
         return;
     }

@@ -18,6 +18,7 @@ static void back_in_line(struct machine *m, struct job *j, enum store_family was
     j->scheduled_at = WALL_NONE;
     j->hold_reason = STR_EMPTY;
     jobs__clear_claim(j);
+    jobs__join(m, j);
     jobs__write(m, j, was_in);
 }
 
@@ -167,6 +168,7 @@ static bool do_move(struct machine *m, const struct command_jobs *c, struct job 
         j->attempt = j->state == JOB_ACTIVE ? 1 : 0; /* the one that is running counts */
         jobs__forget_end(j); /* what was answered then cannot be told again */
     }
+    jobs__join(m, j);
     jobs__write(m, j, was_in);
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_MOVED,
                                               .job = j->id,
@@ -242,7 +244,8 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
             jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
         /* One that has left the filter since is as one in another state: somebody else has done
          * something to it, and was told so. */
-        bool fits = found && job_fit_has(&cj->fit, &j);
+        bool fits = found && job_fit_has(&cj->fit, &j) &&
+                    (id_is_none(cj->until) || id_cmp(j.joined, cj->until) < 0);
         enum job_state before = found ? j.state : JOB_SCHEDULED;
         if (fits && actions[cj->action](m, cj, &j, family, r)) {
             r->affected++;

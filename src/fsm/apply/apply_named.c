@@ -238,6 +238,8 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
         r->items[0] = (struct result_item){.id = id, .status = RESULT_DUPLICATE};
         if (known.definition != j->definition) {
             entry__refuse(m, r, ERR_CONFLICT, "Job already exists");
+        } else {
+            promises__make(m, id, j->queue);
         }
         return;
     }

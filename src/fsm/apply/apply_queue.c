@@ -3,8 +3,8 @@
  *
  * Clearing and deleting may meet millions of jobs, so they go in steps, in the order of ids, over
  * the jobs that existed when the first step was applied. Other traffic runs in between. Whatever is
- * enqueued meanwhile stays, and with it the queue and its settings: a queue that is paused hands
- * out none of the jobs that wait for their end.
+ * enqueued, moved in or brought back into line meanwhile stays, and with it the queue and its
+ * settings: a queue that is paused hands out none of the jobs that wait for their end.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -50,6 +50,12 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
             l->state == JOB_SCHEDULED);
 }
 
+/* Did the job come after the removal began, though its id is older, or did somebody rely on it? */
+static bool is_later(const struct machine *m, const struct job *j, struct id until)
+{
+    return id_cmp(j->joined, until) > 0 || id_cmp(promises__since(m, j->id), until) > 0;
+}
+
 /* To the next job that existed when the first step was applied, from where the walk is. Younger
  * ones are passed over in one go. Ids behind the present were restored with a wrong clock in them:
  * such a job is in nobody's way to be removed. False at the end. */
@@ -90,7 +96,7 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         enum store_family in;
         /* The document that was walked over may be older than this entry: look where it is now. */
         if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in) &&
-            str_eq(j.queue, q->node.key)) {
+            str_eq(j.queue, q->node.key) && !is_later(m, &j, until)) {
             job_end__removed(m, &j, in);
             r->affected++;
         }
@@ -140,7 +146,9 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
         r->in_done = true;
         r->cursor = ID_NONE;
     }
-    if (!r->more) {
+    if (r->more) {
+        queues__note_removal(m, q, until);
+    } else {
         tell(m, deleting ? STORE_EVENT_QUEUE_DELETED : STORE_EVENT_QUEUE_CLEARED, q);
         if (deleting && is_empty(q)) {
             queues__drop_throttle(m, q);

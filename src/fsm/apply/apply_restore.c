@@ -44,6 +44,8 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
     }
     bool over = job_state_is_terminal(j.state);
     j.version = 0;
+    j.joined = ID_NONE;
+    jobs__join(m, &j);
     jobs__forget_end(&j);
     if (!over && j.waits_for.len > 0) {
         (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */

@@ -171,6 +171,7 @@ static void run(struct machine *m, const struct schedule *s, struct result *r)
     const struct lock *taken =
         j.unique_key.len == 0 ? NULL : locks__running(m, j.queue, j.unique_key);
     if (taken != NULL) {
+        promises__make(m, taken->job, j.queue);
         r->id = taken->job;
         return;
     }

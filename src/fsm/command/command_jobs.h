@@ -36,6 +36,8 @@ struct command_jobs {
     struct job_fit fit; /* jobs that do not match are skipped; only if lenient */
     struct id *ids;
     size_t count;
+    /* not part of the bytes */
+    struct id until; /* jobs that were brought back into line or moved later are passed over */
 };
 
 /* Selects jobs by filter or by ids. The jobs that match a filter are found step by step. */

@@ -118,6 +118,18 @@ void jobs__forget_end(struct job *j)
     j->fail_ended_at = WALL_NONE;
 }
 
+struct id jobs__last_id(const struct machine *m)
+{
+    return id_make(m->now, m->index, UINT32_MAX);
+}
+
+void jobs__join(const struct machine *m, struct job *j)
+{
+    if (m->entry_version >= COMMAND_ENTRY_EXACT) {
+        j->joined = jobs__last_id(m);
+    }
+}
+
 void jobs__emit_event(struct machine *m, const struct store_event *e)
 {
     throughput_add_event(&m->throughput, e->type);
@@ -457,6 +469,7 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
     store_rows_remove(&m->store, j);
     store_docs_remove(m->store.docs, was_in, j->id);
     dependencies__removed(m, j->id);
+    promises__removed(m, j->id);
     note_changed(m, j);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Parts_int: locks, stored replies, chains, dependencies and workers, for the files that apply
- * commands. A part of apply_int.h.
+ * Parts_int: locks, promises, stored replies, chains, dependencies and workers, for the files that
+ * apply commands. A part of apply_int.h.
  */
 #pragma once
 
@@ -30,6 +30,25 @@ void locks__restore(struct machine *m, const struct job *j, struct wall until);
 void locks__expire(struct machine *m, unsigned limit);
 void locks__load(struct machine *m);
 void locks__close(struct machine *m);
+
+/* jobs.c, promises.c: what came later than something that goes on in steps */
+
+/* Later than all ids of the entry: of what came to be in it, it is not known whether it came before
+ * or after. */
+struct id jobs__last_id(const struct machine *m);
+
+/* An operator or a backup brings j into its queue or back into line. Operations on many jobs that
+ * began before leave it, as they leave a new one. */
+void jobs__join(const struct machine *m, struct job *j);
+
+/* A request to the queue is answered with this job, which clears and deletes of the queue that have
+ * begun do not remove. */
+void promises__make(struct machine *m, struct id job, struct str queue);
+/* An id made at the last such answer; none: there was none that matters. */
+struct id promises__since(const struct machine *m, struct id job);
+void promises__removed(struct machine *m, struct id job);
+void promises__load(struct machine *m);
+void promises__close(struct machine *m);
 
 /* operations.c */
 

@@ -83,6 +83,14 @@ void queues__touch(struct machine *m, struct queue *q)
     }
 }
 
+void queues__note_removal(struct machine *m, struct queue *q, struct id until)
+{
+    if (m->entry_version >= COMMAND_ENTRY_EXACT && id_cmp(until, q->rec.removal) > 0) {
+        q->rec.removal = until;
+        queues__touch(m, q);
+    }
+}
+
 static struct priority_line *need_priority_line(struct queue *q, uint8_t priority)
 {
     unsigned at = 0;

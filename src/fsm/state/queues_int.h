@@ -9,6 +9,8 @@
 struct queue *queues__find(const struct machine *m, struct str name);
 struct queue *queues__need(struct machine *m, struct str name); /* created if it does not exist */
 void queues__touch(struct machine *m, struct queue *q); /* write its record with this entry */
+/* A clear or delete of all jobs with smaller ids goes on after this entry. */
+void queues__note_removal(struct machine *m, struct queue *q, struct id until);
 /* A pending job: stand adds it to the end of its line; wait counts it without a line, because it
  * waits for other jobs; leave removes it. */
 void queues__stand(struct machine *m, struct queue *q, struct live_job *l);

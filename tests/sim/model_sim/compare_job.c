@@ -25,7 +25,7 @@ static const struct compare_field job_fields[] = {
     FIELD(STR, hostname), FIELD(STR, tags), FIELD(STR, progress), FIELD(STR, checkpoint),
     FIELD(STR, result), FIELD(STR, parent_id), FIELD(STR, chain_id), FIELD(I32, chain_step),
     FIELD(BOOL, has_chain_step), FIELD(STR, chain_config), FIELD(STR, hold_reason),
-    FIELD(ID, schedule_id), FIELD(BOOL, is_agent), FIELD(I64, agent.max_iterations),
+    FIELD(ID, schedule_id), FIELD(ID, joined), FIELD(BOOL, is_agent), FIELD(I64, agent.max_iterations),
     FIELD(I64, agent.max_cost_nusd), FIELD(I64, agent.timeout_ms), FIELD(STR, agent.timeout),
     FIELD(I64, agent.iteration), FIELD(I64, agent.total_cost_nusd), FIELD(IDS, waits_for),
     FIELD(U32, error_count), FIELD(U32, iteration_count), FIELD(U32, usage_count),

@@ -157,6 +157,9 @@ void generate_manage_empty(struct generate *g, struct command *out)
     }
     c->name = generate_pick_chance(g, 95) ? generate_pick_queue(g) : STR("nobody");
     c->action = generate_pick_chance(g, 60) ? COMMAND_QUEUE_CLEAR : COMMAND_QUEUE_DELETE;
+    if (generate_pick_chance(g, 40)) { /* one that began when this job came, and took its time */
+        c->until = generate_pick_id(g, GENERATE_ANY);
+    }
 }
 
 void generate_manage_tick(struct generate *g, struct command *out)

@@ -55,6 +55,7 @@ struct model_job {
     bool has_body;         /* its document is stored in two parts */
     bool hears;            /* it is over, and is told when what it waited for completes */
     uint64_t claimed_from; /* its place before the last claim */
+    struct id promised;    /* when somebody was last told of it instead of a job of his own */
 };
 
 struct model_queue {
@@ -65,6 +66,7 @@ struct model_queue {
     int64_t window_ms;
     struct wall created_at;
     uint64_t failures;
+    struct id removal;   /* what came before may be on the way of a clear or delete */
     struct wall *claims; /* when jobs were claimed since the throttle was set */
     size_t claim_count, claim_cap;
 };

@@ -64,6 +64,7 @@ static void retry(struct model *m, struct model_job *j, bool keep_attempt)
     j->doc.scheduled_at = (struct wall){0};
     j->doc.hold_reason = STR_EMPTY;
     model_job_clear_worker(j);
+    model_job_join(m, j);
     model_job_to_state(m, j, JOB_PENDING);
     (void)model_event(m, STORE_EVENT_RETRIED, &j->doc);
 }
@@ -101,6 +102,7 @@ static void approve(struct model *m, struct model_job *j)
     j->doc.hold_reason = STR_EMPTY;
     j->doc.scheduled_at = (struct wall){0};
     model_job_clear_worker(j);
+    model_job_join(m, j);
     model_job_to_state(m, j, JOB_PENDING);
     (void)model_event(m, STORE_EVENT_APPROVED, &j->doc);
 }
@@ -129,6 +131,7 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
         j->doc.ended = JOB_ENDED_NOT; /* free: and what failed before is forgotten */
         j->doc.fail_ended_at = (struct wall){0};
     }
+    model_job_join(m, j);
     model_job_to_state(m, j, j->doc.state);
     struct store_event *e = model_event(m, STORE_EVENT_MOVED, &j->doc);
     if (e != NULL) {
@@ -200,7 +203,9 @@ void model_action(struct model *m, const struct command_jobs *c, struct result *
                 model_refuse(out, ERR_NOT_FOUND);
                 return;
             }
-        } else if (still_meant(&c->fit, &j->doc) && applies(c->action, j->doc.state)) {
+        } else if (still_meant(&c->fit, &j->doc) &&
+                   (id_is_none(c->until) || id_cmp(j->doc.joined, c->until) < 0) &&
+                   applies(c->action, j->doc.state)) {
             out->state = j->doc.state;
             out->affected++;
             act(m, j, c);

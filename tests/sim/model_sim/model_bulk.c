@@ -120,6 +120,7 @@ void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct 
                                         .priority = r->priority,
                                         .queue = r->queue,
                                         .fit = r->fit,
+                                        .until = r->lists == 0 ? b->id : ID_NONE,
                                         .ids = c->ids,
                                         .count = count},
                  out);

@@ -55,6 +55,7 @@ static struct result_item enqueue_one(struct model *m, const struct command_new 
     const struct model_lock *lock =
         n->job.unique_key.len > 0 ? model_lock_find(m, n->job.queue, n->job.unique_key) : NULL;
     if (lock != NULL) {
+        model_job_promise(m, lock->job);
         return (struct result_item){.id = lock->job, .status = RESULT_DUPLICATE};
     }
     struct job like = n->job;

@@ -50,6 +50,11 @@ uint32_t model_job_satisfy_owed(struct model *m);
 /* It runs again. */
 void model_job_owes_nothing(struct model *m, struct id id);
 
+/* A clear, a delete or an operation by filter that began before leaves it from now on. */
+void model_job_join(const struct model *m, struct model_job *j);
+/* Somebody is told that it is what he wanted: clears and deletes that began before leave it. */
+void model_job_promise(struct model *m, struct id id);
+
 /* model_lock.c: unique keys */
 struct model_lock *model_lock_find(struct model *m, struct str queue, struct str key);
 void model_lock_set(struct model *m, const struct model_job *j);

@@ -10,6 +10,28 @@
 #include "sim/model_sim/model_int.h"
 
 /* Only what a job is asked to be is taken over; the rest is how every job begins. */
+/* The end of the entry. */
+static struct id last_id(const struct model *m)
+{
+    return id_make(m->now, m->index, UINT32_MAX);
+}
+
+void model_job_join(const struct model *m, struct model_job *j)
+{
+    if (m->version >= COMMAND_ENTRY_EXACT) {
+        j->doc.joined = last_id(m);
+    }
+}
+
+void model_job_promise(struct model *m, struct id id)
+{
+    struct model_job *j = model_find_job(m, id);
+    const struct model_queue *q = j == NULL ? NULL : model_find_queue(m, j->doc.queue);
+    if (q != NULL && m->version >= COMMAND_ENTRY_EXACT && id_cmp(id, q->removal) < 0) {
+        j->promised = last_id(m);
+    }
+}
+
 struct model_job *model_job_create(struct model *m, const struct job *like)
 {
     struct model_job *j = model_alloc(m, sizeof *j);

@@ -50,6 +50,12 @@ static bool is_meant(const struct model *m, const struct model_job *j,
            (c->action == COMMAND_QUEUE_DELETE && !job_state_is_terminal(j->doc.state));
 }
 
+/* What came after the first step, though its id is older, and what somebody was told of. */
+static bool is_later(const struct model_job *j, struct id until)
+{
+    return id_cmp(j->doc.joined, until) > 0 || id_cmp(j->promised, until) > 0;
+}
+
 /* Free: jobs go in steps, by their ids, first those that are not over; what came to be, came back
  * to life or (when it is over) changed its queue in the entry of the step is left alone. True when
  * the step was the last of its kind. */
@@ -67,7 +73,7 @@ static bool remove_some(struct model *m, const struct command_queue *c, struct r
             (m->reach != NULL && id_eq(m->reach->got->cursor, j->doc.id))) {
             out->cursor = j->doc.id;
             end = false;
-        } else if (is_meant(m, j, c)) {
+        } else if (is_meant(m, j, c) && !is_later(j, out->until)) {
             model_job_delete(m, j);
             out->affected++;
         }
@@ -76,10 +82,20 @@ static bool remove_some(struct model *m, const struct command_queue *c, struct r
     return end;
 }
 
-static void clear_queue(struct model *m, const struct command_queue *c, struct result *out)
+static void note_removal(const struct model *m, struct model_queue *q, struct id until)
+{
+    if (m->version >= COMMAND_ENTRY_EXACT && id_cmp(until, q->removal) > 0) {
+        q->removal = until;
+    }
+}
+
+static void clear_queue(struct model *m, struct model_queue *q, const struct command_queue *c,
+                        struct result *out)
 {
     out->more = !remove_some(m, c, out);
-    if (!out->more) {
+    if (out->more) {
+        note_removal(m, q, out->until);
+    } else {
         model_event_queue(m, STORE_EVENT_QUEUE_CLEARED, c->name);
     }
 }
@@ -111,6 +127,7 @@ static void delete_queue(struct model *m, struct model_queue *q, const struct co
         out->in_done = true;
     }
     if (out->more) {
+        note_removal(m, q, out->until);
         return;
     }
     model_event_queue(m, STORE_EVENT_QUEUE_DELETED, c->name);
@@ -148,7 +165,7 @@ void model_queue_change(struct model *m, const struct command_queue *c, struct r
         break;
     case COMMAND_QUEUE_CLEAR:
         out->until = bound(m, c);
-        clear_queue(m, c, out);
+        clear_queue(m, q, c, out);
         break;
     case COMMAND_QUEUE_DELETE:
         out->until = bound(m, c);

@@ -74,6 +74,7 @@ static void run(struct model *m, const struct model_schedule *s, struct result *
     struct str key = s->record.unique_key;
     const struct model_lock *lock = key.len == 0 ? NULL : model_lock_find(m, s->record.queue, key);
     if (lock != NULL) {
+        model_job_promise(m, lock->job);
         out->id = lock->job;
         return;
     }

@@ -428,6 +428,153 @@ static void queue__that_is_not_there_is_done_at_once(void **state)
     assert_int_equal(bulk(k, id).affected, 0);
 }
 
+/* Begin in the background, whatever there is to do. */
+static struct id begin_queue(struct kit *k, enum command_queue_action action, const char *name)
+{
+    return put_queue(k, &(struct command_bulk_queue){.action = action, .name = str_from_z(name)});
+}
+
+static void move(struct kit *k, struct id id, const char *queue)
+{
+    struct command c = kit_action(COMMAND_JOB_MOVE, &id);
+    c.jobs.queue = str_from_z(queue);
+    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+}
+
+static struct id dead_job(struct kit *k, const char *queue)
+{
+    struct job j = kit_template(queue, "{}");
+    j.max_retries = 1;
+    struct id id = kit_enqueue_job(k, &j);
+    assert_true(id_eq(kit_claim(k, queue), id));
+    assert_int_equal(kit_fail(k, id, "no")->code, ERR_OK);
+    kit_expect_state(k, id, JOB_DEAD);
+    return id;
+}
+
+static void queue__keeps_what_came_to_it_after_the_beginning(void **state)
+{
+    struct kit *k = *state;
+    static const enum command_queue_action actions[] = {COMMAND_QUEUE_CLEAR, COMMAND_QUEUE_DELETE};
+    for (unsigned i = 0; i < COUNT_OF(actions); i++) {
+        const char *name = kit_name(k);
+        struct id dead = dead_job(k, name);
+        struct id completed = kit_active(k, name);
+        (void)kit_ack(k, completed);
+        struct id held = kit_enqueue(k, name, "{}");
+        (void)kit_do(k, COMMAND_JOB_HOLD, held);
+        struct id elsewhere = kit_job_in(k, JOB_SCHEDULED);
+        struct id early = kit_job_in(k, JOB_PENDING);
+        struct id old = kit_enqueue(k, name, "{}");
+        move(k, early, name);
+        struct id id = begin_queue(k, actions[i], name);
+        move(k, elsewhere, name);
+        (void)kit_do(k, COMMAND_JOB_RETRY, dead);
+        (void)kit_do(k, COMMAND_JOB_RETRY, completed);
+        (void)kit_do(k, COMMAND_JOB_APPROVE, held);
+        kit_reopen(k);
+        (void)run_queue(k, id);
+        assert_false(kit_has(k, old));
+        assert_false(kit_has(k, early));
+        kit_expect_state(k, elsewhere, JOB_SCHEDULED);
+        kit_expect_state(k, dead, JOB_PENDING);
+        kit_expect_state(k, completed, JOB_PENDING);
+        kit_expect_state(k, held, JOB_PENDING);
+        /* The next one means them. */
+        (void)run_queue(k, begin_queue(k, actions[i], name));
+        assert_false(kit_has(k, elsewhere));
+        assert_false(kit_has(k, dead));
+    }
+}
+
+/* A queue command's own steps, and a job that is over and comes in from another queue. */
+static void queue__keeps_what_is_over_and_came_later(void **state)
+{
+    struct kit *k = *state;
+    const char *name = kit_name(k);
+    struct id own = dead_job(k, name);
+    struct id other = dead_job(k, kit_name(k));
+    struct command_queue c = {.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)};
+    const struct result *r = kit_queue_with(k, &c);
+    assert_true(r->more);
+    c.cursor = r->cursor;
+    c.until = r->until;
+    c.in_done = r->in_done;
+    move(k, other, name);
+    assert_false(kit_queue_with(k, &c)->more);
+    assert_false(kit_has(k, own));
+    kit_expect_state(k, other, JOB_DEAD);
+}
+
+static struct result_item enqueue_unique(struct kit *k, const char *queue, int64_t period_s)
+{
+    struct command_new new = {.job = kit_template(queue, "{}")};
+    new.job.unique_key = STR("key");
+    new.job.unique_period_s = period_s;
+    struct command c = kit_enqueue_command(&new, 1);
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    return r->items[0];
+}
+
+/* Whoever was told that a job holds the key does not come again with another one. */
+static void queue__keeps_the_job_that_an_enqueue_was_told_of(void **state)
+{
+    struct kit *k = *state;
+    static const enum command_queue_action actions[] = {COMMAND_QUEUE_CLEAR, COMMAND_QUEUE_DELETE};
+    for (unsigned i = 0; i < COUNT_OF(actions); i++) {
+        const char *name = kit_name(k);
+        struct id holder = enqueue_unique(k, name, 1).id;
+        struct id other = kit_enqueue(k, name, "{}");
+        struct id id = begin_queue(k, actions[i], name);
+        struct result_item told = enqueue_unique(k, name, 1);
+        assert_int_equal(told.status, RESULT_DUPLICATE);
+        assert_true(id_eq(told.id, holder));
+        kit_tick(k, 2000); /* the lock has expired */
+        kit_reopen(k);
+        (void)run_queue(k, id);
+        assert_false(kit_has(k, other));
+        kit_expect_state(k, holder, JOB_PENDING);
+        (void)run_queue(k, begin_queue(k, actions[i], name));
+        assert_false(kit_has(k, holder));
+    }
+}
+
+/* Entries of earlier versions do what they did. */
+static void queue__took_what_came_to_it_before(void **state)
+{
+    struct kit *k = *state;
+    k->entry_version = COMMAND_ENTRY_STRICT;
+    const char *name = kit_name(k);
+    struct id elsewhere = kit_job_in(k, JOB_SCHEDULED);
+    struct id holder = enqueue_unique(k, name, 60).id;
+    struct id id = begin_queue(k, COMMAND_QUEUE_CLEAR, name);
+    move(k, elsewhere, name);
+    assert_int_equal(enqueue_unique(k, name, 60).status, RESULT_DUPLICATE);
+    (void)run_queue(k, id);
+    assert_false(kit_has(k, elsewhere));
+    assert_false(kit_has(k, holder));
+    k->entry_version = COMMAND_ENTRY_VERSION;
+}
+
+static void filter__passes_over_what_came_later(void **state)
+{
+    struct kit *k = *state;
+    const char *name = kit_name(k);
+    struct id jobs[] = {kit_job_in(k, JOB_PENDING), kit_enqueue(k, name, "{}")};
+    struct id id = put(k, &(struct command_bulk_put){.action = COMMAND_JOB_DELETE,
+                                                     .filter = STR("{}"),
+                                                     .fit = {.queue = str_from_z(name)},
+                                                     .total = 1});
+    move(k, jobs[0], name);
+    struct command c = step(id, 0, jobs, 2);
+    c.bulk_step.last = true;
+    assert_int_equal(kit_apply(k, &c)->affected, 1);
+    kit_expect_state(k, jobs[0], JOB_PENDING);
+    assert_false(kit_has(k, jobs[1]));
+    assert_int_equal(bulk(k, id).errors, 0);
+}
+
 TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(ids__go_in_lists_that_leave_with_their_steps),
                    cmocka_unit_test(step__that_is_not_the_next_changes_nothing),
@@ -439,5 +586,10 @@ TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(queue__is_deleted_in_small_steps),
                    cmocka_unit_test(queue__is_cleared_of_what_waits),
                    cmocka_unit_test(queue__that_is_not_there_is_done_at_once),
+                   cmocka_unit_test(queue__keeps_what_came_to_it_after_the_beginning),
+                   cmocka_unit_test(queue__keeps_what_is_over_and_came_later),
+                   cmocka_unit_test(queue__keeps_the_job_that_an_enqueue_was_told_of),
+                   cmocka_unit_test(queue__took_what_came_to_it_before),
+                   cmocka_unit_test(filter__passes_over_what_came_later),
                    cmocka_unit_test(count__is_bounded_and_old_ones_are_forgotten),
                    cmocka_unit_test(place__is_made_by_the_one_that_ended_first));

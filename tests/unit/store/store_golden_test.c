@@ -44,6 +44,9 @@ static void documents__decode(void **state)
     full.usage_summed = 3;
     full.usage_nusd = 1234567890123;
     expect_document("document-summed-2.bin", &full);
+    /* Since operators bring jobs to a queue while it is cleared. */
+    full.joined = samples_id(77);
+    expect_document("document-joined-2.bin", &full);
     /* Since the server delivers jobs. */
     struct job push = samples_job_push();
     expect_document("document-push-2.bin", &push);
@@ -148,6 +151,24 @@ static void queue_with_names__decodes(void **state)
     buf_init(&present, 1 << 16);
     store_record_encode_queue(&want, &present);
     golden_read_present("record-queue-2.bin", &present, &file);
+    assert_true(store_record_decode_queue(buf_str(&file), &got));
+    samples_same_queue(&got, &want);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void queue_with_removal__decodes(void **state)
+{
+    (void)state;
+    struct store_queue want = samples_queue();
+    struct store_queue got;
+    struct buf present;
+    struct buf file;
+    want.recurring = 4;
+    want.removal = samples_id(78);
+    buf_init(&present, 1 << 16);
+    store_record_encode_queue(&want, &present);
+    golden_read_present("record-queue-3.bin", &present, &file);
     assert_true(store_record_decode_queue(buf_str(&file), &got));
     samples_same_queue(&got, &want);
     buf_deinit(&present);
@@ -484,5 +505,6 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
            cmocka_unit_test(iteration__decodes), cmocka_unit_test(try__decodes),
            cmocka_unit_test(queue_with_names__decodes),
+           cmocka_unit_test(queue_with_removal__decodes),
            cmocka_unit_test(schedule_with_push__decodes), cmocka_unit_test(events__decode),
            STORE_TEST(machine_record__decodes));
