@@ -65,7 +65,9 @@ struct wall spends__tomorrow(struct wall now);
 bool spends__average_above(const struct machine *m, struct str queue, int64_t nusd);
 /* True for the first alert of the budget on this day; the day is then recorded. */
 bool spends__alert(struct machine *m, struct str budget);
-void spends__forget_queue(struct machine *m, struct str queue);
+/* A queue is deleted, or made: its sum of today stays for one that is made again. */
+void spends__queue_gone(struct machine *m, struct str queue);
+void spends__queue_made(struct machine *m, struct str queue);
 void spends__load(struct machine *m);
 void spends__close(struct machine *m);
 

@@ -153,7 +153,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
         if (deleting && is_empty(q)) {
             queues__drop_throttle(m, q);
             q->gone = true;
-            spends__forget_queue(m, q->node.key);
+            spends__queue_gone(m, q->node.key);
         }
         queues__touch(m, q);
     }

@@ -62,12 +62,14 @@ struct queue *queues__need(struct machine *m, struct str name)
         q = queue_new(m, name);
         q->rec.created_at = m->now;
         queues__touch(m, q);
+        spends__queue_made(m, name);
     }
     /* Named again after it was deleted in this entry. */
     if (q->gone) {
         q->gone = false;
         q->rec = (struct store_queue){.created_at = m->now};
         queues__touch(m, q);
+        spends__queue_made(m, name);
     }
     m->queue_hint = q;
     return q;

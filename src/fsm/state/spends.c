@@ -5,7 +5,8 @@
  * many as LIMIT_SPEND_TAGS; a tag that has a budget is always among them. Sums are kept whether
  * there is a budget or not, so that a new one knows what was spent today. Those of a day that is
  * over are removed a few at a time. That of a queue stays as long as the queue, for the average of
- * its acks.
+ * its acks; when the queue is deleted, what was spent on the day stays until the day is over,
+ * because a budget is for the day, whatever becomes of the queue.
  *
  * Entries of version 3 and later are counted: a log is applied as those before it did.
  */
@@ -28,7 +29,7 @@ enum { KEY_ALERT = 'a' };
 
 struct spend {
     struct map_node node;    /* by key: scope byte and name */
-    struct heap_node by_day; /* unless it is a queue's */
+    struct heap_node by_day; /* unless it is that of a queue which exists */
     int64_t day;             /* since 1970 */
     int64_t day_nusd;        /* on that day */
     int64_t ack_nusd;        /* by acks, ever */
@@ -82,13 +83,22 @@ static struct spend *need(struct machine *m, struct str key)
     return s;
 }
 
+/* Does it stay longer than its day? */
+static bool is_of_queue(const struct machine *m, const struct spend *s)
+{
+    const struct queue *q =
+        is_of(s, STORE_BUDGET_QUEUE) ? queues__find(m, str_from_offset(s->node.key, 1)) : NULL;
+    return q != NULL && !q->gone;
+}
+
 static void set_day(struct machine *m, struct spend *s, int64_t day)
 {
     s->day = day;
-    if (!is_of(s, STORE_BUDGET_QUEUE)) {
+    if (is_of_queue(m, s)) {
+        heap_remove(&m->spend_days, &s->by_day);
+    } else {
         heap_set(&m->spend_days, &s->by_day, day);
     }
-    CHECK(heap_node_is_in(&s->by_day) == !is_of(s, STORE_BUDGET_QUEUE));
 }
 
 static void write_spend(struct machine *m, const struct spend *s)
@@ -343,11 +353,32 @@ bool spends__alert(struct machine *m, struct str budget)
     return true;
 }
 
-void spends__forget_queue(struct machine *m, struct str queue)
+static struct spend *find_queue(struct machine *m, struct str queue)
 {
-    struct spend *s = m->spends.count == 0 ? NULL : find(m, make_key(m, STORE_BUDGET_QUEUE, queue));
-    if (s != NULL) {
+    return m->spends.count == 0 ? NULL : find(m, make_key(m, STORE_BUDGET_QUEUE, queue));
+}
+
+void spends__queue_gone(struct machine *m, struct str queue)
+{
+    struct spend *s = find_queue(m, queue);
+    if (s == NULL) {
+        return;
+    }
+    if (m->entry_version < COMMAND_ENTRY_EXACT || s->day != today(m) || s->day_nusd == 0) {
         drop(m, s);
+        return;
+    }
+    s->ack_nusd = 0;
+    s->ack_count = 0;
+    set_day(m, s, s->day);
+    write_spend(m, s);
+}
+
+void spends__queue_made(struct machine *m, struct str queue)
+{
+    struct spend *s = find_queue(m, queue);
+    if (s != NULL) {
+        set_day(m, s, s->day);
     }
 }
 

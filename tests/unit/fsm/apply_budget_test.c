@@ -628,6 +628,41 @@ static void daily_budget__gives_way_at_midnight(void **state)
     delete_budget(k, NAME("t\0when=late"));
 }
 
+/* A budget is for the day: a queue that is deleted and made again has no new one. */
+static void daily_budget__outlives_its_queue(void **state)
+{
+    struct kit *k = *state;
+    struct job j = kit_template("phoenix", "{}");
+    set_budget(k, NAME("q\0phoenix"), daily(100, STORE_BUDGET_REJECT));
+    spend(k, &j, 100);
+    (void)kit_empty(k, COMMAND_QUEUE_DELETE, "phoenix");
+    kit_reopen(k);
+    struct id id = kit_enqueue_job(k, &j);
+    kit_reopen(k);
+    assert_int_equal(claim_code(k, "phoenix"), ERR_BUDGET_EXCEEDED);
+    /* The average is of the jobs, which have gone. */
+    assert_false(machine_over_budget(k->machine, STR("phoenix"),
+                                     (struct wall){.ns = k->now.ns + DAY_MS * NS_PER_MS}));
+    (void)kit_empty(k, COMMAND_QUEUE_DELETE, "phoenix");
+    kit_pass_ms(k, DAY_MS);
+    /* Reports of the next day take what is left of the day before. */
+    struct job other = kit_template("phoenix::other", "{}");
+    spend(k, &other, 1);
+    id = kit_enqueue_job(k, &j);
+    assert_true(id_eq(kit_claim(k, "phoenix"), id));
+    /* As entries of earlier versions did. */
+    (void)kit_ack(k, id);
+    spend(k, &j, 99);
+    k->entry_version = COMMAND_ENTRY_STRICT;
+    (void)kit_empty(k, COMMAND_QUEUE_DELETE, "phoenix");
+    k->entry_version = COMMAND_ENTRY_VERSION;
+    spend(k, &j, 99);
+    id = kit_enqueue_job(k, &j);
+    assert_true(id_eq(kit_claim(k, "phoenix"), id));
+    (void)kit_ack(k, id);
+    delete_budget(k, NAME("q\0phoenix"));
+}
+
 TEST_GROUP_FIXTURE(apply_budget, kit_setup, kit_teardown,
                    cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
                    cmocka_unit_test(budget__counts_what_was_spent_before_it),
@@ -639,6 +674,7 @@ TEST_GROUP_FIXTURE(apply_budget, kit_setup, kit_teardown,
                    cmocka_unit_test(refused_fetch__has_read_an_entry_at_most),
                    cmocka_unit_test(queue_that_is_listed_twice__counts_once),
                    cmocka_unit_test(daily_budget__gives_way_at_midnight),
+                   cmocka_unit_test(daily_budget__outlives_its_queue),
                    cmocka_unit_test(sums__equal_a_recount),
                    cmocka_unit_test(sums__of_tags_are_limited),
                    cmocka_unit_test(sums__are_not_kept_of_old_entries),
