@@ -306,7 +306,7 @@ struct svc_once rest_enqueue__once(const struct rest_call *c, enum svc_once_rout
     if (!http_request_known(c->req, HTTP_KNOWN_IDEMPOTENCY_KEY, &once.key)) {
         once.key = STR_EMPTY;
     }
-    if (route == SVC_ONCE_INGEST || route == SVC_ONCE_REPLAY) {
+    if (route == SVC_ONCE_INGEST || route == SVC_ONCE_REPLAY || route == SVC_ONCE_RUN) {
         once.target = c->req->target;
     }
     return once;

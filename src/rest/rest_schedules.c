@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "engine/engine_schedule.h"
 #include "fsm/command/push_target.h"
@@ -367,6 +368,36 @@ static bool is_set(const struct schedule_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
+/* The internal name that a change gives. A schedule stays in its namespace (empty: the default
+ * one), also when the default one changes it: a name without a prefix is one of the schedule's
+ * namespace, and another prefix is refused. */
+static bool name_in(struct rest_call *c, struct str ns, const char *field, struct str given,
+                    struct str *out, struct err *err)
+{
+    struct str own = queue_name_visible(ns, given);
+    bool foreign = ns.len > 0 ? queue_name_has_mark(own) : queue_name_namespace(given).len > 0;
+    if (c->ns.len == 0 && foreign) {
+        (void)err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' belongs to another namespace", field,
+                      STR_ARG(given));
+        return false;
+    }
+    if (c->ns.len == 0 && given.len > 0) {
+        struct buf text;
+        rest_call__buf(c, &text);
+        queue_name_add_internal(&text, ns, own);
+        given = rest_call__keep(c, &text);
+    }
+    return rest_names__internal(c, field, given, out, err);
+}
+
+/* The jobs of a schedule of the default namespace may go anywhere. */
+static bool name_queue(struct rest_call *c, struct str ns, struct str given, struct str *out,
+                       struct err *err)
+{
+    return ns.len == 0 ? rest_names__internal(c, "queue", given, out, err)
+                       : name_in(c, ns, "queue", given, out, err);
+}
+
 /* Put what was supplied over what was there. */
 static bool merge(struct rest_call *c, const struct schedule_in *in, struct store_schedule *s,
                   struct err *err)
@@ -406,8 +437,13 @@ static bool merge(struct rest_call *c, const struct schedule_in *in, struct stor
             return false;
         }
     }
-    return (!is_set(in, SET_NAME) || rest_names__internal(c, "name", in->name, &s->name, err)) &&
-           (!is_set(in, SET_QUEUE) || rest_names__internal(c, "queue", in->queue, &s->queue, err));
+    if (s->name.len == 0) { /* a new one, wherever its name says */
+        return rest_names__internal(c, "name", in->name, &s->name, err) &&
+               rest_names__internal(c, "queue", in->queue, &s->queue, err);
+    }
+    struct str ns = queue_name_namespace(s->name);
+    return (!is_set(in, SET_NAME) || name_in(c, ns, "name", in->name, &s->name, err)) &&
+           (!is_set(in, SET_QUEUE) || name_queue(c, ns, in->queue, &s->queue, err));
 }
 
 static void handle_create(struct rest_call *c)
@@ -523,11 +559,21 @@ static void handle_run(struct rest_call *c)
 {
     struct command command = {.type = COMMAND_SCHEDULE_FIRE, .schedule_fire = {.manual = true}};
     struct found *f = REST_NEW(c, struct found);
-    if (find(c, f)) {
-        command.schedule_fire.id = f->id;
-        c->data = f;
-        rest_call__submit(c, &command, 0, ran);
+    struct svc_caller who = rest_call__caller(c);
+    struct svc_once once = rest_enqueue__once(c, SVC_ONCE_RUN);
+    struct err err;
+    if (!find(c, f)) {
+        return;
     }
+    command.schedule_fire.id = f->id;
+    c->data = f;
+    /* A member of an earlier version could not read the command with a key. */
+    if (engine_cluster_reads(who.engine) >= COMMAND_ENTRY_EXACT_NAMED &&
+        svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {
+        rest_call__fail_err(c, &err);
+        return;
+    }
+    rest_call__submit(c, &command, 0, ran);
 }
 
 /* clang-format off */
@@ -539,7 +585,7 @@ static const struct rest_route rows[] = {
     {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is already in use", "Create a schedule."},
     {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is already in use", "Change a schedule. Members that are left out keep their values."},
     {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Delete a schedule. Jobs that it created are kept."},
-    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER | ROUTE_GENERATION,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued, 409", "Run a schedule once, now."},
+    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER | ROUTE_KEY | ROUTE_GENERATION,  NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued, 409", "Run a schedule once, now."},
 };
 /* clang-format on */
 

@@ -233,21 +233,35 @@ static uint64_t hash_of(const struct svc_once *once)
     return hash == 0 ? 1 : hash;
 }
 
+/* NULL: an enqueue has members of its own. */
+static struct command_once *once_of(struct command *command)
+{
+    switch ((int)command->type) {
+    case COMMAND_REPLAY:
+        return &command->replay.once;
+    case COMMAND_BATCH_OPEN:
+        return &command->batch_open.once;
+    case COMMAND_SCHEDULE_FIRE:
+        return &command->schedule_fire.once;
+    default:
+        return NULL;
+    }
+}
+
 enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
                                const struct svc_once *once, struct err *err)
 {
-    static const char *const words[SVC_ONCE_COUNT] = {[SVC_ONCE_ONE] = "one",
-                                                      [SVC_ONCE_MANY] = "many",
-                                                      [SVC_ONCE_INGEST] = "ingest",
-                                                      [SVC_ONCE_REPLAY] = "replay",
-                                                      [SVC_ONCE_BATCH] = "batch"};
+    static const char *const words[SVC_ONCE_COUNT] = {
+        [SVC_ONCE_ONE] = "one",       [SVC_ONCE_MANY] = "many",   [SVC_ONCE_INGEST] = "ingest",
+        [SVC_ONCE_REPLAY] = "replay", [SVC_ONCE_BATCH] = "batch", [SVC_ONCE_RUN] = "run"};
     struct buf b;
-    struct str *key = command->type == COMMAND_REPLAY       ? &command->replay.once.key
-                      : command->type == COMMAND_BATCH_OPEN ? &command->batch_open.once.key
-                                                            : &command->enqueue.idempotency_key;
-    uint64_t *hash = command->type == COMMAND_REPLAY       ? &command->replay.once.hash
-                     : command->type == COMMAND_BATCH_OPEN ? &command->batch_open.once.hash
-                                                           : &command->enqueue.body_hash;
+    struct str *key = &command->enqueue.idempotency_key;
+    uint64_t *hash = &command->enqueue.body_hash;
+    struct command_once *of = once_of(command);
+    if (of != NULL) {
+        key = &of->key;
+        hash = &of->hash;
+    }
     if (once->key.len == 0) {
         return ERR_OK;
     }

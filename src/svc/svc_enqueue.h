@@ -89,6 +89,7 @@ enum svc_once_route {
     SVC_ONCE_INGEST,
     SVC_ONCE_REPLAY,
     SVC_ONCE_BATCH,
+    SVC_ONCE_RUN,
     SVC_ONCE_COUNT
 };
 struct svc_once {
@@ -97,7 +98,8 @@ struct svc_once {
     struct str target; /* path and query, where they say what is asked; else empty */
     struct str body;
 };
-/* Of an enqueue, a replay or a new batch. Nothing happens when the key is empty. */
+/* Of an enqueue, a replay, a new batch or a run of a schedule. Nothing happens when the key is
+ * empty. */
 ATTR_NODISCARD enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
                                               const struct svc_once *once, struct err *err);
 

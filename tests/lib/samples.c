@@ -611,7 +611,8 @@ static struct command content_of(enum command_type type)
         return (struct command){.schedule_fire = {.id = samples_id(20),
                                                   .manual = true,
                                                   .expected_next = at(1700000000900),
-                                                  .next = at(1700000000901)}};
+                                                  .next = at(1700000000901),
+                                                  .once = {.key = STR("run  k"), .hash = 78}}};
     case COMMAND_WEBHOOK_PUT:
         return (struct command){.webhook_put = {.id = STR("acme::wh_1"),
                                                 .keep_secret = true,

@@ -453,6 +453,7 @@ static void same_schedule_fire(const struct command *got, const struct command *
     assert_int_equal(got->schedule_fire.manual, want->schedule_fire.manual);
     assert_int_equal(got->schedule_fire.expected_next.ns, want->schedule_fire.expected_next.ns);
     assert_int_equal(got->schedule_fire.next.ns, want->schedule_fire.next.ns);
+    same_once(&got->schedule_fire.once, &want->schedule_fire.once);
 }
 
 static void same_webhook_put(const struct command *got, const struct command *want)

@@ -183,6 +183,21 @@ static void run(struct machine *m, const struct schedule *s, struct result *r)
     r->affected = 1;
 }
 
+/* The kept answer has an item when there was a job. */
+static void run_once(struct machine *m, const struct command_once *once, const struct schedule *s,
+                     struct result *r)
+{
+    if (replies__find(m, once->key, once->hash, r)) {
+        r->affected = r->count;
+        r->count = 0;
+        return;
+    }
+    run(m, s, r);
+    struct result_item job = {.id = r->id, .status = RESULT_PENDING};
+    struct result kept = {.id = r->id, .items = &job, .count = r->affected};
+    replies__keep(m, once->key, once->hash, &kept);
+}
+
 void apply_schedule_fire(struct machine *m, const struct command *command, struct result *r)
 {
     const struct command_schedule_fire *c = &command->schedule_fire;
@@ -192,7 +207,7 @@ void apply_schedule_fire(struct machine *m, const struct command *command, struc
         return;
     }
     if (c->manual) {
-        run(m, s, r);
+        run_once(m, &c->once, s, r);
         return;
     }
     if (!s->rec.enabled || s->rec.next_run.ns != c->expected_next.ns) {

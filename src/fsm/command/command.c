@@ -10,10 +10,11 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 3,    [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
-    [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 3,
-    [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 3,
-    [COMMAND_BATCH_OPEN] = 3, [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
+    [COMMAND_ENQUEUE] = 3,       [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
+    [COMMAND_FAIL] = 2,          [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 3,
+    [COMMAND_BULK_STEP] = 2,     [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 3,
+    [COMMAND_BATCH_OPEN] = 3,    [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
+    [COMMAND_SCHEDULE_FIRE] = 2,
 };
 
 /* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
@@ -94,6 +95,8 @@ static uint8_t least_version(const struct command *c)
         return c->named_put.job->job.name.len > 0 ? PUT_WITH_NAME : PUT_WITHOUT_NAME;
     case COMMAND_REPLAY:
         return once_version(&c->replay.once);
+    case COMMAND_SCHEDULE_FIRE:
+        return once_version(&c->schedule_fire.once);
     case COMMAND_BATCH_OPEN:
         return c->batch_open.owner.known ? BATCH_OPEN_WITH_OWNER
                                          : once_version(&c->batch_open.once);

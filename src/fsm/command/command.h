@@ -157,12 +157,6 @@ struct command_heartbeat {
     struct str ns; /* the worker's namespace; empty: default */
 };
 
-/* Idempotency key: a repetition within a day gets the first response; empty: none. */
-struct command_once {
-    struct str key;
-    uint64_t hash; /* of the request body: a repetition must have the same */
-};
-
 struct command_replay {
     struct id id;
     int64_t from; /* iteration */

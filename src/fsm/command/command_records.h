@@ -14,6 +14,12 @@
 #include "base/pack.h"
 #include "store/store_record.h"
 
+/* Idempotency key: a repetition within a day gets the first response; empty: none. */
+struct command_once {
+    struct str key;
+    uint64_t hash; /* of the request body: a repetition must have the same */
+};
+
 struct command_schedule_put {
     struct id id;                    /* none: create */
     struct wall expected_updated_at; /* of the record that is changed; 0 for a new one */
@@ -29,6 +35,7 @@ struct command_schedule_fire {
     bool manual;               /* run once now, without changing the next run */
     struct wall expected_next; /* the due time of this run */
     struct wall next;          /* the one after, computed by the leader */
+    struct command_once once;  /* of a manual run */
 };
 
 /* Create or replace. */

@@ -38,6 +38,10 @@ void command_schedule__encode_fire(const struct command *c, struct buf *out)
     pack_bool(out, c->schedule_fire.manual);
     pack_i64(out, c->schedule_fire.expected_next.ns);
     pack_i64(out, c->schedule_fire.next.ns);
+    if (c->schedule_fire.once.key.len > 0) { /* version 2 */
+        pack_text(out, c->schedule_fire.once.key);
+        pack_u64(out, c->schedule_fire.once.hash);
+    }
 }
 
 void command_schedule__decode_fire(struct unpack *u, struct arena *a, struct command *c)
@@ -47,4 +51,9 @@ void command_schedule__decode_fire(struct unpack *u, struct arena *a, struct com
     c->schedule_fire.manual = unpack_bool(u);
     c->schedule_fire.expected_next.ns = unpack_i64(u);
     c->schedule_fire.next.ns = unpack_i64(u);
+    if (c->version >= 2) {
+        c->schedule_fire.once.key = unpack_text(u);
+        c->schedule_fire.once.hash = unpack_u64(u);
+        u->bad |= c->schedule_fire.once.key.len == 0 || !c->schedule_fire.manual;
+    }
 }

@@ -270,6 +270,33 @@ class Followers(NamespaceTest):
         self.assertEqual(self.acme.fetch(self.queue)["payload"], {"n": 1})
         self.assertNotIn(self.queue, self.other.queues())
 
+    def test_a_schedule_that_the_default_namespace_changes_stays_in_its_own(self):
+        """13.2: names of a change are names in the namespace of the schedule."""
+        body = {"name": self.queue, "queue": self.queue, "cron": "@yearly"}
+        record = self.acme.must(self.acme.post("/api/v1/schedules", body), 201)
+        path = f"/api/v1/schedules/{record['id']}"
+        self.addCleanup(self.acme.delete, path)
+        shown = self.api.must(self.api.get(path))
+        for names in ({"name": "b" + self.queue, "queue": self.queue + ".b"},
+                      {"name": "acme::b" + self.queue, "queue": "acme::" + self.queue + ".b"}, shown):
+            change = {field: names[field] for field in ("name", "queue")}
+            answer = self.api.must(self.api.put(path, {**change, "cron": "@monthly"}))
+            self.assertTrue(answer["name"].startswith("acme::") and answer["queue"].startswith("acme::"))
+            seen = self.acme.must(self.acme.get(path))
+            self.assertEqual((seen["name"], seen["queue"]),
+                             tuple(name.removeprefix("acme::") for name in change.values()))
+        for field in ("name", "queue"):
+            self.refused(self.api.put(path, {field: "other::x"}), 400, "VALIDATION_ERROR",
+                         f"{field} 'other::x' belongs to another namespace")
+        # Nor does one of the default namespace go into another; its jobs may.
+        mine = self.api.must(self.api.post("/api/v1/schedules", body), 201)
+        path = f"/api/v1/schedules/{mine['id']}"
+        self.addCleanup(self.api.delete, path)
+        self.refused(self.api.put(path, {"name": "acme::x"}), 400, "VALIDATION_ERROR",
+                     "name 'acme::x' belongs to another namespace")
+        answer = self.api.must(self.api.put(path, {"name": self.queue, "queue": "acme::" + self.queue}))
+        self.assertEqual((answer["name"], answer["queue"]), (self.queue, "acme::" + self.queue))
+
     def test_a_schedule_whose_name_is_taken_is_refused_by_its_own_name(self):
         """2.5: answers are without the caller's prefix; 13.2: 409 for a new one and a rename."""
         names = [self.queue + end for end in ("", ".b")]

@@ -308,6 +308,28 @@ class Firing(ScheduleTest):
         self.assertEqual((job["job_id"], job["payload"]), (answer.json["job_id"], "hello"))
         self.assertEqual(self.record(record["id"])["next_run"], record["next_run"])
 
+    def test_run_now_is_repeated_with_an_idempotency_key(self):
+        """26: a repeat with the same key gets the first answer, and nothing is created twice."""
+        record, other = self.made(), self.made()
+        path, key = f"/api/v1/schedules/{record['id']}/run", {"Idempotency-Key": self.queue}
+        first, second = (self.api.post(path, None, key) for _ in range(2))
+        self.assertEqual((first.status, second.status), (201, 201))
+        self.assertEqual(second.json, first.json)
+        self.refused(self.api.post(f"/api/v1/schedules/{other['id']}/run", None, key), 422,
+                     "IDEMPOTENCY_KEY_REUSED")
+        self.assertEqual(self.api.fetch(self.queue)["job_id"], first.json["job_id"])
+        self.not_claimable()
+        # So is the answer that the key of the jobs was taken, when it no longer is.
+        locked = self.made(unique_key="one")
+        path, key = f"/api/v1/schedules/{locked['id']}/run", {"Idempotency-Key": self.queue + "2"}
+        job_id = self.api.must(self.api.post(path), 201)["job_id"]
+        self.assertEqual(self.api.must(self.api.post(path, None, key))["job_id"], job_id)
+        self.assertEqual(self.api.fetch(self.queue)["job_id"], job_id)
+        self.api.must(self.api.post(f"/api/v1/ack/{job_id}"))
+        answer = self.api.must(self.api.post(path, None, key))
+        self.assertEqual((answer["job_id"], answer["status"]), (job_id, "duplicate"))
+        self.not_claimable()
+
     def test_run_now_with_a_locked_key(self):
         record = self.made(unique_key="one", enabled=False)
         first, second = (self.api.post(f"/api/v1/schedules/{record['id']}/run") for _ in range(2))

@@ -236,6 +236,37 @@ static void manual__run_moves_nothing(void **state)
     delete_schedule(k, id);
 }
 
+/* The same key: the first answer, be it a job or that somebody else's holds the key of the jobs. */
+static void manual__run_is_done_once_per_key(void **state)
+{
+    struct kit *k = *state;
+    struct store_schedule s = schedule_of(k, kit_name(k), 60000);
+    s.unique_key = STR("mine");
+    struct id id = create(k, &s);
+    struct command c = {
+        .type = COMMAND_SCHEDULE_FIRE,
+        .schedule_fire = {.id = id, .manual = true, .once = {.key = STR("run  1"), .hash = 1}}};
+    struct id job = kit_apply(k, &c)->id;
+    c.schedule_fire.once.key = STR("run  2");
+    for (unsigned i = 0; i < 2; i++) {
+        const struct result *r = kit_apply(k, &c);
+        assert_true(id_eq(r->id, job));
+        assert_int_equal(r->affected, 0);
+        if (i == 0) {
+            (void)kit_do(k, COMMAND_JOB_CANCEL, job); /* the key is free */
+        }
+        kit_reopen(k);
+    }
+    c.schedule_fire.once.key = STR("run  1");
+    const struct result *r = kit_apply(k, &c);
+    assert_true(id_eq(r->id, job));
+    assert_int_equal(r->affected, 1);
+    c.schedule_fire.once.hash = 2;
+    assert_int_equal(kit_apply(k, &c)->code, ERR_KEY_REUSED);
+    kit_expect_count(k, kit_text(k, STR_FMT, STR_ARG(s.queue)).ptr, JOB_PENDING, 0);
+    delete_schedule(k, id);
+}
+
 static void disabled__schedule_does_not_fire(void **state)
 {
     struct kit *k = *state;
@@ -326,6 +357,7 @@ TEST_GROUP_FIXTURE(apply_schedule, kit_setup, kit_teardown,
                    cmocka_unit_test(delete__removes_it_and_leaves_its_jobs),
                    cmocka_unit_test(fire__enqueues_one_job_and_moves_on),
                    cmocka_unit_test(fire__with_a_locked_key_skips_the_job_only),
+                   cmocka_unit_test(manual__run_is_done_once_per_key),
                    cmocka_unit_test(manual__run_moves_nothing),
                    cmocka_unit_test(disabled__schedule_does_not_fire),
                    cmocka_unit_test(update__of_something_else_keeps_the_next_run),

@@ -34,6 +34,8 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.heartbeat.ns = STR_EMPTY;
     } else if (version == 1 && type == COMMAND_REPLAY) {
         c.replay.once = (struct command_once){0};
+    } else if (version == 1 && type == COMMAND_SCHEDULE_FIRE) {
+        c.schedule_fire.once = (struct command_once){0};
     } else if (version < 3 && type == COMMAND_BATCH_OPEN) {
         c.batch_open.once = version == 1 ? (struct command_once){0} : c.batch_open.once;
         c.batch_open.owner = (struct store_owner){0};
