@@ -374,17 +374,32 @@ struct search_call {
     uint64_t before; /* jobs of earlier pages that the filter leaves out */
 };
 
+/* All matches, also those of earlier pages, as many as are there now. */
+static enum err_code count_all(struct rest_call *c, struct view_reader *r, uint64_t *out)
+{
+    const struct search_call *s = c->data;
+    struct view_filter all = s->filter;
+    *out = s->search.total;
+    if (id_is_none(all.above) && id_is_none(all.below)) {
+        return ERR_OK;
+    }
+    all.above = ID_NONE;
+    all.below = ID_NONE;
+    return view_search_count(r, &all, c->arena, out, &c->ask_err);
+}
+
 static void run_search(struct rest_call *c, struct view_reader *r)
 {
     struct search_call *s = c->data;
     struct view_search *search = &s->search;
     struct buf doc;
-    if (view_search_run(r, search, c->arena, &c->ask_err) != ERR_OK) {
+    uint64_t total;
+    if (view_search_run(r, search, c->arena, &c->ask_err) != ERR_OK ||
+        count_all(c, r, &total) != ERR_OK) {
         return;
     }
     uint64_t seen = s->before + search->offset + search->count;
-    uint64_t total = s->before + search->total;
-    bool more = search->count > 0 && seen < total;
+    bool more = search->count > 0 && search->offset + search->count < search->total;
     struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);

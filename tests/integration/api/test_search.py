@@ -475,6 +475,20 @@ class Pages(SearchTest):
                 self.assertEqual(json.loads(base64.b64decode(cursor)), {"offset": len(seen), "after": seen[-1]})
         self.assertEqual(seen, self.jobs[::-1])
 
+    def test_the_total_of_every_page_is_of_what_is_there(self):
+        """10.2: total counts all matches regardless of paging."""
+        queue = unique("going")
+        jobs = [self.api.enqueue(queue, {"n": 1}) for _ in range(6)][::-1]
+        for filters in ({}, {"payload_jq": ".n == 1"}):
+            with self.subTest(filters):
+                first = self.search(queue=queue, limit=2, **filters)
+                self.assertEqual((len(first["jobs"]), first["total"]), (2, len(jobs)))
+                self.api.must(self.api.delete(f"/api/v1/jobs/{jobs.pop(0)}"))
+                second = self.search(queue=queue, limit=2, cursor=first["cursor"], **filters)
+                self.assertEqual(second["total"], len(jobs))
+                self.assertEqual([j["id"] for j in second["jobs"]], jobs[1:3])
+                self.assertEqual(second["has_more"], len(jobs) > 3)
+
     def test_cursors_of_others(self):
         """10.3: what cannot be decoded is offset 0."""
         self.assertEqual(len(self.search(cursor=self.cursor(3))["jobs"]), 2)
