@@ -25,7 +25,7 @@ struct store_queue {
     uint64_t lost_total;       /* lost attempts since the queue was created */
     uint64_t recurring;        /* recurring jobs that are stored */
     struct wall last_ended_at; /* when a run last ended, with any outcome */
-    struct id removal; /* a clear or delete of jobs with smaller ids may be in progress */
+    struct id removal;         /* a clear or delete of jobs with smaller ids may be in progress */
 };
 
 struct store_lock {
