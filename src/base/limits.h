@@ -34,6 +34,7 @@ enum {
     LIMIT_PUSH_HEADER_BYTES  = 4096,         /* one value */
     LIMIT_PUSH_HOST_BYTES    = 264,          /* the longest name, and a port */
     LIMIT_PUSH_ANSWER_BYTES  = 64 * 1024,    /* contract: what is kept of an answer */
+    LIMIT_PUSH_BODY_MS       = 10 * 1000,    /* for the body of an answer, behind its head */
     LIMIT_PUSH_LINES         = 512,          /* lines that one claim names */
     LIMIT_JOB_NAME_BYTES     = 1024,         /* a name that a job was given by its maker */
     LIMIT_CRON_BYTES         = 255,

@@ -14,6 +14,7 @@ struct courier_host {
     uint32_t calls;
     uint32_t young; /* of them: have not lasted for slow_ms */
     bool answers, hung;
+    uint64_t answer_count;
     struct courier_queue waiting; /* for a place at this host */
 };
 
@@ -165,15 +166,22 @@ static void judge(struct courier *c, struct courier_host *h, bool answers)
     }
 }
 
+/* All that the host has under way has lasted long: one more may fare better. */
+static bool one_more(const struct courier *c, const struct courier_host *h)
+{
+    return h->young == 0 && c->numbers.slow < c->config.slow_max / 2;
+}
+
 static bool host_has_room(const struct courier *c, const struct courier_host *h)
 {
+    if (h->answers || h->calls >= c->config.host_max) {
+        return h->calls < c->config.host_max;
+    }
     if (h->hung) {
-        return h->calls < c->config.hung_max;
+        return h->calls < c->config.hung_max || one_more(c, h);
     }
-    if (!h->answers) {
-        return h->calls < c->config.new_max && h->young < (c->config.new_max + 1) / 2;
-    }
-    return h->calls < c->config.host_max;
+    return (h->calls < c->config.new_max && h->young < (c->config.new_max + 1) / 2) ||
+           one_more(c, h);
 }
 
 static bool lane_has_room(const struct courier *c, bool slow)
@@ -274,8 +282,12 @@ bool courier_begin(struct courier_line *l, struct courier_call *call, uint64_t n
         return false;
     }
     l->turn_in = NULL;
-    *call = (struct courier_call){
-        .courier = c, .host = h, .begun_ms = now_ms, .slow = slow, .older = c->youngest};
+    *call = (struct courier_call){.courier = c,
+                                  .host = h,
+                                  .begun_ms = now_ms,
+                                  .answers = h->answer_count,
+                                  .slow = slow,
+                                  .older = c->youngest};
     *(c->youngest != NULL ? &c->youngest->younger : &c->oldest) = call;
     c->youngest = call;
     h->lines++;
@@ -298,8 +310,11 @@ void courier_end(struct courier_call *call, enum courier_end how)
     c->numbers.calls--;
     c->numbers.slow -= call->slow ? 1 : 0;
     call->host = NULL;
-    if (how != COURIER_BROKEN) {
-        judge(c, h, how == COURIER_ANSWERED);
+    if (how == COURIER_ANSWERED) {
+        h->answer_count++;
+        judge(c, h, true);
+    } else if (how == COURIER_HUNG && h->answer_count == call->answers) {
+        judge(c, h, false);
     }
     tell_lines(c, h);
     let_go(c, h);

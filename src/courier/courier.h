@@ -7,9 +7,13 @@
  *   fast   calls to hosts that respond
  *   slow   calls to other hosts, and calls that have taken a long time
  *
- * A host that is new, or whose last call timed out, gets few slots until it responds. A line (one
- * user of a host, with its own calls to make) that finds no slot waits, first come, first served,
- * and is notified when there may be one.
+ * A host that is new, or whose last call timed out, gets few slots until it responds. When all of
+ * them have lasted long, it gets one more at a time, as long as half of the slow lane is free for
+ * others: one of the calls that wait may be answered although those before it are not. A call that
+ * times out says nothing of a host that has answered another one meanwhile.
+ *
+ * A line (one user of a host, with its own calls to make) that finds no slot waits, first come,
+ * first served, and is notified when there may be one.
  *
  * Nothing here sends, sleeps or reads a clock: times are passed in. One thread.
  */
@@ -28,9 +32,10 @@ struct courier_line;
 struct courier_config {
     uint32_t calls_max; /* under way at once, in both lanes */
     uint32_t fast_max, slow_max;
-    uint32_t host_max; /* to one host that answers */
-    uint32_t new_max;  /* to one of which nothing is known; half as many younger than slow_ms */
-    uint32_t hung_max; /* to one that let a call's time pass, until it answers */
+    uint32_t host_max; /* to one host; those that answer get so many */
+    uint32_t new_max;  /* at first to one of which nothing is known, half as many of them younger
+                          than slow_ms */
+    uint32_t hung_max; /* at first to one that let a call's time pass, until it answers */
     uint64_t slow_ms;  /* a call that lasts longer is in the slow lane */
 };
 
@@ -66,6 +71,7 @@ struct courier_call {
     struct courier *courier;
     struct courier_host *host;
     uint64_t begun_ms;
+    uint64_t answers; /* of the host when it began */
     bool slow, old;
     struct courier_call *younger, *older;
 };

@@ -22,6 +22,8 @@ struct outgoing {
     uv_timer_t timer;                /* what libcurl wants to do later */
     uv_timer_t broken_timer;         /* requests that could not even begin */
     struct outgoing_request *broken; /* they are told from the loop like all others */
+    uv_timer_t body_timer;           /* bodies that take too long */
+    struct outgoing_request *body_first, *body_last; /* the one whose time is over first */
     size_t active;
     unsigned open_handles;
 };
@@ -40,11 +42,23 @@ static void must(CURLMcode code)
 
 /* The end of a request */
 
+static void leave_bodies(struct outgoing_request *r)
+{
+    struct outgoing *o = r->client;
+    if (r->body_until_ms != 0) {
+        *(r->body_before != NULL ? &r->body_before->body_after : &o->body_first) = r->body_after;
+        *(r->body_after != NULL ? &r->body_after->body_before : &o->body_last) = r->body_before;
+        r->body_before = r->body_after = NULL;
+        r->body_until_ms = 0;
+    }
+}
+
 static void let_go(struct outgoing_request *r)
 {
     struct outgoing *o = r->client;
     CHECK(o->active > 0);
     o->active--;
+    leave_bodies(r);
     if (r->easy != NULL) {
         curl_easy_cleanup(r->easy);
         r->easy = NULL;
@@ -117,6 +131,46 @@ static void finish(struct outgoing_request *r, CURLcode code)
     must(curl_multi_remove_handle(r->client->multi, r->easy));
     let_go(r);
     r->done(r); /* r may be gone after this */
+}
+
+/* Bodies: the time for all is the same, so they are in the order in which it ends. */
+
+static void body_timer_cb(uv_timer_t *timer);
+
+static void arm_bodies(struct outgoing *o)
+{
+    uint64_t now_ms = uv_now(o->loop);
+    if (o->body_first == NULL) {
+        (void)uv_timer_stop(&o->body_timer);
+    } else {
+        uint64_t until_ms = o->body_first->body_until_ms;
+        CHECK(uv_timer_start(&o->body_timer, body_timer_cb,
+                             until_ms > now_ms ? until_ms - now_ms : 0, 0) == 0);
+    }
+}
+
+static void body_timer_cb(uv_timer_t *timer)
+{
+    struct outgoing *o = timer->data;
+    while (o->body_first != NULL && o->body_first->body_until_ms <= uv_now(o->loop)) {
+        finish(o->body_first, CURLE_OPERATION_TIMEDOUT);
+    }
+    arm_bodies(o);
+}
+
+static void join_bodies(struct outgoing_request *r)
+{
+    struct outgoing *o = r->client;
+    if (o->config.body_ms == 0 || r->body_until_ms != 0) {
+        return;
+    }
+    r->body_until_ms = uv_now(o->loop) + o->config.body_ms;
+    r->body_before = o->body_last;
+    *(o->body_last != NULL ? &o->body_last->body_after : &o->body_first) = r;
+    o->body_last = r;
+    if (o->body_first == r) {
+        arm_bodies(o);
+    }
 }
 
 static void finish_all(struct outgoing *o)
@@ -219,6 +273,23 @@ static size_t answer_cb(char *bytes, size_t size, size_t count, void *data)
         buf_add(&r->answer, bytes + room, len - room);
     }
     return r->answer.overflow ? 0 : len;
+}
+
+/* A line of the head. Behind the last one comes the body, unless it is the head of a redirect,
+ * which is followed: then there is another answer. */
+static size_t head_cb(char *bytes, size_t size, size_t count, void *data)
+{
+    struct outgoing_request *r = data;
+    size_t len = size * count;
+    long status = 0;
+    if (len <= 2 && (len == 0 || bytes[len - 1] == '\n')) {
+        (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+        bool redirect = r->redirects_max > 0 && status >= 300 && status < 400;
+        if (status >= 200 && !redirect) {
+            join_bodies(r);
+        }
+    }
+    return len;
 }
 
 /* May it go there? Else the request remembers why not. */
@@ -350,6 +421,8 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_PRIVATE, r);
     SET(CURLOPT_WRITEFUNCTION, answer_cb);
     SET(CURLOPT_WRITEDATA, r);
+    SET(CURLOPT_HEADERFUNCTION, head_cb);
+    SET(CURLOPT_HEADERDATA, r);
     SET(CURLOPT_OPENSOCKETFUNCTION, open_socket_cb);
     SET(CURLOPT_OPENSOCKETDATA, r);
     SET(CURLOPT_PREREQFUNCTION, before_request_cb);
@@ -397,6 +470,8 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->refused = r->own = r->again = r->timed_out = r->no_name = r->no_peer = false;
     r->sent = 0;
     r->answer_ms = r->retry_after_s = 0;
+    r->body_before = r->body_after = NULL;
+    r->body_until_ms = 0;
     r->error_text[0] = '\0';
     buf_init(&r->answer, r->answer_limit);
     o->active++;
@@ -439,8 +514,9 @@ struct outgoing *outgoing_open(uv_loop_t *loop, const struct outgoing_config *co
     o->config = *config;
     CHECK(uv_timer_init(loop, &o->timer) == 0);
     CHECK(uv_timer_init(loop, &o->broken_timer) == 0);
-    o->timer.data = o->broken_timer.data = o;
-    o->open_handles = 2;
+    CHECK(uv_timer_init(loop, &o->body_timer) == 0);
+    o->timer.data = o->broken_timer.data = o->body_timer.data = o;
+    o->open_handles = 3;
     CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); /* counted; any thread */
     o->multi = curl_multi_init();
     CHECK(o->multi != NULL);
@@ -470,4 +546,5 @@ void outgoing_close(struct outgoing *o)
     curl_global_cleanup();
     uv_close((uv_handle_t *)&o->timer, closed_cb);
     uv_close((uv_handle_t *)&o->broken_timer, closed_cb);
+    uv_close((uv_handle_t *)&o->body_timer, closed_cb);
 }

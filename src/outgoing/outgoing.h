@@ -28,6 +28,8 @@ struct outgoing_config {
     const struct outgoing_guard *guard; /* NULL: every address passes. Outlives the requests */
     uint32_t connections_max;           /* open at once; requests beyond wait within their time */
     uint32_t kept_max;                  /* open and not used; 0: a few */
+    uint32_t body_ms;                   /* for the body of an answer, from the end of its head on;
+                                           then the time is over. 0: no bound of its own */
     bool http2;                         /* to targets with TLS that have it */
     const char *user_agent;
 };
@@ -78,10 +80,12 @@ struct outgoing_request {
     void *easy;
     void *header_list;
     struct outgoing_request *next_broken;
-    bool refused; /* the guard has… */
-    bool own;     /* …because it is the server itself */
-    long sent;    /* how often libcurl was about to send it */
-    bool again;   /* it was about to do so once too often */
+    struct outgoing_request *body_before, *body_after; /* others whose body is on its way */
+    uint64_t body_until_ms;                            /* 0: not there yet */
+    bool refused;                                      /* the guard has… */
+    bool own;                                          /* …because it is the server itself */
+    long sent;                                         /* how often libcurl was about to send it */
+    bool again;                                        /* it was about to do so once too often */
     char refused_address[64];
     char error_text[256];
 };

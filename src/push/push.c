@@ -168,6 +168,7 @@ static void sender_main(void *data)
     struct outgoing_config outgoing = {.guard = s->config.guard,
                                        .connections_max = s->config.calls_max,
                                        .kept_max = s->config.calls_max,
+                                       .body_ms = LIMIT_PUSH_BODY_MS,
                                        .http2 = true,
                                        .user_agent = s->config.user_agent};
     struct engine_push_told push = {.ready = ready, .gone = gone, .data = s};

@@ -9,10 +9,11 @@
  *
  * Promises: nothing is called before its claim is committed, and never twice for one claim. A host
  * that hangs, or is down, costs its own jobs time and nobody else any: it gets few of the places,
- * and after several failures in a row a single call at a time, a second after the last, until one
- * is answered; its jobs wait in line meanwhile, untried. What a call came to is recorded in the
- * entry that moves the job. A job that is cancelled, held or deleted has its call broken off. When
- * this node ceases to lead, what is under way is broken off; who leads next finds it by its lease.
+ * and after several failures in a row a single call each second, until one is answered; its jobs
+ * wait in line meanwhile, untried. A job that hangs holds up no other for the same host, as long as
+ * the host has places left. What a call came to is recorded in the entry that moves the job. A job
+ * that is cancelled, held or deleted has its call broken off. When this node ceases to lead, what
+ * is under way is broken off; who leads next finds it by its lease.
  */
 #pragma once
 
@@ -74,7 +75,7 @@ void push_stats(const struct push_sender *s, struct push_stats *out);
 enum push_breaker {
     PUSH_BREAKER_CLOSED,
     PUSH_BREAKER_OPEN,     /* nothing is called until probe_at */
-    PUSH_BREAKER_HALF_OPEN /* one call at a time, until one is answered */
+    PUSH_BREAKER_HALF_OPEN /* a call is under way, or may begin: one each second */
 };
 
 /* What is known of a host that jobs go to, since it became known on this node. */

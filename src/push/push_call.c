@@ -97,6 +97,14 @@ static bool is_answered(const struct outgoing_request *r)
     return complete ? r->status > 0 : last && r->err.code == ERR_IO;
 }
 
+/* How long the target asks to be left alone: at most as long as the job waits between two tries. */
+static int64_t retry_after_ms(const struct push_call *c, const struct outgoing_request *r)
+{
+    int64_t asked_ms = (int64_t)r->retry_after_s * 1000;
+    int64_t most_ms = c->job.retry_max_ms;
+    return most_ms > 0 && asked_ms > most_ms ? most_ms : asked_ms;
+}
+
 static void request_done(struct outgoing_request *r)
 {
     struct push_call *c = r->data;
@@ -107,7 +115,7 @@ static void request_done(struct outgoing_request *r)
     if (answered) {
         e.http_status = (uint32_t)r->status;
         e.answer_ms = r->answer_ms;
-        e.retry_after_ms = (int64_t)r->retry_after_s * 1000;
+        e.retry_after_ms = retry_after_ms(c, r);
         e.result = result_of(c, r);
     }
     if (answered && r->status < c->target.success_below) {

@@ -9,8 +9,9 @@
 
 enum {
     FAILURES_OPEN = 10, /* in a row, before the breaker opens */
-    /* Between calls while it is open. Not longer with each failure: the jobs of the host end by
-     * their tries, and those tries wait for this. */
+    /* Between the beginnings of calls while it is open. Not longer with each failure: the jobs of
+     * the host end by their tries, and those tries wait for this. Nor until the last call has
+     * ended: it may hang for minutes, and the next one need not. */
     OPEN_MS = 1000,
     HOSTS_KEPT = 4096, /* of which failures are remembered while nothing goes there */
     LATENCY_SHARE = 8, /* of the last call in the moving average: an eighth */
@@ -51,7 +52,7 @@ struct push_host *push_host__need(struct push_sender *s, struct str name)
 
 bool push_host__may_call(const struct push_host *h, uint64_t now_ms)
 {
-    return !is_open(h) || (h->calls == 0 && now_ms >= h->open_until_ms);
+    return !is_open(h) || (h->reserved == NULL && now_ms >= h->open_until_ms);
 }
 
 struct push_call *push_host__reserve(struct push_host *h, uint64_t now_ms)
@@ -77,9 +78,13 @@ void push_host__began(struct push_call *c)
 {
     struct push_host *h = c->host;
     c->under_way = true;
+    c->answers = h->answers;
     uv_mutex_lock(&h->sender->hosts_lock);
     h->shown.in_flight++;
-    h->shown.probed = is_open(h);
+    if (is_open(h)) {
+        h->open_until_ms = uv_now(&h->sender->loop) + OPEN_MS;
+        h->shown.probe_at.ns = c->started_at.ns + OPEN_MS * NS_PER_MS;
+    }
     uv_mutex_unlock(&h->sender->hosts_lock);
 }
 
@@ -91,7 +96,6 @@ void push_host__release(struct push_call *c, enum courier_end how)
     if (c->under_way) {
         uv_mutex_lock(&h->sender->hosts_lock);
         h->shown.in_flight--;
-        h->shown.probed = false;
         uv_mutex_unlock(&h->sender->hosts_lock);
     }
     courier_end(&c->place, how);
@@ -109,8 +113,9 @@ static void note(struct push_host *h, const struct command_push_end *end)
     n->succeeded += ok ? 1 : 0;
     n->failed += ok ? 0 : 1;
     n->failures = h->failures;
-    n->probe_at = WALL_NONE;
-    if (is_open(h)) {
+    if (!is_open(h)) {
+        n->probe_at = WALL_NONE;
+    } else if (n->probe_at.ns == 0) {
         n->probe_at.ns = end->ended_at.ns + OPEN_MS * NS_PER_MS;
     }
     n->latency_us =
@@ -131,11 +136,14 @@ void push_host__heard(struct push_call *c, bool answered, const struct command_p
     struct push_host *h = c->host;
     struct push_sender *s = h->sender;
     bool was_open = is_open(h);
-    h->failures = answered ? 0 : h->failures + 1;
-    if (is_open(h)) {
-        h->open_until_ms = uv_now(&s->loop) + OPEN_MS;
+    if (answered) {
+        h->answers++;
+        h->failures = 0;
+    } else if (h->answers == c->answers) { /* the host has answered none that began later */
+        h->failures++;
     }
     if (is_open(h) != was_open) {
+        h->open_until_ms = uv_now(&s->loop) + OPEN_MS;
         PUSH_COUNT(s, hosts_open, was_open ? -1 : 1);
         s->wanted = true;
     }
@@ -199,7 +207,7 @@ static void tell_one(struct map_node *n, void *data)
     const struct tell *t = data;
     const struct push_host_shown *h = &CONTAINER_OF(n, struct push_host, node)->shown;
     bool open = h->probe_at.ns != 0;
-    bool waits = open && !h->probed && t->now.ns < h->probe_at.ns;
+    bool waits = open && h->in_flight == 0 && t->now.ns < h->probe_at.ns;
     if (n->key.len == 0) {
         return; /* runs without a URL */
     }

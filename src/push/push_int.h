@@ -30,7 +30,6 @@ enum { PUSH_HEADERS_MAX = LIMIT_PUSH_HEADERS + 8, PUSH_ERROR_BYTES = 160 };
 struct push_host_shown {
     uint32_t in_flight, failures;
     uint64_t succeeded, failed;
-    bool probed;          /* with an open breaker: a call is under way */
     struct wall probe_at; /* 0: the breaker is closed */
     struct wall called_at, error_at;
     int64_t latency_us;
@@ -38,8 +37,8 @@ struct push_host_shown {
     char error[PUSH_ERROR_BYTES];
 };
 
-/* A host that jobs go to. Calls that fail one after the other open its breaker: then it gets one
- * call at a time, each a second after the last. */
+/* A host that jobs go to. Calls that fail one after the other open its breaker: then a call begins
+ * each second, whether or not those before it have ended, until one is answered. */
 struct push_host {
     struct map_node node; /* by "host:port" */
     struct push_sender *sender;
@@ -47,6 +46,7 @@ struct push_host {
     struct push_call *reserved; /* places for jobs that are being claimed */
     uint32_t calls;             /* under way or reserved */
     uint32_t failures;          /* in a row */
+    uint64_t answers;           /* so many calls were answered */
     uint64_t open_until_ms;     /* with an open breaker: when the next call may be tried */
     struct push_host_shown shown;
     char name[];
@@ -63,8 +63,9 @@ struct push_call {
     struct job job;
     struct push_target target;
     struct wall started_at;
-    size_t bytes;   /* of the document */
-    bool under_way; /* it has been sent */
+    uint64_t answers; /* of the host when it began */
+    size_t bytes;     /* of the document */
+    bool under_way;   /* it has been sent */
     struct outgoing_header *headers;
     struct outgoing_request request;
 };

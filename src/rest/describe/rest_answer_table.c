@@ -457,7 +457,7 @@ static const struct rest_answer_member upcoming[] = {
 
 static const struct rest_answer_member push_host[] = {
     {"host",            "string",  "Host and port."},
-    {"breaker",         "string",  "closed, open (nothing is called until next_probe_at) or half_open (one call at a time)."},
+    {"breaker",         "string",  "closed, open (nothing is called until next_probe_at) or half_open (one new call per second)."},
     {"in_flight",       "integer", "Calls in progress."},
     {"waiting",         "integer", "Jobs waiting to be delivered to this host."},
     {"succeeded",       "integer", "Attempts that succeeded."},

@@ -264,6 +264,23 @@ class Once(PushTest):
                     self.assertEqual(target.serve.requests, 1)
 
 
+    def test_an_answer_whose_body_dribbles_counts_by_its_head(self):
+        """The head decides: the job does not wait for the rest until its timeout."""
+        done = threading.Event()
+        self.addCleanup(done.set)
+
+        def dribble(connection):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while not done.wait(0.5):
+                connection.sendall(b"1\r\nx\r\n")
+        target = RawTarget(dribble)
+        self.addCleanup(target.close)
+        job = self.ended(self.push(target.url(), push={"timeout": "10m", "keep_answer": True}))
+        self.assertEqual([t["http_status"] for t in job["push_attempts"]], [200])
+        self.assertEqual(set(job["result"]["body"]), {"x"})
+
+
 class BadTargets(PushTest):
     """6: classes of errors, by their cause."""
 
@@ -364,13 +381,15 @@ class BadTargets(PushTest):
 
 class Waiting(PushTest):
     def test_retry_after_is_honoured(self):
-        target = self.receiver(lambda d: (503, {"Retry-After": "3600"}))
-        job_id = self.push(target.url())
-        job = self.ended(job_id, "retrying")
-        self.assertGreater(job["scheduled_at"], job["failed_at"])
-        self.assertEqual(self.api.must(self.api.get("/api/v1/jobs/" + job_id))["attempt"], 1)
-        gap = wait_seconds(job["failed_at"], job["scheduled_at"])
-        self.assertAlmostEqual(gap, 3600, delta=1)
+        """Up to the job's longest delay, which is 10 minutes unless it says otherwise."""
+        for asked, fields, waits in (("120", {}, 120), ("3600", {}, 600), ("3600", {"retry_max_delay": "2h"}, 3600)):
+            with self.subTest(asked=asked, **fields):
+                target = self.receiver(lambda d, asked=asked: (503, {"Retry-After": asked}))
+                job_id = self.push(target.url(), **fields)
+                job = self.ended(job_id, "retrying")
+                self.assertGreater(job["scheduled_at"], job["failed_at"])
+                self.assertEqual(self.job(job_id)["attempt"], 1)
+                self.assertAlmostEqual(wait_seconds(job["failed_at"], job["scheduled_at"]), waits, delta=1)
 
     def test_cancellation_breaks_the_call_off(self):
         broken = threading.Event()
@@ -386,6 +405,36 @@ class Waiting(PushTest):
         self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
         self.assertTrue(broken.wait(20))
         self.assertEqual([t["outcome"] for t in self.job(job_id)["push_attempts"]], ["cancelled"])
+
+    def test_jobs_that_hang_hold_up_no_other_for_their_host(self):
+        """The first calls hang, the breaker opens, a probe hangs too: others for the same host go on."""
+        hold = threading.Event()
+        target = self.receiver(lambda d: d.path == "/good" and 200 or hold.wait(120) and 200)
+        self.addCleanup(hold.set)
+        for _ in range(12):
+            self.push(target.url("/bad"), max_retries=1, push={"timeout": "200ms"})
+        name = target.url().split("/")[2]
+        wait_until(lambda: self.api.must(self.api.get(f"/api/v1/push/hosts?prefix={name}"))[0]["unanswered"] >= 10,
+                   "the breaker opens")
+        hanging = [self.push(target.url("/bad")) for _ in range(2)]
+        target.wait_for(14, "/bad")
+        good = [self.push(target.url("/good")) for _ in range(5)]
+        for job_id in good:
+            self.ended(job_id)
+        for job_id in hanging:
+            self.assertEqual(self.job(job_id)["state"], "active")
+            self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
+
+    def test_many_jobs_that_hang_hold_up_no_other_for_a_new_host(self):
+        hold = threading.Event()
+        target = self.receiver(lambda d: d.path == "/good" and 200 or hold.wait(120) and 200)
+        self.addCleanup(hold.set)
+        queue = unique("push")
+        hanging = [self.push(target.url("/bad"), queue=queue) for _ in range(40)]
+        target.wait_for(32, "/bad")
+        self.ended(self.push(target.url("/good"), queue=queue))
+        for job_id in hanging:
+            self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
 
     def test_a_host_that_is_down_keeps_only_its_own_waiting(self):
         """After failures in a row the host is called once a second; its jobs wait in line, untried."""

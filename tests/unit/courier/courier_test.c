@@ -79,12 +79,18 @@ static void courier__tries_a_new_host_with_few_calls(void **state)
     now_ms = 6000; /* perhaps they will never be answered: two more */
     courier_turn(c, now_ms);
     assert_int_equal(under_way(&a), 4);
-    now_ms = 7000;
+    now_ms = 7000; /* and one at a time from here on */
     courier_turn(c, now_ms);
-    assert_int_equal(under_way(&a), 4);
+    assert_int_equal(under_way(&a), 5);
+    now_ms = 7999;
+    courier_turn(c, now_ms);
+    assert_int_equal(under_way(&a), 5);
+    now_ms = 8000;
+    courier_turn(c, now_ms);
+    assert_int_equal(under_way(&a), 6);
     end_one(&a, COURIER_ANSWERED);
     assert_int_equal(under_way(&a), 32); /* the bound for one host */
-    assert_int_equal(courier_numbers(c).slow, 3);
+    assert_int_equal(courier_numbers(c).slow, 5);
     assert_int_equal(courier_numbers(c).calls, 32);
     close_one(&a);
     assert_int_equal(courier_numbers(c).calls, 0);
@@ -100,7 +106,9 @@ static void courier__gives_a_host_that_hangs_little(void **state)
     (void)state;
     open_one(&a, c, "http://a/", CALLS, &now_ms);
     end_one(&a, COURIER_ANSWERED);
+    end_one(&a, COURIER_HUNG); /* it began before that answer */
     assert_int_equal(courier_numbers(c).hosts_hung, 0);
+    assert_int_equal(under_way(&a), 32);
     while (under_way(&a) > 2) {
         unsigned before = a.made;
         end_one(&a, COURIER_HUNG);
@@ -115,6 +123,60 @@ static void courier__gives_a_host_that_hangs_little(void **state)
     end_one(&a, COURIER_ANSWERED);
     assert_int_equal(courier_numbers(c).hosts_hung, 0);
     close_one(&a);
+    courier_free(c);
+}
+
+/* Calls that hang, before and behind one that is answered, at the same host. */
+static void courier__tries_on_while_calls_hang(void **state)
+{
+    struct courier *c = new_courier();
+    struct customer a;
+    uint64_t now_ms = 0;
+    (void)state;
+    open_one(&a, c, "http://a/", CALLS, &now_ms);
+    for (unsigned i = 0; i < 3; i++) {
+        end_one(&a, COURIER_HUNG);
+    }
+    assert_int_equal(under_way(&a), 2);
+    for (unsigned i = 1; i <= CALLS; i++) { /* one more each second, to the bound for one host */
+        now_ms += 1000;
+        courier_turn(c, now_ms);
+        assert_int_equal(under_way(&a), 2 + i < 32 ? 2 + i : 32);
+    }
+    a.wanted = a.made;
+    end_one(&a, COURIER_ANSWERED);
+    while (under_way(&a) > 0) { /* they began before that answer */
+        end_one(&a, COURIER_HUNG);
+        assert_int_equal(courier_numbers(c).hosts_hung, 0);
+    }
+    close_one(&a);
+    courier_free(c);
+}
+
+/* Half of the slow lane is for the first calls to other hosts. */
+static void courier__does_not_fill_the_slow_lane_with_more(void **state)
+{
+    enum { HOSTS = 8 };
+    static struct customer hanging[HOSTS];
+    struct courier *c = new_courier();
+    uint64_t now_ms = 0;
+    (void)state;
+    for (unsigned i = 0; i < HOSTS; i++) {
+        char url[32];
+        (void)snprintf(url, sizeof url, "http://hangs%u/", i);
+        open_one(&hanging[i], c, url, CALLS, &now_ms);
+    }
+    for (unsigned i = 0; i < CALLS; i++) {
+        now_ms += 1000;
+        courier_turn(c, now_ms);
+    }
+    assert_int_equal(courier_numbers(c).slow, 64);
+    for (unsigned i = 0; i < HOSTS; i++) {
+        hanging[i].wanted = 0;
+    }
+    for (unsigned i = 0; i < HOSTS; i++) {
+        close_one(&hanging[i]);
+    }
     courier_free(c);
 }
 
@@ -253,6 +315,8 @@ static void courier__a_host_that_answers_leaves_the_slow_lane(void **state)
 
 TEST_GROUP(courier, cmocka_unit_test(courier__tries_a_new_host_with_few_calls),
            cmocka_unit_test(courier__gives_a_host_that_hangs_little),
+           cmocka_unit_test(courier__tries_on_while_calls_hang),
+           cmocka_unit_test(courier__does_not_fill_the_slow_lane_with_more),
            cmocka_unit_test(courier__knows_hosts_by_name_and_port),
            cmocka_unit_test(courier__lets_those_who_wait_take_turns),
            cmocka_unit_test(courier__keeps_places_for_hosts_that_answer),

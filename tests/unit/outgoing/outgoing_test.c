@@ -14,7 +14,7 @@
 #include "lib/expect.h"
 #include "lib/test.h"
 
-enum { REQUEST_MAX = 1 << 16 };
+enum { REQUEST_MAX = 1 << 16, BODY_MS = 50 };
 
 /* Takes one connection and answers with the same bytes for each request on it; without bytes it
  * says nothing until the client goes. */
@@ -46,7 +46,8 @@ static int setup(void **state)
     CHECK(getsockname(f->listener, (struct sockaddr *)&at, &len) == 0);
     f->port = ntohs(at.sin_port);
     (void)snprintf(f->url, sizeof f->url, "http://127.0.0.1:%u/path?q=1", f->port);
-    struct outgoing_config config = {.connections_max = 4, .user_agent = "test/1"};
+    struct outgoing_config config = {
+        .connections_max = 4, .body_ms = BODY_MS, .user_agent = "test/1"};
     f->client = outgoing_open(&f->loop, &config);
     *state = f;
     return 0;
@@ -211,6 +212,20 @@ static void request__ends_in_time(void **state)
     outgoing_request_deinit(&r);
 }
 
+/* The head is there; the rest never comes. */
+static void request__waits_so_long_for_a_body(void **state)
+{
+    struct fixture *f = *state;
+    start_server(f, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
+    struct outgoing_request r = request(f, f->url);
+    run(f, &r);
+    assert_int_equal(r.err.code, ERR_IO);
+    assert_int_equal(r.status, 200);
+    assert_true(r.timed_out);
+    expect_str(buf_str(&r.answer), STR("hel"));
+    outgoing_request_deinit(&r);
+}
+
 static void request__may_be_cancelled(void **state)
 {
     struct fixture *f = *state;
@@ -314,7 +329,7 @@ static void request__of_a_guest_goes_to_no_private_address(void **state)
 TEST_GROUP(outgoing, OUTGOING_TEST(request__brings_an_answer_and_keeps_the_connection),
            OUTGOING_TEST(request__does_not_follow_a_redirect),
            OUTGOING_TEST(request__stops_at_the_limit_of_the_answer),
-           OUTGOING_TEST(request__ends_in_time), OUTGOING_TEST(request__may_be_cancelled),
-           OUTGOING_TEST(request__says_why_it_could_not),
+           OUTGOING_TEST(request__ends_in_time), OUTGOING_TEST(request__waits_so_long_for_a_body),
+           OUTGOING_TEST(request__may_be_cancelled), OUTGOING_TEST(request__says_why_it_could_not),
            OUTGOING_TEST(request__asks_the_guard_for_every_address),
            OUTGOING_TEST(request__of_a_guest_goes_to_no_private_address));
