@@ -64,3 +64,9 @@ struct str queue_name_visible(struct str ns, struct str internal)
                ? internal
                : str_from_offset(internal, ns.len + QUEUE_NAME_MARK.len);
 }
+
+bool queue_name_is_scheduler(struct str internal)
+{
+    struct str ns = queue_name_namespace(internal);
+    return str_eq(queue_name_visible(ns, internal), QUEUE_NAME_SCHEDULER);
+}

@@ -18,6 +18,11 @@
  * hyphens, none of which are at an end (http-api.md 18.4). */
 bool queue_name_is_namespace(struct str s);
 
+/* The queue of each namespace that has the jobs of the Scheduled-DB API, and no others
+ * (scheduler.md 21.2). */
+#define QUEUE_NAME_SCHEDULER STR("scheduled-db")
+bool queue_name_is_scheduler(struct str internal);
+
 /* Whether the mark is somewhere in the name: to the default namespace it is then one of another. */
 bool queue_name_has_mark(struct str name);
 

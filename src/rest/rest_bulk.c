@@ -144,7 +144,7 @@ static bool read_request(struct rest_call *c, const struct rest_bulk_in *in, str
     b->async = in->async;
     b->dry_run = in->dry_run;
     b->states = states_of(b->action);
-    return rest_names__internal(c, "move_to_queue", in->move_to_queue, &b->queue, err);
+    return rest_names__target(c, "move_to_queue", in->move_to_queue, &b->queue, err);
 }
 
 /* An id and where it stood. */

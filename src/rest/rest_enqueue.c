@@ -132,6 +132,7 @@ struct list_in {
     struct enqueue_in *jobs;
     size_t jobs_count;
     struct svc_batch *batch;
+    struct str batch_id; /* who sends it here would never hear of the end of that batch */
 };
 
 static const struct json_field list_rows[] = {
@@ -140,6 +141,8 @@ static const struct json_field list_rows[] = {
                  "Jobs to create. Either all of them are created or none."),
     JSON_OBJECT(struct list_in, batch, struct svc_batch, &batch_schema, 0,
                 "Makes the jobs a batch."),
+    JSON_STR(struct list_in, batch_id, 0, LIMIT_NAME_BYTES, 0,
+             "Must be empty. Jobs that join an open batch each have their own batch_id."),
 };
 static const struct json_schema list_schema = JSON_SCHEMA(struct list_in, list_rows);
 
@@ -358,15 +361,30 @@ static void enqueue_list(struct rest_call *c, const struct list_in *in)
     rest_call__submit(c, &command, 0, many_enqueued);
 }
 
+/* A member of a job beside a list of jobs, of which none would have it; NULL: there is none. */
+static const char *member_beside_list(const struct enqueue_in *in)
+{
+    for (unsigned row = in->job.queue.len > 0 ? 0 : 1; row < ROW_JOBS; row++) {
+        if (is_set(in, row)) {
+            return either_rows[row].name;
+        }
+    }
+    return NULL;
+}
+
 static void handle_enqueue(struct rest_call *c)
 {
     struct either_in *in = c->in;
     struct list_in list = {.jobs = in->jobs, .jobs_count = in->jobs_count, .batch = in->batch};
     bool has_queue = in->one.job.queue.len > 0;
-    if (in->jobs_count == 0 && (has_queue || !is_set(&in->one, ROW_JOBS))) {
+    bool is_one = in->jobs_count == 0 && (has_queue || !is_set(&in->one, ROW_JOBS));
+    const char *beside = is_one ? NULL : member_beside_list(&in->one);
+    if (is_one && in->batch != NULL) {
+        rest_call__fail(c, ERR_VALIDATION, "batch is for a list of jobs; use batch_id to join one");
+    } else if (is_one) {
         enqueue_one(c, &in->one);
-    } else if (has_queue) {
-        rest_call__fail(c, ERR_VALIDATION, "queue and jobs cannot both be set");
+    } else if (beside != NULL) {
+        rest_call__fail(c, ERR_VALIDATION, "%s and jobs cannot both be set", beside);
     } else {
         enqueue_list(c, &list);
     }
@@ -374,7 +392,12 @@ static void handle_enqueue(struct rest_call *c)
 
 static void handle_enqueue_batch(struct rest_call *c)
 {
-    enqueue_list(c, c->in);
+    const struct list_in *in = c->in;
+    if (in->batch_id.len > 0) {
+        rest_call__fail(c, ERR_VALIDATION, "batch_id and jobs cannot both be set");
+    } else {
+        enqueue_list(c, in);
+    }
 }
 
 static uint64_t cost_of_either(const struct rest_call *c)

@@ -53,6 +53,13 @@ bool rest_names__internal(struct rest_call *c, const char *field, struct str vis
     return svc_names_internal(&who, field, visible, out, err) == ERR_OK;
 }
 
+bool rest_names__target(struct rest_call *c, const char *field, struct str visible, struct str *out,
+                        struct err *err)
+{
+    struct svc_caller who = rest_call__caller(c);
+    return svc_names_target(&who, field, visible, out, err) == ERR_OK;
+}
+
 struct str rest_names__prefix(struct rest_call *c, struct str visible)
 {
     if (c->ns.len == 0) {

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/queue_name.h"
 #include "hub/hub.h"
 #include "rest/rest_numbers_int.h"
 #include "rest/sdb/rest_sdb_int.h"
@@ -158,7 +159,7 @@ void rest_numbers__take(struct rest_call *c, unsigned parts,
         view_status(c->rest->config.view, &v->mirror);
     }
     struct err ignored;
-    if (!rest_names__internal(c, "queue", REST_SDB_QUEUE, &v->scheduler_queue, &ignored)) {
+    if (!rest_names__internal(c, "queue", QUEUE_NAME_SCHEDULER, &v->scheduler_queue, &ignored)) {
         v->scheduler_queue = STR_EMPTY;
     }
     c->data = v;

@@ -368,34 +368,45 @@ static bool is_set(const struct schedule_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
-/* The internal name that a change gives. A schedule stays in its namespace (empty: the default
- * one), also when the default one changes it: a name without a prefix is one of the schedule's
- * namespace, and another prefix is refused. */
+/* The name that a change gives, as its caller would say it. A schedule stays in its namespace
+ * (empty: the default one), also when the default one changes it: a name without a prefix is one of
+ * the schedule's namespace, and another prefix is refused. */
 static bool name_in(struct rest_call *c, struct str ns, const char *field, struct str given,
                     struct str *out, struct err *err)
 {
     struct str own = queue_name_visible(ns, given);
     bool foreign = ns.len > 0 ? queue_name_has_mark(own) : queue_name_namespace(given).len > 0;
-    if (c->ns.len == 0 && foreign) {
+    *out = given;
+    if (c->ns.len > 0 || given.len == 0) {
+        return true;
+    }
+    if (foreign) {
         (void)err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' belongs to another namespace", field,
                       STR_ARG(given));
         return false;
     }
-    if (c->ns.len == 0 && given.len > 0) {
-        struct buf text;
-        rest_call__buf(c, &text);
-        queue_name_add_internal(&text, ns, own);
-        given = rest_call__keep(c, &text);
-    }
-    return rest_names__internal(c, field, given, out, err);
+    struct buf text;
+    rest_call__buf(c, &text);
+    queue_name_add_internal(&text, ns, own);
+    *out = rest_call__keep(c, &text);
+    return true;
+}
+
+static bool name_schedule(struct rest_call *c, struct str ns, struct str given, struct str *out,
+                          struct err *err)
+{
+    struct str name;
+    return name_in(c, ns, "name", given, &name, err) &&
+           rest_names__internal(c, "name", name, out, err);
 }
 
 /* The jobs of a schedule of the default namespace may go anywhere. */
 static bool name_queue(struct rest_call *c, struct str ns, struct str given, struct str *out,
                        struct err *err)
 {
-    return ns.len == 0 ? rest_names__internal(c, "queue", given, out, err)
-                       : name_in(c, ns, "queue", given, out, err);
+    struct str name = given;
+    return (ns.len == 0 || name_in(c, ns, "queue", given, &name, err)) &&
+           rest_names__target(c, "queue", name, out, err);
 }
 
 /* Put what was supplied over what was there. */
@@ -439,10 +450,10 @@ static bool merge(struct rest_call *c, const struct schedule_in *in, struct stor
     }
     if (s->name.len == 0) { /* a new one, wherever its name says */
         return rest_names__internal(c, "name", in->name, &s->name, err) &&
-               rest_names__internal(c, "queue", in->queue, &s->queue, err);
+               rest_names__target(c, "queue", in->queue, &s->queue, err);
     }
     struct str ns = queue_name_namespace(s->name);
-    return (!is_set(in, SET_NAME) || name_in(c, ns, "name", in->name, &s->name, err)) &&
+    return (!is_set(in, SET_NAME) || name_schedule(c, ns, in->name, &s->name, err)) &&
            (!is_set(in, SET_QUEUE) || name_queue(c, ns, in->queue, &s->queue, err));
 }
 

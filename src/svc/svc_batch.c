@@ -29,8 +29,8 @@ enum err_code svc_batch_open(const struct svc_caller *who, const struct svc_batc
     *out = (struct command){.type = COMMAND_BATCH_OPEN};
     out->batch_open.callback_payload = batch->callback_payload;
     out->batch_open.owner = svc_batch_owner(who, batch->callback_queue);
-    return svc_names_internal(who, "callback_queue", batch->callback_queue,
-                              &out->batch_open.callback_queue, err);
+    return svc_names_target(who, "callback_queue", batch->callback_queue,
+                            &out->batch_open.callback_queue, err);
 }
 
 /* The queue that a batch calls tells whose it is, or its owner. */

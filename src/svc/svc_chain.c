@@ -66,7 +66,7 @@ static enum err_code write_steps(const struct svc_caller *who, struct json_write
     json_write_array(w);
     for (size_t i = 0; i < chain->steps_count; i++) {
         if (write_step(who, w, &chain->steps[i], err) != ERR_OK) {
-            return err->code;
+            return err_wrap(err, "chain.steps[%zu]", i);
         }
     }
     json_write_end(w);
@@ -123,7 +123,8 @@ static enum err_code write_on_failure(const struct svc_caller *who, struct json_
         json_write_str(w, STR("continue"));
     } else if (step.queue.len > 0) {
         json_write_key(w, STR("on_failure"));
-        return write_step(who, w, &step, err);
+        return write_step(who, w, &step, err) == ERR_OK ? ERR_OK
+                                                        : err_wrap(err, "chain.on_failure");
     }
     return ERR_OK;
 }
@@ -135,7 +136,7 @@ static enum err_code write_on_exit(const struct svc_caller *who, struct json_wri
         return ERR_OK;
     }
     json_write_key(w, STR("on_exit"));
-    return write_step(who, w, step, err);
+    return write_step(who, w, step, err) == ERR_OK ? ERR_OK : err_wrap(err, "chain.on_exit");
 }
 
 /* The members of chain_config into an object that is open. */
@@ -163,6 +164,63 @@ enum err_code svc_chain_define(const struct svc_caller *who, const struct svc_ch
     json_write_end(&w);
     json_write_finish(&w);
     return svc_caller_keep(who, &b, out, err);
+}
+
+/* 0: none. A caller without an engine has no settings either. */
+static size_t payload_max(const struct svc_caller *who)
+{
+    return who->engine == NULL ? 0 : engine_settings(who->engine)->limits.payload_bytes;
+}
+
+/* A step or a handler; one that is no object, or whose members are of other types, is left to
+ * command_check. */
+static enum err_code check_step(const struct svc_caller *who, struct json_value step,
+                                struct err *err)
+{
+    const size_t max = payload_max(who);
+    struct json_value v;
+    struct str queue;
+    if (step.type != JSON_TYPE_OBJECT) {
+        return ERR_OK;
+    }
+    if (max > 0 && json_scan_member(step.text, STR("payload"), &v) && v.text.len > max) {
+        return err_set(err, ERR_FIELD_TOO_LARGE, "payload too large: %zu bytes (max %zu)",
+                       v.text.len, max);
+    }
+    if (!json_scan_member(step.text, STR("queue"), &v) || v.type != JSON_TYPE_STRING) {
+        return ERR_OK;
+    }
+    if (json_value_text(v, who->arena, &queue, err) != ERR_OK ||
+        svc_names_target(who, "queue", queue, &queue, err) != ERR_OK) {
+        return err->code;
+    }
+    return str_has_control(queue)
+               ? err_set(err, ERR_VALIDATION, "queue contains a control character")
+               : ERR_OK;
+}
+
+enum err_code svc_chain_check(const struct svc_caller *who, const char *field, struct str config,
+                              struct err *err)
+{
+    static const char *const handlers[] = {"on_failure", "on_exit"};
+    struct json_value v;
+    for (size_t i = 0; i < COUNT_OF(handlers); i++) {
+        if (json_scan_member(config, str_from_z(handlers[i]), &v) &&
+            check_step(who, v, err) != ERR_OK) {
+            return err_wrap(err, "%s.%s", field, handlers[i]);
+        }
+    }
+    if (!json_scan_member(config, STR("steps"), &v) || v.type != JSON_TYPE_ARRAY) {
+        return ERR_OK;
+    }
+    struct json_scan s = json_scan_from(v.text);
+    bool inside = json_scan_enter_array(&s);
+    for (size_t i = 0; inside && json_scan_next_element(&s) && json_scan_value(&s, &v); i++) {
+        if (check_step(who, v, err) != ERR_OK) {
+            return err_wrap(err, "%s.steps[%zu]", field, i);
+        }
+    }
+    return ERR_OK;
 }
 
 /* The config with one member more, unless it has it already. */

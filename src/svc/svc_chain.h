@@ -38,6 +38,12 @@ ATTR_NODISCARD enum err_code svc_chain_define(const struct svc_caller *who,
 ATTR_NODISCARD enum err_code svc_chain_adopt(const struct svc_caller *who, struct str raw,
                                              struct str *out, struct err *err);
 
+/* What holds for every job holds for those that a chain is to make: their queue takes jobs, and
+ * their payloads have the limit of the server. The config is the one that is to be stored; field is
+ * its name in the request. Not for a chain that a backup has: it was made when it was made. */
+ATTR_NODISCARD enum err_code svc_chain_check(const struct svc_caller *who, const char *field,
+                                             struct str config, struct err *err);
+
 /* The same config with "depends_on", the ids of waits_for (16 bytes each). */
 ATTR_NODISCARD enum err_code svc_chain_add_dependencies(const struct svc_caller *who,
                                                         struct str config, struct str waits_for,

@@ -108,6 +108,10 @@ static enum err_code set_chain(const struct svc_caller *who, const struct svc_en
         j->has_chain_step = in->has_chain_step;
         code = svc_chain_adopt(who, in->chain_config, &j->chain_config, err);
     }
+    if (code == ERR_OK && j->chain_config.len > 0) {
+        code = svc_chain_check(who, in->chain != NULL ? "chain" : "chain_config", j->chain_config,
+                               err);
+    }
     if (code == ERR_OK && j->waits_for.len > 0) {
         code =
             svc_chain_add_dependencies(who, j->chain_config, j->waits_for, &j->chain_config, err);
@@ -171,7 +175,7 @@ static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue
     }
     out->push_is_target = in->push != NULL;
     if (set_batch(who, in->batch_id, j, err) != ERR_OK ||
-        svc_names_internal(who, "queue", in->queue, &j->queue, err) != ERR_OK ||
+        svc_names_target(who, "queue", in->queue, &j->queue, err) != ERR_OK ||
         set_dependencies(who, in, j, err) != ERR_OK) {
         return err->code;
     }
@@ -221,8 +225,13 @@ enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command 
     e->has_batch = true;
     e->callback_payload = batch->callback_payload;
     e->owner = svc_batch_owner(who, batch->callback_queue);
-    return svc_names_internal(who, "callback_queue", batch->callback_queue, &e->callback_queue,
-                              err);
+    for (size_t i = 0; i < e->count; i++) {
+        if (!id_is_none(e->jobs[i].job.batch_id)) {
+            return err_set(err, ERR_VALIDATION, "jobs[%zu]: batch_id and batch cannot both be set",
+                           i);
+        }
+    }
+    return svc_names_target(who, "callback_queue", batch->callback_queue, &e->callback_queue, err);
 }
 
 /* Fixed for ever, because it is stored; 0 stands for one that is not known. */

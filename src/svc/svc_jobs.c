@@ -13,7 +13,7 @@ enum err_code svc_jobs_act(const struct svc_caller *who, const struct svc_jobs_a
                                       .count = 1,
                                       .reason = str_at_most(in->reason, LIMIT_REASON_BYTES),
                                       .reset_attempts = in->reset_attempts};
-    if (svc_names_internal(who, "queue", in->queue, &out->jobs.queue, err) != ERR_OK) {
+    if (svc_names_target(who, "queue", in->queue, &out->jobs.queue, err) != ERR_OK) {
         return err->code;
     }
     return svc_names_job_id(who, in->job_id, room, err);

@@ -78,6 +78,18 @@ enum err_code svc_names_internal(const struct svc_caller *who, const char *field
     return ERR_OK;
 }
 
+enum err_code svc_names_target(const struct svc_caller *who, const char *field, struct str visible,
+                               struct str *out, struct err *err)
+{
+    if (svc_names_internal(who, field, visible, out, err) != ERR_OK) {
+        return err->code;
+    }
+    return queue_name_is_scheduler(*out)
+               ? err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' is reserved for jobs of POST /jobs",
+                         field, STR_ARG(visible))
+               : ERR_OK;
+}
+
 bool svc_names_is_visible(const struct svc_caller *who, struct str internal)
 {
     return queue_name_is_visible(who->ns, internal) &&

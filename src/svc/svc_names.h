@@ -23,6 +23,10 @@ ATTR_NODISCARD enum err_code svc_names_find(const struct json_word *words, struc
 ATTR_NODISCARD enum err_code svc_names_internal(const struct svc_caller *who, const char *field,
                                                 struct str visible, struct str *out,
                                                 struct err *err);
+/* The same of a queue that jobs are to go to: the queue of the Scheduled-DB API takes only its own,
+ * which do not come this way. */
+ATTR_NODISCARD enum err_code svc_names_target(const struct svc_caller *who, const char *field,
+                                              struct str visible, struct str *out, struct err *err);
 /* The name as the caller sees it. */
 struct str svc_names_visible(const struct svc_caller *who, struct str internal);
 bool svc_names_is_visible(const struct svc_caller *who, struct str internal);

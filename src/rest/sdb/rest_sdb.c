@@ -4,6 +4,7 @@
 #include "rest/sdb/rest_sdb.h"
 
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/command/push_target.h"
 #include "json/json_scan.h"
 #include "rest/sdb/rest_sdb_int.h"
@@ -80,7 +81,7 @@ static bool find(struct rest_call *c, struct str name, struct buf *doc, struct j
     struct buf key;
     struct buf id;
     struct err err;
-    if (!rest_names__internal(c, "queue", REST_SDB_QUEUE, &queue, &err)) {
+    if (!rest_names__internal(c, "queue", QUEUE_NAME_SCHEDULER, &queue, &err)) {
         return false;
     }
     if (find_given(c, queue, name, doc, out)) {

@@ -7,13 +7,14 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/command/push_target.h"
 #include "rest/sdb/rest_sdb_int.h"
 
 bool rest_sdb_create__queue(struct rest_call *c, struct str *out)
 {
     ATTR_UNINITIALIZED struct err err;
-    if (rest_names__internal(c, "queue", REST_SDB_QUEUE, out, &err)) {
+    if (rest_names__internal(c, "queue", QUEUE_NAME_SCHEDULER, out, &err)) {
         return true;
     }
     rest_call__fail_err(c, &err);

@@ -8,9 +8,6 @@
 #include "rest/sdb/rest_sdb.h"
 #include "store/store_node.h"
 
-/* The queue of its jobs. */
-#define REST_SDB_QUEUE STR("scheduled-db")
-
 /* The last second that a struct wall can hold, in 2262. A later one is taken for it, and kept in a
  * tag to be shown as it was asked for: a client that sends milliseconds gets those back. */
 #define REST_SDB_SECONDS_MAX (INT64_MAX / NS_PER_S)
