@@ -181,6 +181,9 @@ struct machine_queue {
 void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
                         void *data);
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
+/* Call fn for the queue that each namespace calls so, where it has one, in no order. */
+void machine_each_queue_called(struct machine *m, struct str name,
+                               void (*fn)(void *data, const struct machine_queue *q), void *data);
 
 /* The usage of a namespace (empty name: default). */
 struct machine_space {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 #include "fsm/machine.h"
 #include "store/store_job.h"
@@ -231,6 +233,33 @@ void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct m
             fn(data, &q);
         }
     }
+}
+
+struct calling {
+    struct machine *m;
+    struct str name;
+    void (*fn)(void *data, const struct machine_queue *q);
+    void *data;
+};
+
+static void call_one(struct map_node *space, void *data)
+{
+    const struct calling *c = data;
+    struct machine_queue q;
+    struct buf internal;
+    buf_init(&internal, LIMIT_INTERNAL_NAME_BYTES);
+    queue_name_add_internal(&internal, space->key, c->name);
+    if (!internal.overflow && machine_queue_find(c->m, buf_str(&internal), &q)) {
+        c->fn(c->data, &q);
+    }
+    buf_deinit(&internal);
+}
+
+void machine_each_queue_called(struct machine *m, struct str name,
+                               void (*fn)(void *data, const struct machine_queue *q), void *data)
+{
+    struct calling c = {.m = m, .name = name, .fn = fn, .data = data};
+    map_each(&m->spaces, call_one, &c);
 }
 
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out)

@@ -40,6 +40,7 @@ static void arm(struct push_sender *s)
     uint64_t now_ms = uv_now(&s->loop);
     uint64_t due_ms = courier_due_ms(s->courier);
     soonest(&due_ms, s->due_ms);
+    soonest(&due_ms, s->stopping ? UINT64_MAX : push_log__due_ms(s));
     if (s->waiting != NULL || s->filling != NULL) {
         soonest(&due_ms, s->retry_ms > now_ms ? s->retry_ms : UINT64_MAX);
     }
@@ -75,7 +76,12 @@ static void follow(struct push_sender *s)
         if (!leads) {
             push_call__abort_all(s, false);
         }
-        log_info(leads ? "deliveries started" : "deliveries stopped");
+        if (leads) { /* the words are the contract's */
+            log_info("CLUSTER READY", LOG_STR("node_id", s->config.node_id),
+                     LOG_Z("meaning", "this node leads and makes the calls of jobs"));
+        } else if (!s->stopping) {
+            log_warn("leadership lost", LOG_Z("meaning", "the calls of jobs are broken off"));
+        }
     }
 }
 
@@ -86,8 +92,8 @@ static void wind_up(struct push_sender *s)
         push_finish__step(s);
         s->drain_until_ms = UINT64_MAX;
     }
-    if (s->calls.count > 0 || s->look_busy || s->claim_busy || !push_finish__is_idle(s) ||
-        s->closing) {
+    if (s->calls.count > 0 || s->look_busy || s->claim_busy || s->log.busy ||
+        !push_finish__is_idle(s) || s->closing) {
         return;
     }
     s->closing = true;
@@ -111,6 +117,8 @@ void push__step(struct push_sender *s)
     show(s);
     if (s->stopping) {
         wind_up(s);
+    } else {
+        push_log__step(s);
     }
     if (!s->closing) {
         arm(s);
@@ -183,6 +191,7 @@ static void sender_main(void *data)
     s->courier = courier_new(&courier);
     push_claim__open(s);
     push_finish__open(s);
+    push_log__open(s);
     s->notifier = engine_notifier_open(s->config.engine, &s->box, told, s);
     s->push = engine_push_open(s->config.engine, &s->box, &push);
     uv_sem_post(&s->opened);

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "courier/courier.h"
+#include "engine/engine_cluster.h"
 #include "engine/engine_push.h"
 #include "fsm/command/push_target.h"
 #include "outgoing/outgoing.h"
@@ -89,6 +90,16 @@ struct push_found {
     struct push_host *to;
 };
 
+/* When the next lines are due, and what they are about (push_log.c). */
+struct push_log {
+    uint64_t standing_ms, runs_ms;
+    uint64_t executed, failed; /* as they were told last */
+    struct engine_call look;
+    bool busy;
+    struct engine_status status;
+    struct engine_cluster_status cluster;
+};
+
 struct push_sender {
     struct push_config config;
     uv_thread_t thread;
@@ -130,6 +141,8 @@ struct push_sender {
     uint64_t purge_due_ms;
     struct id purge_cursor;
 
+    struct push_log log;
+
     bool stopping, closing;
     uint64_t drain_until_ms;
     struct msg stop_msg;
@@ -164,6 +177,11 @@ void push_call__start(struct push_call *c);          /* job and arena are set */
 bool push_call__is_guest(const struct push_call *c); /* of a namespace other than the default one */
 void push_call__abort(struct push_call *c);          /* broken off; it is freed */
 void push_call__abort_all(struct push_sender *s, bool tell);
+
+/* push_log.c */
+void push_log__open(struct push_sender *s);
+void push_log__step(struct push_sender *s);
+uint64_t push_log__due_ms(const struct push_sender *s);
 
 /* push_request.c: the request of a call, from its job and target */
 void push_request__make(struct push_call *c);

@@ -195,15 +195,26 @@ struct rest_metrics_what rest_call__what(const struct rest_call *c)
         .route = c->route_number, .rpc = c->rpc.number, .method = c->req->method};
 }
 
+/* Each request of the Scheduled-DB face has its line, with the whole URI (scheduler.md 2.1): there
+ * is no secret in it. One that came from another node was written there. */
+static bool is_logged(const struct rest_call *c)
+{
+    return c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0 && !c->client.forwarded;
+}
+
 static void count_end(struct rest_call *c, int status, int64_t took_ns)
 {
+    bool scheduler = is_logged(c);
+    enum log_level level = scheduler ? LOG_INFO : LOG_DEBUG;
     rest_metrics__end(c->rest->metrics, rest_call__what(c), status, took_ns);
     c->rest->steps->ended(c, status, took_ns);
+    if (log_wants(level)) {
+        LOG_AT(level, "http request", LOG_STR("method", c->req->method_name),
+               LOG_STR(scheduler ? "uri" : "path", scheduler ? c->req->target : c->req->path),
+               LOG_I64("status", status), LOG_I64("duration_ms", took_ns / NS_PER_MS),
+               LOG_STR("request_id", str_from(c->request_id, c->request_id_len)));
+    }
     if (log_wants(LOG_DEBUG)) {
-        log_debug("http request", LOG_STR("method", c->req->method_name),
-                  LOG_STR("path", c->req->path), LOG_I64("status", status),
-                  LOG_I64("duration_ms", took_ns / NS_PER_MS),
-                  LOG_STR("request_id", str_from(c->request_id, c->request_id_len)));
         log_client(c);
     }
 }

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/queue_name.h"
 #include "hub/hub.h"
 #include "rest/rest_numbers_int.h"
 #include "rest/sdb/rest_sdb_int.h"
@@ -62,10 +61,7 @@ static void look(struct rest_call *c, struct machine *m)
     if ((v->parts & REST_NUMBERS_COUNTS) != 0) {
         machine_each_worker(m, count_worker, v);
         v->kept = machine_kept(m);
-        if (!machine_queue_find(m, v->scheduler_queue, &v->scheduler)) {
-            v->scheduler = (struct machine_queue){.paused = false};
-        }
-        v->scheduler.name = STR_EMPTY;
+        rest_sdb_numbers__look(m, c->ns, v->scheduler);
     }
     if ((v->parts & REST_NUMBERS_QUEUES) != 0) {
         v->cap = 0;
@@ -145,6 +141,7 @@ void rest_numbers__take(struct rest_call *c, unsigned parts,
     struct rest_numbers *v = REST_NEW(c, struct rest_numbers);
     v->call = c;
     v->cluster = REST_NEW(c, struct engine_cluster_status);
+    v->scheduler = REST_NEW(c, struct rest_sdb_total);
     v->parts = parts;
     v->then = then;
     v->node_id = c->rest->config.node_id;
@@ -157,10 +154,6 @@ void rest_numbers__take(struct rest_call *c, unsigned parts,
     v->has_mirror = c->rest->config.view != NULL;
     if (v->has_mirror) {
         view_status(c->rest->config.view, &v->mirror);
-    }
-    struct err ignored;
-    if (!rest_names__internal(c, "queue", QUEUE_NAME_SCHEDULER, &v->scheduler_queue, &ignored)) {
-        v->scheduler_queue = STR_EMPTY;
     }
     c->data = v;
     rest_call__on_core(c, look, looked);

@@ -47,7 +47,7 @@ struct rest_numbers {
     struct webhook_stats webhooks;
     struct push_stats push;
     struct rpc_numbers rpc;
-    struct machine_queue scheduler; /* the queue of the Scheduled-DB face; zeros: there is none */
+    struct rest_sdb_total *scheduler; /* the queue of the Scheduled-DB face */
     struct http_stats http; /* of all network threads together; zeros when there is no server */
 
     /* REST_NUMBERS_QUEUES: those that the caller's namespace may see */
@@ -56,7 +56,6 @@ struct rest_numbers {
     bool cut; /* the call's memory was too small for them */
 
     /* private */
-    struct str scheduler_queue;
     struct rest_call *call;
     unsigned parts;
     size_t cap;

@@ -125,11 +125,19 @@ static bool is_daily(struct str path)
     return false;
 }
 
+/* Pages and files are for everybody. Of the Scheduled-DB face all that changes a job is written
+ * down, its creation too (scheduler.md 16). */
+static bool is_of_interest(const struct rest_call *c)
+{
+    bool scheduler = c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;
+    return c->is_rpc || scheduler || str_starts_with(c->req->path_raw, STR("/api/v1/"));
+}
+
 void rest_audit__note(struct rest_call *c, int status, int64_t took_ns)
 {
     struct http_request *req = c->req;
     if (c->rest->config.audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
-        !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
+        !is_of_interest(c)) {
         return;
     }
     bool sign_in = c->route != NULL && (c->route->flags & ROUTE_SIGN_IN) != 0;

@@ -31,21 +31,25 @@ static uint64_t left(uint64_t used, uint64_t limit)
     return used < limit ? limit - used : 0;
 }
 
+/* The limits are those of a namespace. */
 static void write_usage(struct json_write *w, const struct rest_sdb_config *sdb,
-                        const struct machine_queue *q)
+                        const struct rest_sdb_total *t)
 {
+    const struct machine_queue *q = &t->queue;
+    uint64_t bytes_max = rest_sdb_numbers__times(sdb->memory_limit, t->queues);
+    uint64_t count_max = rest_sdb_numbers__times(sdb->job_limit, t->queues);
     rest_document__object(w, "memory");
     rest_document__i64(w, "current_bytes", (int64_t)q->named_bytes);
-    rest_document__i64(w, "limit_bytes", (int64_t)sdb->memory_limit);
-    rest_document__i64(w, "available_bytes", (int64_t)left(q->named_bytes, sdb->memory_limit));
+    rest_document__i64(w, "limit_bytes", (int64_t)bytes_max);
+    rest_document__i64(w, "available_bytes", (int64_t)left(q->named_bytes, bytes_max));
     json_write_key(w, STR("utilization_percent"));
-    json_write_f64(w, rest_sdb_numbers__percent(q->named_bytes, sdb->memory_limit));
+    json_write_f64(w, rest_sdb_numbers__percent(q->named_bytes, bytes_max));
     json_write_end(w);
     rest_document__object(w, "jobs");
     rest_document__i64(w, "current_count", (int64_t)q->named_count);
     rest_document__i64(w, "count", (int64_t)q->named_count);
-    rest_document__i64(w, "limit", (int64_t)sdb->job_limit);
-    rest_document__i64(w, "available", (int64_t)left(q->named_count, sdb->job_limit));
+    rest_document__i64(w, "limit", (int64_t)count_max);
+    rest_document__i64(w, "available", (int64_t)left(q->named_count, count_max));
     json_write_end(w);
 }
 
@@ -57,8 +61,8 @@ static void write_executions(struct json_write *w, const struct rest_sdb_numbers
                            (int64_t)n->by_status[i]);
     }
     rest_document__i64(w, "total", (int64_t)n->jobs);
-    if (n->queue.last_ended_at.ns != 0) {
-        rest_document__i64(w, "last_executed_at", n->queue.last_ended_at.ns / NS_PER_S);
+    if (n->total.queue.last_ended_at.ns != 0) {
+        rest_document__i64(w, "last_executed_at", n->total.queue.last_ended_at.ns / NS_PER_S);
     }
     json_write_key(w, STR("failure_rate"));
     json_write_f64(w, rate);
@@ -79,7 +83,7 @@ static void say_health(struct rest_call *c, const struct rest_sdb_numbers *n)
     const struct rest_sdb_config *sdb = &c->rest->config.sdb;
     uint64_t finished;
     double rate = failure_rate(n->by_status, &finished);
-    bool full = rest_sdb_numbers__percent(n->queue.named_bytes, sdb->memory_limit) >=
+    bool full = rest_sdb_numbers__percent(n->total.fullest_bytes, sdb->memory_limit) >=
                 MEMORY_DEGRADED_PERCENT;
     bool failing = finished >= FINISHED_MIN && rate > sdb->failure_threshold;
     bool unhealthy = (full && finished >= FINISHED_MIN && rate > 0.5) ||
@@ -95,7 +99,7 @@ static void say_health(struct rest_call *c, const struct rest_sdb_numbers *n)
         rest_document__text(&w, "leader", str_from_z(leader.address));
     }
     rest_document__text(&w, "node_id", str_from_z(c->rest->config.node_id));
-    write_usage(&w, sdb, &n->queue);
+    write_usage(&w, sdb, &n->total);
     write_executions(&w, n, rate);
     json_write_end(&w);
     rest_call__reply(c, unhealthy ? 503 : 200, &w);

@@ -86,13 +86,23 @@ ATTR_NODISCARD bool rest_sdb_create__queue(struct rest_call *c, struct str *out)
 void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id);
 
 /* rest_sdb_numbers.c: numbers of the queue, from the core thread */
+
+/* The queue of one namespace, or those of all together. */
+struct rest_sdb_total {
+    struct machine_queue queue; /* zeros when there is none; without its name */
+    uint64_t queues;            /* so many; at least 1, as one comes into being when it is used */
+    uint64_t fullest_bytes;     /* named_bytes of the one that has the most */
+};
+/* On the core thread. The caller sees what is its own; the default namespace sees everything. */
+void rest_sdb_numbers__look(struct machine *m, struct str ns, struct rest_sdb_total *out);
+
 struct rest_sdb_server {
     char id[STORE_NODE_NAME_BYTES_MAX + 1];
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
 };
 struct rest_sdb_numbers {
-    struct machine_queue queue; /* zeros when there is none; without its name */
-    uint64_t jobs;              /* stored, of all states */
+    struct rest_sdb_total total;
+    uint64_t jobs; /* stored, of all states */
     uint64_t by_status[REST_SDB_STATUS_COUNT];
     struct engine_status engine;
     struct rest_sdb_server
@@ -101,6 +111,8 @@ struct rest_sdb_numbers {
 };
 /* Jobs of the queue by the statuses of the face. */
 void rest_sdb_numbers__count(const struct machine_queue *q, uint64_t by[REST_SDB_STATUS_COUNT]);
+/* Of a limit, as far as JSON can say it. */
+uint64_t rest_sdb_numbers__times(uint64_t limit, uint64_t count);
 double rest_sdb_numbers__percent(uint64_t part, uint64_t whole);
 void rest_sdb_numbers__take(struct rest_call *c, bool servers,
                             void (*then)(struct rest_call *c, const struct rest_sdb_numbers *n));

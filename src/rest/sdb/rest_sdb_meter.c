@@ -278,7 +278,9 @@ static void write_jobs(struct rest_call *c, const struct rest_numbers *v, struct
     static const char *const reasons[2] = {"reason=\"memory\"", "reason=\"job_count\""};
     const struct rest_sdb_meter *m = &c->rest->sdb;
     const struct rest_sdb_config *sdb = &c->rest->config.sdb;
-    const struct machine_queue *q = &v->scheduler;
+    const struct machine_queue *q = &v->scheduler->queue;
+    uint64_t bytes_max = rest_sdb_numbers__times(sdb->memory_limit, v->scheduler->queues);
+    uint64_t count_max = rest_sdb_numbers__times(sdb->job_limit, v->scheduler->queues);
     uint64_t by[REST_SDB_STATUS_COUNT];
     char label[64];
     uint64_t all = 0;
@@ -305,13 +307,13 @@ static void write_jobs(struct rest_call *c, const struct rest_numbers *v, struct
     write_one(out, NAME("jobs_timed_out_total"), "counter",
               "Calls that were lost because their node failed.", q->lost_total);
     write_one(out, NAME("queue_memory_usage_bytes"), "gauge", "Capacity used.", q->named_bytes);
-    write_one(out, NAME("queue_memory_limit_bytes"), "gauge", "Capacity.", sdb->memory_limit);
+    write_one(out, NAME("queue_memory_limit_bytes"), "gauge", "Capacity.", bytes_max);
     meter_write_head(out, NAME("queue_memory_utilization_percent"), "gauge", "Capacity used.");
     buf_printf(out, NAME("queue_memory_utilization_percent") " %g\n",
-               rest_sdb_numbers__percent(q->named_bytes, sdb->memory_limit));
+               rest_sdb_numbers__percent(q->named_bytes, bytes_max));
     write_one(out, NAME("queue_job_count"), "gauge", "Jobs that have not finished.",
               q->named_count);
-    write_one(out, NAME("queue_job_limit"), "gauge", "Maximum number of jobs.", sdb->job_limit);
+    write_one(out, NAME("queue_job_limit"), "gauge", "Maximum number of jobs.", count_max);
 }
 
 static unsigned voters(const struct engine_cluster_status *cluster)
@@ -469,7 +471,7 @@ void rest_sdb_meter__write(struct rest_call *c, const struct rest_numbers *v, st
     const struct push_meter *m = c->rest->push == NULL ? &none : push_meter(c->rest->push);
     write_runs(m, out);
     write_calls(m, out);
-    write_slots(m, &v->scheduler, out);
+    write_slots(m, &v->scheduler->queue, out);
     write_http(c, out);
     write_forwarded(c, out);
     write_queries(c, out);

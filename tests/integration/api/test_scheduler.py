@@ -896,6 +896,91 @@ class Places(SchedulerTest):
         self.assertEqual(debug["leader"], debug["servers"][0]["address"])
 
 
+class Namespaces(SchedulerTest):
+    """Each has jobs of its own; the default one, and whoever asks for the health of the node, sees all."""
+
+    def test_health_and_metrics_count_all_of_them(self):
+        def numbers(api):
+            health = self.api.must(self.api.get("/health"))
+            text = api.get("/metrics").body.decode()
+            gauges = {line.split(" ")[0]: float(line.split(" ")[1]) for line in text.splitlines() if line[:1] != "#"}
+            return (health["jobs"]["current_count"], health["memory"]["current_bytes"], health["execution"]["pending"],
+                    gauges["scheduled_db_queue_job_count"], gauges['scheduled_db_jobs_by_status{status="pending"}'])
+        before = numbers(self.api)
+        limit = self.api.must(self.api.get("/health"))["jobs"]["limit"]
+        tenants = [self.api.with_headers(X_Corvo_Namespace=name) for name in ("acme", "umbrella")]
+        for n, api in enumerate([self.api, *tenants]):
+            for i in range(n + 1):
+                self.create(api, id=f"j{i}", type="unico", timestamp=int(time.time()) + 3600)
+        after = numbers(self.api)
+        self.assertEqual([a - b for a, b in zip(after, before)], [6, 6 * (192 + 2), 6, 6, 6])
+        # The limits are those of a namespace, and now three of them have jobs.
+        health = self.api.must(self.api.get("/health"))
+        self.assertEqual((health["jobs"]["limit"], health["jobs"]["available"]), (3 * limit, 3 * limit - after[0]))
+        self.assertEqual(self.api.must(self.api.get("/debug/cluster"))["job_count"], 6)
+        self.assertEqual([api.must(api.get("/debug/cluster"))["job_count"] for api in tenants], [2, 3])
+
+
+class Written(SchedulerTest):
+    """What the audit log and the log have of this face."""
+
+    def test_writes_are_in_the_audit_log(self):
+        """16"""
+        job_id, other = unique("j"), unique("j")
+        at = int(time.time()) + 3600
+        self.create(id=job_id, type="unico", timestamp=at)
+        self.create(id=job_id, type="unico", timestamp=at + 1, status=409)
+        self.api.must(self.api.post("/jobs/batch", {"jobs": [{"id": other, "type": "unico", "timestamp": at}]}))
+        self.api.must(self.api.get(self.path(job_id)))
+        self.api.must(self.api.post(self.path(job_id, "/cancel"), {"reason": "x"}))
+        self.assertEqual(self.api.delete(self.path(job_id)).status, 204)
+        rows = self.api.must(self.api.get("/api/v1/audit-logs?limit=1000&path_prefix=/jobs"))["audit_logs"]
+        self.assertEqual([(r["method"], r["path"], r["status_code"]) for r in reversed(rows[:5])], [
+            ("POST", "/jobs", 200), ("POST", "/jobs", 409), ("POST", "/jobs/batch", 200),
+            ("POST", f"/jobs/{job_id}/cancel", 200), ("DELETE", f"/jobs/{job_id}", 204)])
+
+    def test_refusals_are_in_the_audit_log(self):
+        with Server("--admin-password", "secret", "--rate-limit-enabled=false") as server:
+            self.assertEqual(server.client().post("/jobs", {}).status, 401)
+            admin = server.client(**{"X-API-Key": "secret"})
+            rows = admin.must(admin.get("/api/v1/audit-logs?path_prefix=/jobs"))["audit_logs"]
+            self.assertEqual([(r["method"], r["path"], r["status_code"], r["principal"]) for r in rows],
+                             [("POST", "/jobs", 401, None)])
+
+    def test_each_request_has_a_line(self):
+        """2.1: method, full URI with query, status, duration; and no request of the other API has one."""
+        job_id = unique("j")
+        self.create(id=job_id, type="unico", timestamp=int(time.time()) + 3600, webhook_token="s3cr3t")
+        self.api.must(self.api.get("/jobs?status=pending&limit=3"))
+        self.api.get("/jobs/none")
+        self.api.must(self.api.get("/api/v1/queues"))
+        lines = wait_until(lambda: next((rows for rows in [self.server.events("http request")]
+                                         if any(r["uri"] == "/jobs/none" for r in rows)), None), "the lines")
+        found = [(r["level"], r["method"], r["uri"], r["status"]) for r in lines]
+        for expected in (("INFO", "POST", "/jobs", 200), ("INFO", "GET", "/jobs?status=pending&limit=3", 200),
+                         ("INFO", "GET", "/jobs/none", 404)):
+            self.assertIn(expected, found)
+        self.assertTrue(all(r["duration_ms"] >= 0 for r in lines))
+        self.assertNotIn("s3cr3t", "".join(self.server.lines))
+
+    def test_who_leads_is_said(self):
+        """14.5"""
+        line, = wait_until(lambda: self.server.events("CLUSTER READY"), "the line")
+        self.assertEqual((line["level"], line["node_id"]), ("INFO", "node-1"))
+
+
+class Standing(SchedulerTest):
+    takes_long = True
+
+    def test_how_the_node_stands_is_said_every_30_seconds(self):
+        """14.5"""
+        with Server("--log-level", "debug") as server:
+            line = wait_until(lambda: server.events("cluster"), "the line", 60)[0]
+            self.assertEqual({k: line[k] for k in ("level", "node_id", "role", "raft_state", "members")},
+                             {"level": "DEBUG", "node_id": "node-1", "role": "leader", "raft_state": "Leader",
+                              "members": 1})
+
+
 class Failover(SchedulerTest):
     """The process is killed while calls are under way."""
 
