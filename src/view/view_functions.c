@@ -92,6 +92,57 @@ static void sql_contains(sqlite3_context *ctx, int count, sqlite3_value **values
     sqlite3_result_int(ctx, contains(text_of(values[0]), text_of(values[1])));
 }
 
+/* What the escapes of a JSON text stand for: they are in its strings only, and are read as if the
+ * whole were one, between whatever it begins and ends with. For words, to which it makes no
+ * difference; text without a backslash is what it is. */
+static bool has_escapes(struct str text)
+{
+    return text.len >= 2 && memchr(text.ptr, '\\', text.len) != NULL;
+}
+
+static void add_plain(struct buf *out, struct str text)
+{
+    json_value_text_buf(
+        (struct json_value){.type = JSON_TYPE_STRING, .escaped = true, .text = text}, out);
+    for (size_t i = 0; i < out->len; i++) {
+        out->ptr[i] = out->ptr[i] == '\0' ? ' ' : out->ptr[i];
+    }
+}
+
+/* view_plain(json): its text for the words. */
+static void sql_plain(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    struct str text = text_of(values[0]);
+    struct buf plain;
+    CHECK(count == 1);
+    if (!has_escapes(text)) {
+        sqlite3_result_value(ctx, values[0]);
+        return;
+    }
+    buf_init(&plain, SIZE_MAX);
+    add_plain(&plain, text);
+    sqlite3_result_text64(ctx, plain.len == 0 ? "" : plain.ptr, plain.len, SQLITE_TRANSIENT,
+                          SQLITE_UTF8);
+    buf_deinit(&plain);
+}
+
+/* view_contains_plain(json, part): as it is written, or as it is meant. */
+static void sql_contains_plain(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    struct str text = text_of(values[0]);
+    struct str part = text_of(values[1]);
+    struct buf plain;
+    CHECK(count == 2);
+    bool found = contains(text, part);
+    if (!found && has_escapes(text)) {
+        buf_init(&plain, SIZE_MAX);
+        add_plain(&plain, text);
+        found = contains(buf_str(&plain), part);
+        buf_deinit(&plain);
+    }
+    sqlite3_result_int(ctx, found);
+}
+
 /* view_tag(tags, key, value): the member of that name is the text, or has that JSON. */
 static void sql_tag(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
@@ -148,6 +199,8 @@ enum err_code view_functions__add(sqlite3 *db, struct err *err)
         void (*fn)(sqlite3_context *ctx, int count, sqlite3_value **values);
     } rows[] = {
         {"view_contains", 2, sql_contains},
+        {"view_contains_plain", 2, sql_contains_plain},
+        {"view_plain", 1, sql_plain},
         {"view_tag", 3, sql_tag},
         {"view_tag_text", 2, sql_tag_text},
         {"view_in_scope", 2, sql_in_scope},

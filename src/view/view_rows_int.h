@@ -17,7 +17,7 @@
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. */
-enum { VIEW_DB_VERSION = 10 };
+enum { VIEW_DB_VERSION = 11 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -144,6 +144,8 @@ void view_fed__show(struct view_fed *fed, struct view_item *const *items, size_t
 enum { VIEW_PAYLOAD_MAX = 1024 };
 /* The payload of a row t of texts, on a connection prepared by view_payload__add. */
 #define VIEW_PAYLOAD "ifnull(t.payload, view_payload(t.id))"
+/* The same for the words, which know no escapes. */
+#define VIEW_PLAIN_PAYLOAD "view_plain(" VIEW_PAYLOAD ")"
 ATTR_NODISCARD enum err_code view_payload__add(sqlite3 *db, struct engine *e, struct err *err);
 
 /* view_batch.c: documents that are written together, each job once */

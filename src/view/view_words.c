@@ -53,7 +53,8 @@ static enum err_code forget(struct view_rows *r, struct err *err)
 {
     static const char delete_words[] =
         "INSERT INTO words (words, rowid, queue, payload, tags)"
-        " SELECT 'delete', t.num, t.queue, t.payload, t.tags FROM gone g JOIN texts t USING (num)"
+        " SELECT 'delete', t.num, t.queue, view_plain(t.payload), view_plain(t.tags) FROM gone g "
+        "JOIN texts t USING (num)"
         " WHERE g.num > ?1 AND g.num <= ?2 AND t.payload IS NOT NULL";
     static const char count_stale[] =
         "UPDATE mark SET stale = stale + (SELECT count(*) FROM gone g JOIN texts t USING (num)"
@@ -120,7 +121,8 @@ static enum err_code learn(struct view_rows *r, int64_t *out_until, struct err *
     *out_until = until;
     return run_range(r,
                      "INSERT INTO words (rowid, queue, payload, tags)"
-                     " SELECT t.num, t.queue, " VIEW_PAYLOAD ", t.tags FROM texts t"
+                     " SELECT t.num, t.queue, " VIEW_PLAIN_PAYLOAD ", view_plain(t.tags)"
+                     " FROM texts t"
                      " WHERE t.num > ?1 AND t.num <= ?2",
                      after, until, err);
 }
@@ -227,7 +229,7 @@ static const char by_words[] = RANKED("");
 static const char by_words_and_state[] = RANKED(" AND j.state = ?5");
 static const char by_part[] =
     "SELECT j.id FROM jobs j NOT INDEXED CROSS JOIN texts t ON t.num = j.num"
-    " WHERE (view_contains(" VIEW_PAYLOAD ", ?1) OR view_contains(t.tags, ?1)"
+    " WHERE (view_contains_plain(" VIEW_PAYLOAD ", ?1) OR view_contains_plain(t.tags, ?1)"
     " OR view_contains(t.queue, ?1)) AND" VISIBLE " ORDER BY j.id DESC LIMIT ?4";
 
 static bool is_blank(char c)

@@ -3,8 +3,9 @@
  *
  * The query uses FTS5's syntax: words, "phrases", prefixes*, AND, OR, NOT. It searches payload,
  * tags and queue. Names of states are not in the index, because states change far more often than
- * texts; they are looked up instead. The best matches among the newest ten thousand come first. If
- * the words match nothing, or the query is not valid FTS5, it is used as a substring.
+ * texts; they are looked up instead. The escapes in payload and tags are decoded first. The best
+ * matches among the newest ten thousand come first. If the words match nothing, or the query is not
+ * valid FTS5, it is used as a substring of the texts, decoded or as they are.
  */
 #pragma once
 

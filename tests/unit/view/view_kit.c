@@ -168,7 +168,7 @@ static void check_words(struct view_kit *k)
         "INSERT INTO words (words) VALUES ('integrity-check')",
         "CREATE VIRTUAL TABLE temp.again USING fts5(queue, payload, tags)",
         "INSERT INTO temp.again (rowid, queue, payload, tags)"
-        " SELECT t.num, t.queue, " VIEW_PAYLOAD ", t.tags FROM texts t",
+        " SELECT t.num, t.queue, " VIEW_PLAIN_PAYLOAD ", view_plain(t.tags) FROM texts t",
         "CREATE VIRTUAL TABLE temp.known USING fts5vocab(main, words, instance)",
         "CREATE VIRTUAL TABLE temp.wanted USING fts5vocab(temp, again, instance)",
     };

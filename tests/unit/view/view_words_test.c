@@ -81,6 +81,38 @@ static void finds_words_wherever_they_stand(void **state)
     expect_found(k, "", "nothing", NULL, 0);
 }
 
+/* However they are written, in a payload of any size; and nothing is left of one that has gone. */
+static void finds_words_that_are_escaped(void **state)
+{
+    static char large[4096];
+    const struct str start = STR("[\"Stra\\u00dfe\"");
+    struct view_kit *k = *state;
+    memset(large, ' ', sizeof large - 1);
+    memcpy(large, start.ptr, start.len);
+    large[sizeof large - 2] = ']';
+    struct id a = put(k, "q", "{\"text\":\"caf\\u00e9 \\u0062lack\\nnext\"}", "");
+    struct id b = put(k, "q", "{\"text\":\"\\ud83d\\ude00 smile\\u0000d \\ud83d half\"}",
+                      "{\"k\":\"na\\u00efve\"}");
+    struct id c = put(k, "q", large, "");
+    const struct id *all[] = {&a, &b, &c};
+    expect_found(k, "", "caf\u00e9", &a, 1);
+    expect_found(k, "", "\"caf\u00e9 black\"", &a, 1);
+    expect_found(k, "", "black", &a, 1);
+    expect_found(k, "", "next", &a, 1);
+    expect_found(k, "", "af\u00e9 bl", &a, 1); /* a part */
+    expect_found(k, "", "\\u0062lack", &a, 1); /* as it is written */
+    expect_found(k, "", "smile d half", &b, 1);
+    expect_found(k, "", "na\u00efve", &b, 1);
+    expect_found(k, "", "stra\u00dfe", &c, 1);
+    expect_found(k, "", "u00e9", &a, 1); /* a part of what is written */
+    view_kit_check(k);
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
+        engine_kit_job(k->engine, COMMAND_JOB_DELETE, *all[i]);
+    }
+    expect_found(k, "", "black", NULL, 0);
+    view_kit_check(k);
+}
+
 static void finds_words_of_states(void **state)
 {
     struct view_kit *k = *state;
@@ -261,7 +293,8 @@ static void sums_that_do_not_fit_are_held_at_the_end(void **state)
 
 #define WITH_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-TEST_GROUP(view_words, WITH_KIT(finds_words_wherever_they_stand), WITH_KIT(finds_words_of_states),
+TEST_GROUP(view_words, WITH_KIT(finds_words_wherever_they_stand),
+           WITH_KIT(finds_words_that_are_escaped), WITH_KIT(finds_words_of_states),
            WITH_KIT(falls_back_to_parts_of_texts), WITH_KIT(shows_only_the_callers_namespace),
            WITH_KIT(forgets_what_is_gone_and_follows_what_moves),
            WITH_KIT(large_payloads_are_found_and_forgotten), WITH_KIT(the_best_match_comes_first),
