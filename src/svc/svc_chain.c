@@ -10,9 +10,11 @@ static const struct json_field step_rows[] = {
     JSON_STR(struct svc_chain_step, queue, 0, LIMIT_QUEUE_NAME_BYTES,
              JSON_NO_CONTROL | JSON_INSISTED, "Queue of the step's job."),
     JSON_RAW(struct svc_chain_step, payload, LIMIT_RESULT_BYTES, 0,
-             "Object that is merged into the payload of the step's job."),
+             "Object that is merged into the payload of the step's job. That of the first step is "
+             "the payload of the chain's first job if the request has none."),
     JSON_OBJECT(struct svc_chain_step, push, struct svc_push, &svc_push_schema, 0,
-                "Target URL if the server delivers the step's job."),
+                "Target URL if the server delivers the step's job. That of the first step is the "
+                "target of the chain's first job if the request has none."),
 };
 static const struct json_schema step_schema = JSON_SCHEMA(struct svc_chain_step, step_rows);
 

@@ -131,6 +131,28 @@ static struct str payload_of(const struct svc_enqueue_job *in)
     return STR("{}");
 }
 
+/* The same of the target. */
+static const struct svc_push *push_of(const struct svc_enqueue_job *in)
+{
+    return in->push == NULL && in->chain != NULL && in->chain->steps_count > 0
+               ? in->chain->steps[0].push
+               : in->push;
+}
+
+static enum err_code set_push(const struct svc_caller *who, const struct svc_enqueue_job *in,
+                              struct command_new *out, struct err *err)
+{
+    const struct svc_push *push = push_of(in);
+    if (push == NULL) {
+        return ERR_OK;
+    }
+    if (in->agent != NULL) {
+        return err_set(err, ERR_VALIDATION, "push and agent cannot both be set");
+    }
+    out->push_is_target = true;
+    return svc_push_define(who, push, &out->job.push, err);
+}
+
 static enum err_code set_batch(const struct svc_caller *who, struct str text, struct job *j,
                                struct err *err)
 {
@@ -167,14 +189,7 @@ static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue
     if (in->agent != NULL && set_agent(in->agent, j, err) != ERR_OK) {
         return err->code;
     }
-    if (in->push != NULL && in->agent != NULL) {
-        return err_set(err, ERR_VALIDATION, "push and agent cannot both be set");
-    }
-    if (in->push != NULL && svc_push_define(who, in->push, &j->push, err) != ERR_OK) {
-        return err->code;
-    }
-    out->push_is_target = in->push != NULL;
-    if (set_batch(who, in->batch_id, j, err) != ERR_OK ||
+    if (set_push(who, in, out, err) != ERR_OK || set_batch(who, in->batch_id, j, err) != ERR_OK ||
         svc_names_target(who, "queue", in->queue, &j->queue, err) != ERR_OK ||
         set_dependencies(who, in, j, err) != ERR_OK) {
         return err->code;

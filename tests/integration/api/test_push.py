@@ -623,6 +623,21 @@ class Families(PushTest):
         self.assertEqual(second.headers["authorization"], "Bearer chain-secret")
         self.assertNotIn(b"chain-secret", self.api.get("/api/v1/jobs/" + first).body)
 
+    def test_the_first_step_of_a_chain_has_a_target_too(self):
+        """It is that of the job, unless the job has its own; as with the payload (http-api.md 6.8)."""
+        target = self.receiver()
+        queue = unique("chain")
+        first = {"queue": queue, "payload": {"n": 0}, "push": {"url": target.url("/first")}}
+        chain = {"steps": [first, {"queue": queue, "push": {"url": target.url("/second")}}]}
+        for fields, path in (({}, "/first"), ({"push": {"url": target.url("/own")}}, "/own")):
+            before = len(target.taken())
+            self.api.must(self.api.post("/api/v1/enqueue", {"queue": queue, "chain": chain, **fields}), 201)
+            calls = target.wait_for(before + 2)[before:]
+            self.assertEqual([c.path for c in calls], [path, "/second"])
+            self.assertEqual(calls[0].json, {"n": 0})
+        self.refused(self.api.post("/api/v1/enqueue", {"queue": queue, "chain": chain, "agent": {}}), 400,
+                     "VALIDATION_ERROR", "push and agent cannot both be set")
+
     def test_dependency(self):
         target = self.receiver()
         queue = unique("plain")
