@@ -7,8 +7,8 @@
  * The words are fixed, never built: who looks for one finds it. Lines are logfmt on a terminal and
  * JSON otherwise, unless the configuration says which. A line is built by the calling thread and
  * written with one write(2) under the module's lock, so that lines never mix. Nothing per job or
- * per request is logged above debug, except the requests of the Scheduled-DB API, whose contract
- * wants that; payloads, tokens and keys never.
+ * per request is logged above debug, except the requests and calls of the Scheduled-DB API, whose
+ * contract wants that; payloads, tokens and keys never.
  *
  * error: someone must act. warn: we went on, and the line says how. info: the state of the node
  * changed. debug: everything else.

@@ -47,6 +47,7 @@ static void end(struct push_call *c, struct command_push_end *out)
         PUSH_COUNT(s, failed, 1);
     }
     push_meter__ended(c, out);
+    push_log__ended(c, out);
     push_finish__add(s, out);
 }
 

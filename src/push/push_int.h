@@ -181,6 +181,7 @@ void push_call__abort_all(struct push_sender *s, bool tell);
 /* push_log.c */
 void push_log__open(struct push_sender *s);
 void push_log__step(struct push_sender *s);
+void push_log__ended(const struct push_call *c, const struct command_push_end *e);
 uint64_t push_log__due_ms(const struct push_sender *s);
 
 /* push_request.c: the request of a call, from its job and target */

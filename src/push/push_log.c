@@ -1,11 +1,13 @@
 /*
- * Lines that are written from time to time: how this node stands, at debug, and how the runs of
- * named jobs went, on the node that makes the calls (scheduler.md 14.5, 16).
+ * Lines about the calls of named jobs, which their contract wants, without URLs and answers; and
+ * lines that are written from time to time: how this node stands, at debug, and how many runs went
+ * well and did not, on the node that makes the calls (scheduler.md 4, 14.5, 16).
  */
 #include "engine/engine_cluster.h"
 #include "engine/engine_leader.h"
 #include "log/log.h"
 #include "push/push_int.h"
+#include "store/store_rows.h"
 
 enum { STANDING_MS = 30 * 1000, RUNS_MS = 5 * 60 * 1000 };
 
@@ -46,6 +48,26 @@ static void write_runs(struct push_sender *s)
     }
     s->log.executed = executed;
     s->log.failed = failed;
+}
+
+void push_log__ended(const struct push_call *c, const struct command_push_end *e)
+{
+    const struct job *j = &c->job;
+    int64_t took_ms = (e->ended_at.ns - e->started_at.ns) / NS_PER_MS;
+    if (j->name.len == 0 || e->outcome == JOB_OUTCOME_NONE) {
+        return;
+    }
+    if (e->outcome == JOB_OUTCOME_COMPLETED) {
+        log_info("job executed", LOG_STR("job", j->name), LOG_U64("attempt", j->attempt),
+                 LOG_U64("http_status", e->http_status), LOG_I64("duration_ms", took_ms));
+        return;
+    }
+    log_error("job failed", LOG_STR("job", j->name), LOG_U64("attempt", j->attempt),
+              LOG_Z("error_type", store_rows_try_word(e->error_type)),
+              LOG_U64("http_status", e->http_status), LOG_I64("duration_ms", took_ms));
+    if (job_attempts_remaining(j) == 0) {
+        log_warn("exceeded max attempts", LOG_STR("job", j->name), LOG_U64("attempts", j->attempt));
+    }
 }
 
 uint64_t push_log__due_ms(const struct push_sender *s)

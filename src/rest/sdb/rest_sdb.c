@@ -158,7 +158,7 @@ static void created(struct rest_call *c, const struct result *r)
         return;
     } else if (r->items[0].status == RESULT_NO_BYTES || r->items[0].status == RESULT_NO_PLACE) {
         bool bytes = r->items[0].status == RESULT_NO_BYTES;
-        (void)atomic_fetch_add(&c->rest->sdb.refused[bytes ? 0 : 1], 1);
+        rest_sdb_create__full(c, bytes, r->items[0].order);
         reply_full(c, bytes, r->items[0].order);
     } else if (r->items[0].status != RESULT_DUPLICATE) {
         (void)atomic_fetch_add(&c->rest->sdb.created[made->asked.recurring ? 1 : 0], 1);

@@ -42,7 +42,7 @@ static void refuse(struct item *it, int status, struct str text)
 static void refuse_full(struct item *it, bool bytes, uint64_t current)
 {
     char text[REST_SDB_TEXT_BYTES];
-    (void)atomic_fetch_add(&it->call->rest->sdb.refused[bytes ? 0 : 1], 1);
+    rest_sdb_create__full(it->call, bytes, current);
     rest_sdb_create__full_text(it->call, bytes, current, it->made.size, text);
     refuse(it, 507, str_from_z(text));
 }

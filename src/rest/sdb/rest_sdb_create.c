@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "fsm/command/push_target.h"
+#include "log/log.h"
 #include "rest/sdb/rest_sdb_int.h"
 
 bool rest_sdb_create__queue(struct rest_call *c, struct str *out)
@@ -96,6 +97,15 @@ static struct str tags_of(struct rest_call *c, const struct rest_sdb_new *n)
     json_write_end(&w);
     json_write_finish(&w);
     return rest_call__keep(c, &b);
+}
+
+void rest_sdb_create__full(struct rest_call *c, bool bytes, uint64_t current)
+{
+    const struct rest_sdb_config *sdb = &c->rest->config.sdb;
+    (void)atomic_fetch_add(&c->rest->sdb.refused[bytes ? 0 : 1], 1);
+    log_warn("capacity exhausted", LOG_Z("type", bytes ? "memory" : "job_count"),
+             LOG_U64("current", current),
+             LOG_U64("limit", bytes ? sdb->memory_limit : sdb->job_limit));
 }
 
 void rest_sdb_create__full_text(const struct rest_call *c, bool bytes, uint64_t current,

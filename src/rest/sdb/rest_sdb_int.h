@@ -75,7 +75,9 @@ struct rest_sdb_creation {
  */
 void rest_sdb_create__command(struct rest_call *c, struct str queue, struct wall now,
                               struct rest_sdb_creation *made, struct command *out);
-/* What is told of a job for which there is no room: of bytes, or of jobs. */
+/* There is no room for a job: counted and written to the log. */
+void rest_sdb_create__full(struct rest_call *c, bool bytes, uint64_t current);
+/* What is told of it: of bytes, or of jobs. */
 enum { REST_SDB_TEXT_BYTES = 256 };
 void rest_sdb_create__full_text(const struct rest_call *c, bool bytes, uint64_t current,
                                 uint64_t size, char out[static REST_SDB_TEXT_BYTES]);

@@ -963,6 +963,24 @@ class Written(SchedulerTest):
         self.assertTrue(all(r["duration_ms"] >= 0 for r in lines))
         self.assertNotIn("s3cr3t", "".join(self.server.lines))
 
+    def test_calls_have_lines(self):
+        """16, 4: how each call went, and that there will be no more of them; without the URL."""
+        target = self.receiver(lambda d: 200 if d.path == "/good" else 500)
+        good, bad = self.soon(target.url("/good")), self.soon(target.url("/bad?key=hidden"))
+        self.reaches(good, "completed")
+        self.reaches(bad, "failed", where=lambda state: state["attempt_count"] == 3)
+
+        def lines(event, job):
+            return [{k: r.get(k) for k in ("level", "attempt", "http_status", "error_type")}
+                    for r in self.server.events(event) if r["job"] == job]
+        wait_until(lambda: lines("exceeded max attempts", bad), "the last line")
+        self.assertEqual(lines("job executed", good),
+                         [{"level": "INFO", "attempt": 1, "http_status": 200, "error_type": None}])
+        self.assertEqual(lines("job failed", bad), [
+            {"level": "ERROR", "attempt": n, "http_status": 500, "error_type": "http_error"} for n in (1, 2, 3)])
+        self.assertEqual(lines("exceeded max attempts", good), [])
+        self.assertNotIn("hidden", "".join(self.server.lines))
+
     def test_who_leads_is_said(self):
         """14.5"""
         line, = wait_until(lambda: self.server.events("CLUSTER READY"), "the line")
