@@ -6521,6 +6521,8 @@ export interface components {
         PostEnqueueBatchRequest: {
             /** @description Makes the jobs a batch. */
             batch?: components["schemas"]["PostEnqueueRequestBatch"];
+            /** @description Must be empty. Jobs that join an open batch each have their own batch_id. */
+            batch_id?: string;
             /** @description Jobs to create. Either all of them are created or none. */
             jobs: components["schemas"]["PostEnqueueRequestJobs"][];
         };
@@ -6657,9 +6659,9 @@ export interface components {
             steps: components["schemas"]["PostEnqueueRequestChainSteps"][];
         };
         PostEnqueueRequestChainSteps: {
-            /** @description Object that is merged into the payload of the step's job. */
+            /** @description Object that is merged into the payload of the step's job. That of the first step is the payload of the chain's first job if the request has none. */
             payload?: unknown;
-            /** @description Target URL if the server delivers the step's job. */
+            /** @description Target URL if the server delivers the step's job. That of the first step is the target of the chain's first job if the request has none. */
             push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
             /** @description Queue of the step's job. Control characters are not allowed. */
             queue: string;
@@ -7227,7 +7229,7 @@ export interface components {
             started_at?: string;
         };
         PushHost: {
-            /** @description closed, open (nothing is called until next_probe_at) or half_open (one call at a time). */
+            /** @description closed, open (nothing is called until next_probe_at) or half_open (one new call per second). */
             breaker: string;
             /**
              * Format: int64
