@@ -61,6 +61,14 @@ bool discover__split(struct str text, struct str *out_host, uint16_t *out_port)
     return out_host->len > 0 && out_host->len < DISCOVER_NAME_BYTES;
 }
 
+bool discover_is_address(struct str text)
+{
+    struct str host;
+    uint16_t port;
+    return !str_has_control(text) && memchr(text.ptr, ' ', text.len) == NULL &&
+           discover__split(text, &host, &port) && memchr(host.ptr, '/', host.len) == NULL;
+}
+
 void discover__add_url(struct discover_list *out, struct str url, struct str node_id)
 {
     while (url.len > 0 && url.ptr[url.len - 1] == '/') {

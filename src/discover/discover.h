@@ -84,6 +84,9 @@ struct discover;
 /* The nth strategy's name; NULL past the last. */
 const char *discover_strategy(size_t index);
 
+/* Whether the text is an address that can be looked up: host, or host:port. */
+bool discover_is_address(struct str text);
+
 /* ERR_VALIDATION when the strategy is none, or lacks what it needs. ERR_IO when it cannot begin. */
 ATTR_NODISCARD enum err_code discover_open(const struct discover_config *config,
                                            struct discover **out, struct err *err);

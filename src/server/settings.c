@@ -7,16 +7,13 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "core/duration.h"
-#include "discover/discover.h"
 #include "log/log.h"
 #include "os/os_file.h"
+#include "server/settings_check.h"
 #include "server/settings_fallback.h"
 #include "server/settings_table_int.h"
 
-enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
-enum { DATA_DIR_BYTES_MAX = 512 };    /* the longest path below it fits OS_FILE_PATH_MAX */
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
-enum { SECRET_BYTES_MIN = 16 };
 
 static const struct settings_table_row *find(struct str name);
 static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
@@ -391,94 +388,6 @@ bool settings_is_clustered(const struct settings *s)
            s->bootstrap_expect > 0 || settings_joins(s);
 }
 
-static int64_t count_items(struct str list)
-{
-    int64_t count = 0;
-    while (list.len > 0) {
-        count += str_trim(str_cut(&list, ',')).len > 0 ? 1 : 0;
-    }
-    return count;
-}
-
-static bool is_strategy(struct str name)
-{
-    const char *known;
-    for (size_t i = 0; (known = discover_strategy(i)) != NULL; i++) {
-        if (str_eq(name, str_from_z(known))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Settings of the cluster that do not go together. */
-static enum err_code check_cluster(const struct settings *s, struct err *err)
-{
-    bool tls = s->peer_tls_cert.len > 0;
-    if (s->idle.raft_shards < 1) {
-        return err_set(err, ERR_VALIDATION, "raft-shards must be >= 1");
-    }
-    if (s->discover.len > 0 && !is_strategy(s->discover)) {
-        return err_set(err, ERR_VALIDATION, "unsupported discover mode \"" STR_FMT "\"",
-                       STR_ARG(s->discover));
-    }
-    const struct {
-        bool wrong;
-        const char *what;
-    } rows[] = {
-        {str_eq(s->discover, STR("dns")) && s->discover_name.len == 0,
-         "discover: dns requires discover-dns-name"},
-        {str_eq(s->discover, STR("static")) && s->join.len == 0, "discover: static requires join"},
-        {settings_joins(s) && s->join.len == 0 && s->discover.len == 0 &&
-             s->cluster_secret.len == 0 && !tls, /* anybody could invite it */
-         "bootstrap: if it is false, set join or discover, or set cluster-secret or peer-tls-cert "
-         "and add the node with /join"},
-        {s->bootstrap_expect > 1 && s->join.len == 0 && s->discover.len == 0,
-         "bootstrap-expect: list the nodes in join, or find them with discover"},
-        {s->bootstrap_expect > 1 && (s->discover.len == 0 || str_eq(s->discover, STR("static"))) &&
-             count_items(s->join) + 1 < s->bootstrap_expect, /* this one need not be listed */
-         "bootstrap-expect: join lists fewer nodes than bootstrap-expect"},
-        {s->cluster_secret.len > 0 && s->cluster_secret.len < SECRET_BYTES_MIN,
-         "cluster-secret: expected at least 16 characters"},
-        {tls != (s->peer_tls_key.len > 0) || tls != (s->peer_tls_ca.len > 0),
-         "peer-tls-cert: set peer-tls-cert, peer-tls-key and peer-tls-ca together"},
-        {s->election_timeout_ms < 2 * s->heartbeat_interval_ms,
-         "election-timeout: expected at least twice heartbeat-interval"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (rows[i].wrong) {
-            return err_set(err, ERR_VALIDATION, "setting %s", rows[i].what);
-        }
-    }
-    return ERR_OK;
-}
-
-/* Other settings that do not go together, or whose value makes no sense. */
-static enum err_code check_rest(const struct settings *s, struct err *err)
-{
-    const struct {
-        bool wrong;
-        const char *name;
-        const char *why;
-    } rows[] = {
-        {(s->oidc_issuer_url.len > 0) != (s->oidc_client_id.len > 0), "oidc-issuer-url",
-         "set oidc-issuer-url and oidc-client-id together"},
-        {s->oidc_issuer_url.len > 0 && s->saml_header_auth, "saml-header-auth",
-         "cannot be combined with oidc-issuer-url"},
-        {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
-        {s->data_dir.len > DATA_DIR_BYTES_MAX, "data-dir", "expected at most 512 bytes"},
-        {s->data_dir.len == 0, "data-dir", "expected the path of a directory"},
-        {s->memory_limit > 0 && s->memory_limit < MEMORY_LIMIT_MIN, "memory-limit",
-         "expected 0, or at least 33554432"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (rows[i].wrong) {
-            return err_set(err, ERR_VALIDATION, "setting %s: %s", rows[i].name, rows[i].why);
-        }
-    }
-    return ERR_OK;
-}
-
 enum err_code settings_read(int argc, char **argv, char **environment, struct arena *arena,
                             struct settings *out, struct err *err)
 {
@@ -503,12 +412,12 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
         return err->code;
     }
     settings_fallback_merge(environment, arena, out);
-    if ((out->tls_cert.len > 0) != (out->tls_key.len > 0)) {
-        return err_set(err, ERR_VALIDATION, "settings tls-cert and tls-key must be set together");
-    }
     fall_back(out);
+    if (settings_check_texts(out, err) != ERR_OK) {
+        return err->code;
+    }
     advertise(out, arena);
-    return check_cluster(out, err) == ERR_OK ? check_rest(out, err) : err->code;
+    return settings_check_together(out, err);
 }
 
 bool settings_row(size_t index, const char **out_name, const char **out_shown,

@@ -89,7 +89,7 @@ const struct settings_table_row settings_table__rows[] = {
     {"raft-store",             KIND_TEXT,     AT(raft_store),             0, 0,       "segment bolt badger pebble", "segment", "log store; every value selects the built-in segment log"},
     {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       -1e9, 1e9,  NULL, "16384",          "maximum number of writes in progress; further writes get 429; 0 or less uses the default"},
     {"snapshot-log-bytes",     KIND_NUMBER,   AT(snapshot_log_bytes),     1 << 16, 1e15, NULL, "268435456",   "log growth in bytes that triggers a snapshot"},
-    {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1e12, NULL, "67108864",    "size of a log segment in bytes"},
+    {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1 << 30, NULL, "67108864",    "size of a log segment in bytes"},
     {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "minimum free disk space in bytes; below it new jobs are refused; a quarter of it, at most 128 MiB, is kept as a reserve"},
     {"shutdown-timeout",       KIND_DURATION, AT(shutdown_timeout_ms),    0, 1e9,     NULL, "500ms",          "how long to wait for open requests on shutdown"},
     {"retention",              KIND_DURATION, AT(retention_ms),           0, 1e15,    NULL, "168h",           "how long to keep finished jobs; 0 keeps them forever"},

@@ -214,7 +214,7 @@ class Routing(ApiTest):
 
 
 class AdminPassword(ApiTest):
-    settings = ("--admin-password", "s3cret ")
+    settings = ("--admin-password", "s3cret")
 
     def test_a_credential_is_needed(self):
         """1.6 UNAUTHORIZED: missing and wrong credentials; open routes stay open."""

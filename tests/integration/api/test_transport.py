@@ -642,7 +642,7 @@ class Settings(unittest.TestCase):
         with tempfile.NamedTemporaryFile() as no_folder:
             for form, begin in (("text", "time="), ("json", '{"time":')):
                 done = run_command("server", "--data-dir", no_folder.name, "--log-format", form,
-                                   "--node-id", "n" * 100000, "--webhook-deny", "\x01" * 3000)
+                                   "--health-ok-word", "n" * 100000, "--webhook-deny", "\x01" * 3000)
                 lines = done.stderr.splitlines()
                 with self.subTest(form):
                     self.assertEqual(len(lines), 2, done.stderr[:1000])

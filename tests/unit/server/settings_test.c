@@ -233,6 +233,77 @@ static void flags__without_sense_end_the_start_by_name(void **state)
     }
 }
 
+/* Texts that any source may give, and that would do nothing, or fail somebody later. */
+static void texts__without_the_right_form_end_the_start_by_name(void **state)
+{
+    static const struct {
+        const char *name, *value, *expected;
+    } bad[] = {
+        {"admin-password", "secret\n", "no blanks at its ends"},
+        {"admin-password", " secret", "no blanks at its ends"},
+        {"admin-password", "sec\tret", "control characters"},
+        {"cluster-secret", "0123456789abcdef\r\n", "no blanks at its ends"},
+        {"gossip-secret", "0123456789abcdef ", "no blanks at its ends"},
+        {"auth-token", "\n", "no blanks at its ends"},
+        {"webhook-bearer-token", "a\nX-Evil: 1", "control characters"},
+        {"node-id", "", "1 to 64 visible ASCII characters"},
+        {"node-id", "a b", "1 to 64 visible ASCII characters"},
+        {"node-id", "a/b", "1 to 64 visible ASCII characters"},
+        {"bind", "8080", "expected an address"},
+        {"bind", "", "expected an address"},
+        {"scheduler-bind", "foo", "expected an address"},
+        {"metrics-bind", "127.0.0.1:99999", "expected an address"},
+        {"rpc-bind", ":x", "expected an address"},
+        {"features", "audti", "audit, rbac, namespaces and sso, got 'audti'"},
+        {"features", "audit,rbca", "got 'rbca'"},
+        {"http-advertise", "foo", "http://10.0.0.1:8080"},
+        {"http-advertise", "http://a b", "http://10.0.0.1:8080"},
+        {"http-advertise", "http://a:99999", "http://10.0.0.1:8080"},
+        {"http-advertise", "http://a/b", "without a path"},
+        {"raft-advertise", "foo", "10.0.0.1:9000"},
+        {"raft-advertise", "http://a:1", "10.0.0.1:9000"},
+        {"raft-advertise", ":9000", "10.0.0.1:9000"},
+        {"raft-advertise-host", "a:9000", "without a port"},
+        {"join", "http://a:1,foo bar", "got 'foo bar'"},
+        {"join", "a:b", "got 'a:b'"},
+        {"kubernetes-api", "foo", "https://10.0.0.1:6443"},
+        {"segment-bytes", "65537", "a multiple of 8"},
+        {"segment-bytes", "1073741832", "65536 to 1073741824"},
+    };
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        char pair[TEXT_BYTES];
+        struct settings s;
+        struct err err = {0};
+        (void)snprintf(pair, sizeof pair, "--%s=%s", bad[i].name, bad[i].value);
+        if (read_with(*state, pair, "", &s, &err) != ERR_VALIDATION) {
+            fail_msg("%s is accepted", pair);
+        }
+        assert_non_null(strstr(err.msg, bad[i].name));
+        if (strstr(err.msg, bad[i].expected) == NULL) {
+            fail_msg("%s: %s", pair, err.msg);
+        }
+        assert_null(strstr(err.msg, "secret\n"));
+    }
+}
+
+static void texts__of_the_right_form_are_taken(void **state)
+{
+    static const char *const good[] = {
+        "--admin-password=two words",
+        "--features=Audit, rbac,",
+        "--node-id=node-1.a_b",
+        "--http-advertise=https://jobs.example.com",
+        "--http-advertise=http://[::1]:8080",
+        "--raft-advertise=[::1]:9000",
+        "--raft-advertise=n1.corvo:9000",
+        "--raft-advertise-host=[::1]",
+        "--join=http://a:1/ , b:2,c,[::1]:3,fe80::1",
+    };
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        (void)must_read(*state, good[i], "");
+    }
+}
+
 static void later_sources__win(void **state)
 {
     struct settings s = must_read(*state, "",
@@ -282,6 +353,8 @@ TEST_GROUP_FIXTURE(settings, setup, teardown, cmocka_unit_test(variables__are_un
                    cmocka_unit_test(flags__are_understood),
                    cmocka_unit_test(variables__without_sense_change_nothing),
                    cmocka_unit_test(flags__without_sense_end_the_start_by_name),
+                   cmocka_unit_test(texts__without_the_right_form_end_the_start_by_name),
+                   cmocka_unit_test(texts__of_the_right_form_are_taken),
                    cmocka_unit_test(later_sources__win),
                    cmocka_unit_test(pods__are_known_by_their_environment),
                    cmocka_unit_test(peers__are_found_at_their_api));

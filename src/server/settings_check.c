@@ -1,0 +1,260 @@
+#include "server/settings_check.h"
+
+#include "base/url.h"
+#include "discover/discover.h"
+#include "store/store_node.h"
+
+enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
+enum { DATA_DIR_BYTES_MAX = 512 };    /* the longest path below it fits OS_FILE_PATH_MAX */
+enum { SECRET_BYTES_MIN = 16 };
+enum { WORD_BYTES = 8 }; /* of a log segment */
+
+/* Texts */
+
+/* What a client sends in a header arrives without the blanks at its ends, and no header has a line
+ * break: nobody could ever show such a secret. */
+static bool is_showable(struct str v)
+{
+    return str_trim(v).len == v.len && !str_has_control(v);
+}
+
+/* It stands in URLs, log lines and tables; a cluster takes no other (command_node.c). */
+static bool is_node_name(struct str v)
+{
+    for (size_t i = 0; i < v.len; i++) {
+        if (v.ptr[i] <= ' ' || v.ptr[i] > '~' || v.ptr[i] == '/') {
+            return false;
+        }
+    }
+    return v.len > 0 && v.len <= STORE_NODE_NAME_BYTES_MAX;
+}
+
+static bool is_feature(struct str v)
+{
+    static const struct str known[] = {STR("audit"), STR("rbac"), STR("namespaces"), STR("sso")};
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        if (str_eq_nocase(v, known[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The others put a path of their own behind it. */
+static bool is_url(struct str v)
+{
+    struct url url;
+    const char *why;
+    if (v.len > STORE_NODE_URL_BYTES_MAX || !url_parse(v, &url, &why)) {
+        return false;
+    }
+    v = str_from_offset(v, url.tls ? sizeof "https://" - 1 : sizeof "http://" - 1);
+    for (size_t i = 0; i < v.len; i++) {
+        if (memchr("/?#@", v.ptr[i], 4) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* host:port */
+static bool is_address(struct str v)
+{
+    return settings_port(v).len > 0 && v.len <= STORE_NODE_ADDRESS_BYTES_MAX &&
+           discover_is_address(v);
+}
+
+/* host:port to listen at; without a host at all of them, with port 0 at any that is free. */
+static bool is_bind(struct str v)
+{
+    int64_t port;
+    struct str text = settings_port(v);
+    return text.len > 0 && text.ptr[0] >= '0' && text.ptr[0] <= '9' && str_to_i64(text, &port) &&
+           port <= UINT16_MAX && !str_has_control(v) && memchr(v.ptr, ' ', v.len) == NULL;
+}
+
+static bool is_host(struct str v)
+{
+    return discover_is_address(v) && (settings_port(v).len == 0 || v.ptr[0] == '[');
+}
+
+/* Where the API of a node is. */
+static bool is_node(struct str v)
+{
+    while (v.len > 0 && v.ptr[v.len - 1] == '/') {
+        v.len--;
+    }
+    bool url = str_starts_with(v, STR("http://")) || str_starts_with(v, STR("https://"));
+    return url ? is_url(v) : discover_is_address(v);
+}
+
+/* A form that a text must have where it is given. */
+struct form {
+    const char *name;
+    size_t offset;
+    bool (*fits)(struct str v);
+    bool list;    /* of such, with commas between them */
+    bool secret;  /* is not shown */
+    bool insists; /* it must be given */
+    const char *expected;
+};
+
+/* clang-format off */
+static const char secret_form[] = "no blanks at its ends, and no line breaks or other control characters";
+static const char bind_form[] = "an address such as :8080 or 127.0.0.1:8080";
+static const struct form forms[] = {
+#define AT(member) offsetof(struct settings, member)
+    {"admin-password",       AT(admin_password),       is_showable,  false, true,  false, secret_form},
+    {"cluster-secret",       AT(cluster_secret),       is_showable,  false, true,  false, secret_form},
+    {"gossip-secret",        AT(gossip_secret),        is_showable,  false, true,  false, secret_form},
+    {"auth-token",           AT(auth_token),           is_showable,  false, true,  false, secret_form},
+    {"webhook-bearer-token", AT(webhook_bearer_token), is_showable,  false, true,  false, secret_form},
+    {"node-id",              AT(node_id),              is_node_name, false, false, true,  "1 to 64 visible ASCII characters and no slash"},
+    {"bind",                 AT(bind),                 is_bind,      false, false, true,  bind_form},
+    {"scheduler-bind",       AT(scheduler_bind),       is_bind,      false, false, false, bind_form},
+    {"metrics-bind",         AT(metrics_bind),         is_bind,      false, false, false, bind_form},
+    {"rpc-bind",             AT(rpc_bind),             is_bind,      false, false, false, bind_form},
+    {"features",             AT(features),             is_feature,   true,  false, false, "a comma-separated list of audit, rbac, namespaces and sso"},
+    {"http-advertise",       AT(http_advertise),       is_url,       false, false, false, "a URL such as http://10.0.0.1:8080, without a path"},
+    {"raft-advertise",       AT(raft_advertise),       is_address,   false, false, false, "an address such as 10.0.0.1:9000"},
+    {"raft-advertise-host",  AT(advertise_host),       is_host,      false, false, false, "a host name or address without a port"},
+    {"join",                 AT(join),                 is_node,      true,  false, false, "a comma-separated list of addresses such as 10.0.0.1:8080"},
+    {"kubernetes-api",       AT(kubernetes_api),       is_url,       false, false, false, "a URL such as https://10.0.0.1:6443, without a path"},
+#undef AT
+};
+/* clang-format on */
+
+/* The part of the text that does not fit; empty: all does, unless the text is empty. */
+static bool find_misfit(const struct form *f, struct str value, struct str *out)
+{
+    *out = value;
+    if (value.len == 0) {
+        return f->insists;
+    }
+    if (!f->list) {
+        return !f->fits(value);
+    }
+    while (value.len > 0) {
+        *out = str_trim(str_cut(&value, ','));
+        if (out->len > 0 && !f->fits(*out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err_code settings_check_texts(const struct settings *s, struct err *err)
+{
+    enum { SHOWN_BYTES = 64 };
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        const struct form *f = &forms[i];
+        const void *at = (const char *)s + f->offset;
+        struct str misfit;
+        if (!find_misfit(f, *(const struct str *)at, &misfit)) {
+            continue;
+        }
+        return f->secret
+                   ? err_set(err, ERR_VALIDATION, "setting %s: expected %s", f->name, f->expected)
+                   : err_set(err, ERR_VALIDATION, "setting %s: expected %s, got '" STR_FMT "'",
+                             f->name, f->expected, STR_ARG(str_at_most(misfit, SHOWN_BYTES)));
+    }
+    return ERR_OK;
+}
+
+/* What does not go together */
+
+static int64_t count_items(struct str list)
+{
+    int64_t count = 0;
+    while (list.len > 0) {
+        count += str_trim(str_cut(&list, ',')).len > 0 ? 1 : 0;
+    }
+    return count;
+}
+
+static bool is_strategy(struct str name)
+{
+    const char *known;
+    for (size_t i = 0; (known = discover_strategy(i)) != NULL; i++) {
+        if (str_eq(name, str_from_z(known))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Settings of the cluster that do not go together. */
+static enum err_code check_cluster(const struct settings *s, struct err *err)
+{
+    bool tls = s->peer_tls_cert.len > 0;
+    if (s->idle.raft_shards < 1) {
+        return err_set(err, ERR_VALIDATION, "raft-shards must be >= 1");
+    }
+    if (s->discover.len > 0 && !is_strategy(s->discover)) {
+        return err_set(err, ERR_VALIDATION, "unsupported discover mode \"" STR_FMT "\"",
+                       STR_ARG(s->discover));
+    }
+    const struct {
+        bool wrong;
+        const char *what;
+    } rows[] = {
+        {str_eq(s->discover, STR("dns")) && s->discover_name.len == 0,
+         "discover: dns requires discover-dns-name"},
+        {str_eq(s->discover, STR("static")) && s->join.len == 0, "discover: static requires join"},
+        {settings_joins(s) && s->join.len == 0 && s->discover.len == 0 &&
+             s->cluster_secret.len == 0 && !tls, /* anybody could invite it */
+         "bootstrap: if it is false, set join or discover, or set cluster-secret or peer-tls-cert "
+         "and add the node with /join"},
+        {s->bootstrap_expect > 1 && s->join.len == 0 && s->discover.len == 0,
+         "bootstrap-expect: list the nodes in join, or find them with discover"},
+        {s->bootstrap_expect > 1 && (s->discover.len == 0 || str_eq(s->discover, STR("static"))) &&
+             count_items(s->join) + 1 < s->bootstrap_expect, /* this one need not be listed */
+         "bootstrap-expect: join lists fewer nodes than bootstrap-expect"},
+        {s->cluster_secret.len > 0 && s->cluster_secret.len < SECRET_BYTES_MIN,
+         "cluster-secret: expected at least 16 characters"},
+        {tls != (s->peer_tls_key.len > 0) || tls != (s->peer_tls_ca.len > 0),
+         "peer-tls-cert: set peer-tls-cert, peer-tls-key and peer-tls-ca together"},
+        {s->election_timeout_ms < 2 * s->heartbeat_interval_ms,
+         "election-timeout: expected at least twice heartbeat-interval"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].wrong) {
+            return err_set(err, ERR_VALIDATION, "setting %s", rows[i].what);
+        }
+    }
+    return ERR_OK;
+}
+
+/* Other settings that do not go together, or whose value makes no sense. */
+static enum err_code check_rest(const struct settings *s, struct err *err)
+{
+    const struct {
+        bool wrong;
+        const char *name;
+        const char *why;
+    } rows[] = {
+        {(s->tls_cert.len > 0) != (s->tls_key.len > 0), "tls-cert",
+         "set tls-cert and tls-key together"},
+        {(s->oidc_issuer_url.len > 0) != (s->oidc_client_id.len > 0), "oidc-issuer-url",
+         "set oidc-issuer-url and oidc-client-id together"},
+        {s->oidc_issuer_url.len > 0 && s->saml_header_auth, "saml-header-auth",
+         "cannot be combined with oidc-issuer-url"},
+        {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
+        {s->data_dir.len > DATA_DIR_BYTES_MAX, "data-dir", "expected at most 512 bytes"},
+        {s->segment_bytes % WORD_BYTES != 0, "segment-bytes", "expected a multiple of 8"},
+        {s->data_dir.len == 0, "data-dir", "expected the path of a directory"},
+        {s->memory_limit > 0 && s->memory_limit < MEMORY_LIMIT_MIN, "memory-limit",
+         "expected 0, or at least 33554432"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].wrong) {
+            return err_set(err, ERR_VALIDATION, "setting %s: %s", rows[i].name, rows[i].why);
+        }
+    }
+    return ERR_OK;
+}
+
+enum err_code settings_check_together(const struct settings *s, struct err *err)
+{
+    return check_cluster(s, err) == ERR_OK ? check_rest(s, err) : err->code;
+}
