@@ -191,8 +191,10 @@ static void log_client(const struct rest_call *c)
 
 struct rest_metrics_what rest_call__what(const struct rest_call *c)
 {
-    return (struct rest_metrics_what){
-        .route = c->route_number, .rpc = c->rpc.number, .method = c->req->method};
+    return (struct rest_metrics_what){.route = c->route_number,
+                                      .rpc = c->rpc.number,
+                                      .method = c->req->method,
+                                      .head = c->req->head};
 }
 
 /* Each request of the Scheduled-DB face has its line, with the whole URI (scheduler.md 2.1): there

@@ -2,7 +2,8 @@
  * Metrics: what the API counts of itself, and the page on which all numbers of the node stand.
  *
  * A route is a row of counters, and so is each method of requests that meant no route, so there are
- * as many rows as the tables say, whatever clients ask for. Any network thread counts: with relaxed
+ * as many rows as the tables say, whatever clients ask for. HEAD has rows of its own, although the
+ * routes are those of GET. Any network thread counts: with relaxed
  * atomics, which promise that nothing is lost and nothing about order. What can be derived is not
  * counted: requests are the sum of the buckets, those in flight are the begun less the finished.
  *
@@ -41,8 +42,21 @@ struct rest_metrics {
     atomic_uint_fast64_t begun;
     size_t route_count;
     size_t rpc_count;
-    struct row rows[]; /* by route, then by method for what meant no route, then by RPC method */
+    size_t count;
+    /* By route, then by method for what meant no route, then by RPC method, then HEAD: of what
+     * meant no route, and by route. */
+    struct row rows[];
 };
+
+static size_t first_rpc(const struct rest_metrics *m)
+{
+    return m->route_count + HTTP_METHOD_COUNT;
+}
+
+static size_t first_head(const struct rest_metrics *m)
+{
+    return first_rpc(m) + m->rpc_count;
+}
 
 /* Counting */
 
@@ -50,9 +64,10 @@ struct rest_metrics *rest_metrics__new(void)
 {
     size_t routes = rest_router__count();
     size_t rpc = rpc_method_count();
-    struct rest_metrics *m =
-        calloc(1, sizeof *m + (routes + HTTP_METHOD_COUNT + rpc) * sizeof(struct row));
+    size_t count = routes + HTTP_METHOD_COUNT + rpc + 1 + routes;
+    struct rest_metrics *m = calloc(1, sizeof *m + count * sizeof(struct row));
     CHECK(m != NULL);
+    m->count = count;
     m->route_count = routes;
     m->rpc_count = rpc;
     return m;
@@ -78,9 +93,10 @@ static struct row *row_of(struct rest_metrics *m, struct rest_metrics_what what)
     CHECK(what.method < HTTP_METHOD_COUNT);
     CHECK(what.rpc <= m->rpc_count);
     CHECK(what.route <= m->route_count);
-    return &m->rows[what.route > 0 ? what.route - 1
-                    : what.rpc > 0 ? m->route_count + HTTP_METHOD_COUNT + what.rpc - 1
-                                   : m->route_count + what.method];
+    return &m->rows[what.head        ? first_head(m) + what.route
+                    : what.route > 0 ? what.route - 1
+                    : what.rpc > 0   ? first_rpc(m) + what.rpc - 1
+                                     : m->route_count + what.method];
 }
 
 void rest_metrics__begin(struct rest_metrics *m)
@@ -437,22 +453,39 @@ static void route_label(struct buf *out, struct str pattern)
     buf_add_char(out, '"');
 }
 
+/* NULL: it counts what meant no route. */
+static const struct rest_route *route_of(const struct rest_metrics *m, size_t i)
+{
+    if (i < m->route_count) {
+        return rest_router__route(i);
+    }
+    return i > first_head(m) ? rest_router__route(i - first_head(m) - 1) : NULL;
+}
+
+static const char *method_of(const struct rest_metrics *m, size_t i)
+{
+    if (i >= first_head(m)) {
+        return "HEAD";
+    }
+    const char *name =
+        rest_router__method(i < m->route_count ? rest_router__route(i)->method
+                                               : (enum http_method)(i - m->route_count));
+    return name[0] == '\0' ? "OTHER" : name;
+}
+
 /* method="GET",route="/api/v1/jobs/:id" */
 static void route_labels(struct buf *out, const struct rest_metrics *m, size_t i)
 {
-    if (i >= m->route_count + HTTP_METHOD_COUNT) {
+    if (i >= first_rpc(m) && i < first_head(m)) {
         buf_add_str(out, STR("method=\"POST\",route=\""));
-        rpc_method_path(i - m->route_count - HTTP_METHOD_COUNT + 1, out);
+        rpc_method_path(i - first_rpc(m) + 1, out);
         buf_add_char(out, '"');
         return;
     }
-    bool known = i < m->route_count;
-    const struct rest_route *route = known ? rest_router__route(i) : NULL;
-    enum http_method method = known ? route->method : (enum http_method)(i - m->route_count);
-    const char *name = rest_router__method(method);
-    label(out, "method", name[0] == '\0' ? STR("OTHER") : str_from_z(name));
+    const struct rest_route *route = route_of(m, i);
+    label(out, "method", str_from_z(method_of(m, i)));
     buf_add_char(out, ',');
-    route_label(out, known ? str_from_z(route->pattern) : STR("/unknown"));
+    route_label(out, route != NULL ? str_from_z(route->pattern) : STR("/unknown"));
 }
 
 struct exposition {
@@ -495,7 +528,7 @@ static void write_durations(const struct exposition *e, size_t i)
 
 static void write_routes(const struct exposition *e)
 {
-    size_t count = e->m->route_count + HTTP_METHOD_COUNT + e->m->rpc_count;
+    size_t count = e->m->count;
     uint64_t ended = 0;
     family(e->out, "corvo_http_requests_total", "counter", "Requests answered.");
     for (size_t i = 0; i < count; i++) {

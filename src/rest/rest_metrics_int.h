@@ -12,6 +12,7 @@ struct rest_metrics_what {
     size_t route; /* the number of the route (rest_match); 0: none */
     size_t rpc;   /* the number of the method (rpc_target); 0: none */
     enum http_method method;
+    bool head; /* HEAD, which is GET otherwise */
 };
 
 struct rest_metrics *rest_metrics__new(void);

@@ -329,6 +329,18 @@ class Metrics(ApiTest):
         self.assertEqual(samples["corvo_http_requests_in_flight"], 1)
         self.assertFalse([key for key in samples if "job_000" in key])
 
+    def test_head_is_counted_as_head(self):
+        """20.5: method is that of the request, and HEAD is not GET."""
+        def counts():
+            samples, _ = self.metrics()
+            return [samples.get(f'corvo_http_requests_total{{method="{method}",route="{route}"}}', 0)
+                    for method, route in (("GET", "/healthz"), ("HEAD", "/healthz"), ("HEAD", "/unknown"))]
+
+        before = counts()
+        self.assertEqual(self.api.request("HEAD", "/healthz").status, 200)
+        self.assertEqual(self.api.request("HEAD", "/nowhere").status, 404)
+        self.assertEqual([now - then for now, then in zip(counts(), before)], [0, 1, 1])
+
     def test_throughput(self):
         """20.6: exactly 60 entries, oldest first; every job by any route is counted."""
         def minutes():
