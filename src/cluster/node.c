@@ -220,6 +220,13 @@ static void delivered(void *data)
             n->fsm.leader_changed(n->fsm.data, leader_id);
         }
     }
+    bool stands = raft_state(&n->raft) == RAFT_CANDIDATE;
+    if (stands != n->stands) {
+        n->stands = stands;
+        if (n->fsm.stands_changed != NULL) {
+            n->fsm.stands_changed(n->fsm.data, stands);
+        }
+    }
 }
 
 static void cut_closed_cb(struct raft *raft)

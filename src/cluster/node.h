@@ -63,6 +63,9 @@ struct node_fsm {
 
     /* The leader changed; 0: no leader is known. Can be NULL. */
     void (*leader_changed)(void *data, uint64_t leader_id);
+
+    /* This node began to ask for votes, or ceased to. May be NULL. */
+    void (*stands_changed)(void *data, bool stands);
 };
 
 struct node_config {

@@ -41,6 +41,7 @@ struct node {
     struct guard guard;
     bool leads;          /* as last reported to the state machine */
     uint64_t leader_id;  /* the same */
+    bool stands;         /* the same: it is a candidate */
     raft_time looked_at; /* last check for a majority */
 
     /* A membership change in progress. */

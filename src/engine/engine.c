@@ -315,6 +315,12 @@ static void fsm_leader_changed(void *data, uint64_t leader_id)
     }
 }
 
+static void fsm_stands_changed(void *data, bool stands)
+{
+    struct engine *e = data;
+    atomic_store(&e->stands_now, stands);
+}
+
 /* The core thread */
 
 static void no_leader_cb(uv_timer_t *timer)
@@ -356,7 +362,8 @@ static enum err_code start(struct engine *e, struct err *err)
                            .checkpoint = fsm_checkpoint,
                            .restore = fsm_restore,
                            .leads_changed = fsm_leads_changed,
-                           .leader_changed = fsm_leader_changed};
+                           .leader_changed = fsm_leader_changed,
+                           .stands_changed = fsm_stands_changed};
     if (engine_cluster__identify(e, err) != ERR_OK) {
         return err->code;
     }
@@ -721,4 +728,9 @@ const struct engine_config *engine_settings(const struct engine *e)
 bool engine_leads(const struct engine *e)
 {
     return atomic_load(&e->leads_now);
+}
+
+bool engine_stands(const struct engine *e)
+{
+    return atomic_load(&e->stands_now);
 }

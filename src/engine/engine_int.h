@@ -156,7 +156,7 @@ struct engine {
     atomic_uint_fast64_t pending_bytes;
     atomic_uint_fast64_t applied_ops;
     atomic_uint_fast64_t overload_total;
-    atomic_bool leads_now;
+    atomic_bool leads_now, stands_now;
     atomic_int_fast64_t time_off_ns; /* engine__now minus the clock of this boot */
 
     /* opening and closing */

@@ -25,6 +25,9 @@ struct engine_leader {
 /* False if there is no leader. Any thread. */
 bool engine_leader(struct engine *e, struct engine_leader *out);
 
+/* Whether this node is a candidate: it has lost its leader and asks for votes. Any thread. */
+bool engine_stands(const struct engine *e);
+
 /* How old the state that is read here may be: it contains everything that the leader had committed
  * that many milliseconds ago. 0 on the leader; -1 if the node has not caught up since its start.
  * Any thread. */

@@ -3,6 +3,7 @@
  * description.
  */
 #include "base/check.h"
+#include "engine/engine_leader.h"
 #include "json/json_scan.h"
 #include "rest/describe/rest_docs_int.h"
 #include "rest/rest_numbers_int.h"
@@ -83,8 +84,9 @@ static void handle_healthz(struct rest_call *c)
     if (in->ready) {
         rest_numbers__take(c, 0, say_ready);
     } else {
-        bool leads = engine_leads(c->rest->config.engine);
-        say_healthy(c, leads ? "Leader" : "Follower", leads);
+        const struct engine *e = c->rest->config.engine;
+        bool leads = engine_leads(e);
+        say_healthy(c, leads ? "Leader" : engine_stands(e) ? "Candidate" : "Follower", leads);
     }
 }
 

@@ -248,6 +248,10 @@ class TestThreeNodes(unittest.TestCase):
                 answer = leader.api.post("/api/v1/enqueue", {"queue": "q"})
                 self.assertEqual((answer.status, answer.json["code"]),
                                  (503, "LEADER_UNAVAILABLE"))
+                # It asks for votes by now, which is no reason to restart it.
+                wait_until(lambda: leader.api.get("/healthz").json["raft_state"] == "Candidate", "a candidate")
+                health = leader.api.get("/healthz")
+                self.assertEqual((health.status, health.json["status"], health.json["leader"]), (200, "ok", False))
             finally:
                 for node in others:
                     node.process.send_signal(signal.SIGCONT)
