@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "engine/engine_ask.h"
 #include "front/front_gate_int.h"
 #include "http/http_field.h"
 #include "http/http_loop.h"
@@ -14,6 +15,8 @@ enum {
     PATIENCE_MS = 3000,       /* without a leader, for what certainly has not happened */
     PATIENCE_SENT_MS = 10000, /* for what may have */
     STOP_MS = 1000,           /* when this node stops */
+    SETTLE_MS = 2000,         /* for what was done to be done here, too */
+    CATCH_UP_MS = 200,        /* the same, for who asks about this node */
     WARN_EVERY_MS = 1000,     /* that the leader could not be asked */
     HOLD_BYTES = 64 << 10,    /* of an answer: what is less leaves as a whole, or not at all */
     HEADERS_MAX = 160,
@@ -21,11 +24,17 @@ enum {
 
 /* Letting go */
 
+/* Does it go on when the time comes? */
+static unsigned waits(const struct front_forward *f)
+{
+    return f->state == FORWARD_WAITING || f->state == FORWARD_APPLYING ? 1 : 0;
+}
+
 static void set_state(struct front_forward *f, enum front_forward_state state)
 {
-    f->gate->waiting -= f->state == FORWARD_WAITING ? 1 : 0;
+    f->gate->waiting -= waits(f);
     f->state = state;
-    f->gate->waiting += f->state == FORWARD_WAITING ? 1 : 0;
+    f->gate->waiting += waits(f);
 }
 
 /* The owner has the request again, or it is finished. */
@@ -230,9 +239,33 @@ static bool is_out_of_patience(const struct front_forward *f, uint64_t now_ms)
     return since != 0 && now_ms - since > patience;
 }
 
+static bool is_applied(const struct front_forward *f)
+{
+    return engine_ask_applied(f->gate->shared->engine) >= f->index;
+}
+
+static void finish_whole(struct front_forward *f);
+
+/* It has waited for this node long enough. */
+static void applied(struct front_forward *f)
+{
+    if (f->stream.ended) {
+        finish_whole(f);
+    } else {
+        let_go(f);
+        f->ops->here(f->data);
+    }
+}
+
 static void look_at(struct front_forward *f, uint64_t now_ms)
 {
     const struct engine_leader *l = &f->gate->leader;
+    if (f->state == FORWARD_APPLYING) {
+        if (is_applied(f) || now_ms >= f->apply_ms || f->stop_ms != 0) {
+            applied(f);
+        }
+        return;
+    }
     if (f->deadline_ms != 0 && now_ms >= f->deadline_ms && f->state <= FORWARD_SENT) {
         end(f, ERR_DEADLINE, err_text(ERR_DEADLINE));
         return;
@@ -300,12 +333,15 @@ static bool is_relayed(struct str name)
 }
 
 /* Reads of this node wait until it has what was answered. */
-static void note_index(struct front_shared *shared, const struct relay_stream *s)
+static void note_index(struct front_forward *f)
 {
+    struct front_shared *shared = f->gate->shared;
     struct str text;
     int64_t index;
-    if (header_of(s, FRONT_PEER_HEADER_INDEX, &text) && str_to_i64(text, &index) && index > 0) {
+    if (header_of(&f->stream, FRONT_PEER_HEADER_INDEX, &text) && str_to_i64(text, &index) &&
+        index > 0) {
         uint_fast64_t seen = atomic_load(&shared->told_index);
+        f->index = (uint64_t)index;
         while (seen < (uint64_t)index &&
                !atomic_compare_exchange_weak(&shared->told_index, &seen, (uint64_t)index)) {
         }
@@ -390,10 +426,19 @@ static void open_answer(struct front_forward *f)
     pump(f);
 }
 
+static void apply_until(struct front_forward *f, uint64_t patience_ms)
+{
+    f->apply_ms = uv_now(f->gate->loop) + patience_ms;
+    set_state(f, FORWARD_APPLYING);
+}
+
 static void moved(struct relay_stream *s)
 {
     struct front_forward *f = s->data;
     struct str outcome;
+    if (f->state == FORWARD_APPLYING) {
+        return; /* all of it has come */
+    }
     if (f->opened) {
         pump(f);
         return;
@@ -409,8 +454,10 @@ static void moved(struct relay_stream *s)
         lost(f, str_eq(outcome, STR("none")));
         return;
     }
-    note_index(f->gate->shared, s);
-    if (s->ended && s->trailer_count == 0) {
+    note_index(f);
+    if (s->ended && s->trailer_count == 0 && f->settles && !is_applied(f)) {
+        apply_until(f, SETTLE_MS);
+    } else if (s->ended && s->trailer_count == 0) {
         finish_whole(f);
     } else if (s->ended || f->streams || s->in.len >= HOLD_BYTES || is_event_stream(s)) {
         open_answer(f);
@@ -479,11 +526,13 @@ static void body_collected(struct http_request *req, enum http_body_result resul
     begin(f);
 }
 
-void front_forward_start(struct front_gate *g, struct front_forward *f)
+/* Into the gate's list, and its clock running. */
+static void enter(struct front_gate *g, struct front_forward *f)
 {
     f->gate = g;
     f->state = FORWARD_COLLECTING;
     f->opened = false;
+    f->index = 0;
     f->prev = &g->first;
     f->next = g->first;
     if (f->next != NULL) {
@@ -501,9 +550,27 @@ void front_forward_start(struct front_gate *g, struct front_forward *f)
     if (http_loop_stopping(f->req->loop)) {
         on_stopping(f->req);
     }
+}
+
+void front_forward_start(struct front_gate *g, struct front_forward *f)
+{
+    enter(g, f);
     if (!f->streams && !f->collected && f->req->content_length != 0) {
         http_request_collect(f->req, f->body_max, body_collected);
     } else {
         begin(f);
     }
+}
+
+bool front_forward_is_behind(const struct front_shared *shared)
+{
+    return engine_ask_applied(shared->engine) <
+           atomic_load_explicit(&shared->told_index, memory_order_relaxed);
+}
+
+void front_forward_catch_up(struct front_gate *g, struct front_forward *f)
+{
+    enter(g, f);
+    f->index = atomic_load_explicit(&g->shared->told_index, memory_order_relaxed);
+    apply_until(f, CATCH_UP_MS);
 }

@@ -7,8 +7,11 @@
  * the leader, the owner gets the request back.
  *
  *   start --> [COLLECTING] --> [WAITING] --leader--> [SENT] --answer--> [RELAYING] --> over
- *                                  ^                   |
- *                                  +----- lost --------+      time limit: set by the owner
+ *                                  ^                   |  |                ^
+ *                                  +----- lost --------+  +--> [APPLYING] -+   settles
+ *
+ * A read of this node's own state, which nobody else can do, may wait here for what the node has
+ * told its client of (front_forward_catch_up).
  *
  * Belongs to the thread of its request.
  */
@@ -31,7 +34,13 @@ struct front_forward_ops {
     void (*too_large)(void *data, enum http_body_result result);
 };
 
-enum front_forward_state { FORWARD_COLLECTING, FORWARD_WAITING, FORWARD_SENT, FORWARD_RELAYING };
+enum front_forward_state {
+    FORWARD_COLLECTING,
+    FORWARD_WAITING,
+    FORWARD_SENT,
+    FORWARD_APPLYING, /* what the leader has done is not done here yet */
+    FORWARD_RELAYING,
+};
 
 /* Zero but for what its owner sets; lives in the request's arena. */
 struct front_forward {
@@ -46,6 +55,7 @@ struct front_forward {
     size_t body_max;
     uint64_t deadline_ms; /* by the loop's clock: the client waits no longer; 0: it does not say */
     bool streams;         /* the body is handed on as it comes, so that it can be sent only once */
+    bool settles;         /* the answer waits until this node has applied what it tells of */
     bool collected;       /* the body is there */
     bool touched;         /* it was under way here: what became of it is not known */
 
@@ -59,7 +69,15 @@ struct front_forward {
     uint64_t sent_to;
     struct str sent_url;                 /* empty: it was sent to nobody */
     uint64_t lost_ms, retry_ms, stop_ms; /* by the loop's clock; 0: not */
+    uint64_t index, apply_ms; /* applies up to this entry, or until then by the loop's clock */
     struct relay_stream stream;
 };
 
 void front_forward_start(struct front_gate *g, struct front_forward *f);
+
+/* Is this node behind what it has told a client of? */
+bool front_forward_is_behind(const struct front_shared *shared);
+
+/* The owner gets the request back (here) when this node has applied that, or after a moment: a node
+ * that cannot is asked about itself, too. */
+void front_forward_catch_up(struct front_gate *g, struct front_forward *f);

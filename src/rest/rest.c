@@ -324,7 +324,7 @@ static void go_on(struct rest_call *c, const struct rest_match *match)
     }
     if (strong) {
         rest_forward__prove(c);
-    } else {
+    } else if (!rest_forward__catches_up(c)) {
         go_on_here(c);
     }
 }

@@ -152,9 +152,7 @@ bool rest_forward__consistency(struct rest_call *c, bool *out_strong)
 bool rest_forward__is_behind(const struct rest_call *c)
 {
     const struct front_shared *front = c->rest->config.front;
-    return front != NULL && !is_nodes_own(c) && !is_change(c) &&
-           engine_ask_applied(c->rest->config.engine) <
-               atomic_load_explicit(&front->told_index, memory_order_relaxed);
+    return front != NULL && !is_nodes_own(c) && !is_change(c) && front_forward_is_behind(front);
 }
 
 static void proved(struct engine_proof *p, bool leads)
@@ -196,23 +194,38 @@ static uint64_t deadline_of(const struct rest_call *c)
            (timeout_ms > spent_ms ? (uint64_t)(timeout_ms - spent_ms) : 0);
 }
 
+static struct front_gate *gate_of(const struct rest_call *c)
+{
+    return c->rest->gates[http_loop_index(c->req->loop)];
+}
+
+/* False when the call has ended, because there is no memory. */
+static bool has_forward(struct rest_call *c)
+{
+    if (c->forward != NULL) {
+        return true;
+    }
+    c->forward = REST_NEW(c, struct front_forward);
+    if (!rest_call__has_memory(c)) {
+        return false;
+    }
+    *c->forward = (struct front_forward){
+        .req = c->req,
+        .ops = &ops,
+        .data = c,
+        .request_id = str_from(c->request_id, c->request_id_len),
+        .client_address = c->who.address,
+        .body_max = rest_call__body_max(c),
+        .deadline_ms = deadline_of(c),
+        .settles = c->route != NULL && (c->route->flags & ROUTE_ACCESS) == ROUTE_ACCESS,
+    };
+    return true;
+}
+
 static void start(struct rest_call *c, bool streams)
 {
-    struct front_gate *gate = c->rest->gates[http_loop_index(c->req->loop)];
-    if (c->forward == NULL) {
-        c->forward = REST_NEW(c, struct front_forward);
-        if (!rest_call__has_memory(c)) {
-            return;
-        }
-        *c->forward = (struct front_forward){
-            .req = c->req,
-            .ops = &ops,
-            .data = c,
-            .request_id = str_from(c->request_id, c->request_id_len),
-            .client_address = c->who.address,
-            .body_max = rest_call__body_max(c),
-            .deadline_ms = deadline_of(c),
-        };
+    if (!has_forward(c)) {
+        return;
     }
     if (is_change(c)) {
         front_client_name(&c->client);
@@ -222,7 +235,20 @@ static void start(struct rest_call *c, bool streams)
     c->forward->since = c->client.since;
     c->forward->touched = c->forward->touched || c->client.touched;
     c->forward->streams = streams;
-    front_forward_start(gate, c->forward);
+    front_forward_start(gate_of(c), c->forward);
+}
+
+bool rest_forward__catches_up(struct rest_call *c)
+{
+    const struct front_shared *front = c->rest->config.front;
+    if (front == NULL || (c->route->flags & ROUTE_LOCAL) == 0 || is_change(c) ||
+        !front_forward_is_behind(front)) {
+        return false;
+    }
+    if (has_forward(c)) {
+        front_forward_catch_up(gate_of(c), c->forward);
+    }
+    return true;
 }
 
 bool rest_forward__takes(struct rest_call *c, bool streams)

@@ -32,6 +32,9 @@ void rest_forward__from_rpc(void *call, const struct front_client *client);
 ATTR_NODISCARD bool rest_forward__consistency(struct rest_call *c, bool *out_strong);
 /* Is it a read of this node's own state, which may be behind the leader's? */
 bool rest_forward__is_local_read(const struct rest_call *c);
+/* True for a read about this node itself that has to wait until the node has what it has told a
+ * client of: the call goes on, or has ended. */
+ATTR_NODISCARD bool rest_forward__catches_up(struct rest_call *c);
 /* Is it a read that this node is too far behind for? */
 bool rest_forward__is_behind(const struct rest_call *c);
 /* Goes on here once it is sure that this node leads. */

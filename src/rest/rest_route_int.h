@@ -28,6 +28,9 @@ enum {
     ROUTE_LOCAL = 8192,     /* about this node itself, or a stream of it: every node has its own */
     ROUTE_ALWAYS = 16384,   /* also of a node whose state is not that of the others */
     ROUTE_SIGN_IN = 32768,  /* a GET that signs somebody in: written down, without its query */
+    /* As ROUTE_LEADER, and changes who may do what: a node that forwards it answers when it knows
+     * that, too, so that a key that was made is accepted, and one that was deleted is not. */
+    ROUTE_ACCESS = 65536 | ROUTE_LEADER,
 };
 
 struct rest_call;

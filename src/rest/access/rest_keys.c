@@ -505,12 +505,12 @@ static const struct rest_route rows[] = {
     /* method      pattern                                   roles       flags                                         in               handler          cost  answer                       doc */
     {HTTP_GET,    "/api/v1/auth/status",                      ROLES_AOR,  0,                                            NULL,            handle_status,   NULL, "200 {admin_password_set}",  "Return the caller's identity, and whether an admin password is set."},
     {HTTP_GET,    "/api/v1/auth/keys",                        ROLES_AOR,  0,                                            NULL,            handle_list,     NULL, "200 [key]",                 "List API keys, newest first."},
-    {HTTP_POST,   "/api/v1/auth/keys",                        ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY,                    &key_schema,     handle_create,   NULL, "200 {status, api_key}",     "Create an API key, or change the key that has the given secret. The secret is shown only in this response."},
-    {HTTP_DELETE, "/api/v1/auth/keys",                        ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY,                    &hash_schema,    handle_delete,   NULL, "200 {status}",              "Delete an API key."},
-    {HTTP_POST,   "/api/v1/auth/keys/{key_hash}/rotate",      ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &rotate_schema,  handle_rotate,   NULL, "200 {status, api_key}",     "Rotate an API key: create a second key like it. The first one keeps working for a while."},
+    {HTTP_POST,   "/api/v1/auth/keys",                        ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY,                    &key_schema,     handle_create,   NULL, "200 {status, api_key}",     "Create an API key, or change the key that has the given secret. The secret is shown only in this response."},
+    {HTTP_DELETE, "/api/v1/auth/keys",                        ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY,                    &hash_schema,    handle_delete,   NULL, "200 {status}",              "Delete an API key."},
+    {HTTP_POST,   "/api/v1/auth/keys/{key_hash}/rotate",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY | ROUTE_BODY_EMPTY, &rotate_schema,  handle_rotate,   NULL, "200 {status, api_key}",     "Rotate an API key: create a second key like it. The first one keeps working for a while."},
     {HTTP_GET,    "/api/v1/auth/keys/{key_hash}/roles",       ROLES_AOR,  0,                                            NULL,            handle_roles,    NULL, "200 {key_hash, roles}",     "List the custom roles of a key."},
-    {HTTP_POST,   "/api/v1/auth/keys/{key_hash}/roles",       ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY,                    &assign_schema,  handle_assign,   NULL, "200 {status}",              "Assign a custom role to a key."},
-    {HTTP_DELETE, "/api/v1/auth/keys/{key_hash}/roles/{role}", ROLE_ADMIN, ROUTE_LEADER,                                NULL,            handle_unassign, NULL, "200 {status}",              "Remove a custom role from a key."},
+    {HTTP_POST,   "/api/v1/auth/keys/{key_hash}/roles",       ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY,                    &assign_schema,  handle_assign,   NULL, "200 {status}",              "Assign a custom role to a key."},
+    {HTTP_DELETE, "/api/v1/auth/keys/{key_hash}/roles/{role}", ROLE_ADMIN, ROUTE_ACCESS,                                NULL,            handle_unassign, NULL, "200 {status}",              "Remove a custom role from a key."},
 };
 /* clang-format on */
 

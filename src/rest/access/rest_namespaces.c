@@ -393,10 +393,10 @@ static void handle_get_quota(struct rest_call *c)
 static const struct rest_route rows[] = {
     /* method      pattern                                roles       flags                      in             handler           cost  answer                  doc */
     {HTTP_GET,    "/api/v1/namespaces",                   ROLES_AOR,  0,                         NULL,          handle_list,      NULL, "200 [namespace]",      "List namespaces by name."},
-    {HTTP_POST,   "/api/v1/namespaces",                   ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &name_schema,  handle_create,    NULL, "201 {name, status}",   "Register a namespace."},
-    {HTTP_DELETE, "/api/v1/namespaces/{name}",            ROLE_ADMIN, ROUTE_LEADER,              NULL,          handle_delete,    NULL, "200 {status}",         "Unregister a namespace. Its jobs and keys are kept."},
-    {HTTP_PUT,    "/api/v1/namespaces/{name}/rate-limit", ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &limit_schema, handle_set_limit, NULL, "200 {status}",         "Set the request limits of a namespace. Limits that are left out get their defaults."},
-    {HTTP_PUT,    "/api/v1/namespaces/{name}/quota",      ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &quota_schema, handle_set_quota, NULL, "200 {status}",         "Set the quota of a namespace. Limits that are left out are removed."},
+    {HTTP_POST,   "/api/v1/namespaces",                   ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &name_schema,  handle_create,    NULL, "201 {name, status}",   "Register a namespace."},
+    {HTTP_DELETE, "/api/v1/namespaces/{name}",            ROLE_ADMIN, ROUTE_ACCESS,              NULL,          handle_delete,    NULL, "200 {status}",         "Unregister a namespace. Its jobs and keys are kept."},
+    {HTTP_PUT,    "/api/v1/namespaces/{name}/rate-limit", ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &limit_schema, handle_set_limit, NULL, "200 {status}",         "Set the request limits of a namespace. Limits that are left out get their defaults."},
+    {HTTP_PUT,    "/api/v1/namespaces/{name}/quota",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &quota_schema, handle_set_quota, NULL, "200 {status}",         "Set the quota of a namespace. Limits that are left out are removed."},
     {HTTP_GET,    "/api/v1/namespaces/{name}/quota",      ROLES_AOR,  0,                         NULL,          handle_get_quota, NULL, "200 {jobs, payload_bytes, queues}", "Return the quota of a namespace and its current use."},
     {HTTP_GET,    "/api/v1/namespaces/{name}/rate-limit", ROLES_AOR,  0,                         NULL,          handle_get_limit, NULL, "200 {using_defaults}", "Return the request limits of a namespace."},
 };

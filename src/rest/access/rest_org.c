@@ -73,6 +73,9 @@ static void seeded(struct rest_call *c, const struct result *r)
 
 void rest_org__seed(struct rest_call *c, void (*then)(struct rest_call *c, const struct result *r))
 {
+    if (rest_forward__takes(c, false)) {
+        return; /* only the leader can, and it has the answer then */
+    }
     rest_access__submit(c, org_item(c, STR("My Organization"), COMMAND_ACCESS_NEW), 1, then);
 }
 
@@ -367,13 +370,13 @@ static void handle_delete_key(struct rest_call *c)
 static const struct rest_route rows[] = {
     /* method      pattern                     roles       flags                      in              handler               cost  answer                     doc */
     {HTTP_GET,    "/api/v1/org",               ROLES_AOR,  0,                         NULL,           handle_get,           NULL, "200 organisation",        "Return the organization."},
-    {HTTP_PUT,    "/api/v1/org",               ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &name_schema,   handle_put,           NULL, "200 {status}",            "Rename the organization."},
+    {HTTP_PUT,    "/api/v1/org",               ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &name_schema,   handle_put,           NULL, "200 {status}",            "Rename the organization."},
     {HTTP_GET,    "/api/v1/org/members",       ROLES_AOR,  0,                         NULL,           handle_members,       NULL, "200 [member]",            "List members, oldest first."},
-    {HTTP_POST,   "/api/v1/org/members",       ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &member_schema, handle_add_member,    NULL, "201 member",              "Add a member."},
-    {HTTP_DELETE, "/api/v1/org/members/{id}",  ROLE_ADMIN, ROUTE_LEADER,              NULL,           handle_delete_member, NULL, "200 {status}",            "Remove a member. The owner cannot be removed."},
+    {HTTP_POST,   "/api/v1/org/members",       ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &member_schema, handle_add_member,    NULL, "201 member",              "Add a member."},
+    {HTTP_DELETE, "/api/v1/org/members/{id}",  ROLE_ADMIN, ROUTE_ACCESS,              NULL,           handle_delete_member, NULL, "200 {status}",            "Remove a member. The owner cannot be removed."},
     {HTTP_GET,    "/api/v1/org/api-keys",      ROLES_AOR,  0,                         NULL,           handle_keys,          NULL, "200 [organisation key]",  "List keys of the organization, newest first."},
-    {HTTP_POST,   "/api/v1/org/api-keys",      ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &name_schema,   handle_add_key,       NULL, "201 organisation secret", "Create a key of the organization with the role admin. The secret is shown only in this response."},
-    {HTTP_DELETE, "/api/v1/org/api-keys/{id}", ROLE_ADMIN, ROUTE_LEADER,              NULL,           handle_delete_key,    NULL, "200 {status}",            "Delete a key of the organization."},
+    {HTTP_POST,   "/api/v1/org/api-keys",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &name_schema,   handle_add_key,       NULL, "201 organisation secret", "Create a key of the organization with the role admin. The secret is shown only in this response."},
+    {HTTP_DELETE, "/api/v1/org/api-keys/{id}", ROLE_ADMIN, ROUTE_ACCESS,              NULL,           handle_delete_key,    NULL, "200 {status}",            "Delete a key of the organization."},
 };
 /* clang-format on */
 

@@ -190,8 +190,8 @@ static void handle_delete(struct rest_call *c)
 static const struct rest_route rows[] = {
     /* method      pattern                     roles       flags                      in            handler        cost  answer          doc */
     {HTTP_GET,    "/api/v1/auth/roles",        ROLES_AOR,  0,                         NULL,         handle_list,   NULL, "200 [role]",   "List custom roles by name."},
-    {HTTP_POST,   "/api/v1/auth/roles",        ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &role_schema, handle_put,    NULL, "200 {status}", "Create or replace a custom role."},
-    {HTTP_DELETE, "/api/v1/auth/roles/{name}", ROLE_ADMIN, ROUTE_LEADER,              NULL,         handle_delete, NULL, "200 {status}", "Delete a custom role and remove it from all keys."},
+    {HTTP_POST,   "/api/v1/auth/roles",        ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &role_schema, handle_put,    NULL, "200 {status}", "Create or replace a custom role."},
+    {HTTP_DELETE, "/api/v1/auth/roles/{name}", ROLE_ADMIN, ROUTE_ACCESS,              NULL,         handle_delete, NULL, "200 {status}", "Delete a custom role and remove it from all keys."},
 };
 /* clang-format on */
 

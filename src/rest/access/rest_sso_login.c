@@ -316,7 +316,7 @@ static void handle_callback(struct rest_call *c)
 static const struct rest_route rows[] = {
     /* method   pattern               roles      flags                      in    handler          cost  answer                      doc */
     {HTTP_GET, FLOW_PATH "/login",    ROLES_ALL, ROUTE_OPEN,                NULL, handle_login,    NULL, "302 to the provider",      "Sign in to the web interface with the identity provider."},
-    {HTTP_GET, CALLBACK,              ROLES_ALL, ROUTE_OPEN | ROUTE_LEADER | ROUTE_SIGN_IN, NULL, handle_callback, NULL, "302 to the web interface", "Receive the browser from the identity provider and complete the sign-in."},
+    {HTTP_GET, CALLBACK,              ROLES_ALL, ROUTE_OPEN | ROUTE_ACCESS | ROUTE_SIGN_IN, NULL, handle_callback, NULL, "302 to the web interface", "Receive the browser from the identity provider and complete the sign-in."},
 };
 /* clang-format on */
 

@@ -309,7 +309,7 @@ static void handle_post(struct rest_call *c)
 static const struct rest_route rows[] = {
     /* method    pattern                 roles       flags                                     in           handler      cost  answer                  doc */
     {HTTP_GET,  "/api/v1/settings/sso", ROLES_AOR,  0,                                        NULL,        handle_get,  NULL, "200 SSO settings",      "Return the single sign-on settings."},
-    {HTTP_POST, "/api/v1/settings/sso", ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY | ROUTE_SERVER, &sso_schema, handle_post, NULL, "200 {status, warning}", "Change the single sign-on settings on all nodes."},
+    {HTTP_POST, "/api/v1/settings/sso", ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY | ROUTE_SERVER, &sso_schema, handle_post, NULL, "200 {status, warning}", "Change the single sign-on settings on all nodes."},
 };
 /* clang-format on */
 

@@ -257,6 +257,40 @@ class TestThreeNodes(unittest.TestCase):
                     node.process.send_signal(signal.SIGCONT)
             cluster.leader().api.enqueue("q")
 
+    def test_a_follower_knows_the_keys_that_it_made(self):
+        """3.1: whoever was told of a key may use it at the same node at once, and nobody one that was deleted."""
+        with Cluster() as cluster:
+            api = cluster.followers()[0].api
+            for n in range(10):
+                made = api.must(api.post("/api/v1/auth/keys", {"name": f"k{n}", "role": "admin"}))
+                user = api.with_headers(X_API_Key=made["api_key"])
+                self.assertEqual(user.get("/api/v1/queues").status, 200, n)
+                if n == 0:
+                    api = user  # the first one has closed the cluster to everybody else
+                    continue
+                self.assertEqual(user.post("/api/v1/auth/session", {"credential": made["api_key"]}).status, 200)
+                api.must(api.request("DELETE", "/api/v1/auth/keys", {"key_hash": made["key_hash"]}))
+                self.assertEqual(user.get("/api/v1/queues").status, 401, n)
+
+    def test_a_follower_counts_what_it_was_told(self):
+        """20.5, 20.6: numbers of a follower have what it has acknowledged."""
+        with Cluster() as cluster:
+            follower = cluster.followers()[0]
+            for n in range(1, 11):
+                follower.api.enqueue("q")
+                minutes = follower.api.must(follower.api.get("/api/v1/metrics/throughput"))
+                self.assertEqual(sum(m["enqueued"] for m in minutes), n * 2 - 1)
+                follower.api.enqueue("q2")
+                self.assertEqual(metric(follower.api, "corvo_throughput_enqueued_total"), n * 2)
+
+    def test_a_follower_makes_what_the_first_who_asks_makes(self):
+        """19, 18.4: the organization and the namespace default exist for whoever asks, at any node."""
+        for path in ("/api/v1/org", "/api/v1/namespaces"):
+            with self.subTest(path), Cluster() as cluster:
+                for node in (cluster.followers()[0], cluster.leader()):
+                    answer = node.api.get(path)
+                    self.assertEqual(answer.status, 200, answer.json)
+
     def test_leadership_goes_where_it_is_sent(self):
         with Cluster() as cluster:
             target = cluster.followers()[0]
