@@ -65,6 +65,21 @@ static bool may_upgrade(const struct http1 *h, const struct http1_head *head)
            h->conn->tls.ssl == NULL && !h->conn->loop->stopping;
 }
 
+/* Is it a GET behind a write that is not answered? The client may expect to read what it wrote. */
+static bool overtakes(const struct http1 *h, const struct http_exchange *x)
+{
+    if (x->req.method != HTTP_GET) {
+        return false;
+    }
+    for (const struct http_exchange *e = h->first; e != x; e = e->h1.next) {
+        bool write = e->req.method != HTTP_GET && e->req.method != HTTP_OPTIONS;
+        if (write && !e->h1.complete) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void on_head(struct http1 *h)
 {
     struct http_exchange *x = http_exchange__new(h->conn, &http1_answer__ops);
@@ -90,6 +105,10 @@ static void on_head(struct http1 *h)
     }
     if (!head.keep_alive) {
         h->no_more = true;
+    }
+    if (overtakes(h, x)) {
+        h->waiting = x; /* goes on in http1_turn */
+        return;
     }
     http_exchange__start(x);
 }
@@ -134,7 +153,8 @@ static size_t unwritten(const struct http1 *h)
 static bool can_parse(const struct http1 *h)
 {
     const struct http_limits *limits = h->conn->loop->limits;
-    if (h->conn->state != HTTP_CONN_OPEN || h->conn->doomed || h->broken || h->upgrading != NULL) {
+    if (h->conn->state != HTTP_CONN_OPEN || h->conn->doomed || h->broken || h->upgrading != NULL ||
+        h->waiting != NULL) {
         return false;
     }
     if (http1_parser_at_head(&h->parser)) {
@@ -262,9 +282,14 @@ static void http1_input(struct http_conn *c, struct str bytes)
     }
 }
 
+static void http1_eof(struct http_conn *c);
+
 static bool http1_turn(struct http_conn *c)
 {
     struct http1 *h = c->session;
+    if (h->waiting != NULL && !overtakes(h, h->waiting)) {
+        http_exchange__start(TAKE(h->waiting));
+    }
     /* The end of a body needs no further byte. */
     if ((h->in.len > 0 || h->in_body) && can_parse(h)) {
         http1_input(c, STR_EMPTY);
@@ -272,14 +297,18 @@ static bool http1_turn(struct http_conn *c)
             return false; /* upgraded; the new protocol has its own turn */
         }
     }
+    if (h->eof_due) {
+        http1_eof(c);
+    }
     return h->in.len > 0 && http_conn__unwritten(c) >= c->loop->limits->output_bytes;
 }
 
 static void http1_eof(struct http_conn *c)
 {
     struct http1 *h = c->session;
-    bool torn = h->receiving != NULL && !h->receiving->body_complete;
-    h->no_more = true;
+    h->eof_due = h->waiting != NULL; /* behind it may be further requests */
+    bool torn = !h->eof_due && h->receiving != NULL && !h->receiving->body_complete;
+    h->no_more = h->no_more || !h->eof_due;
     struct http_exchange *next = NULL;
     for (struct http_exchange *x = h->first; x != NULL; x = next) {
         next = x->h1.next;

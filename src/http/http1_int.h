@@ -2,8 +2,9 @@
  * Http1: the HTTP/1 protocol on a connection: pipelined requests, answered in order.
  *
  * Requests are parsed and started as they arrive, up to a limit, so that they are worked on in
- * parallel. Each has a place in the pipeline. The first one writes directly to the connection; the
- * others keep their responses until it is their turn.
+ * parallel. Only a GET behind a write waits until that is answered, so that it sees its effect, and
+ * what comes after waits behind it. Each has a place in the pipeline. The first one writes directly
+ * to the connection; the others keep their responses until it is their turn.
  *
  * http1.c implements the protocol, http1_answer.c the pipeline and its responses.
  */
@@ -31,6 +32,7 @@ struct http1 {
     struct http_exchange *receiving; /* whose body is coming, while somebody wants it */
     struct http_exchange *upgrading; /* asked for h2c, with these settings */
     struct str upgrade_settings;
+    struct http_exchange *waiting; /* the last of the pipeline: a GET behind a write */
 
     size_t drained; /* bytes of a body that came after its answer */
 
@@ -40,6 +42,7 @@ struct http1 {
     bool broken;       /* the input makes no sense and is thrown away */
     bool used;         /* there has been a request */
     bool partial;      /* a part of a head has come */
+    bool eof_due;      /* the client sends no more; said again of what is started after that */
     uint64_t since_ms; /* when waiting for the next head, or for the rest of it, began */
 };
 
