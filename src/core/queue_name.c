@@ -58,6 +58,13 @@ bool queue_name_is_of(struct str ns, struct str internal)
     return str_eq(queue_name_namespace(internal), ns);
 }
 
+struct str queue_name_home(struct str internal)
+{
+    struct str ns = queue_name_namespace(internal);
+    bool of_nobody = str_eq(ns, STR("default")) || internal.len == ns.len + QUEUE_NAME_MARK.len;
+    return of_nobody ? STR_EMPTY : ns;
+}
+
 struct str queue_name_visible(struct str ns, struct str internal)
 {
     return ns.len == 0 || !queue_name_is_visible(ns, internal)

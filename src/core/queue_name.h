@@ -38,5 +38,10 @@ struct str queue_name_namespace(struct str internal);
 /* Whether it is one of the namespace's own: the default one sees all, but has few. */
 bool queue_name_is_of(struct str ns, struct str internal);
 
+/* The namespace whose backup has the queue: that of its name, unless nobody could be in that one
+ * ("default::x") or name the queue there ("acme::"). Those, and names whose prefix is no namespace
+ * at all ("UP::x"), are of the default one. */
+struct str queue_name_home(struct str internal);
+
 /* The name as callers of the namespace know it; a name that they may not see stays as it is. */
 struct str queue_name_visible(struct str ns, struct str internal);

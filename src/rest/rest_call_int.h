@@ -75,6 +75,7 @@ struct rest_call {
     struct buf answer;             /* as far as it is written, here or by the view's thread */
 
     bool memory_told; /* that it ran out */
+    bool restores;    /* names are those of a backup (svc_caller.h) */
 
     /* commands, one at a time in op */
     struct front_client client;

@@ -72,6 +72,7 @@ static inline struct svc_caller rest_call__caller(const struct rest_call *c)
                                .ns = c->ns,
                                .scope = c->caller.scope,
                                .urgencies = rest_names__is_second(c),
+                               .restores = c->restores,
                                .arena = c->arena};
 }
 

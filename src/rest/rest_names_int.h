@@ -31,7 +31,7 @@ ATTR_NODISCARD bool rest_names__word(const struct json_word *words, struct str w
  * with err, when it may not. */
 ATTR_NODISCARD bool rest_names__internal(struct rest_call *c, const char *field, struct str visible,
                                          struct str *out, struct err *err);
-/* The same of a queue that jobs are to go to (svc_names_target). */
+/* The same of a queue that jobs are put into (svc_names_target). */
 ATTR_NODISCARD bool rest_names__target(struct rest_call *c, const char *field, struct str visible,
                                        struct str *out, struct err *err);
 /* The name as the caller sees it. */

@@ -27,6 +27,7 @@ struct svc_caller {
     struct str scope;      /* queues that it may touch (core/queue_scope.h); empty: all */
     struct str version;    /* of its program, as its headers say; empty: they do not */
     bool urgencies;        /* reads priorities as numbers from 0 to 100 */
+    bool restores;         /* its names are those of a backup: whatever there may be */
     struct arena *arena;   /* lives until the answer is given */
 };
 

@@ -62,7 +62,7 @@ enum err_code svc_names_internal(const struct svc_caller *who, const char *field
         return ERR_OK;
     }
     /* Its own prefix is no harm: the name is the same with and without. */
-    if (name.len == 0 || queue_name_has_mark(name)) {
+    if (name.len == 0 || (queue_name_has_mark(name) && !who->restores)) {
         return err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' belongs to another namespace", field,
                        STR_ARG(visible));
     }
@@ -84,10 +84,24 @@ enum err_code svc_names_target(const struct svc_caller *who, const char *field, 
     if (svc_names_internal(who, field, visible, out, err) != ERR_OK) {
         return err->code;
     }
-    return queue_name_is_scheduler(*out)
-               ? err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' is reserved for jobs of POST /jobs",
-                         field, STR_ARG(visible))
-               : ERR_OK;
+    if (who->restores) {
+        return ERR_OK;
+    }
+    if (queue_name_is_scheduler(*out)) {
+        return err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' is reserved for jobs of POST /jobs",
+                       field, STR_ARG(visible));
+    }
+    struct str ns = queue_name_namespace(*out);
+    if (ns.len == 0 || queue_name_home(*out).len > 0) {
+        return ERR_OK;
+    }
+    struct str rest = str_from_offset(*out, ns.len + QUEUE_NAME_MARK.len);
+    return rest.len == 0
+               ? err_set(err, ERR_VALIDATION, "%s '" STR_FMT "': a name must follow '::'", field,
+                         STR_ARG(visible))
+               : err_set(err, ERR_VALIDATION,
+                         "%s '" STR_FMT "': queues of the namespace default have no prefix", field,
+                         STR_ARG(visible));
 }
 
 bool svc_names_is_visible(const struct svc_caller *who, struct str internal)

@@ -23,8 +23,9 @@ ATTR_NODISCARD enum err_code svc_names_find(const struct json_word *words, struc
 ATTR_NODISCARD enum err_code svc_names_internal(const struct svc_caller *who, const char *field,
                                                 struct str visible, struct str *out,
                                                 struct err *err);
-/* The same of a queue that jobs are to go to: the queue of the Scheduled-DB API takes only its own,
- * which do not come this way. */
+/* The same of a queue that jobs are put into. ERR_VALIDATION for the queue of the Scheduled-DB API,
+ * whose jobs do not come this way, and for "default::x" and "acme::", which only old data contains:
+ * they belong to no namespace that a caller could be in. A restore may name all of them. */
 ATTR_NODISCARD enum err_code svc_names_target(const struct svc_caller *who, const char *field,
                                               struct str visible, struct str *out, struct err *err);
 /* The name as the caller sees it. */

@@ -81,7 +81,7 @@ bool rest_backup__set_namespace(struct rest_call *c, struct str named)
 
 bool rest_backup__is_own(const struct rest_call *c, struct str queue)
 {
-    return (c->ns.len > 0 || !queue_name_has_mark(queue)) && rest_names__is_visible(c, queue);
+    return str_eq(queue_name_home(queue), c->ns) && rest_names__is_visible(c, queue);
 }
 
 /* The pieces */

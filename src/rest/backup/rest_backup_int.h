@@ -13,8 +13,8 @@
 /* The namespace that a backup or a restore is about: named in the query or in a text, else the
  * caller's. False, and the call has ended, when the caller may not. Sets c->ns. */
 ATTR_NODISCARD bool rest_backup__set_namespace(struct rest_call *c, struct str named);
-/* Whether a queue belongs to the call's namespace, to the default one those without a prefix, and
- * is one that the caller may use. */
+/* Whether a queue is in the backup of the call's namespace (queue_name_home), and is one that the
+ * caller may use. */
 bool rest_backup__is_own(const struct rest_call *c, struct str queue);
 
 /* rest_backup_job.c: writing */

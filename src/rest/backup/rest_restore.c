@@ -642,6 +642,7 @@ static void handle_restore(struct rest_call *c)
     CHECK(r != NULL);
     r->call = c;
     c->data = r;
+    c->restores = true;
     r->spool = spool;
     r->call_arena = c->arena;
     r->arena = arena_new(ARENA_BYTES_MAX);

@@ -259,6 +259,29 @@ class Namespaces(BackupTest):
             acme.ack(acme.fetch("q")["job_id"])
             self.assertEqual(acme.fetch("r")["queue"], "r")
 
+    def test_queues_whose_prefix_is_no_namespace(self):
+        """2.5, 20.4: every queue is in one backup, and every backup can be restored."""
+        homes = {"UP::q": "default", "::q": "default", "default::q": "default", "acme::": "default",
+                 "acme::q": "acme", "acme::b::c": "acme"}
+        old = [{"queue": name, "payload": name, "priority": 2} for name in homes]
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            self.restore({"jobs": old}, api)
+            for name in homes:
+                api.must(api.post("/api/v1/queues/" + name.replace(":", "%3A") + "/concurrency", {"max": 5}))
+            for ns in ("default", "acme"):
+                backup = self.backup(api, f"?namespace={ns}")
+                names = [name for name in homes if homes[name] == ns]
+                self.assertEqual(sorted(j["payload"] for j in backup["jobs"]), sorted(names))
+                self.assertEqual(sorted(q["name"] for q in backup["queues"]),
+                                 sorted(n.removeprefix("acme::") if ns == "acme" else n for n in names))
+                self.restore(backup, copy)
+                self.restore({**checksum_free(backup), "namespace": "beta"}, copy, "?mode=enqueue")
+            for name in homes:
+                self.assertEqual(copy.fetch(name)["payload"], name)
+                inside = "beta::" + (name.removeprefix("acme::") if homes[name] == "acme" else name)
+                self.assertEqual(copy.fetch(inside)["payload"], name)
+
     def test_a_batch_without_a_callback_belongs_to_its_maker(self):
         """3.4, 7.4: also when a job of another namespace has joined it."""
         with Server(*self.settings) as first, Server(*self.settings) as second:

@@ -77,6 +77,28 @@ class Queues(NamespaceTest):
             self.refused(self.acme.post("/api/v1/enqueue", {"queue": name}), 400,
                          "VALIDATION_ERROR")
 
+    def test_prefixes_of_nobody(self):
+        """2.5: jobs go into no queue that no namespace could have; any other name is the default one's."""
+        job_id = self.api.enqueue("UP::" + self.queue)
+        self.assertEqual(self.api.fetch("UP::" + self.queue)["job_id"], job_id)
+        waiting = self.api.enqueue(self.queue)
+        schedule = {"name": self.queue, "cron": "0 0 1 1 *"}
+        for name, why in (("default::x", "queues of the namespace default have no prefix"),
+                          ("acme::", "a name must follow '::'")):
+            own = {"queue": self.queue}
+            for route, body, field in (
+                    ("enqueue", {"queue": name}, "queue"),
+                    ("enqueue/batch", {"jobs": [own, {"queue": name}]}, "queue"),
+                    ("enqueue/batch", {"jobs": [own], "batch": {"callback_queue": name}}, "callback_queue"),
+                    ("enqueue", {**own, "chain": {"steps": [own, {"queue": name}]}}, "queue"),
+                    ("batch", {"callback_queue": name}, "callback_queue"),
+                    (f"jobs/{waiting}/move", {"queue": name}, "queue"),
+                    ("jobs/bulk", {"action": "move", "job_ids": [waiting], "move_to_queue": name}, "move_to_queue"),
+                    ("schedules", {**schedule, "queue": name}, "queue")):
+                with self.subTest(name=name, route=route):
+                    self.refused(self.api.post("/api/v1/" + route, body), 400, "VALIDATION_ERROR",
+                                 f"{field} '{name}': {why}")
+
     def test_foreign_names_are_refused(self):
         """2.5: a non-default caller using a name with a foreign prefix → 400."""
         name = f"other-1::{self.queue}"

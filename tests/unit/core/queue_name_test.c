@@ -26,6 +26,27 @@ static void queue_name__of_a_namespace_is_visible_to_it_and_to_the_default_one(v
     }
 }
 
+static void queue_name__has_a_home(void **state)
+{
+    (void)state;
+    static const struct {
+        struct str internal, home;
+    } rows[] = {
+        {{"mail", 4}, {"", 0}},
+        {{"acme::mail", 10}, {"acme", 4}},
+        {{"acme::b::c", 10}, {"acme", 4}},
+        {{"acme::", 6}, {"", 0}},
+        {{"default::mail", 13}, {"", 0}},
+        {{"UP::mail", 8}, {"", 0}},
+        {{"::mail", 6}, {"", 0}},
+        {{"", 0}, {"", 0}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].internal.ptr);
+        expect_str(queue_name_home(rows[i].internal), rows[i].home);
+    }
+}
+
 static void queue_name__internal_has_the_namespace_in_front(void **state)
 {
     (void)state;
@@ -66,5 +87,6 @@ static void namespace__has_letters_digits_and_inner_hyphens(void **state)
 
 TEST_GROUP(queue_name,
            cmocka_unit_test(queue_name__of_a_namespace_is_visible_to_it_and_to_the_default_one),
+           cmocka_unit_test(queue_name__has_a_home),
            cmocka_unit_test(queue_name__internal_has_the_namespace_in_front),
            cmocka_unit_test(namespace__has_letters_digits_and_inner_hyphens));
