@@ -211,6 +211,9 @@ static void delivered(void *data)
     flush_finished(n);
     transfer_step(&n->transfer);
     node_members__look(n);
+    if (node_leads(n)) {
+        tell_look(&n->tell);
+    }
     raft_id leader_id = 0;
     const char *address = NULL;
     raft_leader(&n->raft, &leader_id, &address);
@@ -440,6 +443,7 @@ static void start(struct node *n, const struct node_config *config)
     raft_set_pre_vote(&n->raft, true);
     guard_install(&n->guard, &n->io, &n->raft, &hooks);
     transfer_init(&n->transfer, &n->raft);
+    tell_init(&n->tell, &n->raft);
     n->transfer.done = transfer_done;
     uv_update_time(n->loop); /* reading the disk took its time, and Raft counts from now */
     int rc = raft_start(&n->raft);

@@ -9,6 +9,7 @@
 #include "cluster/guard.h"
 #include "cluster/node.h"
 #include "cluster/peers.h"
+#include "cluster/tell.h"
 #include "cluster/transfer.h"
 #include "loop/mailbox.h"
 #include "raftlog/snapshots.h"
@@ -52,6 +53,8 @@ struct node {
     struct transfer transfer;
     void (*transferred)(void *data, bool moved);
     void *transferred_data;
+
+    struct tell tell;
 
     /* Proposals that have ended and whose done was not called yet. */
     struct node_propose *finished, **finished_end;

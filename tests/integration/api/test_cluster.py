@@ -12,6 +12,7 @@ import signal
 import socket
 import tempfile
 import threading
+import time
 import unittest
 
 from harness import PATIENCE_S, Client, Server, metric, pause, run_command, unique, wait_until
@@ -290,6 +291,18 @@ class TestThreeNodes(unittest.TestCase):
                 for node in (cluster.followers()[0], cluster.leader()):
                     answer = node.api.get(path)
                     self.assertEqual(answer.status, 200, answer.json)
+
+    def test_followers_do_not_wait_for_a_heartbeat(self):
+        """1.9: what was acknowledged is at the followers as soon as they can have it."""
+        heartbeat_s = 5
+        with Cluster(3, "--heartbeat-interval", f"{heartbeat_s}s", "--election-timeout", "20s") as cluster:
+            leader, *followers = [cluster.leader(), *cluster.followers()]
+            begun = time.monotonic()
+            for _ in range(5):
+                job_id = leader.api.enqueue("q")
+                for node in followers:
+                    wait_until(lambda: node.api.get(f"/api/v1/jobs/{job_id}").status == 200, "the job")
+            self.assertLess(time.monotonic() - begun, heartbeat_s)
 
     def test_leadership_goes_where_it_is_sent(self):
         with Cluster() as cluster:
