@@ -21,6 +21,7 @@ enum {
     CHUNK_BYTES = 8 * 1024,
     CHUNKS_PER_TURN = 64, /* more than a pipe holds, so that nothing is left when a program ends */
     TRIES_MAX = 12,
+    TRIES_STOPPED = 3, /* of a worker that is to stop now */
     RETRY_MS_MIN = 250,
     RETRY_MS_MAX = 10000,
     SAVE_MS = 15000, /* as long as other heartbeats may take */
@@ -227,7 +228,7 @@ static bool is_busy(const struct cli_slot *s)
 /* True when the call is made again later. */
 static bool try_again(struct cli_slot *s)
 {
-    if (!is_busy(s) || s->tries >= TRIES_MAX) {
+    if (!is_busy(s) || s->tries >= (s->stopped ? TRIES_STOPPED : TRIES_MAX)) {
         return false;
     }
     int64_t ms = (int64_t)RETRY_MS_MIN << (s->tries < 6 ? s->tries : 6);
@@ -265,7 +266,7 @@ static bool take_answer(struct cli_slot *s)
     return true;
 }
 
-/* A checkpoint ahead of a failure */
+/* A checkpoint ahead of a failure, or of the end of the worker */
 
 static void start_saving(struct cli_slot *s)
 {
@@ -284,8 +285,9 @@ static void start_saving(struct cli_slot *s)
     send_call(s);
 }
 
-/* It has arrived, or it will not: the failure must be reported either way. */
-static void end_saving(struct cli_slot *s)
+/* It has arrived, or it will not: the failure must be reported either way. True when the slot is
+ * free, because there is none. */
+static bool end_saving(struct cli_slot *s)
 {
     if (s->called && (is_busy(s) || s->call.status >= 400)) {
         warn(s, "checkpoint refused", "the next attempt gets the previous checkpoint");
@@ -295,22 +297,28 @@ static void end_saving(struct cli_slot *s)
     }
     outgoing_wait_clear(&s->call);
     s->called = false;
+    if (s->stopped) {
+        free_slot(s);
+        return true;
+    }
     report_failure(s);
+    return false;
 }
 
 /* A heartbeat of the worker that is under way comes first: it may carry the checkpoint, or an older
  * one that must not arrive after it. */
-static void turn_saving(struct cli_slot *s)
+static bool turn_saving(struct cli_slot *s)
 {
     if (s->called) {
-        if (s->call.done && !try_again(s)) {
-            end_saving(s);
-        }
-    } else if (s->report.checkpoint.text.len == 0) {
-        end_saving(s);
-    } else if (!s->in_beat) {
+        return s->call.done && !try_again(s) && end_saving(s);
+    }
+    if (s->report.checkpoint.text.len == 0) {
+        return end_saving(s);
+    }
+    if (!s->in_beat) {
         start_saving(s);
     }
+    return false;
 }
 
 /* Starting */
@@ -371,7 +379,7 @@ void cli_slot_start(struct cli_slot *s, const char *command, struct str job)
     cli->arena = s->arena;
     job = arena_str(s->arena, job);
     s->asks = false;
-    s->cancelled = s->failed = false; /* until now they told how the last job ended */
+    s->cancelled = s->stopped = s->failed = false; /* until now they told how the last job ended */
     buf_clear(&s->next_job);
     s->job_id = cli_member_text(cli, job, "job_id");
     s->lease_token = cli_member_int(job, "lease_token");
@@ -396,6 +404,12 @@ void cli_slot_cancel(struct cli_slot *s)
     s->cancelled = true;
     s->kill_at = (struct mono){os_clock_mono().ns + s->kill_after_ms * NS_PER_MS};
     os_child_signal(&s->child, SIGTERM);
+}
+
+void cli_slot_stop(struct cli_slot *s)
+{
+    s->stopped = s->stopped || (s->state == CLI_SLOT_RUNNING && !s->cancelled);
+    cli_slot_cancel(s);
 }
 
 /* Listening to the program */
@@ -462,17 +476,16 @@ static bool turn_running(struct cli_slot *s)
     }
     s->exit_code = os_child_end(&s->child);
     log_debug("job ended", LOG_STR("job_id", s->job_id), LOG_I64("code", s->exit_code));
-    if (s->cancelled) {
+    if (s->cancelled && !s->stopped) {
         free_slot(s);
         return true;
     }
-    if (s->exit_code == 0) {
+    if (s->exit_code == 0 && !s->stopped) {
         end_well(s);
-    } else {
-        s->state = CLI_SLOT_SAVING;
-        turn_saving(s);
+        return false;
     }
-    return false;
+    s->state = CLI_SLOT_SAVING;
+    return turn_saving(s);
 }
 
 bool cli_slot_turn(struct cli_slot *s)
@@ -487,7 +500,7 @@ bool cli_slot_turn(struct cli_slot *s)
             send_call(s);
         }
     } else if (s->state == CLI_SLOT_SAVING) {
-        turn_saving(s);
+        freed = turn_saving(s);
     } else if (s->state == CLI_SLOT_REPORTING && s->call.done) {
         freed = take_answer(s);
     }

@@ -45,6 +45,7 @@ struct cli_slot {
     bool in_beat;             /* the heartbeat under way has this job */
     int exit_code;            /* SAVING: as os_child_end says */
     bool cancelled;
+    bool stopped;        /* by the worker that stops: another attempt will follow */
     bool failed;         /* the job's end was reported as a failure */
     bool tells;          /* a failure is printed */
     struct mono kill_at; /* 0: nobody means to */
@@ -77,6 +78,8 @@ void cli_slot_report_ack(struct cli_slot *s);
 
 /* Ask the program to stop, and make it stop after a while; the job's end is not reported. */
 void cli_slot_cancel(struct cli_slot *s);
+/* The same of a job that was not cancelled: its last checkpoint is saved for the next attempt. */
+void cli_slot_stop(struct cli_slot *s);
 
 /* The descriptors to wait for, at most CLI_SLOT_FDS; how many. */
 size_t cli_slot_fds(const struct cli_slot *s, struct pollfd *out);

@@ -429,7 +429,7 @@ static void cancel_all(struct worker *w)
         lose_stream(w, STR("stopped"), STREAM_MS);
     }
     for (size_t i = 0; i < w->slot_count; i++) {
-        cli_slot_cancel(&w->slots[i]);
+        cli_slot_stop(&w->slots[i]);
     }
 }
 
@@ -658,7 +658,7 @@ static const struct cli_command commands[] = {
               "Jobs are fetched and acknowledged over a lifecycle stream (HTTP/2) if the server supports it,\n"
               "otherwise over HTTP requests. Over a stream, a command without output gives the result {}.\n\n"
               "SIGTERM or SIGINT stops the worker when its jobs are done, with exit status 0. A second signal\n"
-              "stops the jobs too; other workers get them when their leases end.",
+              "stops the jobs too; other workers get them, with their last checkpoints, when their leases end.",
      .examples = "corvo work --queue thumbnails --exec './resize.sh' --concurrency 4\n"
                  "corvo work --queue etl --exec 'python3 load.py' --exit-when-idle",
      CLI_FLAGS(flags), .run = run_work},

@@ -218,6 +218,23 @@ class Work:
             worker.signal(signal.SIGTERM)
             self.assertEqual(worker.wait(), 1)
 
+    def test_a_job_that_is_stopped_keeps_its_checkpoint(self):
+        """Also one that the program writes when it is told to stop."""
+        for args in (("--drain-timeout", "10ms"), ()):
+            job_id = self.enqueue()
+            ready = self.folder / f"ready{len(args)}"
+            command = f"""trap 'echo "{{\\"checkpoint\\":{{\\"at\\":7}}}}" >&3; exit 0' TERM; touch {ready}
+                          while :; do sleep 0.01; done"""
+            with self.start(command, *args) as worker:
+                wait_until(ready.exists)
+                worker.signal(signal.SIGTERM)
+                if not args:
+                    worker.error_line()
+                    worker.signal(signal.SIGTERM)
+                self.assertEqual(worker.wait(), 1 if args else 143)
+            job = self.api.job(job_id)
+            self.assertEqual((job["state"], job["checkpoint"]), ("active", {"at": 7}))
+
     def test_the_worker_is_known_to_the_server(self):
         self.enqueue()
         self.ok(self.work("true", "--worker-id", "robot"))
