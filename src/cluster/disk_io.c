@@ -82,7 +82,7 @@ static enum err_code fit_log(struct disk_io *d, struct err *err)
              LOG_U64("log_end", log_end(d)));
     wal_content_clear(&d->content);
     d->content.first_index = index + 1;
-    return wal_reset_now(d->wal, index + 1, err);
+    return d->wal == NULL ? ERR_OK : wal_reset_now(d->wal, index + 1, err);
 }
 
 /* The log reaches back to the snapshot before the newest. Of a group of one nobody needs that while
@@ -151,38 +151,53 @@ static enum err_code check_ballot(const struct disk_io *d, struct err *err)
     return ERR_OK;
 }
 
-static enum err_code make_folders(struct disk_io *d, struct err *err)
+static enum err_code make_folders(struct disk_io *d, bool read_only, struct err *err)
 {
     struct os_file_path lock = os_file_join(d->dir.z, "lock");
     d->ballot_path = os_file_join(d->dir.z, "ballot");
     d->log_dir = os_file_join(d->dir.z, "log");
     d->snapshots_dir = os_file_join(d->dir.z, "snapshots");
-    if (os_file_make_dirs(d->log_dir.z, err) != ERR_OK ||
-        os_file_make_dirs(d->snapshots_dir.z, err) != ERR_OK) {
+    if (!read_only && (os_file_make_dirs(d->log_dir.z, err) != ERR_OK ||
+                       os_file_make_dirs(d->snapshots_dir.z, err) != ERR_OK)) {
         return err->code;
     }
     return os_file_lock(lock.z, &d->lock_fd, err);
 }
 
-static enum err_code open_all(struct disk_io *d, const struct disk_io_config *config,
+static enum err_code open_ballot(struct disk_io *d, bool read_only, struct err *err)
+{
+    return read_only ? ballot_inspect(d->ballot_path.z, &d->ballot, err)
+                     : ballot_open(d->ballot_path.z, &d->ballot_fd, &d->ballot, err);
+}
+
+static enum err_code open_log(struct disk_io *d, const struct disk_io_config *config,
                               struct err *err)
 {
-    if (make_folders(d, err) != ERR_OK ||
-        ballot_open(d->ballot_path.z, &d->ballot_fd, &d->ballot, err) != ERR_OK ||
-        snapshots_load(d->snapshots_dir.z, &d->newest.bytes, err) != ERR_OK ||
-        disk_manifest__decode(&d->newest, err) != ERR_OK) {
-        return err->code;
-    }
-    snapshots_prune(d->snapshots_dir.z, true);
-    load_older(d);
     const struct wal_config wal = {.dir = d->log_dir.z,
                                    .segment_bytes = config->segment_bytes,
                                    .free_bytes_min = config->free_bytes_min,
                                    .space_check_ms = DISK_IO_SPACE_CHECK_MS,
                                    .durable = config->durable};
-    if (wal_open(&wal, snapshot_index(d), &d->wal, &d->content, err) != ERR_OK ||
-        check_log(d, config->durable, err) != ERR_OK || fit_log(d, err) != ERR_OK ||
-        check_ballot(d, err) != ERR_OK || trim_content(d, err) != ERR_OK) {
+    return config->read_only ? wal_inspect(d->log_dir.z, snapshot_index(d), &d->content, err)
+                             : wal_open(&wal, snapshot_index(d), &d->wal, &d->content, err);
+}
+
+static enum err_code open_all(struct disk_io *d, const struct disk_io_config *config,
+                              struct err *err)
+{
+    if (make_folders(d, config->read_only, err) != ERR_OK ||
+        open_ballot(d, config->read_only, err) != ERR_OK ||
+        snapshots_load(d->snapshots_dir.z, &d->newest.bytes, err) != ERR_OK ||
+        disk_manifest__decode(&d->newest, err) != ERR_OK) {
+        return err->code;
+    }
+    if (!config->read_only) {
+        snapshots_prune(d->snapshots_dir.z, true);
+    }
+    load_older(d);
+    if (open_log(d, config, err) != ERR_OK || check_log(d, config->durable, err) != ERR_OK ||
+        fit_log(d, err) != ERR_OK || check_ballot(d, err) != ERR_OK ||
+        trim_content(d, err) != ERR_OK) {
         return err->code;
     }
     return ERR_OK;

@@ -103,19 +103,28 @@ static bool choose(struct str file, struct ballot *out, bool *out_equal)
     return first || second;
 }
 
-static enum err_code load(const char *path, int fd, struct ballot *out, struct err *err)
+static enum err_code read_copies(const char *path, struct ballot *out, bool *out_equal,
+                                 struct err *err)
 {
     struct buf file;
-    bool equal = false;
     buf_init(&file, FILE_BYTES + 1);
     enum err_code code = os_file_read(path, &file, err);
-    bool valid = code == ERR_OK && choose(buf_str(&file), out, &equal);
+    bool valid = code == ERR_OK && choose(buf_str(&file), out, out_equal);
     buf_deinit(&file);
     if (code != ERR_OK) {
         return code;
     }
     if (!valid) {
         return err_set(err, ERR_CORRUPT, "'%s' is damaged: neither copy is valid", path);
+    }
+    return ERR_OK;
+}
+
+static enum err_code load(const char *path, int fd, struct ballot *out, struct err *err)
+{
+    bool equal = false;
+    if (read_copies(path, out, &equal, err) != ERR_OK) {
+        return err->code;
     }
     if (!equal) {
         log_warn("ballot repaired", LOG_Z("file", path), LOG_U64("term", out->term));
@@ -142,6 +151,14 @@ enum err_code ballot_open(const char *path, int *out_fd, struct ballot *out, str
     fd = -1;
     *out = b;
     return ERR_OK;
+}
+
+enum err_code ballot_inspect(const char *path, struct ballot *out, struct err *err)
+{
+    bool equal;
+    *out = (struct ballot){0};
+    enum err_code code = read_copies(path, out, &equal, err);
+    return code == ERR_NOT_FOUND ? ERR_OK : code;
 }
 
 enum err_code ballot_store(int fd, struct ballot *b, struct err *err)

@@ -25,6 +25,9 @@ struct ballot {
 ATTR_NODISCARD enum err_code ballot_open(const char *path, int *out_fd, struct ballot *out,
                                          struct err *err);
 
+/* Read it as ballot_open does, and change nothing: a file that is missing is all zero. */
+ATTR_NODISCARD enum err_code ballot_inspect(const char *path, struct ballot *out, struct err *err);
+
 /* Durable on return; counts the version up. After a failure it is not known which of the two
  * states the file has. */
 ATTR_NODISCARD enum err_code ballot_store(int fd, struct ballot *b, struct err *err);

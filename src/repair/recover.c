@@ -41,6 +41,30 @@ static enum err_code make_alone(struct disk_io *disk, const char *data_dir, stru
     return code;
 }
 
+/* What is there, for people; ERR_CONFLICT when there is nothing to recover. */
+static enum err_code report(struct disk_io *disk, const struct identity *me,
+                            const struct raft_configuration *members, const char *address,
+                            struct buf *out, struct err *err)
+{
+    buf_printf(out, "The last entry of this node's log is %" PRIu64 ". Its members:\n",
+               disk_io_last_index(disk));
+    list_members(members, me->node, out);
+    if (address == NULL) {
+        return err_set(err, ERR_CONFLICT,
+                       "this node is not a member: use the data directory of a node that is");
+    }
+    if (members->n == 1) {
+        return err_set(err, ERR_CONFLICT, "this node is already a cluster of one");
+    }
+    buf_printf(out,
+               "\nThis node becomes a cluster of one. Writes that only the other nodes have are\n"
+               "LOST, even if they were acknowledged. Never start the other nodes again with\n"
+               "their current data directories. If several nodes survived, use the one with\n"
+               "the highest last entry.\n");
+    return ERR_OK;
+}
+
+/* With a disk that may be written, do it; else only say what would be done. */
 static enum err_code recover(struct disk_io *disk, const char *data_dir, bool apply,
                              struct buf *out, struct err *err)
 {
@@ -54,28 +78,8 @@ static enum err_code recover(struct disk_io *disk, const char *data_dir, bool ap
     for (unsigned i = 0; i < members.n; i++) {
         address = members.servers[i].id == me.node ? members.servers[i].address : address;
     }
-    buf_printf(out, "The last entry of this node's log is %" PRIu64 ". Its members:\n",
-               disk_io_last_index(disk));
-    list_members(&members, me.node, out);
-    enum err_code code = ERR_OK;
-    if (address == NULL) {
-        code = err_set(err, ERR_CONFLICT,
-                       "this node is not a member: use the data directory of a node that is");
-    } else if (members.n == 1) {
-        code = err_set(err, ERR_CONFLICT, "this node is already a cluster of one");
-    } else {
-        buf_printf(
-            out, "\nThis node becomes a cluster of one. Writes that only the other nodes have are\n"
-                 "LOST, even if they were acknowledged. Never start the other nodes again with\n"
-                 "their current data directories. If several nodes survived, use the one with\n"
-                 "the highest last entry.\n");
-        code = apply ? make_alone(disk, data_dir, &me, address, err) : ERR_OK;
-    }
-    if (code == ERR_OK && apply) {
-        buf_printf(out,
-                   "\nDone. Start this node, remove the lost nodes (corvo cluster remove), and\n"
-                   "let new nodes join with empty data directories.\n");
-    }
+    enum err_code code = apply ? make_alone(disk, data_dir, &me, address, err)
+                               : report(disk, &me, &members, address, out, err);
     raft_configuration_close(&members);
     return code;
 }
@@ -84,17 +88,25 @@ enum err_code recover_run(const char *data_dir, bool apply, struct buf *out, str
 {
     struct os_file_path raft = os_file_join(data_dir, "raft");
     const struct node_config usual = node_config_default();
-    const struct disk_io_config config = {
-        .dir = raft.z, .segment_bytes = usual.segment_bytes, .durable = true};
+    struct disk_io_config config = {
+        .dir = raft.z, .segment_bytes = usual.segment_bytes, .durable = true, .read_only = true};
     struct os_file_info info;
-    struct disk_io *disk = NULL;
+    enum err_code code = ERR_OK;
     if (os_file_stat(raft.z, &info, err) != ERR_OK) {
         return err_wrap(err, "'%s' contains no log", data_dir);
     }
-    if (disk_io_open(&config, &disk, err) != ERR_OK) {
-        return err->code;
+    /* First without a change; what a crash left unfinished is mended only by who goes on. */
+    for (int step = 0; step < (apply ? 2 : 1) && code == ERR_OK; step++) {
+        struct disk_io *disk = NULL;
+        config.read_only = step == 0;
+        code = disk_io_open(&config, &disk, err);
+        code = code == ERR_OK ? recover(disk, data_dir, !config.read_only, out, err) : code;
+        disk_io_free(disk);
     }
-    enum err_code code = recover(disk, data_dir, apply, out, err);
-    disk_io_free(disk);
+    if (code == ERR_OK && apply) {
+        buf_printf(out,
+                   "\nDone. Start this node, remove the lost nodes (corvo cluster remove), and\n"
+                   "let new nodes join with empty data directories.\n");
+    }
     return code;
 }

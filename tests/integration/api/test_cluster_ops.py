@@ -1,5 +1,6 @@
 """What an operator does with a cluster, by the commands; and a node that has another state."""
 import os
+import pathlib
 import shutil
 import signal
 import tempfile
@@ -98,6 +99,25 @@ class TestCommands(unittest.TestCase):
             self.assertEqual(sum(n["voter"] for n in cluster.leader([other, *[
                 n for n in cluster.nodes if n not in (dead, other)]]).status()["nodes"]), 2)
 
+    @staticmethod
+    def files(node):
+        return {path: path.read_bytes() for path in sorted(pathlib.Path(node.folder).rglob("*")) if path.is_file()}
+
+    @staticmethod
+    def leave_unfinished(node):
+        """As a power cut in the middle of a write would: the end of the log, and one copy of the ballot."""
+        raft = pathlib.Path(node.folder, "raft")
+        # The newest segment with records; others are spares.
+        segment = max((p for p in (raft / "log").iterdir() if p.is_file() and p.read_bytes().strip(b"\0")),
+                      key=lambda p: p.stat().st_mtime_ns)
+        end = len(segment.read_bytes().rstrip(b"\0"))
+        with segment.open("r+b") as file:
+            file.seek(end // 4096 * 4096 + 2 * 4096)
+            file.write(b"unfinished")
+        with (raft / "ballot").open("r+b") as file:
+            file.seek(4096)
+            file.write(b"unfinished")
+
     def test_recover(self):
         """A majority is gone for good: one survivor goes on alone, and others join it."""
         with Cluster() as cluster:
@@ -111,8 +131,11 @@ class TestCommands(unittest.TestCase):
             refused = run_command("cluster", "recover", "--data-dir", survivor.folder, "--yes")
             self.assertEqual(refused.returncode, 1, "a server uses the folder")
             survivor.kill()
+            self.leave_unfinished(survivor)
+            had = self.files(survivor)
             shown = run_command("cluster", "recover", "--data-dir", survivor.folder)
             self.assertIn("LOST", shown.stdout)
+            self.assertEqual([str(path) for path, bytes in self.files(survivor).items() if had.get(path) != bytes], [])
             survivor.start()  # nothing was changed
             self.assertEqual(survivor.status()["cluster_id"], before)
             survivor.kill()
