@@ -7,7 +7,8 @@ import type { Mark } from "../lib/marks";
 export interface Series {
   name: string;
   colour: string;
-  values: readonly number[];
+  /** null where there is nothing to show: the line has a gap there. */
+  values: readonly (number | null)[];
 }
 
 interface ChartProps {
@@ -59,14 +60,26 @@ export const roundUpSpan = (ms: number): number =>
 export const SPANS = { format: span, round: roundUpSpan };
 
 /** The tops of each series: added up when stacked. */
-export function tops(series: readonly Series[], stacked: boolean): number[][] {
+export function tops(series: readonly Series[], stacked: boolean): (number | null)[][] {
+  if (!stacked) {
+    return series.map(({ values }) => [...values]);
+  }
   const base: number[] = [];
-  return series.map((s) =>
-    s.values.map((value, i) => {
-      base[i] = (stacked ? (base[i] ?? 0) : 0) + value;
-      return base[i] ?? 0;
-    }),
-  );
+  return series.map((s) => s.values.map((value, i) => (base[i] = (base[i] ?? 0) + (value ?? 0))));
+}
+
+/** A line through what is there; what stands alone is a dot, which takes a round cap to be seen. */
+export function linePath(line: readonly (number | null)[], x: (i: number) => number, y: (value: number) => number): string {
+  return line
+    .map((value, i) => {
+      if (value === null) {
+        return "";
+      }
+      const begins = (line[i - 1] ?? null) === null;
+      const alone = begins && (line[i + 1] ?? null) === null;
+      return `${begins ? "M" : "L"}${x(i).toFixed(1)},${y(value).toFixed(1)}${alone ? "h0" : ""}`;
+    })
+    .join("");
 }
 
 /** Most charts of a page are equally wide: one that begins with the width of another is drawn once. */
@@ -109,11 +122,12 @@ interface DrawingProps extends Required<Pick<ChartProps, "series" | "times" | "f
 const Drawing = memo(function Drawing({ series, times, format, round, stacked, marks, width, height }: DrawingProps) {
   const count = times.length;
   const lines = tops(series, stacked);
-  const high = round(Math.max(0, ...lines.flat()));
+  const measured = lines.flat().some((value) => value !== null);
+  const high = round(Math.max(0, ...lines.flat().map((value) => value ?? 0)));
   const x = (i: number) => xOf(i, count, width);
   const y = (value: number) => PAD.top + (height - PAD.top - PAD.bottom) * (1 - value / high);
-  const path = (line: readonly number[]) => line.map((v, i) => `${i === 0 ? "M" : "L"}${x(i).toFixed(1)},${y(v).toFixed(1)}`).join("");
-  const area = (line: readonly number[], below: readonly number[] | undefined) => {
+  const path = (line: readonly (number | null)[]) => linePath(line, x, y);
+  const area = (line: readonly (number | null)[], below: readonly (number | null)[] | undefined) => {
     const back = line.map((_, i) => count - 1 - i).map((i) => `L${x(i).toFixed(1)},${y(below?.[i] ?? 0).toFixed(1)}`);
     return `${path(line)}${back.join("")}Z`;
   };
@@ -124,7 +138,7 @@ const Drawing = memo(function Drawing({ series, times, format, round, stacked, m
         <g key={part}>
           <line className="rule" x1={PAD.left} x2={width - PAD.right} y1={y(high * part)} y2={y(high * part)} />
           <text className="axis" x={PAD.left - 7} y={y(high * part) + 4} textAnchor="end">
-            {format(high * part)}
+            {measured ? format(high * part) : ""}
           </text>
         </g>
       ))}
@@ -142,7 +156,7 @@ const Drawing = memo(function Drawing({ series, times, format, round, stacked, m
       {series
         // The first on top: where the others add nothing, its line is the one to see.
         .map((s, i) => (
-          <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
+          <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} strokeLinecap="round" />
         ))
         .reverse()}
       {marks.map(({ index, text }) => (
@@ -163,6 +177,7 @@ export function Chart(props: ChartProps) {
   const [at, setAt] = useState<number | null>(null);
   const [begun, setBegun] = useState<number | null>(null);
   const count = times.length;
+  const shown = (value: number | null | undefined) => (value === null || value === undefined ? "-" : format(value));
   const x = (i: number) => xOf(i, count, width);
   const pointAt = (event: PointerEvent): number => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -208,8 +223,8 @@ export function Chart(props: ChartProps) {
           <div className="chart-tip" style={x(at) > width / 2 ? { right: width - x(at) + 10 } : { left: x(at) + 10 }}>
             <strong>{times[at]}</strong>
             {series.map((s) => (
-              <div key={s.name}>
-                {s.name}: {format(s.values[at] ?? 0)}
+              <div key={s.name} className="chart-value" style={{ "--swatch": s.colour } as CSSProperties}>
+                {s.name}: {shown(s.values[at])}
               </div>
             ))}
             {marks

@@ -29,9 +29,13 @@ function times(points: readonly HistoryPoint[], of: "wait" | "run"): Series[] {
   return QUANTILES.map(([name, member]) => ({
     name,
     colour: `var(--chart-${name})`,
-    values: points.map((p) => p[of]?.[member] ?? 0),
+    // In a minute in which no job started, none waited: that is no wait of 0.
+    values: points.map((p) => (p[of]?.count ?? 0) === 0 ? null : (p[of]?.[member] ?? null)),
   }));
 }
+
+/** "p99 4 s", or that there is nothing to tell. */
+const p99 = (times: HistoryPoint["wait"]): string => ((times?.count ?? 0) === 0 ? "no jobs" : `p99 ${span(times?.p99_ms ?? 0)}`);
 
 /** "minute", "5 minutes", "hour". */
 function stepText(seconds: number): string {
@@ -187,7 +191,7 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
           </div>
         </Card>
       )}
-      <Card title="Wait time" aside={<span className="muted small">p99 {span(totals.wait?.p99_ms ?? 0)}</span>}>
+      <Card title="Wait time" aside={<span className="muted small">{p99(totals.wait)}</span>}>
         <div className="card-body">
           <Chart
             {...shared}
@@ -197,7 +201,7 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
           />
         </div>
       </Card>
-      <Card title="Run time" aside={<span className="muted small">p99 {span(totals.run?.p99_ms ?? 0)}</span>}>
+      <Card title="Run time" aside={<span className="muted small">{p99(totals.run)}</span>}>
         <div className="card-body">
           <Chart
             {...shared}

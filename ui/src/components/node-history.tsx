@@ -39,10 +39,10 @@ export function NodeHistory() {
   const lag = points.map((p) => p.lag_ms);
   return (
     <>
-      <h2>Node {data.node_id}</h2>
+      <h2>History of {data.node_id}</h2>
       <RangePicker {...picked} />
       <div className="grid-2">
-        <Card title="Latency of writes" aside={<span className="muted small">p99 at most {most(p99)}</span>}>
+        <Card title="Write latency" aside={<span className="muted small">p99 at most {most(p99)}</span>}>
           <div className="card-body">
             <Chart
               {...shared}

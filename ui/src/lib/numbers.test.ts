@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { ClusterStatus, Histogram, JobSummary, SearchAnswer, SearchRequest } from "../api/types";
-import { roundUp, roundUpSpan, tops } from "../components/chart";
+import { linePath, roundUp, roundUpSpan, tops } from "../components/chart";
 import { exportAll } from "./export";
 import { between } from "./histogram";
 import { Latencies } from "./latency";
@@ -62,6 +62,13 @@ describe("charts", () => {
     const series = [1, 2, 3].map((n) => ({ name: String(n), colour: "", values: [n, n] }));
     expect(tops(series, true)).toEqual([[1, 1], [3, 3], [6, 6]]);
     expect(tops(series, false)).toEqual([[1, 1], [2, 2], [3, 3]]);
+  });
+
+  it("leave out what was not measured", () => {
+    const draw = (line: (number | null)[]) => linePath(line, (i) => i, (value) => value);
+    expect(draw([1, 2, 3])).toBe("M0.0,1.0L1.0,2.0L2.0,3.0");
+    expect(draw([1, 2, null, 4, null, 6, 7])).toBe("M0.0,1.0L1.0,2.0M3.0,4.0h0M5.0,6.0L6.0,7.0");
+    expect(draw([null, null])).toBe("");
   });
 });
 
