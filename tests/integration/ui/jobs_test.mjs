@@ -148,6 +148,42 @@ describe("jobs", () => {
       assert.equal((await f.server.call("GET", `/api/v1/jobs/${doomed}`)).status, 404);
     }));
 
+  it("are not run a second time by one click once they have completed", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.enqueue("once.more");
+      await f.server.fetch("once.more");
+      await f.server.post(`/ack/${id}`);
+      await visit(page, `/ui/jobs/${id}`);
+      await page.getByRole("button", { name: "Retry" }).click();
+      const dialog = page.getByRole("dialog");
+      await visible(dialog.getByText("a second time"));
+      assert.equal((await f.server.job(id)).state, "completed");
+      await dialog.getByRole("button", { name: "Run again" }).click();
+      await toast(page, "Job retried");
+      assert.equal((await f.server.job(id)).state, "pending");
+      await f.server.must("DELETE", "/queues/once.more?confirm=true");
+    }));
+
+  it("are listed by when they are due, and by when they died", () =>
+    f.withPage(async (page) => {
+      const due = (hours) => ({ scheduled_at: new Date(Date.now() + hours * 3_600_000).toISOString() });
+      const ids = [await f.server.enqueue("in.order", due(41)), await f.server.enqueue("in.order", due(40))];
+      const first = await f.server.dead("died.twice");
+      const other = await f.server.dead("died.twice");
+      await f.server.post(`/jobs/${first}/retry`);
+      await f.server.fetch("died.twice");
+      await f.server.post(`/fail/${first}`, { error: "SMTP connection timeout" });
+      for (const [path, before, after] of [["/ui/scheduled", ids[1], ids[0]], ["/ui/dead-letter", first, other]]) {
+        await visit(page, path);
+        const rows = await page.locator("tbody tr").evaluateAll((all) => all.map((row) => row.dataset.to));
+        const at = [before, after].map((id) => rows.indexOf(`/jobs/${id}`));
+        assert.ok(at[0] >= 0 && at[0] < at[1], `${path}: rows ${at}`);
+      }
+      for (const queue of ["in.order", "died.twice"]) {
+        await f.server.must("DELETE", `/queues/${queue}?confirm=true`);
+      }
+    }));
+
   it("are decided on the page of held ones", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/held");
@@ -405,11 +441,11 @@ describe("jobs", () => {
         await f.server.post("/enqueue/batch", { jobs });
       }
       await visit(page, "/ui/queues/act.masses");
-      await visible(page.getByText("Jobs (10500 total)"));
+      await visible(page.getByText("Jobs (10,500 total)"));
       await page.getByRole("checkbox").first().check();
-      await page.getByRole("button", { name: "Select all 10500 matching" }).click();
+      await page.getByRole("button", { name: "Select all 10,500 matching" }).click();
       await page.locator(".sticky.bottom-0").getByRole("button", { name: "Delete" }).click();
-      await dialog(page).getByRole("button", { name: "Delete 10500 jobs" }).click();
+      await dialog(page).getByRole("button", { name: "Delete 10,500 jobs" }).click();
       await visible(dialog(page).getByText("10,500 / 10,500 processed"));
       await visible(dialog(page).getByText("Completed: 10,500 jobs changed."));
       await toast(page, "Bulk action: 10500 affected, 0 errors");
@@ -430,9 +466,9 @@ describe("jobs", () => {
       await page.route(/\/api\/v1\/bulk\/[^/]+$/, (route) => may.then(() => route.continue()));
       await visit(page, "/ui/queues/act.unseen");
       await page.getByRole("checkbox").first().check();
-      await page.getByRole("button", { name: "Select all 10500 matching" }).click();
+      await page.getByRole("button", { name: "Select all 10,500 matching" }).click();
       await page.locator(".sticky.bottom-0").getByRole("button", { name: "Cancel", exact: true }).click();
-      await dialog(page).getByRole("button", { name: "Cancel 10500 jobs" }).click();
+      await dialog(page).getByRole("button", { name: "Cancel 10,500 jobs" }).click();
       await dialog(page).getByRole("button", { name: "Continue in background" }).click();
       await dialog(page).waitFor({ state: "detached" });
       await page.getByRole("link", { name: "Workers" }).click();

@@ -6,7 +6,7 @@ import { PRIORITIES, type BulkAction, type JobSummary, type PriorityName, type S
 import { describeFilter } from "../lib/filters";
 import { capitalise, jobCount, preview } from "../lib/format";
 import { FormDialog } from "./dialog";
-import { QueueInput } from "./job-dialogs";
+import { KEEP_JOBS, QueueInput } from "./job-dialogs";
 import { Bar, Button, Field, FormError, ShortId } from "./parts";
 
 /** Which jobs: those ticked, or everything that the page's filter finds. */
@@ -67,10 +67,10 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
     <>
       {size > 0 && (
         <div className="bulk-bar sticky bottom-0" role="region" aria-label="Bulk actions">
-          <strong>{size} selected</strong>
+          <strong>{size.toLocaleString()} selected</strong>
           {matching !== null && (
-            <Button compact kind="ghost" onClick={onAllMatching}>
-              Select all {matching} matching
+            <Button compact kind="ghost link" onClick={onAllMatching}>
+              Select all {matching.toLocaleString()} matching
             </Button>
           )}
           {BUTTONS.map((button) => {
@@ -127,12 +127,13 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone }: ConfirmProps) {
   return (
     <FormDialog
       title={`Bulk ${label}`}
-      submit={`${label} ${size} jobs`}
+      submit={`${label} ${size.toLocaleString()} jobs`}
       ready={complete && size > 0}
       busy={bulk.isPending}
       onSubmit={send}
       onClose={onClose}
-      danger={action === "delete"}
+      danger={action === "delete" || action === "cancel"}
+      leave={action === "cancel" ? KEEP_JOBS : "Cancel"}
     >
       <p>
         {MEANING[action](`${jobCount(size)}${matching}`)} Jobs in a state that does not
@@ -170,12 +171,12 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone }: ConfirmProps) {
             </li>
           ))}
         </ul>
-        {size > PREVIEWED && <p className="muted small">and {size - Math.min(PREVIEWED, shown.length)} more</p>}
+        {size > PREVIEWED && <p className="muted small">and {(size - Math.min(PREVIEWED, shown.length)).toLocaleString()} more</p>}
       </div>
       {bulk.isPending && (
         <div className="stack" role="status">
           <Bar value={null} label="Progress" />
-          <span>Processing {size} jobs...</span>
+          <span>Processing {size.toLocaleString()} jobs...</span>
         </div>
       )}
       <FormError error={bulk.error} />

@@ -73,13 +73,15 @@ interface FormDialogProps extends DialogProps {
   busy: boolean;
   onSubmit: () => void;
   danger?: boolean;
+  /** The button that leaves, where "Cancel" could be taken for the action. */
+  leave?: string;
   /** Another button, left of the others. */
   left?: ReactNode;
 }
 
 /** A dialog with fields: Enter sends, Cancel and Escape leave. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, onClose, children, submit, ready, busy, onSubmit, danger = false, left } = props;
+  const { title, onClose, children, submit, ready, busy, onSubmit, danger = false, leave = "Cancel", left } = props;
   const send = (event: SyntheticEvent) => {
     event.preventDefault();
     if (ready && !busy) {
@@ -93,7 +95,7 @@ export function FormDialog(props: FormDialogProps) {
         <div className="dialog-foot">
           {left !== undefined && <div className="left">{left}</div>}
           <Button disabled={busy} onClick={onClose}>
-            Cancel
+            {leave}
           </Button>
           <Button type="submit" kind={danger ? "danger-solid" : "primary"} disabled={!ready || busy}>
             {submit}

@@ -108,6 +108,9 @@ export function ThrottleDialog({ queue, onClose }: { queue: Queue; onClose: () =
   );
 }
 
+/** Leaves a dialog whose action is to cancel. */
+export const KEEP_JOBS = "Don't cancel";
+
 interface ConfirmProps {
   title: string;
   text: string;
@@ -116,17 +119,30 @@ interface ConfirmProps {
   typed?: string;
   /** False while there is nothing to do. */
   ready?: boolean;
+  /** False for what takes nothing away. */
+  danger?: boolean;
+  leave?: string;
   /** What does it. */
   run: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;
 }
 
-export function ConfirmDialog({ title, text, action, typed, ready = true, run, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog(props: ConfirmProps) {
+  const { title, text, action, typed, ready = true, danger = true, leave = "Cancel", run, onConfirm, onClose } = props;
   const [name, setName] = useState("");
   const confirmed = typed === undefined || name === typed;
   return (
-    <FormDialog title={title} submit={action} ready={ready && confirmed} busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
+    <FormDialog
+      title={title}
+      submit={action}
+      ready={ready && confirmed}
+      busy={run.isPending}
+      onSubmit={onConfirm}
+      onClose={onClose}
+      danger={danger}
+      leave={leave}
+    >
       <p className="break">{text}</p>
       {typed !== undefined && (
         <Field label={`Type ${typed} to confirm`}>

@@ -124,7 +124,7 @@ export function JobList(props: JobListProps) {
         jqError={jqError}
       />
       <Card
-        title={last === undefined ? title : `${title} (${total} total)`}
+        title={last === undefined ? title : `${title} (${total.toLocaleString()} total)`}
         aside={
           <div className="card-row">
             {last !== undefined && <span className="muted small">{last.duration_ms} ms</span>}
@@ -141,7 +141,8 @@ export function JobList(props: JobListProps) {
         )}
         <JobTable
           jobs={jobs}
-          error={result.error}
+          // The panel has the message, next to the field.
+          error={jqError === null ? result.error : new Error("Correct the jq filter to see jobs.")}
           selected={everything ? new Set((jobs ?? []).map((j) => j.id)) : picked}
           onSelect={select}
           runsIn={runsIn}
@@ -154,7 +155,7 @@ export function JobList(props: JobListProps) {
               Load More
             </Button>
             <span className="muted small">
-              {jobs?.length ?? 0} of {total}
+              {(jobs?.length ?? 0).toLocaleString()} of {total.toLocaleString()}
             </span>
           </div>
         )}

@@ -7,7 +7,7 @@ import { copyText } from "../lib/copy";
 import { useNow } from "../lib/hooks";
 import { Icon, type IconName } from "./icons";
 
-type ButtonKind = "plain" | "primary" | "danger" | "danger-solid" | "ghost";
+type ButtonKind = "plain" | "primary" | "danger" | "danger-solid" | "ghost" | "ghost link";
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: ButtonKind;
@@ -104,7 +104,7 @@ export function Field({
 export const FormError = ({ error }: { error: Error | null }) =>
   error === null ? null : (
     <p className="form-error" role="alert">
-      {error.message}
+      {messageOf(error)}
     </p>
   );
 

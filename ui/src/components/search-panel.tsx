@@ -31,6 +31,8 @@ const SORTS = [
   ["priority", "Priority"],
   ["started_at", "Started"],
   ["completed_at", "Completed"],
+  ["failed_at", "Failed"],
+  ["scheduled_at", "Due"],
   ["attempt", "Attempt"],
 ] as const;
 

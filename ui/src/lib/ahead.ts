@@ -18,8 +18,7 @@ import {
   readSearchPages,
   type Read,
 } from "../api/queries";
-import type { JobState } from "../api/types";
-import { filtersFromUrl, NO_FILTERS, PAGE_ROWS, toRequest, type Filters } from "./filters";
+import { DEAD, filtersFromUrl, NO_FILTERS, PAGE_ROWS, SCHEDULED, toRequest, type Filters } from "./filters";
 import { rangeFromUrl } from "./range";
 
 /** The part of an address that is ours, as the router has it: the first page is at "/ui" and at "/ui/". */
@@ -33,10 +32,6 @@ type Reads = (query: URLSearchParams, name: string) => (Read | Pages)[];
 
 const jobs = (query: URLSearchParams, own: Partial<Filters> = {}): Pages =>
   readSearchPages(toRequest(filtersFromUrl(query, { ...NO_FILTERS, ...own }), PAGE_ROWS));
-const jobsIn =
-  (state: JobState): Reads =>
-  (query) => [jobs(query, { state: [state] })];
-
 function span(query: URLSearchParams, usual?: string): { from: string; to: string } {
   const { from, to } = rangeFromUrl(query, usual);
   return { from, to };
@@ -58,9 +53,9 @@ export const PAGES: Record<string, Reads> = {
     const queue = query.get("queue") ?? "";
     return [readErrors({ ...span(query, "24h"), ...(queue === "" ? {} : { queue }) })];
   },
-  "/dead-letter": (query, name) =>
-    query.get("group") === "error" ? [readErrors({ from: "30d", to: "" })] : jobsIn("dead")(query, name),
-  "/scheduled": jobsIn("scheduled"),
+  "/dead-letter": (query) =>
+    query.get("group") === "error" ? [readErrors({ from: "30d", to: "" })] : [jobs(query, DEAD)],
+  "/scheduled": (query) => [jobs(query, SCHEDULED)],
   "/schedules": () => [READ.schedules, READ.upcoming],
   "/held": () => [readSearch(NEWEST_HELD)],
   "/workers": () => [READ.workers],

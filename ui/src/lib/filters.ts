@@ -41,6 +41,10 @@ export const NO_FILTERS: Filters = {
   order: "desc",
 };
 
+/** Dead jobs, those that failed last before the others; and scheduled ones, the next first. */
+export const DEAD: Filters = { ...NO_FILTERS, state: ["dead"], sort: "failed_at" };
+export const SCHEDULED: Filters = { ...NO_FILTERS, state: ["scheduled"], sort: "scheduled_at", order: "asc" };
+
 const TEXTS = [
   "queue",
   "priority",

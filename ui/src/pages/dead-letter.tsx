@@ -4,11 +4,9 @@ import { useSearchParams } from "react-router-dom";
 import { useErrors } from "../api/queries";
 import { JobList } from "../components/job-list";
 import { Card, Notice, PageHead, Pending } from "../components/parts";
-import { NO_FILTERS } from "../lib/filters";
+import { DEAD } from "../lib/filters";
 import { useTitle } from "../lib/hooks";
 import { Confirm, Group, type Asked } from "./errors";
-
-const DEFAULTS = { ...NO_FILTERS, state: ["dead" as const] };
 
 /** What the dead jobs died of, the most frequent first. */
 function ByError() {
@@ -56,7 +54,7 @@ export default function DeadLetter() {
       {grouped ? (
         <ByError />
       ) : (
-        <JobList defaults={DEFAULTS} title="Dead Jobs" fileName="dead-jobs" fixedState showQueue showError />
+        <JobList defaults={DEAD} title="Dead Jobs" fileName="dead-jobs" fixedState showQueue showError />
       )}
     </>
   );

@@ -6,7 +6,7 @@ import { useBulk } from "../api/actions";
 import { useErrors, useJob, useSearch } from "../api/queries";
 import type { BulkAction, ErrorGroup, SearchRequest } from "../api/types";
 import { Spark } from "../components/history";
-import { ConfirmDialog } from "../components/job-dialogs";
+import { ConfirmDialog, KEEP_JOBS } from "../components/job-dialogs";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Card, Notice, PageHead, Pending } from "../components/parts";
 import { queuePath } from "../components/queue-table";
@@ -69,7 +69,7 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
   return (
     <section className="card card-body stack" aria-label={group.message} data-testid="error-group">
       <div className="error-head">
-        <div className="break danger-text strong">{group.message === "" ? "(no message)" : group.message}</div>
+        <div className="break danger-text strong clamp">{group.message === "" ? "(no message)" : group.message}</div>
         <Spark values={group.chart} label={`${group.count} failures over the range`} failures />
       </div>
       <div className="card-row small">
@@ -91,16 +91,16 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
           </span>
         )}
       </div>
-      <p className="small break">
-        <span className="muted">Most recent:</span> <span className="mono">{group.example.error}</span>{" "}
-        <Link to={jobPath(group.example.job_id)} className="in-text">
-          Open job
-        </Link>
+      <p className="small break clamp" title={group.example.error}>
+        <span className="muted">Most recent:</span> <span className="mono">{group.example.error}</span>
       </p>
       <Example group={group} />
       <div className="card-row">
         <Link className="button compact" to={jobsPath(group, queue)}>
           Show jobs
+        </Link>
+        <Link className="button compact" to={jobPath(group.example.job_id)}>
+          Open job
         </Link>
         {group.jobs > group.dead && (
           <Button compact onClick={() => onAsk({ group, action: "cancel" })}>
@@ -136,6 +136,8 @@ export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string
       text={found.data?.total === 0 ? none : `${text}: ${jobCount(count)} with "${group.message}".`}
       action={`${word} ${jobCount(count)}`}
       ready={count > 0}
+      danger={action !== "retry"}
+      leave={action === "cancel" ? KEEP_JOBS : "Cancel"}
       run={bulk}
       onConfirm={send}
       onClose={onClose}

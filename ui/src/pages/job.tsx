@@ -23,10 +23,12 @@ import { PushCard } from "./job-parts/push";
 import { Timeline, useJobEvents } from "./job-parts/timeline";
 import { Waterfall } from "./job-parts/waterfall";
 
-const RETRIES: JobState[] = ["dead", "cancelled", "completed"];
+const RETRIES: JobState[] = ["dead", "cancelled"];
 const CANCELS: JobState[] = ["pending", "active", "retrying", "scheduled"];
 
-function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move" | "delete") => void }) {
+type Asked = "clone" | "move" | "delete" | "again";
+
+function Actions({ job, onAsk }: { job: Job; onAsk: (what: Asked) => void }) {
   const retry = useRetry();
   const cancel = useCancel();
   const hold = useHold();
@@ -37,6 +39,11 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move" | "d
     <>
       {RETRIES.includes(job.state) && (
         <Button kind="primary" disabled={busy} onClick={() => retry.mutate(job.id)}>
+          Retry
+        </Button>
+      )}
+      {job.state === "completed" && (
+        <Button disabled={busy} onClick={() => onAsk("again")}>
           Retry
         </Button>
       )}
@@ -71,6 +78,22 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move" | "d
         Delete
       </Button>
     </>
+  );
+}
+
+/** What a job has done once it may do twice: a payment, a mail. */
+function AgainDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const retry = useRetry();
+  return (
+    <ConfirmDialog
+      title="Retry completed job"
+      text={`Job ${job.id} has completed. Retrying it runs its work in ${job.queue} a second time.`}
+      action="Run again"
+      danger={false}
+      run={retry}
+      onConfirm={() => retry.mutate(job.id, { onSuccess: onClose })}
+      onClose={onClose}
+    />
   );
 }
 
@@ -182,7 +205,7 @@ export default function JobDetail() {
   // Of the page and not of the dialog: an event may show that the job is gone before the deletion is answered, and the
   // answer to an action whose component is gone is dropped.
   const remove = useDeleteJob();
-  const [asked, setAsked] = useState<"clone" | "move" | "delete" | null>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
   const missing = job.error instanceof ApiError && job.error.status === 404;
   if (job.data === undefined || (missing && !remove.isPending)) {
     return (
@@ -237,6 +260,7 @@ export default function JobDetail() {
       </div>
       {asked === "clone" && <EnqueueDialog clone={data} onClose={() => setAsked(null)} />}
       {asked === "move" && <MoveDialog job={data} onClose={() => setAsked(null)} />}
+      {asked === "again" && <AgainDialog job={data} onClose={() => setAsked(null)} />}
       {asked === "delete" && <DeleteDialog job={data} remove={remove} onClose={closeDelete} />}
     </>
   );
