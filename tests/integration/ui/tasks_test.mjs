@@ -143,6 +143,32 @@ describe("what people come for", () => {
     await page.waitForURL(`**/ui/jobs/${f.ids.pending[7]}`);
   }));
 
+  it("pause a queue, and come back to what was opened last: by keys alone", counted(0, async (page) => {
+    const keys = async (text) => {
+      await page.keyboard.press("Control+k");
+      await visible(dialog(page));
+      await page.keyboard.type(text);
+    };
+    await f.server.enqueue("task.keys");
+    await visit(page, "/ui/");
+    await keys("task.keys");
+    await visible(page.getByRole("option", { name: "task.keys Queue" }));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/queues\/task\.keys$/);
+    await keys("pause task.k");
+    await page.keyboard.press("Enter");
+    await toast(page, "Queue paused");
+    assert.equal((await f.server.queue("task.keys")).paused, true);
+    await visit(page, "/ui/");
+    await keys("");
+    await visible(page.getByRole("option", { name: "task.keys Recent queue" }));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/queues\/task\.keys$/);
+    await keys("enqueue");
+    await page.keyboard.press("Enter");
+    await visible(dialog(page).getByPlaceholder("e.g. emails"));
+  }));
+
   it("an id that is pasted anywhere opens its job", counted(0, async (page) => {
     await page.evaluate((id) => {
       const data = new DataTransfer();

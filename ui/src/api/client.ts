@@ -175,6 +175,14 @@ export const postExact = caller("post", parseAnswer);
 export const put = caller("put");
 export const del = caller("delete");
 
+export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
+
+/** What the server says of every call that a role does not allow; people want to know what to do. */
+const NO_PERMISSION = "insufficient role permissions";
+
 export function messageOf(error: unknown): string {
+  if (isForbidden(error) && error instanceof Error && error.message === NO_PERMISSION) {
+    return "Your role does not allow this. Ask an administrator for access.";
+  }
   return error instanceof Error ? error.message : String(error);
 }

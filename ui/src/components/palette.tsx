@@ -1,8 +1,10 @@
-// Ctrl-K: go to a page, a queue, a worker, a schedule or a job by typing a part of its name.
+// Ctrl-K: go to a page, a queue, a worker, a schedule or a job by typing a part of its name, or run an action.
 import { useMemo, useState, type KeyboardEvent } from "react";
 
+import { usePause, useResume } from "../api/actions";
 import { useQueues, useSchedules, useWorkers } from "../api/queries";
 import { useGoTo } from "../lib/hooks";
+import { recentPlaces } from "../lib/recent";
 import { Dialog } from "./dialog";
 import { jobPath } from "./job-table";
 import { queuePath } from "./queue-table";
@@ -13,15 +15,23 @@ export interface Place {
   to: string;
 }
 
+export interface Command {
+  kind: "Action";
+  name: string;
+  run: () => void;
+}
+
+type Choice = Place | Command;
+
 /** What a text can only mean: the id of a job. */
 export const asJobId = (text: string): string | null => (/^job_[0-9a-z]{20,}$/i.test(text.trim()) ? text.trim() : null);
 
 const SHOWN = 12;
 
 /** Those whose name has every word of the text; names that begin with it come first. */
-export function matches(places: readonly Place[], text: string): Place[] {
+export function matches<C extends { kind: string; name: string }>(places: readonly C[], text: string): C[] {
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  const rank = (place: Place): number => (place.name.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1);
+  const rank = (place: C): number => (place.name.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1);
   return places
     .filter(({ kind, name }) => words.every((word) => `${kind} ${name}`.toLowerCase().includes(word)))
     .map((place, i) => ({ place, i }))
@@ -30,37 +40,66 @@ export function matches(places: readonly Place[], text: string): Place[] {
     .map(({ place }) => place);
 }
 
-export function Palette({ pages, onClose }: { pages: readonly Place[]; onClose: () => void }) {
+/** Whether the text begins to name an action on queues. There are two for each queue, too many to show with everything else. */
+const begins = (action: string, text: string): boolean => {
+  const word = text.trim().toLowerCase().split(/\s+/)[0] ?? "";
+  return word.length >= 2 && action.startsWith(word);
+};
+
+interface PaletteProps {
+  pages: readonly Place[];
+  commands: readonly Command[];
+  onClose: () => void;
+}
+
+export function Palette({ pages, commands, onClose }: PaletteProps) {
   const goTo = useGoTo();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const queues = useQueues();
   const workers = useWorkers();
   const schedules = useSchedules();
+  const { mutate: pause } = usePause();
+  const { mutate: resume } = useResume();
   const places = useMemo(
-    (): Place[] => [
+    (): Choice[] => [
       ...pages,
+      ...commands,
       ...(queues.data ?? []).map(({ name }) => ({ kind: "Queue", name, to: queuePath(name) })),
       ...(workers.data ?? []).map(({ id }) => ({ kind: "Worker", name: id, to: `/workers/${encodeURIComponent(id)}` })),
       ...(schedules.data ?? []).map(({ name }) => ({ kind: "Schedule", name, to: "/schedules" })),
     ],
-    [pages, queues.data, workers.data, schedules.data],
+    [pages, commands, queues.data, workers.data, schedules.data],
   );
-  const found = useMemo((): Place[] => {
+  const onQueues = useMemo(
+    (): Command[] =>
+      (queues.data ?? []).map(({ name, paused }) => ({
+        kind: "Action",
+        name: `${paused ? "Resume" : "Pause"} ${name}`,
+        run: () => (paused ? resume : pause)(name),
+      })),
+    [queues.data, pause, resume],
+  );
+  const found = useMemo((): Choice[] => {
     const id = asJobId(text);
     if (id !== null) {
       return [{ kind: "Job", name: id, to: jobPath(id) }];
     }
-    const list = matches(places, text);
+    const list = matches(begins("pause", text) || begins("resume", text) ? [...places, ...onQueues] : places, text);
     const query = text.trim();
     return query === ""
-      ? list
+      ? [...recentPlaces(), ...list]
       : [...list, { kind: "Search payloads", name: query, to: `/jobs?${new URLSearchParams({ payload_contains: query })}` }];
-  }, [places, text]);
-  const open = (place: Place | undefined) => {
-    if (place !== undefined) {
-      onClose();
-      goTo(place.to);
+  }, [places, onQueues, text]);
+  const open = (choice: Choice | undefined) => {
+    if (choice === undefined) {
+      return;
+    }
+    onClose();
+    if ("run" in choice) {
+      choice.run();
+    } else {
+      goTo(choice.to);
     }
   };
   const onKey = (event: KeyboardEvent) => {
@@ -75,8 +114,8 @@ export function Palette({ pages, onClose }: { pages: readonly Place[]; onClose: 
   return (
     <Dialog title="Go to" onClose={onClose}>
       <input
-        aria-label="Page, queue, worker, schedule, job id or text in a payload"
-        placeholder="Page, queue, worker, schedule, job id, or text in a payload"
+        aria-label="Page, queue, worker, schedule, action, job ID or text in a payload"
+        placeholder="Page, queue, worker, schedule, action, job ID or text in a payload"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"

@@ -1,21 +1,23 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { NavLink, Outlet, useLocation, useNavigate } from "react-router-dom";
 
 import { useSignOut } from "../api/actions";
-import { gate } from "../api/client";
+import { gate, isForbidden } from "../api/client";
 import { chooseNamespace, chosenNamespace, onNamespace } from "../api/key";
 import { useAuthStatus, useCluster, useNamespaces } from "../api/queries";
 import { stream, useNewLog } from "../live/live";
 import { useHotkeys } from "../lib/hooks";
+import { remember } from "../lib/recent";
 import { toggleTheme, useDark } from "../lib/theme";
 import { BulkRuns } from "./bulk-runs";
 import { healthOf } from "./cluster-panel";
 import { Crash } from "./crash";
+import { EnqueueDialog } from "./enqueue-dialog";
 import { HelpDialog } from "./help-dialog";
 import { Icon, type IconName } from "./icons";
 import { jobPath } from "./job-table";
-import { asJobId, Palette } from "./palette";
+import { asJobId, Palette, type Command } from "./palette";
 import { Badge, Button, IconButton } from "./parts";
 import { Reconnect, useReachable } from "./reconnect";
 
@@ -98,11 +100,16 @@ function NamespaceSwitcher() {
     void client.resetQueries();
   };
   return (
-    <select aria-label="Namespace" className="namespace" value={chosen} onChange={(e) => choose(e.target.value)}>
-      {[...new Set(["default", chosen, ...names])].map((name) => (
-        <option key={name}>{name}</option>
-      ))}
-    </select>
+    <>
+      <span className="namespace-label" aria-hidden="true">
+        Namespace
+      </span>
+      <select aria-label="Namespace" className="namespace" value={chosen} onChange={(e) => choose(e.target.value)}>
+        {[...new Set(["default", chosen, ...names])].map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </>
   );
 }
 
@@ -140,7 +147,8 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
       <span className="menu-button">
         <IconButton icon="menu" label="Menu" aria-expanded={menuOpen} onClick={onMenu} />
       </span>
-      {!cluster.isPending && <Badge tone={health.good ? "green" : "red"}>{health.text}</Badge>}
+      {/* Whoever may not ask how the server is does not learn it here, which is no reason for alarm. */}
+      {!cluster.isPending && !(reachable && isForbidden(cluster.error)) && <Badge tone={health.good ? "green" : "red"}>{health.text}</Badge>}
       {status?.mode !== undefined && <Badge plain>{status.mode}</Badge>}
       {nodes > 0 && (
         <span className="muted small nodes">
@@ -205,12 +213,22 @@ export function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
   const [go, setGo] = useState(false);
+  const [enqueue, setEnqueue] = useState(false);
+  const commands = useMemo(
+    (): Command[] => [
+      { kind: "Action", name: "Enqueue job", run: () => setEnqueue(true) },
+      { kind: "Action", name: "Switch between light and dark theme", run: toggleTheme },
+      { kind: "Action", name: "Show keyboard shortcuts", run: () => setHelp(true) },
+    ],
+    [],
+  );
   useGo(useCallback(() => setGo(true), []));
   const { pathname, key } = useLocation();
   const namespace = useSyncExternalStore(onNamespace, chosenNamespace);
   useEffect(() => setMenu(false), [key]);
   useEffect(() => {
     document.getElementById("content")?.scrollTo(0, 0);
+    remember(pathname);
   }, [pathname]);
   useDrawerFocus(menu);
   useNewLog();
@@ -232,7 +250,8 @@ export function Shell() {
         </div>
       </main>
       <BulkRuns />
-      {go && <Palette pages={PAGES} onClose={() => setGo(false)} />}
+      {go && <Palette pages={PAGES} commands={commands} onClose={() => setGo(false)} />}
+      {enqueue && <EnqueueDialog onClose={() => setEnqueue(false)} />}
       {help && <HelpDialog onClose={() => setHelp(false)} />}
     </div>
   );

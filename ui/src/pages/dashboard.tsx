@@ -11,7 +11,7 @@ import { jobPath } from "../components/job-table";
 import { Ago, Button, Card, Later, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
 import { queuePath, QueueTable, STUCK_MS, waitingMs } from "../components/queue-table";
 import { workerHealth, WorkerTable } from "../components/worker-table";
-import { attempts, count, jobCount, latency, span } from "../lib/format";
+import { attempts, count, jobCount, latency, plural, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { latencies } from "../lib/latency";
 
@@ -24,8 +24,9 @@ function MaxLatency({ queues }: { queues: readonly Queue[] }) {
   return <>{waits.length === 0 ? "-" : latency(Math.max(...waits))}</>;
 }
 
-function Cards({ queues }: { queues: readonly Queue[] | undefined }) {
-  const show = (value: (list: readonly Queue[]) => number) => (queues === undefined ? "…" : count(value(queues)));
+function Cards({ queues, failed }: { queues: readonly Queue[] | undefined; failed: boolean }) {
+  const nothing = failed ? "-" : "…";
+  const show = (value: (list: readonly Queue[]) => number) => (queues === undefined ? nothing : count(value(queues)));
   const dead = queues === undefined ? 0 : sum(queues, "dead");
   return (
     <div className="grid-5">
@@ -35,7 +36,7 @@ function Cards({ queues }: { queues: readonly Queue[] | undefined }) {
         <span className={dead > 0 ? "danger-text" : ""}>{show((list) => sum(list, "dead"))}</span>
       </Stat>
       <Stat label="Queues">{show((list) => list.length)}</Stat>
-      <Stat label="Max Latency">{queues === undefined ? "…" : <MaxLatency queues={queues} />}</Stat>
+      <Stat label="Max Latency">{queues === undefined ? nothing : <MaxLatency queues={queues} />}</Stat>
     </div>
   );
 }
@@ -43,11 +44,19 @@ function Cards({ queues }: { queues: readonly Queue[] | undefined }) {
 const minuteOf = (at: string | number): string =>
   new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
+interface Concern {
+  queue: Queue;
+  text: string;
+  weight: number;
+  /** The jobs that it is about, where a page shows just those. */
+  more?: { text: string; to: string };
+}
+
 /** What somebody should look at, the worst first. */
 function Attention({ queues }: { queues: readonly Queue[] }) {
   const now = useNow(10_000);
   const found = queues
-    .flatMap((queue): { queue: Queue; text: string; weight: number }[] => {
+    .flatMap((queue): Concern[] => {
       const waits = waitingMs(queue, now) ?? 0;
       return [
         ...(queue.paused && queue.pending > 0
@@ -57,7 +66,14 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
           ? [{ queue, text: `has had a job waiting for ${latency(waits)}`, weight: waits }]
           : []),
         ...(queue.dead > 0
-          ? [{ queue, text: `has ${queue.dead.toLocaleString()} dead ${queue.dead === 1 ? "job" : "jobs"}`, weight: 0 }]
+          ? [
+              {
+                queue,
+                text: "has",
+                weight: 0,
+                more: { text: plural(queue.dead, "dead job"), to: `/dead-letter?${new URLSearchParams({ queue: queue.name })}` },
+              },
+            ]
           : []),
       ];
     })
@@ -69,12 +85,20 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
   return (
     <Card title="Needs attention" aside={<Link to="/errors">All errors</Link>}>
       <ul className="card-body stack-tight">
-        {found.slice(0, ATTENTION_MAX).map(({ queue, text }) => (
+        {found.slice(0, ATTENTION_MAX).map(({ queue, text, more }) => (
           <li key={`${queue.name} ${text}`} className="break">
             <Link className="in-text" to={queuePath(queue.name)}>
               {queue.name}
             </Link>{" "}
             {text}
+            {more !== undefined && (
+              <>
+                {" "}
+                <Link className="in-text" to={more.to}>
+                  {more.text}
+                </Link>
+              </>
+            )}
           </li>
         ))}
         {held > 0 && (
@@ -85,7 +109,11 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
             {held === 1 ? "waits" : "wait"} for approval
           </li>
         )}
-        {found.length > ATTENTION_MAX && <li className="muted">and {found.length - ATTENTION_MAX} more</li>}
+        {found.length > ATTENTION_MAX && (
+          <li>
+            <Link to="/queues">and {(found.length - ATTENTION_MAX).toLocaleString()} more</Link>
+          </li>
+        )}
       </ul>
     </Card>
   );
@@ -146,7 +174,9 @@ function RecentFailures() {
             <Link to={jobPath(job.id)}>
               <ShortId id={job.id} />
             </Link>
-            <span className="break">{job.queue}</span>
+            <Link className="break" to={queuePath(job.queue)}>
+              {job.queue}
+            </Link>
             <span className="muted small">
               attempt {attempts(job)} · <Ago at={job.failed_at ?? job.created_at} />
             </span>
@@ -185,7 +215,7 @@ export function Dashboard() {
       <PageHead title="Dashboard">
         <Enqueue />
       </PageHead>
-      <Cards queues={queues.data} />
+      <Cards queues={queues.data} failed={queues.isError} />
       <Attention queues={queues.data ?? []} />
       <History />
       <Later first={null}>
