@@ -95,6 +95,35 @@ describe("pages", () => {
       await f.server.must("DELETE", "/queues/dead.long?confirm=true");
     }, { viewport: { width: 390, height: 844 } }));
 
+  it("have the actions of a row in view, however long a name is", () =>
+    f.withPage(async (page) => {
+      const name = `long.${"name-".repeat(24)}end`;
+      await f.server.enqueue(name);
+      await f.server.post("/schedules", { name: `${name}-daily`, queue: name, cron: "0 0 1 * *", payload: {} });
+      for (const width of [1280, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const path of ["/ui/queues", "/ui/schedules"]) {
+          await visit(page, path);
+          await visible(page.getByRole("button", { name: path.endsWith("queues") ? `Pause ${name}` : `Delete ${name}-daily` }));
+          const hidden = await page.locator(".table-wrap").first().evaluate((e) => e.scrollWidth - e.clientWidth);
+          assert.ok(hidden <= 0, `${hidden} pixels of ${path} are out of sight at ${width}`);
+        }
+      }
+      const id = (await f.server.get("/schedules")).find((s) => s.queue === name).id;
+      await f.server.must("DELETE", `/schedules/${id}`);
+      await f.server.must("DELETE", `/queues/${name}?confirm=true`);
+    }));
+
+  it("are no cause for alarm for a role that may not see them", () =>
+    f.withPage(async (page) => {
+      await page.route("**/api/v1/**", (route) =>
+        route.fulfill({ status: 403, json: { error: "insufficient role permissions", code: "FORBIDDEN" } }));
+      await page.goto("/ui/");
+      await visible(page.getByText("Your role does not allow this."));
+      assert.equal(await page.locator("header .badge").count(), 0);
+      assert.equal(await page.locator(".stat").first().textContent(), "Total Pending-");
+    }));
+
   it("are about their own queue and states, whatever the address says", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/dead-letter?state=completed");

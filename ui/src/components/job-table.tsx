@@ -3,7 +3,7 @@ import { Link } from "react-router-dom";
 
 import type { JobSummary } from "../api/types";
 import { attempts, countdown, fullTime, preview } from "../lib/format";
-import { useGoTo, useHotkeys, useNow } from "../lib/hooks";
+import { useGoTo, useHotkeys, useNow, usePhone } from "../lib/hooks";
 import { Ago, PriorityBadge, ShortId, StateBadge } from "./parts";
 import { queuePath } from "./queue-table";
 import { Table, type Column } from "./table";
@@ -58,7 +58,7 @@ const ERROR: Column<JobSummary> = {
   ),
 };
 
-/** Where it is, and where it belongs: one column on pages where the error needs the room. */
+/** Where it is, and where it belongs: one column where there is no room for two. */
 const PLACE: Column<JobSummary> = {
   id: "id",
   header: "Job ID, queue",
@@ -101,6 +101,7 @@ const opens = (job: JobSummary): string => jobPath(job.id);
 export function JobTable(props: JobTableProps) {
   const { jobs, error, selected, onSelect, runsIn = false, showQueue = false, showError = false } = props;
   const goTo = useGoTo();
+  const phone = usePhone();
   const [focused, setFocused] = useState<number | null>(null);
   const list = useMemo(() => jobs ?? [], [jobs]);
   // Another list is another focus; the same jobs read again are the same list.
@@ -155,7 +156,7 @@ export function JobTable(props: JobTableProps) {
           />
         ),
       },
-      ...(showError ? [PLACE, ERROR] : showQueue ? [ID, QUEUE] : [ID]),
+      ...(showError ? [PLACE, ERROR] : showQueue ? (phone ? [PLACE] : [ID, QUEUE]) : [ID]),
       { id: "state", header: "State", className: showError || runsIn ? "minor" : "", cell: (j) => <StateBadge state={j.state} /> },
       { id: "priority", header: "Priority", className: "minor", cell: (j) => <PriorityBadge priority={j.priority} /> },
       { id: "attempt", header: "Attempt", className: "num minor", cell: attempts },
@@ -164,7 +165,7 @@ export function JobTable(props: JobTableProps) {
         ? [{ id: "failed", header: "Failed", className: "minor", cell: (j: JobSummary) => <Ago at={j.failed_at ?? j.created_at} /> }]
         : [PAYLOAD, { id: "created", header: "Created", cell: (j: JobSummary) => <Ago at={j.created_at} /> }]),
     ];
-  }, [selected, onSelect, runsIn, showQueue, showError]);
+  }, [selected, onSelect, runsIn, showQueue, showError, phone]);
   return (
     <Table
       label="Jobs"

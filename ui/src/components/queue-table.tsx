@@ -76,7 +76,7 @@ const COLUMNS: Column<Queue>[] = [
   {
     id: "name",
     header: "Name",
-    className: "name",
+    className: "name numbers",
     sort: (q) => q.name,
     cell: (q) => (
       <Link to={queuePath(q.name)} title={q.name}>
@@ -85,7 +85,7 @@ const COLUMNS: Column<Queue>[] = [
     ),
   },
   number("pending", "Pending"),
-  number("active", "Active"),
+  number("active", "Active", true),
   number("held", "Held", true),
   number("completed", "Completed", true),
   {

@@ -2,11 +2,11 @@
 import { useState } from "react";
 
 import { moment } from "../lib/format";
-import { PRESETS, type useRange } from "../lib/range";
+import { boundsOf, PRESETS, type useRange } from "../lib/range";
 import { Button, Field } from "./parts";
 
 /** "2026-02-11T10:00" of a moment, local: what the browser's field takes. */
-const local = (at: string): string => moment(at).slice(0, 16).replace(" ", "T");
+const local = (at: number): string => moment(at).slice(0, 16).replace(" ", "T");
 
 export function RangePicker({ range, set, to }: ReturnType<typeof useRange>) {
   const [open, setOpen] = useState(false);
@@ -16,8 +16,9 @@ export function RangePicker({ range, set, to }: ReturnType<typeof useRange>) {
   const end = Date.parse(until);
   const custom = range.preset === null ? `${moment(range.from).slice(5, 16)} – ${moment(range.to).slice(5, 16)}` : "Custom";
   const toggle = () => {
-    setFrom(range.preset === null ? local(range.from) : "");
-    setUntil(range.preset === null ? local(range.to) : "");
+    const shown = boundsOf(range, Date.now());
+    setFrom(local(shown.from));
+    setUntil(local(shown.to));
     setOpen(!open);
   };
   return (

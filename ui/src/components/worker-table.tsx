@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import { Link } from "react-router-dom";
 
 import type { Worker } from "../api/types";
@@ -103,10 +104,12 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
       cell: (w) => latency(now - Date.parse(w.started_at)),
     },
   ];
+  // The server sends the newest heartbeat first, so that rows would change places with each.
+  const sorted = useMemo(() => workers && [...workers].sort((a, b) => (a.id < b.id ? -1 : 1)), [workers]);
   return (
     <Table
       label="Workers"
-      rows={workers}
+      rows={sorted}
       columns={columns}
       rowKey={(w) => w.id}
       empty="No workers connected"

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useNavigate } from "react-router-dom";
 
 import { readAhead } from "./ahead";
@@ -96,6 +96,19 @@ export function useGoTo(): (to: string) => void {
     navigate(to);
   };
 }
+
+const phone = () => window.matchMedia("(max-width: 767px)");
+
+/** Where columns are few. */
+export const usePhone = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      const media = phone();
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => phone().matches,
+  );
 
 export function useTitle(title: string): void {
   useEffect(() => {

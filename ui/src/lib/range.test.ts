@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { rangeFromUrl, rangeToUrl } from "./range";
+import { boundsOf, rangeFromUrl, rangeToUrl } from "./range";
 
 const read = (text: string) => rangeFromUrl(new URLSearchParams(text));
 
@@ -20,5 +20,12 @@ describe("range", () => {
     const query = rangeToUrl({ from: Date.parse(from), to: Date.parse(to) }, new URLSearchParams("queue=a&range=7d"));
     expect(query.toString()).toBe(new URLSearchParams({ queue: "a", from, to }).toString());
     expect(rangeToUrl({ preset: "1h" }, query).toString()).toBe("queue=a");
+  });
+
+  it("has a first and a last moment", () => {
+    const now = Date.parse("2026-02-11T03:00:00Z");
+    expect(boundsOf(read("range=24h"), now)).toEqual({ from: now - 86_400_000, to: now });
+    expect(boundsOf(read("range=7d"), now)).toEqual({ from: now - 7 * 86_400_000, to: now });
+    expect(boundsOf(read("from=2026-02-11T02:00:00Z&to=2026-02-11T02:30:00Z"), now)).toEqual({ from: now - 3_600_000, to: now - 1_800_000 });
   });
 });

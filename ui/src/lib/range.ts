@@ -44,6 +44,16 @@ export function rangeToUrl(range: NextRange, current: URLSearchParams, usual = "
   return query;
 }
 
+const UNIT_MS: Record<string, number> = { h: 3_600_000, d: 86_400_000 };
+
+/** Its first and last moment. */
+export function boundsOf({ preset, from, to }: Range, now: number): { from: number; to: number } {
+  if (preset === null) {
+    return { from: Date.parse(from), to: Date.parse(to) };
+  }
+  return { from: now - Number.parseInt(preset, 10) * (UNIT_MS[preset.slice(-1)] ?? 0), to: now };
+}
+
 export type NextRange = { preset: string } | { from: number; to: number };
 
 export function useRange(usual = "1h") {

@@ -14,7 +14,7 @@ const toneOf = (status: number): string => (status < 400 ? "green" : status < 50
 const COLUMNS: Column<AuditEntry>[] = [
   { id: "time", header: "Time", cell: (e) => <Ago at={e.created_at} /> },
   { id: "principal", header: "Principal", className: "brief", cell: (e) => e.principal ?? "-" },
-  { id: "role", header: "Role", cell: (e) => e.role ?? "-" },
+  { id: "role", header: "Role", className: "minor", cell: (e) => e.role ?? "-" },
   { id: "method", header: "Method", cell: (e) => e.method },
   {
     id: "path",

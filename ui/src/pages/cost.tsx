@@ -1,9 +1,11 @@
 import { useState, type ReactNode } from "react";
+import { Link } from "react-router-dom";
 
 import { useBudgets, useSpend, useUsage } from "../api/queries";
 import type { UsageSummary, UsageTotals } from "../api/types";
 import { Chart } from "../components/chart";
 import { Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
+import { queuePath } from "../components/queue-table";
 import { Table, type Column } from "../components/table";
 import { count, moment, money, percent, plural } from "../lib/format";
 import { useSettled, useTitle } from "../lib/hooks";
@@ -97,8 +99,17 @@ const number = (id: string, header: string, value: (g: Group) => number, format:
 
 const COST = number("cost", "Cost", (g) => g.cost_usd, money);
 
+const QUEUE: Column<Group> = {
+  ...KEY("Queue"),
+  cell: (g) => (
+    <Link to={queuePath(g.key)} title={g.key}>
+      {g.key}
+    </Link>
+  ),
+};
+
 const BY_QUEUE: Column<Group>[] = [
-  KEY("Queue"),
+  QUEUE,
   COST,
   number("jobs", "Reports", (g) => g.count, count),
   number("each", "Cost per job", (g) => (g.count === 0 ? 0 : g.cost_usd / g.count), money),

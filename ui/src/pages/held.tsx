@@ -26,7 +26,9 @@ function HeldCard({ job }: { job: JobSummary }) {
   return (
     <article className="card card-body stack held" data-testid="held-card">
       <div className="card-row">
-        <ShortId id={job.id} />
+        <Link to={jobPath(job.id)}>
+          <ShortId id={job.id} />
+        </Link>
         <StateBadge state={job.state} />
         <span className="muted small">
           <Ago at={job.created_at} />

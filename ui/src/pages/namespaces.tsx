@@ -134,7 +134,7 @@ export default function Namespaces() {
       id: "action",
       header: <span className="sr-only">Actions</span>,
       cell: ({ name }) => (
-        <>
+        <span className="card-row row-actions">
           <Button compact aria-label={`Quota of ${name}`} onClick={() => setLimiting(name)}>
             Quota
           </Button>
@@ -147,7 +147,7 @@ export default function Namespaces() {
           >
             Delete
           </Button>
-        </>
+        </span>
       ),
     },
   ];

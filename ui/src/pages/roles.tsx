@@ -51,8 +51,8 @@ function PermissionRow({ row, onChange, onRemove }: { row: Row; onChange: (row: 
   const toggle = (action: string, on: boolean) =>
     onChange({ ...row, actions: on ? [...row.actions, action] : row.actions.filter((a) => a !== action) });
   return (
-    <fieldset className="stack-tight">
-      <div className="card-row">
+    <fieldset>
+      <div className="permission">
         <select aria-label="Resource" value={row.resource} onChange={(e) => onChange({ ...row, resource: e.target.value })}>
           {[...new Set([row.resource, ...RESOURCES])].map((name) => (
             <option key={name} value={name}>
@@ -64,7 +64,7 @@ function PermissionRow({ row, onChange, onRemove }: { row: Row; onChange: (row: 
           Remove
         </Button>
       </div>
-      <div className="chips">
+      <div className="permission-actions">
         <Check label="all" value={all} onChange={(on) => onChange({ ...row, actions: on ? ["*"] : [] })} />
         {!all &&
           ACTIONS.map((action) => (

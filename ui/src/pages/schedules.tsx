@@ -166,7 +166,7 @@ const COLUMNS: Column<Schedule>[] = [
   {
     id: "name",
     header: "Name",
-    className: "name",
+    className: "name half",
     sort: (s) => s.name,
     cell: (s) => (
       <>
@@ -177,7 +177,7 @@ const COLUMNS: Column<Schedule>[] = [
   {
     id: "queue",
     header: "Queue",
-    className: "name",
+    className: "name half",
     sort: (s) => s.queue,
     cell: (s) => (
       <Link to={queuePath(s.queue)} title={s.queue}>

@@ -64,7 +64,7 @@ function SsoForm({ settings, save }: { settings: SsoSettings; save: Save }) {
     });
   return (
     <form
-      className="stack"
+      className="stack form-narrow"
       onSubmit={(event) => {
         event.preventDefault();
         send();

@@ -12,3 +12,7 @@ if (typeof HTMLDialogElement !== "undefined") {
   };
 }
 Element.prototype.scrollIntoView = () => undefined;
+
+// What jsdom does not have: a window that is wide and light.
+window.matchMedia = () =>
+  ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;

@@ -33,7 +33,9 @@ export function Attempts({ job }: { job: Job }) {
               </span>
             </summary>
             <div className="stack">
-              <p className="danger-text break">{error.error}</p>
+              <p className="danger-text error-text" tabIndex={0} role="group" aria-label={`Error of attempt ${error.attempt}`}>
+                {error.error}
+              </p>
               {error.backtrace !== undefined && (
                 <pre className="json" tabIndex={0} aria-label={`Backtrace of attempt ${error.attempt}`}>
                   {error.backtrace}

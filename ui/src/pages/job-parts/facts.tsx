@@ -32,10 +32,9 @@ function Batch({ id }: { id: string }) {
     <>
       <span className="mono break">{id}</span>
       {all.data !== undefined && done.data !== undefined && (
-        <span className="muted">
-          {" "}
-          ({done.data.total} of {all.data.total} complete)
-        </span>
+        <div className="muted small">
+          {done.data.total} of {all.data.total} complete
+        </div>
       )}
     </>
   );

@@ -49,7 +49,9 @@ export function Timeline({ job, events }: { job: Job; events: readonly LiveEvent
               {clock(m.at)}
             </time>
             <span className={`dot ${m.kind}`} />
-            <span className="break">{m.text}</span>
+            <span className="break clamp" title={m.text}>
+              {m.text}
+            </span>
           </li>
         ))}
       </ol>
