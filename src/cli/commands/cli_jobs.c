@@ -369,7 +369,7 @@ static const struct cli_command commands[] = {
      .call = {"POST", "/jobs/{0}/cancel", .text = "Job {0}: {status}"}},
     {.name = "move", .args = "<job-id> <target-queue>", .summary = "Move a job to another queue",
      .call = {"POST", "/jobs/{0}/move", .arg_field = {NULL, "queue"}, .text = "Job moved to {1}"}},
-    {.name = "delete", .args = "<job-id>", .summary = "Delete a job",
+    {.name = "delete", .args = "<job-id>", .summary = "Delete a job; this cannot be undone",
      .call = {"DELETE", "/jobs/{0}", .text = "Job deleted"}},
     {.name = "hold", .args = "<job-id>", .summary = "Hold a job until someone approves or rejects it",
      CLI_FLAGS(reason_flags),

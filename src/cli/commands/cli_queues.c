@@ -175,7 +175,7 @@ static const struct cli_command commands[] = {
     {.name = "drain", .args = "<queue>", .summary = "Pause a queue and let its active jobs finish",
      .examples = "corvo drain emails.send --wait --wait-timeout 5m",
      CLI_FLAGS(drain_flags), .run = run_drain},
-    {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs",
+    {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs; this cannot be undone",
      CLI_FLAGS(destroy_flags), .run = run_destroy},
     {.name = "concurrency", .args = "<queue> <max>", .summary = "Limit the number of active jobs in a queue; 0 removes the limit", .run = run_concurrency},
     {.name = "throttle", .args = "<queue> [rate/window]", .summary = "Limit the rate at which a queue hands out jobs",
