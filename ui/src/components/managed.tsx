@@ -2,6 +2,7 @@
 import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
+import { counted } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { ConfirmDialog } from "./job-dialogs";
 import { Button, Card, PageHead } from "./parts";
@@ -71,7 +72,7 @@ export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
         </Button>
       </PageHead>
       {note !== undefined && <p className="page-note">{note}</p>}
-      <Card title={`All ${many} (${items.data?.length ?? 0})`}>
+      <Card title={counted(`All ${many}`, items.data)}>
         <Table
           label={many}
           rows={items.data}

@@ -145,8 +145,7 @@ export function Pending({ error, what }: { error: unknown; what?: string }) {
   if (error !== null && error !== undefined) {
     return (
       <div className="notice bad" role="alert">
-        {what === undefined ? "" : `${what}: `}
-        {messageOf(error)}
+        {what === undefined ? capitalise(messageOf(error)) : `${what}: ${messageOf(error)}`}
       </div>
     );
   }

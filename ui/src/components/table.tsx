@@ -14,6 +14,7 @@ import {
 import { useNavigate } from "react-router-dom";
 
 import { messageOf } from "../api/client";
+import { capitalise } from "../lib/format";
 import { useLast } from "../lib/hooks";
 
 export interface Column<T> {
@@ -187,9 +188,10 @@ export function Table<T>(props: TableProps<T>) {
       navigate(opens(row));
     }
   });
+  const failed = props.rows === undefined && error !== null && error !== undefined;
   let message: string | null = rows.length === 0 ? empty : null;
   if (props.rows === undefined) {
-    message = error === null || error === undefined ? "Loading..." : messageOf(error);
+    message = failed ? capitalise(messageOf(error)) : "Loading...";
   }
   return (
     <div className="table-wrap" role="group" aria-label={label} tabIndex={0}>
@@ -204,7 +206,7 @@ export function Table<T>(props: TableProps<T>) {
         <tbody ref={view.body}>
           {message !== null && (
             <tr>
-              <td className="message" colSpan={columns.length}>
+              <td className={failed ? "message danger-text" : "message"} colSpan={columns.length}>
                 {message}
               </td>
             </tr>

@@ -44,6 +44,10 @@ export const plural = (n: number, one: string): string => `${n.toLocaleString()}
 
 export const jobCount = (n: number): string => plural(n, "job");
 
+/** "All Queues (12)"; without a number while that is not known. */
+export const counted = (title: string, list: readonly unknown[] | undefined): string =>
+  list === undefined ? title : `${title} (${list.length})`;
+
 export const shortId = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id);
 
 const PREVIEW = 60;

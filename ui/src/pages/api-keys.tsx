@@ -7,7 +7,7 @@ import { Dialog, FormDialog } from "../components/dialog";
 import { ConfirmDialog } from "../components/job-dialogs";
 import { Ago, Button, Card, CopyButton, EnabledBadge, Field, FormError, PageHead } from "../components/parts";
 import { Table, type Column } from "../components/table";
-import { countdown, fullTime, relativeTime } from "../lib/format";
+import { countdown, counted, fullTime, relativeTime } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 
 const BUILT_IN = ["admin", "operator", "worker", "readonly"];
@@ -252,7 +252,7 @@ export default function ApiKeys() {
         </div>
       )}
       {made !== null && <Secret made={made} onDismiss={() => setMade(null)} />}
-      <Card title={`All API Keys (${keys.data?.length ?? 0})`}>
+      <Card title={counted("All API Keys", keys.data)}>
         <Table
           label="API Keys"
           rows={keys.data}

@@ -7,6 +7,7 @@ import { Dialog, FormDialog } from "../components/dialog";
 import { ConfirmDialog } from "../components/job-dialogs";
 import { Ago, Button, Card, Field, FormError, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
+import { counted } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -158,7 +159,7 @@ export default function Namespaces() {
           Create Namespace
         </Button>
       </PageHead>
-      <Card title={`All Namespaces (${namespaces.data?.length ?? 0})`}>
+      <Card title={counted("All Namespaces", namespaces.data)}>
         <Table
           label="Namespaces"
           rows={namespaces.data}

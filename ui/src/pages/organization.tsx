@@ -8,6 +8,7 @@ import { FormDialog } from "../components/dialog";
 import { ConfirmDialog } from "../components/job-dialogs";
 import { Ago, Badge, Button, Card, CopyButton, Field, FormError, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
+import { counted } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
 const ROLES = ["member", "admin", "owner"];
@@ -116,7 +117,7 @@ function MembersCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
   ];
   return (
     <Card
-      title={`Members (${members.data?.length ?? 0})`}
+      title={counted("Members", members.data)}
       aside={
         <Button compact onClick={() => onAsk({ what: "member" })}>
           Add Member
@@ -146,7 +147,7 @@ function KeysCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
   ];
   return (
     <Card
-      title={`Organization keys (${keys.data?.length ?? 0})`}
+      title={counted("Organization keys", keys.data)}
       aside={
         <Button compact onClick={() => onAsk({ what: "key" })}>
           Create Key

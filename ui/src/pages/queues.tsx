@@ -3,6 +3,7 @@ import { useDeferredValue, useMemo, useState } from "react";
 import { useQueues } from "../api/queries";
 import { Card, PageHead } from "../components/parts";
 import { QueueTable } from "../components/queue-table";
+import { counted } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
 export default function Queues() {
@@ -16,7 +17,7 @@ export default function Queues() {
     <>
       <PageHead title="Queues" />
       <Card
-        title={`All Queues (${shown?.length ?? 0})`}
+        title={counted("All Queues", shown)}
         aside={
           <input
             className="name-filter"

@@ -7,6 +7,7 @@ import { FormDialog } from "../components/dialog";
 import { ConfirmDialog } from "../components/job-dialogs";
 import { Ago, Button, Card, Check, Field, FormError, PageHead } from "../components/parts";
 import { Table, type Column } from "../components/table";
+import { counted } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
 const BUILT_IN = [
@@ -168,7 +169,7 @@ export default function Roles() {
           ))}
         </dl>
       </Card>
-      <Card title={`Custom Roles (${roles.data?.length ?? 0})`}>
+      <Card title={counted("Custom Roles", roles.data)}>
         <Table
           label="Custom Roles"
           rows={roles.data}
