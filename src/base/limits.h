@@ -117,6 +117,10 @@ enum {
     LIMIT_HISTORY_MINUTES    = 48 * 60,      /* history by the minute */
     LIMIT_HISTORY_HOURS      = 90 * 24,      /* and by the hour */
     LIMIT_HISTORY_BYTES      = 64 << 20,     /* each of the two; the oldest go first: 300 busy queues for two days */
+    LIMIT_TALLY_PART_S       = 300,          /* usage by five minutes */
+    LIMIT_TALLY_PARTS        = 26 * 12,      /* for a day, and the hour in which it begins */
+    LIMIT_TALLY_HOURS        = 92 * 24,      /* and by the hour: a quarter */
+    LIMIT_TALLY_HOUR_BYTES   = 256 << 10,    /* cells of usage in an hour: by queue, model and provider, one namespace half of it, and as much by tag, one key a quarter; 2,000 of each */
     LIMIT_STREAM_BEHIND      = 50000,        /* events that pass a reader which takes nothing: half of the log */
     LIMIT_STREAMS            = 1024,         /* readers per network thread; a slow one may hold 128 KiB */
     LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */
@@ -131,7 +135,7 @@ enum {
      * one job or one command that is not cut: an enqueue. */
     LIMIT_DOC_BYTES          = LIMIT_OP_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + LIMIT_REASON_BYTES + 4096, /* as it was made; result, checkpoint, progress, reason, names and numbers */
     LIMIT_BATCH_COST_BYTES   = 2 * LIMIT_OP_BYTES + 4096, /* its record, and the callback with the same payload */
-    LIMIT_JOB_COST_BYTES     = 2 * LIMIT_DOC_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES + 3 * LIMIT_RESULT_BYTES + 6 * LIMIT_ERROR_BYTES + LIMIT_BATCH_COST_BYTES + LIMIT_TAGS * 512 + 65536, /* read and written; an iteration; an error; the next of its chain: config, payload, result, the error as JSON; its batch; what was spent on its tags; events */
+    LIMIT_JOB_COST_BYTES     = 2 * LIMIT_DOC_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES + 3 * LIMIT_RESULT_BYTES + 6 * LIMIT_ERROR_BYTES + LIMIT_BATCH_COST_BYTES + LIMIT_TAGS * (512 + 4096) + 65536, /* read and written; an iteration; an error; the next of its chain: config, payload, result, the error as JSON; its batch; what was spent on its tags and used with them; events */
     LIMIT_ENQUEUE_COST_BYTES = LIMIT_OP_BYTES + LIMIT_ENQUEUE_BATCH * 4096 + LIMIT_BATCH_COST_BYTES, /* documents as they were sent; of each job ids, times, event and lock; their batch */
     LIMIT_ENTRY_COST_BYTES   = LIMIT_STEP_BYTES + LIMIT_JOB_COST_BYTES + LIMIT_ENQUEUE_COST_BYTES,
 };

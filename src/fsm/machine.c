@@ -171,6 +171,7 @@ static enum err_code load(struct machine *m, const struct machine_hooks *hooks, 
     apply_node__load(m);
     apply_named__load(m);
     history__load(m);
+    tallies__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     load_newest(m);
@@ -221,6 +222,7 @@ static void memory_deinit(struct machine *m)
     queues__close(m);
     spaces__close(m);
     history__close(m);
+    tallies__close(m);
     heap_deinit(&m->due);
     heap_deinit(&m->expiry);
     live_index_deinit(&m->live_index);
@@ -282,6 +284,7 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     CHECK(m->dirty_queues == NULL);
     CHECK(m->dirty_batches == NULL);
     CHECK(m->history_dirty == NULL);
+    CHECK(m->tallies.dirty == NULL);
     CHECK(m->events.count == 0);
     m->index = index;
     m->next_number = 0;
@@ -329,6 +332,7 @@ static void end_entry(struct machine *m)
     given__write(m);
     operations__write(m);
     history__write(m);
+    tallies__write(m);
     CHECK(m->dirty_queues == NULL);
     CHECK(m->dirty_batches == NULL);
     CHECK(m->pending_count <= m->live_index.count);

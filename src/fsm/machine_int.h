@@ -22,6 +22,7 @@
 #include "store/store_history.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
+#include "store/store_tally.h"
 
 /* The jobs of one queue and priority that wait for delivery to one host. */
 struct push_line {
@@ -134,6 +135,20 @@ struct history_cells {
     unsigned count;
 };
 
+/* What was used, see tallies.c. */
+struct tallies {
+    struct store_tally_start start;
+    struct map cells;                  /* by their keys: those that were used in the last minutes */
+    int64_t part, hour;                /* of the last report */
+    struct shares shares;              /* bytes of that hour's cells: of namespaces, */
+    struct shares tag_shares;          /* and of the keys of tags */
+    uint32_t from[STORE_TALLY_SERIES]; /* hints: no cell has a smaller number */
+    /* of the entry that is being applied */
+    struct tally *dirty;
+    uint32_t oldest[STORE_TALLY_SERIES]; /* new cell; UINT32_MAX: none */
+    uint32_t made[STORE_TALLY_SERIES];
+};
+
 struct machine {
     struct store store; /* first: see machine_replace */
     struct machine_hooks hooks;
@@ -193,6 +208,7 @@ struct machine {
     struct map history; /* open cells of names, see history.c */
     uint64_t history_bytes[STORE_HISTORY_STEPS];
     uint32_t history_from[STORE_HISTORY_STEPS]; /* lower bounds of the closed cells */
+    struct tallies tallies;
     uint64_t pending_count;                     /* jobs, of all queues */
     struct id newest_id;                        /* upper bound of restored ids: see ids__new */
     struct wall oldest_event_at; /* lower bound of the time of the oldest event block; 0: none */

@@ -174,12 +174,25 @@ static bool is_any(struct str rest, struct str value)
     return true;
 }
 
+static bool is_tally(struct str rest, struct str value)
+{
+    enum store_tally_series series;
+    uint32_t number;
+    struct store_tally_name name;
+    struct store_tally sums;
+    struct store_tally_start start;
+    return store_tally_decode_start(rest, value, &start) ||
+           (store_tally_decode_key(rest, &series, &number, &name) &&
+            store_tally_decode(value, &sums));
+}
+
 static const struct {
     char kind;
     const char *what;
     bool (*fits)(struct str rest, struct str value);
 } kinds[] = {
     {STORE_KIND_HISTORY, "of the history", is_any},
+    {STORE_KIND_TALLY, "of sums of usage", is_tally},
     {STORE_KIND_BATCH, "of a batch", is_batch},
     {STORE_KIND_ACCESS, "of access control", is_access},
     {STORE_KIND_SPEND, "of spending", is_spend},

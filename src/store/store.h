@@ -97,6 +97,7 @@ void store_delete(struct store *s, char kind, struct str rest);
 enum {
     STORE_KIND_MACHINE = 'A',
     STORE_KIND_HISTORY = 'H',
+    STORE_KIND_TALLY = 'U', /* what was used (store_tally.h) */
     STORE_KIND_BATCH = 'b',
     STORE_KIND_ACCESS = 'c',  /* access records and settings (store_access.h) */
     STORE_KIND_SPEND = 'e',   /* spending, for budgets */

@@ -465,12 +465,14 @@ void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place
     }
 }
 
-void store_rows_restore_usage(struct store *s, struct id job, uint32_t place, struct store_usage *u)
+bool store_rows_restore_usage(struct store *s, struct id job, uint32_t place, struct store_usage *u)
 {
-    if (!has_row(s, job, STORE_ROW_USAGE, place)) {
+    bool is_new = !has_row(s, job, STORE_ROW_USAGE, place);
+    if (is_new) {
         u->row = s->meta.next_row++;
         buf_clear(&s->scratch);
         store_rows_encode_usage(u, &s->scratch);
         put_row(s, job, STORE_ROW_USAGE, place);
     }
+    return is_new;
 }

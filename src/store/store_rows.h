@@ -144,12 +144,13 @@ enum {
     STORE_ROW_TRY = 't'
 };
 
-/* Restore a row at its position under a job, unless a row is there. It gets a new number. */
+/* Restore a row at its position under a job, unless a row is there. It gets a new number. For usage:
+ * returns whether the row was restored. */
 void store_rows_restore_error(struct store *s, struct id job, uint32_t place,
                               struct store_error *e);
 void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place,
                                   struct store_iteration *it);
-void store_rows_restore_usage(struct store *s, struct id job, uint32_t place,
+bool store_rows_restore_usage(struct store *s, struct id job, uint32_t place,
                               struct store_usage *u);
 
 /* One row's bytes (docs/formats/documents.md). */

@@ -3,6 +3,7 @@
  *
  *   0 job document   1 queue   2 lock   3 batch   4 schedule   5 worker
  *   6 error   7 usage   8 iteration   9 block of events   10 webhook   11 bulk operation
+ *   12 sum of usage   13 its key
  *
  * What decodes encodes to the very bytes that it came from. A document's head says the same when it
  * is read alone.
@@ -14,6 +15,7 @@
 #include "store/store_job.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
+#include "store/store_tally.h"
 
 enum { BYTES_MAX = 1 << 22 };
 
@@ -79,6 +81,28 @@ AGAIN(usage, store_rows)
 AGAIN(iteration, store_rows)
 #undef AGAIN
 
+static bool tally_again(struct str bytes, struct buf *out)
+{
+    struct store_tally value;
+    bool ok = store_tally_decode(bytes, &value);
+    if (ok) {
+        store_tally_encode(&value, out);
+    }
+    return ok;
+}
+
+static bool tally_key_again(struct str bytes, struct buf *out)
+{
+    enum store_tally_series series;
+    uint32_t number;
+    struct store_tally_name name;
+    bool ok = store_tally_decode_key(bytes, &series, &number, &name);
+    if (ok) {
+        store_tally_key(series, number, &name, out);
+    }
+    return ok;
+}
+
 struct copy {
     struct store_event_block block;
     struct wall at;
@@ -108,8 +132,9 @@ static bool events_again(struct str bytes, struct buf *out)
 }
 
 static bool (*const kinds[])(struct str bytes, struct buf *out) = {
-    document_again, queue_again, lock_again,      batch_again,  schedule_again, worker_again,
-    error_again,    usage_again, iteration_again, events_again, webhook_again,  bulk_again,
+    document_again, queue_again, lock_again,  batch_again,     schedule_again,
+    worker_again,   error_again, usage_again, iteration_again, events_again,
+    webhook_again,  bulk_again,  tally_again, tally_key_again,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -211,6 +211,7 @@ void apply_budget__report(struct machine *m, struct job *j, enum store_phase pha
                           const struct store_tokens *t)
 {
     if (store_rows_tokens_any(t)) {
+        tallies__report(m, j, t);
         spends__add_to_job(m, j, t->cost_nusd);
         store_rows_add_usage(
             &m->store, j,

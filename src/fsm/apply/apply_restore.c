@@ -88,7 +88,10 @@ static void restore_row(struct machine *m, struct command_restore_item *it)
     } else if (it->kind == COMMAND_RESTORE_ITERATION) {
         store_rows_restore_iteration(&m->store, it->id, it->place, &it->iteration);
     } else {
-        store_rows_restore_usage(&m->store, it->id, it->place, &it->usage);
+        bool counted = tallies__begin(m);
+        if (store_rows_restore_usage(&m->store, it->id, it->place, &it->usage) && counted) {
+            tallies__restored(m, it->id, &it->usage);
+        }
     }
 }
 

@@ -459,6 +459,7 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
 {
     struct live_job *l = was_in == STORE_LIVE ? live_index_find(&m->live_index, j->id) : NULL;
     CHECK(was_in != STORE_LIVE || l != NULL);
+    tallies__settle(m, j, was_in);
     if (l != NULL) {
         unindex_live(m, l);
         live_index_remove(&m->live_index, l);

@@ -1,6 +1,6 @@
 /*
- * Parts_int: locks, promises, stored replies, chains, dependencies and workers, for the files that
- * apply commands. A part of apply_int.h.
+ * Parts_int: locks, promises, stored replies, sums of usage, chains, dependencies and workers, for
+ * the files that apply commands. A part of apply_int.h.
  */
 #pragma once
 
@@ -70,6 +70,19 @@ void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const 
 void replies__expire(struct machine *m, unsigned limit);
 void replies__load(struct machine *m);
 void replies__close(struct machine *m);
+
+/* tallies.c */
+/* False while nothing is counted yet. Before a report gets its row. */
+bool tallies__begin(struct machine *m);
+void tallies__report(struct machine *m, const struct job *j, const struct store_tokens *tokens);
+/* The job is about to be removed: its reports that are not counted yet are. */
+void tallies__settle(struct machine *m, const struct job *j, enum store_family family);
+/* A report of a backup was put under the job, after tallies__begin. What is older than the counting
+ * here was never counted here. */
+void tallies__restored(struct machine *m, struct id job, const struct store_usage *u);
+void tallies__write(struct machine *m); /* at the end of an entry */
+void tallies__load(struct machine *m);
+void tallies__close(struct machine *m);
 
 /* chains.c */
 void chains__completed(struct machine *m, const struct job *j, const struct job_end_ack *ack);

@@ -66,6 +66,13 @@ static bool fits(uint64_t max, uint64_t used, uint64_t amount)
     return used <= max && amount <= max - used;
 }
 
+bool shares__fit(const struct shares *s, struct str name, uint64_t amount, uint64_t own_max,
+                 uint64_t max)
+{
+    const struct share *share = find(s, name);
+    return fits(own_max, share == NULL ? 0 : share->used, amount) && fits(max, s->used, amount);
+}
+
 bool shares__have_room(struct machine *m, const struct shares *s, struct str ns, uint64_t amount,
                        const struct shares_limit *limit, struct result *r)
 {
@@ -87,6 +94,19 @@ bool shares__have_room(struct machine *m, const struct shares *s, struct str ns,
         return false;
     }
     return true;
+}
+
+static void free_share(struct map_node *n, void *data)
+{
+    map_remove(data, n);
+    free(CONTAINER_OF(n, struct share, node));
+}
+
+void shares__forget(struct shares *s)
+{
+    map_each(&s->names, free_share, &s->names);
+    map_deinit(&s->names);
+    *s = (struct shares){.used = 0};
 }
 
 void shares__close(struct shares *s)

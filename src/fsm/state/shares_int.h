@@ -24,7 +24,12 @@ struct shares_limit {
 
 void shares__take(struct shares *s, struct str ns, uint64_t amount);
 void shares__give_back(struct shares *s, struct str ns, uint64_t amount);
+/* Whether `name` may use this much more: up to own_max itself, and up to max together with all
+ * others. */
+bool shares__fit(const struct shares *s, struct str name, uint64_t amount, uint64_t own_max,
+                 uint64_t max);
 /* May the namespace use this much more? If not, refuse. */
 bool shares__have_room(struct machine *m, const struct shares *s, struct str ns, uint64_t amount,
                        const struct shares_limit *limit, struct result *r);
-void shares__close(struct shares *s); /* everything must have been given back */
+void shares__forget(struct shares *s); /* everything is given back at once */
+void shares__close(struct shares *s);  /* everything must have been given back */

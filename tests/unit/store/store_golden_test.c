@@ -9,6 +9,7 @@
 #include "store/store_job.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
+#include "store/store_tally.h"
 #include "unit/store/store_fixture.h"
 
 static void expect_document(const char *name, const struct job *want)
@@ -384,6 +385,62 @@ static void history_cell__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void tally__decodes(void **state)
+{
+    (void)state;
+    const struct store_tally want = {.input = 1500,
+                                     .output = 300,
+                                     .cache_creation = 7,
+                                     .cache_read = INT64_MAX,
+                                     .cost_nusd = 250000000,
+                                     .reports = 3};
+    const struct store_tally_name name = {STR("space::mail"), STR("model"), STR("provider")};
+    struct store_tally got;
+    struct store_tally_name got_name;
+    enum store_tally_series series;
+    uint32_t number;
+    struct buf present;
+    struct buf file;
+    buf_init(&present, 1 << 16);
+    store_tally_encode(&want, &present);
+    golden_read_present("record-tally-1.bin", &present, &file);
+    assert_true(store_tally_decode(buf_str(&file), &got));
+    assert_memory_equal(&got, &want, sizeof got);
+    assert_false(store_tally_decode(str_from(file.ptr, file.len - 1), &got));
+    buf_deinit(&file);
+    buf_clear(&present);
+    store_tally_key(STORE_TALLY_TAG_HOURS, 472222, &name, &present);
+    golden_read_present("record-tally-key-1.bin", &present, &file);
+    assert_true(store_tally_decode_key(buf_str(&file), &series, &number, &got_name));
+    assert_int_equal(series, STORE_TALLY_TAG_HOURS);
+    assert_int_equal(number, 472222);
+    assert_true(str_eq(got_name.queue, name.queue) && str_eq(got_name.first, name.first) &&
+                str_eq(got_name.second, name.second));
+    file.ptr[0] = 'x';
+    assert_false(store_tally_decode_key(buf_str(&file), &series, &number, &got_name));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void tally_start__decodes(void **state)
+{
+    (void)state;
+    struct store_tally_start got;
+    struct buf present;
+    struct buf file;
+    buf_init(&present, 64);
+    store_tally_encode_start(&(struct store_tally_start){true, {.ns = 1700000000123456789}, 77},
+                             &present);
+    golden_read_present("record-tally-start-1.bin", &present, &file);
+    assert_true(store_tally_decode_start(STR("s"), buf_str(&file), &got));
+    assert_true(got.known && got.at.ns == 1700000000123456789 && got.row == 77);
+    assert_false(store_tally_decode_start(STR("t"), buf_str(&file), &got));
+    file.ptr[0] = 2;
+    assert_false(store_tally_decode_start(STR("s"), buf_str(&file), &got));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 static void bulk_of_a_queue__decodes(void **state)
 {
     (void)state;
@@ -500,6 +557,7 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode),
            cmocka_unit_test(webhook_with_a_scope__decodes), cmocka_unit_test(webhook__decodes),
            cmocka_unit_test(worker_with_a_version__decodes),
            cmocka_unit_test(error_with_a_version__decodes), cmocka_unit_test(history_cell__decodes),
+           cmocka_unit_test(tally__decodes), cmocka_unit_test(tally_start__decodes),
            cmocka_unit_test(policy__decodes),
            cmocka_unit_test(policy__of_the_default_namespace_decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
