@@ -1,68 +1,337 @@
 /*
  * Usage (http-api.md 17.1, 17.2): what workers reported of the models they used, summed up.
+ *
+ * The sums are in the store, by the hour and for the last day by five minutes, and are read there,
+ * some at a time, so that other requests of the thread have their turn. Reports from before the
+ * server counted them (fsm/state/tallies.c) are added from the view, as long as there can be some.
  */
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/map.h"
 #include "core/duration.h"
+#include "core/queue_name.h"
 #include "os/os_clock.h"
 #include "rest/rest_int.h"
+#include "store/store_tally.h"
 #include "view/view_usage.h"
 
 #define TAG_PREFIX STR("tag:")
 
-struct summary {
-    struct str period;
-    struct view_usage usage;
+enum {
+    GROUPS_MAX = VIEW_USAGE_GROUPS_MAX, /* of an answer; the total has all */
+    GROUP_SLOTS = 1024,
+    MS_PER_HOUR = 3600 * 1000
 };
 
-static void write_sum(struct json_write *w, const struct view_usage_sum *s)
+struct group {
+    struct group *next; /* of the slot */
+    struct str key;
+    struct store_tally sums;
+};
+
+/* A summary that is being read. */
+struct summary {
+    struct str period;
+    struct view_usage usage; /* what is asked, and what the view has of it */
+    bool asked;              /* the view was */
+    void (*write)(struct rest_call *c, struct summary *s);
+    struct store_tally_walk walk;
+    uint32_t first_hour; /* the walk over parts of hours ends there */
+    struct store_tally total, tagged;
+    struct group *slots[GROUP_SLOTS];
+    struct group **groups;
+    size_t group_count, group_cap;
+};
+
+/* --- groups --- */
+
+static struct group *need_group(struct rest_call *c, struct summary *s, struct str key)
 {
-    rest_document__i64(w, "input_tokens", s->input);
-    rest_document__i64(w, "output_tokens", s->output);
-    rest_document__i64(w, "cache_creation_tokens", s->cache_creation);
-    rest_document__i64(w, "cache_read_tokens", s->cache_read);
-    json_write_key(w, STR("cost_usd"));
-    json_write_f64(w, (double)s->cost_nusd / (double)JOB_NUSD_PER_USD);
+    struct group **slot = &s->slots[map_hash(key) % GROUP_SLOTS];
+    struct group *g = *slot;
+    while (g != NULL && !str_eq(g->key, key)) {
+        g = g->next;
+    }
+    if (g == NULL) {
+        struct group **groups =
+            rest_call__grow(c, s->groups, s->group_count, &s->group_cap, sizeof(struct group *));
+        g = REST_NEW(c, struct group);
+        g->key = arena_str(c->arena, key);
+        if (groups == NULL || g->key.len != key.len) {
+            return NULL; /* the arena remembers it */
+        }
+        g->next = *slot;
+        *slot = g;
+        s->groups = groups;
+        s->groups[s->group_count++] = g;
+    }
+    return g;
 }
 
-static void write_groups(struct json_write *w, const struct rest_call *c,
-                         const struct view_usage *u)
+static void add_to_group(struct rest_call *c, struct summary *s, struct str key,
+                         const struct store_tally *sums)
 {
-    if (u->group_count == 0) {
+    struct group *g = need_group(c, s, key);
+    if (g != NULL) {
+        store_tally_add(&g->sums, sums);
+    }
+}
+
+static struct str namespace_of(struct str queue)
+{
+    struct str ns = queue_name_namespace(queue);
+    return ns.len == 0 ? STR("default") : ns;
+}
+
+struct reading {
+    struct rest_call *call;
+    struct summary *summary;
+};
+
+/* A cell counts when its queue is one that the caller may see. */
+static void add_cell(void *data, bool is_tag, const struct store_tally_name *name,
+                     const struct store_tally *sums)
+{
+    struct reading *r = data;
+    struct summary *s = r->summary;
+    if (!rest_names__is_visible(r->call, name->queue) ||
+        (is_tag && !str_eq(name->first, s->usage.tag))) {
         return;
     }
+    if (is_tag) {
+        store_tally_add(&s->tagged, sums);
+        add_to_group(r->call, s, name->second, sums);
+        return;
+    }
+    store_tally_add(&s->total, sums);
+    switch (s->usage.by) {
+    case VIEW_USAGE_BY_QUEUE:
+        add_to_group(r->call, s, name->queue, sums);
+        break;
+    case VIEW_USAGE_BY_MODEL:
+        add_to_group(r->call, s, name->first, sums);
+        break;
+    case VIEW_USAGE_BY_PROVIDER:
+        add_to_group(r->call, s, name->second, sums);
+        break;
+    case VIEW_USAGE_BY_NAMESPACE:
+        add_to_group(r->call, s, namespace_of(name->queue), sums);
+        break;
+    case VIEW_USAGE_ALL:
+    case VIEW_USAGE_BY_TAG:
+        break;
+    }
+}
+
+static int64_t left_of(int64_t all, int64_t some)
+{
+    return all > some ? all - some : 0;
+}
+
+/* What has no such tag, or one for which there was no room. */
+static void add_untagged(struct rest_call *c, struct summary *s)
+{
+    const struct store_tally *all = &s->total;
+    const struct store_tally *some = &s->tagged;
+    struct store_tally rest = {.input = left_of(all->input, some->input),
+                               .output = left_of(all->output, some->output),
+                               .cache_creation = left_of(all->cache_creation, some->cache_creation),
+                               .cache_read = left_of(all->cache_read, some->cache_read),
+                               .cost_nusd = left_of(all->cost_nusd, some->cost_nusd),
+                               .reports = left_of(all->reports, some->reports)};
+    if (rest.reports > 0) {
+        add_to_group(c, s, STR_EMPTY, &rest);
+    }
+}
+
+static struct store_tally tally_of(const struct view_usage_sum *v)
+{
+    return (struct store_tally){.input = v->input,
+                                .output = v->output,
+                                .cache_creation = v->cache_creation,
+                                .cache_read = v->cache_read,
+                                .cost_nusd = v->cost_nusd,
+                                .reports = v->reports};
+}
+
+static void add_view(struct rest_call *c, struct summary *s)
+{
+    struct store_tally sums = tally_of(&s->usage.total);
+    store_tally_add(&s->total, &sums);
+    for (size_t i = 0; i < s->usage.group_count; i++) {
+        sums = tally_of(&s->usage.groups[i]);
+        add_to_group(c, s, s->usage.groups[i].key, &sums);
+    }
+}
+
+/* --- the answer --- */
+
+/* The dearest first. */
+static int compare_costs(const void *a, const void *b)
+{
+    const struct group *x = *(struct group *const *)a;
+    const struct group *y = *(struct group *const *)b;
+    return x->sums.cost_nusd != y->sums.cost_nusd ? (x->sums.cost_nusd < y->sums.cost_nusd ? 1 : -1)
+                                                  : str_cmp(x->key, y->key);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return str_cmp((*(struct group *const *)a)->key, (*(struct group *const *)b)->key);
+}
+
+static void sort_groups(struct summary *s, int (*compare)(const void *a, const void *b))
+{
+    if (s->group_count > 1) {
+        qsort(s->groups, s->group_count, sizeof(struct group *), compare);
+    }
+    s->group_count = s->group_count < GROUPS_MAX ? s->group_count : GROUPS_MAX;
+}
+
+static void write_sums(struct json_write *w, const struct store_tally *t)
+{
+    rest_document__i64(w, "input_tokens", t->input);
+    rest_document__i64(w, "output_tokens", t->output);
+    rest_document__i64(w, "cache_creation_tokens", t->cache_creation);
+    rest_document__i64(w, "cache_read_tokens", t->cache_read);
+    json_write_key(w, STR("cost_usd"));
+    json_write_f64(w, (double)t->cost_nusd / (double)JOB_NUSD_PER_USD);
+}
+
+static void write_groups(struct json_write *w, const struct rest_call *c, struct summary *s)
+{
+    if (s->group_count == 0) {
+        return;
+    }
+    sort_groups(s, compare_costs);
     rest_document__array(w, "groups");
-    for (size_t i = 0; i < u->group_count; i++) {
-        struct str key = u->groups[i].key;
+    for (size_t i = 0; i < s->group_count; i++) {
+        struct str key = s->groups[i]->key;
         json_write_object(w);
         json_write_key(w, STR("key"));
-        json_write_str(w, u->by == VIEW_USAGE_BY_QUEUE ? rest_names__visible(c, key) : key);
-        write_sum(w, &u->groups[i]);
-        rest_document__i64(w, "count", u->groups[i].reports);
+        json_write_str(w, s->usage.by == VIEW_USAGE_BY_QUEUE ? rest_names__visible(c, key) : key);
+        write_sums(w, &s->groups[i]->sums);
+        rest_document__i64(w, "count", s->groups[i]->sums.reports);
         json_write_end(w);
     }
     json_write_end(w);
 }
 
-static void run_summary(struct rest_call *c, struct view_reader *r)
+static void reply(struct rest_call *c, const struct summary *s, const struct json_write *w)
 {
-    struct summary *s = c->data;
-    if (view_usage_sum(r, &s->usage, c->arena, &c->ask_err) != ERR_OK) {
-        return;
+    if (s->asked) {
+        json_write_finish(w);
+        rest_call__reply_asked(c);
+    } else {
+        rest_call__reply(c, 200, w);
     }
-    struct json_write w = json_write_to(&c->answer);
+}
+
+static void write_summary(struct rest_call *c, struct summary *s)
+{
+    struct json_write w = rest_call__json(c);
     json_write_object(&w);
     rest_document__text(&w, "period", s->period);
     rest_document__time(&w, "from", s->usage.from);
     rest_document__time(&w, "to", s->usage.to);
     rest_document__object(&w, "totals");
-    write_sum(&w, &s->usage.total);
-    rest_document__i64(&w, "count", s->usage.total.reports);
+    write_sums(&w, &s->total);
+    rest_document__i64(&w, "count", s->total.reports);
     json_write_end(&w);
-    write_groups(&w, c, &s->usage);
+    write_groups(&w, c, s);
     json_write_end(&w);
-    json_write_finish(&w);
+    reply(c, s, &w);
 }
+
+static void write_billing(struct rest_call *c, struct summary *s)
+{
+    struct json_write w = rest_call__json(c);
+    sort_groups(s, compare_keys);
+    json_write_object(&w);
+    rest_document__text(&w, "period", s->period);
+    rest_document__array(&w, "summary");
+    for (size_t i = 0; i < s->group_count; i++) {
+        json_write_object(&w);
+        json_write_key(&w, STR("namespace"));
+        json_write_str(&w, s->groups[i]->key);
+        rest_document__i64(&w, "rows", s->groups[i]->sums.reports);
+        write_sums(&w, &s->groups[i]->sums);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    json_write_end(&w);
+    reply(c, s, &w);
+}
+
+/* --- reading --- */
+
+static void finish(struct rest_call *c)
+{
+    struct summary *s = c->data;
+    if (s->usage.by == VIEW_USAGE_BY_TAG) {
+        add_untagged(c, s);
+    }
+    if (s->asked) {
+        add_view(c, s);
+    }
+    if (rest_call__has_memory(c)) {
+        s->write(c, s);
+    }
+}
+
+static void read_cells(struct rest_call *c)
+{
+    struct summary *s = c->data;
+    struct reading r = {c, s};
+    bool more = store_tally_each(engine_store(c->rest->config.engine), &s->walk, add_cell, &r);
+    if (!more && !s->walk.hours) {
+        s->walk.hours = true;
+        s->walk.next = s->first_hour;
+        s->walk.before = UINT32_MAX;
+        more = true;
+    }
+    if (more) {
+        rest_call__later(c, read_cells);
+    } else {
+        finish(c);
+    }
+}
+
+static void ask_view(struct rest_call *c, struct view_reader *r)
+{
+    struct summary *s = c->data;
+    (void)(view_usage_sum(r, &s->usage, c->arena, &c->ask_err) == ERR_OK);
+}
+
+/* When nothing had been counted, all was in the view. A job that is removed between the two looks,
+ * with reports from before, is in neither or in both: the next answer has it once. */
+static void add_to_view(struct rest_call *c)
+{
+    struct summary *s = c->data;
+    s->asked = true;
+    if (s->usage.rows_before == INT64_MAX) {
+        finish(c);
+    } else {
+        read_cells(c);
+    }
+}
+
+static void begin(struct rest_call *c, struct summary *s)
+{
+    struct store_tally_start start = store_tally_start_get(engine_store(c->rest->config.engine));
+    s->walk.tags = s->usage.by == VIEW_USAGE_BY_TAG;
+    s->usage.rows_before = start.known ? (int64_t)start.row : INT64_MAX;
+    c->data = s;
+    if (!start.known || s->usage.from.ns <= start.at.ns) {
+        rest_call__on_view(c, ask_view, add_to_view);
+    } else {
+        read_cells(c);
+    }
+}
+
+/* --- the request --- */
 
 static const struct json_word group_words[] = {
     {"none", VIEW_USAGE_ALL},
@@ -111,27 +380,30 @@ static const struct json_field billing_rows[] = {PERIOD_ROW};
 static const struct json_schema billing_schema =
     JSON_SCHEMA(struct summary_in, billing_rows, .init = &summary_init);
 
-static void run_billing(struct rest_call *c, struct view_reader *r)
+/* The cells from this moment on: parts of the first hour, where there are any, then whole hours.
+ * The moment is moved back to the beginning of the first cell. */
+static void plan(struct summary *s, struct wall from, struct wall now)
 {
-    struct summary *s = c->data;
-    if (view_usage_sum(r, &s->usage, c->arena, &c->ask_err) != ERR_OK) {
-        return;
+    struct wall oldest = wall_add_ms(now, -(int64_t)LIMIT_TALLY_HOURS * MS_PER_HOUR);
+    struct wall parts =
+        wall_add_ms(now, -((int64_t)LIMIT_TALLY_PARTS * LIMIT_TALLY_PART_S * 1000 - MS_PER_HOUR));
+    from = from.ns < oldest.ns ? oldest : from;
+    from.ns = from.ns < 0 ? 0 : from.ns;
+    bool fine = from.ns >= parts.ns;
+    int64_t hour = store_tally_number(STORE_TALLY_HOURS, from);
+    int64_t part = store_tally_number(STORE_TALLY_PARTS, from);
+    int64_t parts_per_hour = 3600 / LIMIT_TALLY_PART_S;
+    fine = fine && part % parts_per_hour != 0;
+    s->first_hour = (uint32_t)(fine ? hour + 1 : hour);
+    s->walk = (struct store_tally_walk){.hours = !fine,
+                                        .tags = s->usage.by == VIEW_USAGE_BY_TAG,
+                                        .next = fine ? (uint32_t)part : s->first_hour,
+                                        .before = fine ? (uint32_t)(s->first_hour * parts_per_hour)
+                                                       : UINT32_MAX};
+    s->usage.from.ns = (fine ? part * LIMIT_TALLY_PART_S : hour * 3600) * NS_PER_S;
+    if (s->usage.from.ns == 0) {
+        s->usage.from.ns = 1; /* 0 is no time */
     }
-    struct json_write w = json_write_to(&c->answer);
-    json_write_object(&w);
-    rest_document__text(&w, "period", s->period);
-    rest_document__array(&w, "summary");
-    for (size_t i = 0; i < s->usage.group_count; i++) {
-        json_write_object(&w);
-        json_write_key(&w, STR("namespace"));
-        json_write_str(&w, s->usage.groups[i].key);
-        rest_document__i64(&w, "rows", s->usage.groups[i].reports);
-        write_sum(&w, &s->usage.groups[i]);
-        json_write_end(&w);
-    }
-    json_write_end(&w);
-    json_write_end(&w);
-    json_write_finish(&w);
 }
 
 /* The period of the query, which ends now; false when it is none. */
@@ -147,10 +419,7 @@ static bool set_period(struct rest_call *c, struct summary *s)
     s->usage.ns = c->ns;
     s->usage.scope = c->caller.scope;
     s->usage.to = os_clock_wall();
-    s->usage.from = wall_add_ms(s->usage.to, -ms);
-    if (s->usage.from.ns <= 0) {
-        s->usage.from.ns = 1; /* 0 is no time */
-    }
+    plan(s, wall_add_ms(s->usage.to, -ms), s->usage.to);
     return true;
 }
 
@@ -158,6 +427,9 @@ static void handle_summary(struct rest_call *c)
 {
     struct summary *s = REST_NEW(c, struct summary);
     const struct summary_in *in = c->query;
+    if (!rest_call__has_memory(c)) {
+        return;
+    }
     if (!set_period(c, s)) {
         rest_call__fail(c, ERR_USAGE_SUMMARY, "invalid period: \"" STR_FMT "\"",
                         STR_ARG(s->period));
@@ -168,20 +440,23 @@ static void handle_summary(struct rest_call *c)
                         STR_ARG(in->group_by));
         return;
     }
-    c->data = s;
-    rest_call__on_view(c, run_summary, rest_call__reply_asked);
+    s->write = write_summary;
+    begin(c, s);
 }
 
 static void handle_billing(struct rest_call *c)
 {
     struct summary *s = REST_NEW(c, struct summary);
+    if (!rest_call__has_memory(c)) {
+        return;
+    }
+    s->usage.by = VIEW_USAGE_BY_NAMESPACE;
     if (!set_period(c, s)) {
         rest_call__fail(c, ERR_VALIDATION, "invalid period");
         return;
     }
-    s->usage.by = VIEW_USAGE_BY_NAMESPACE;
-    c->data = s;
-    rest_call__on_view(c, run_billing, rest_call__reply_asked);
+    s->write = write_billing;
+    begin(c, s);
 }
 
 /* clang-format off */

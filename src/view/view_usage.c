@@ -9,7 +9,8 @@
     "SELECT " key " AS k, total(u.input), total(u.output), total(u.cache_creation),"               \
     " total(u.cache_read), total(u.cost) AS c, count(*) FROM usage u INDEXED BY usage_at"          \
     " CROSS JOIN jobs j ON j.id = u.job CROSS JOIN queues q ON q.num = j.queue" join               \
-    " WHERE u.at >= ?1 AND u.at <= ?2 AND q.name >= ?3 AND (?4 = '' OR q.name < ?4)"               \
+    " WHERE u.at >= ?1 AND u.at <= ?2 AND u.row_num < ?8 AND q.name >= ?3 AND (?4 = '' OR q.name " \
+    "< ?4)"                                                                                        \
     " AND (?7 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?7))"
 
 /* What stands before the mark in the internal name of a queue. */
@@ -69,6 +70,7 @@ static enum err_code read_groups(struct view_reader *r, struct view_usage *u, en
     view_db__bind_text(st, 3, names.low);
     view_db__bind_text(st, 4, names.high);
     view_db__bind_text(st, 7, u->scope);
+    (void)sqlite3_bind_int64(st, 8, u->rows_before);
     if (by != VIEW_USAGE_ALL) {
         (void)sqlite3_bind_int64(st, 5, VIEW_USAGE_GROUPS_MAX);
     }

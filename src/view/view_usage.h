@@ -1,8 +1,9 @@
 /*
- * View_usage: sums of the usage reports of workers (http-api.md 17.1, 17.2).
+ * View_usage: sums of the usage reports of workers from before the state machine counted them
+ * (http-api.md 17.1, 17.2; fsm/state/tallies.c).
  *
- * A report belongs to its job. It is removed with the job, and counts for the queue that the job is
- * in now.
+ * Such a report belongs to its job. It counts for the queue that the job is in now, and when the
+ * job is removed the state machine counts it.
  */
 #pragma once
 
@@ -32,6 +33,7 @@ struct view_usage {
     struct str scope;     /* queues that the caller may see (core/queue_scope.h); empty: all */
     struct str ns;        /* namespace of the caller; empty: default, which sees all */
     struct wall from, to; /* both inclusive */
+    int64_t rows_before;  /* only reports whose row has a smaller number */
     enum view_usage_by by;
     struct str tag;
     /* result */

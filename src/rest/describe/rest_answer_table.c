@@ -575,7 +575,7 @@ static const struct rest_answer_member usage_group[] = {
 
 static const struct rest_answer_member usage[] = {
     {"period",  "string",       "Requested period."},
-    {"from",    "time",         "Start of the period."},
+    {"from",    "time",         "Start of the period, rounded down to five minutes or to the hour."},
     {"to",      "time",         "End of the period."},
     {"totals",  "UsageSum",     "Totals of the period."},
     {"groups?", "[UsageGroup]", "Totals by group."},

@@ -1,10 +1,16 @@
 """Usage and billing summaries (contract 17.1, 17.2)."""
+import datetime
 import unittest
+import urllib.parse
 
-from harness import ApiTest, unique
+from harness import ApiTest, Server, unique, wait_until
 
 SUMS = ("input_tokens", "output_tokens", "cache_creation_tokens", "cache_read_tokens", "cost_usd",
         "count")
+
+
+def parse_time(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 class Summary(ApiTest):
@@ -83,11 +89,75 @@ class Summary(ApiTest):
         found = everybody.must(everybody.get("/api/v1/usage/summary?group_by=queue"))
         self.assertIn(f"{self.ns}::{self.queue}", [g["key"] for g in found["groups"]])
 
-    def test_usage_goes_with_its_job(self):
-        """A report is a part of its job and is removed with it."""
-        job = self.report(input_tokens=7)
-        self.api.must(self.api.delete(f"/api/v1/jobs/{job}"))
-        self.assertEqual(self.summary()["totals"]["count"], 0)
+    def test_usage_stays_where_it_was_reported(self):
+        """Deleting, moving or clearing jobs changes nothing that was reported."""
+        a, b = self.queue, self.queue + ".b"
+        gone = self.report(a, tags={"team": "red"}, model="m", cost_usd=0.5)
+        moved = self.active(a)
+        self.api.heartbeat({moved: {"usage": {"input_tokens": 4}}})
+        self.api.must(self.api.post(f"/api/v1/fail/{moved}", {"error": "boom"}))
+        self.api.must(self.api.post(f"/api/v1/jobs/{moved}/move", {"queue": b}))
+        self.report(b, input_tokens=1)
+        before = [self.summary(f"?group_by={group}") for group in ("queue", "model", "tag:team")]
+        self.assertEqual([(g["key"], g["count"]) for g in before[0]["groups"]], [(a, 2), (b, 1)])
+        self.api.must(self.api.delete(f"/api/v1/jobs/{gone}"))
+        self.api.must(self.api.post(f"/api/v1/queues/{b}/clear"))
+        self.api.must(self.api.delete(f"/api/v1/queues/{a}"))
+        after = [self.summary(f"?group_by={group}") for group in ("queue", "model", "tag:team")]
+        for x, y in zip(before, after):
+            self.assertEqual((x["totals"], x["groups"]), (y["totals"], y["groups"]))
+
+    def test_the_period_begins_at_the_beginning_of_a_cell(self):
+        """Five minutes for the last day, hours before; 92 days are kept."""
+        for period, seconds, step in (("1m", 60, 300), ("90m", 5400, 300), ("24h", 86400, 300),
+                                      ("7d", 7 * 86400, 3600), ("1000d", 92 * 86400, 3600)):
+            found = self.summary(f"?period={period}")
+            since, until = parse_time(found["from"]), parse_time(found["to"])
+            self.assertEqual(since % step, 0, period)
+            self.assertTrue(seconds <= until - since < seconds + step, period)
+
+    def test_keys_with_anything_in_them(self):
+        """Models and tags are any text."""
+        odd = 'a\u0000"\\\u00e9 ::'
+        self.report(tags={odd: odd, "n": 7, "long": "x" * 1024}, model=odd, provider=odd, cost_usd=1)
+        for group in ("model", "provider"):
+            self.assertEqual(self.summary(f"?group_by={group}")["groups"][0]["key"], odd)
+        for tag, value in ((odd, odd), ("n", "7"), ("long", "x" * 1024), ("none", "")):
+            found = self.summary("?group_by=" + urllib.parse.quote(f"tag:{tag}"))
+            self.assertEqual([g["key"] for g in found["groups"]], [value])
+
+
+class Kept(unittest.TestCase):
+    def seen(self, api):
+        groups = ("none", "queue", "model", "provider", "tag:team")
+        found = [api.must(api.get(f"/api/v1/usage/summary?group_by={g}")) for g in groups]
+        billing = api.must(api.get("/api/v1/billing/summary"))
+        return [(f["totals"], f.get("groups")) for f in found] + [billing["summary"]]
+
+    def test_usage_outlives_jobs_and_processes(self):
+        """Retention removes the jobs; restarts, and a view that is made anew, change nothing."""
+        with Server("--rate-limit-enabled=false", "--retention", "1s", "--retention-interval",
+                    "1s") as server:
+            api = server.client()
+            jobs = []
+            for ns, queue, usage in (("", "a", {"model": "m", "cost_usd": 0.5}),
+                                     ("space", "b", {"provider": "p", "input_tokens": 3})):
+                own = api.with_headers(X_Corvo_Namespace=ns) if ns else api
+                job = own.enqueue(queue, tags={"team": "red"})
+                own.fetch(queue)
+                own.ack(job, usage=usage)
+                jobs.append(job)
+            before = self.seen(api)
+            self.assertEqual(before[0][0]["count"], 2)
+            self.assertEqual([b["namespace"] for b in before[-1]], ["default", "space"])
+            for job in jobs:
+                wait_until(lambda j=job: api.get(f"/api/v1/jobs/{j}").status == 404, "the purge")
+            self.assertEqual(self.seen(api), before)
+            api.must(api.post("/api/v1/admin/rebuild-sqlite"))
+            self.assertEqual(self.seen(api), before)
+            server.kill()
+            server.start()
+            self.assertEqual(self.seen(api), before)
 
 
 class Billing(ApiTest):

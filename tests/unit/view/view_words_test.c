@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "lib/expect.h"
 #include "lib/test.h"
+#include "store/store_tally.h"
 #include "view/view_db_int.h"
 #include "view/view_usage.h"
 #include "view_kit.h"
@@ -241,6 +242,7 @@ static struct view_usage sum(struct view_kit *k, const char *ns, enum view_usage
     struct view_usage u = {.ns = str_from_z(ns),
                            .from = {.ns = 1},
                            .to = {.ns = INT64_MAX},
+                           .rows_before = INT64_MAX,
                            .by = by,
                            .tag = STR("team")};
     view_kit_ask(k, false, run_sum, &u);
@@ -281,6 +283,10 @@ static void sums_usage_by_what_is_asked(void **state)
     u = sum(k, "three", VIEW_USAGE_BY_PROVIDER);
     assert_int_equal(u.total.reports, 0);
     assert_int_equal(u.group_count, 0);
+    u = (struct view_usage){.from = {.ns = 1}, .to = {.ns = INT64_MAX}};
+    u.rows_before = (int64_t)store_tally_start_get(engine_store(k->engine->engine)).row;
+    view_kit_ask(k, false, run_sum, &u);
+    assert_int_equal(u.total.reports, 0); /* the machine has counted all of them */
 }
 
 static void sums_that_do_not_fit_are_held_at_the_end(void **state)

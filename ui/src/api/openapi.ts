@@ -8226,7 +8226,7 @@ export interface components {
         Usage: {
             /**
              * Format: date-time
-             * @description Start of the period.
+             * @description Start of the period, rounded down to five minutes or to the hour.
              */
             from: string;
             /** @description Totals by group. */
