@@ -370,6 +370,7 @@ void compare_all(struct compare *c)
     compare_records_policies(c);
     compare_records_locks(c);
     compare_records_replies(c);
+    compare_records_tallies(c);
     compare_bulk_records(c);
     compare_due(c);
 }

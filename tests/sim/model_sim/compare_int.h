@@ -47,6 +47,7 @@ void compare_records_webhooks(struct compare *c);
 void compare_records_policies(struct compare *c);
 void compare_records_locks(struct compare *c);
 void compare_records_replies(struct compare *c);
+void compare_records_tallies(struct compare *c);
 
 /* compare_bulk.c */
 void compare_bulk_records(struct compare *c);

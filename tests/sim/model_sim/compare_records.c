@@ -278,6 +278,32 @@ void compare_records_policies(struct compare *c)
     compare_number(c, "approval policies", c->model->policies.count, walk.count);
 }
 
+static void compare_tally(void *data, struct str rest, struct str value)
+{
+    struct records_walk *walk = data;
+    enum store_tally_series series;
+    uint32_t hour;
+    struct store_tally_name name;
+    struct store_tally got;
+    if (!store_tally_decode_key(rest, &series, &hour, &name) || series != STORE_TALLY_HOURS) {
+        return; /* by five minutes, or by tag: tallies_test.c */
+    }
+    const struct model_tally *want = model_find_tally(walk->c->model, hour, &name);
+    walk->count++;
+    if (want == NULL || !store_tally_decode(value, &got) ||
+        memcmp(&got, &want->sums, sizeof got) != 0) {
+        compare_miss(walk->c, "the usage of queue " STR_FMT " in hour %" PRIu32 " differs",
+                     STR_ARG(name.queue), hour);
+    }
+}
+
+void compare_records_tallies(struct compare *c)
+{
+    struct records_walk walk = {.c = c};
+    store_each(machine_store(c->machine), STORE_KIND_TALLY, compare_tally, &walk);
+    compare_number(c, "sums of usage", c->model->tallies.count, walk.count);
+}
+
 static void compare_lock(void *data, struct str rest, struct str value)
 {
     struct records_walk *walk = data;

@@ -58,7 +58,8 @@ void model_free(struct model *m)
     struct model_list *lists[] = {
         &m->jobs,     &m->queues,  &m->locks,           &m->batches,        &m->schedules,
         &m->workers,  &m->replies, &m->bulks,           &m->events,         &m->webhooks,
-        &m->policies, &m->owed,    &m->touched_batches, &m->purged_batches, &m->removed};
+        &m->policies, &m->owed,    &m->touched_batches, &m->purged_batches, &m->removed,
+        &m->tallies};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }

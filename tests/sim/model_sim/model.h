@@ -23,6 +23,7 @@
 #include "store/store_event.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
+#include "store/store_tally.h"
 
 /* What hangs on a job, oldest first. */
 struct model_error {
@@ -33,6 +34,13 @@ struct model_error {
 struct model_usage {
     struct store_usage row;
     struct model_usage *next;
+};
+
+/* What was reported in an hour, by queue, model and provider. */
+struct model_tally {
+    uint32_t hour;
+    struct store_tally_name name;
+    struct store_tally sums;
 };
 
 struct model_iteration {
@@ -153,6 +161,9 @@ struct model {
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
     struct model_list owed; /* struct id: jobs whose end not all who waited have heard of, by id */
+    struct model_list tallies;       /* struct model_tally */
+    bool counting;                   /* reports are counted */
+    uint64_t first_counted;          /* row of the first that was */
     const struct model_reach *reach; /* NULL: all that is asked for fits */
 
     struct wall now; /* of the entry; never runs backwards */
@@ -196,6 +207,8 @@ struct model_batch *model_find_batch(const struct model *m, struct id id);
 struct model_schedule *model_find_schedule(const struct model *m, struct id id);
 struct model_webhook *model_find_webhook(const struct model *m, struct str id);
 struct model_policy *model_find_policy(const struct model *m, struct id id);
+struct model_tally *model_find_tally(const struct model *m, uint32_t hour,
+                                     const struct store_tally_name *name);
 
 static inline struct model_job *model_job_at(const struct model *m, size_t i)
 {

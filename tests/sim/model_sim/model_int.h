@@ -32,6 +32,11 @@ struct model_list model_job_stored(struct model *m, enum model_stored stored);
 bool model_job_exists(const struct model *m, const struct model_job *j);
 void model_job_add_error(struct model *m, struct model_job *j, struct str error,
                          struct str backtrace);
+/* model_tally.c: before the report gets its row; before the job goes */
+void model_tally_report(struct model *m, const struct model_job *j,
+                        const struct store_tokens *tokens);
+void model_tally_settle(struct model *m, const struct model_job *j);
+
 void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase phase,
                          const struct store_tokens *tokens);
 void model_job_add_iteration(struct model *m, struct model_job *j, struct store_iteration row);

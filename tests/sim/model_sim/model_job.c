@@ -108,6 +108,7 @@ void model_job_clear_worker(struct model_job *j)
 void model_job_remove(struct model *m, struct model_job *j)
 {
     model_lock_release(m, j);
+    model_tally_settle(m, j);
     model_list_remove(&m->jobs, j);
     model_list_add(&m->removed, j);
 }
@@ -181,6 +182,7 @@ void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase 
         tokens->provider.len == 0) {
         return;
     }
+    model_tally_report(m, j, tokens);
     struct model_usage *u = model_alloc(m, sizeof *u);
     u->row = (struct store_usage){
         .row = m->next_row++,
