@@ -85,6 +85,14 @@ static struct str namespace_of(struct str queue)
     return ns.len == 0 ? STR("default") : ns;
 }
 
+/* What there was no room for has a namespace instead of a queue. */
+static struct str known_queue(struct str queue)
+{
+    struct str mark = QUEUE_NAME_MARK;
+    bool none = queue.len >= mark.len && str_eq(str_from_offset(queue, queue.len - mark.len), mark);
+    return none ? STR_EMPTY : queue;
+}
+
 struct reading {
     struct rest_call *call;
     struct summary *summary;
@@ -108,7 +116,7 @@ static void add_cell(void *data, bool is_tag, const struct store_tally_name *nam
     store_tally_add(&s->total, sums);
     switch (s->usage.by) {
     case VIEW_USAGE_BY_QUEUE:
-        add_to_group(r->call, s, name->queue, sums);
+        add_to_group(r->call, s, known_queue(name->queue), sums);
         break;
     case VIEW_USAGE_BY_MODEL:
         add_to_group(r->call, s, name->first, sums);

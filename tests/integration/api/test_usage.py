@@ -127,6 +127,28 @@ class Summary(ApiTest):
             self.assertEqual([g["key"] for g in found["groups"]], [value])
 
 
+    def test_more_names_than_are_kept_apart(self):
+        """Beyond the limit of an hour, reports count under an empty name; another namespace has room."""
+        count = 2500  # an hour that ends meanwhile leaves more than fit into one of the two
+        self.api.must(self.api.post("/api/v1/enqueue/batch", {"jobs": [{"queue": self.queue}] * count}), 201)
+        for begin in range(0, count, 500):
+            jobs = self.api.fetch_batch(self.queue, count=500)
+            acks = [{"job_id": j["job_id"], "usage": {"model": f"model-{begin + n}", "input_tokens": 1}}
+                    for n, j in enumerate(jobs)]
+            self.assertEqual(self.api.must(self.api.post("/api/v1/ack/batch", {"acks": acks}))["acked"], 500)
+        models = {g["key"]: g["count"] for g in self.summary("?group_by=model")["groups"]}
+        self.assertEqual(sum(models.values()), count)
+        self.assertGreater(models[""], 1)
+        self.assertGreater(len(models), 900)
+        everybody = type(self).server.client()
+        for api in (self.api, everybody):
+            queues = api.must(api.get("/api/v1/usage/summary?group_by=queue"))["groups"]
+            self.assertIn(models[""], [g["count"] for g in queues if g["key"] == ""])
+        self.api = everybody.with_headers(X_Corvo_Namespace=self.ns + "x")
+        self.report(model="own", input_tokens=1)
+        self.assertEqual([g["key"] for g in self.summary("?group_by=model")["groups"]], ["own"])
+
+
 class Kept(unittest.TestCase):
     def seen(self, api):
         groups = ("none", "queue", "model", "provider", "tag:team")
