@@ -208,6 +208,30 @@ class TestThreeNodes(unittest.TestCase):
             for node in leader.status()["nodes"]:
                 self.assertEqual((node["voter"], node["status"]), (True, "healthy"), node)
 
+    def report_and_delete(self, node, queue, **usage):
+        job = node.api.enqueue(queue)
+        node.api.fetch(queue)
+        node.api.ack(job, usage=usage)
+        node.api.must(node.api.delete(f"/api/v1/jobs/{job}"))
+        return node.api.must(node.api.get("/api/v1/usage/summary"))["totals"]["count"]
+
+    def test_usage_is_the_same_everywhere(self):
+        """Also of jobs that are gone, and under a new leader."""
+        with Cluster() as cluster:
+            queue = unique("q")
+            old = cluster.leader()
+            wait_until(lambda: self.report_and_delete(old, "first", model="m") > 0,
+                       "the leader knows what the others read")
+            self.report_and_delete(old, queue, cost_usd=0.25)
+            old.kill()
+            self.report_and_delete(cluster.leader(), queue, cost_usd=0.5)
+            old.start()
+            cluster.wait_same()
+            for node in cluster.nodes:
+                found = node.api.must(node.api.get("/api/v1/usage/summary?group_by=queue"))
+                self.assertEqual([(g["key"], g["cost_usd"]) for g in found["groups"]][:1],
+                                 [(queue, 0.75)])
+
     def test_kill_of_the_leader_loses_nothing(self):
         with Cluster() as cluster:
             queue = unique("q")
