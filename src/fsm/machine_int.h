@@ -209,8 +209,8 @@ struct machine {
     uint64_t history_bytes[STORE_HISTORY_STEPS];
     uint32_t history_from[STORE_HISTORY_STEPS]; /* lower bounds of the closed cells */
     struct tallies tallies;
-    uint64_t pending_count;                     /* jobs, of all queues */
-    struct id newest_id;                        /* upper bound of restored ids: see ids__new */
+    uint64_t pending_count;      /* jobs, of all queues */
+    struct id newest_id;         /* upper bound of restored ids: see ids__new */
     struct wall oldest_event_at; /* lower bound of the time of the oldest event block; 0: none */
 
     /* of the current entry: */

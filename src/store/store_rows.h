@@ -144,8 +144,8 @@ enum {
     STORE_ROW_TRY = 't'
 };
 
-/* Restore a row at its position under a job, unless a row is there. It gets a new number. For usage:
- * returns whether the row was restored. */
+/* Restore a row at its position under a job, unless a row is there. It gets a new number. For
+ * usage: returns whether the row was restored. */
 void store_rows_restore_error(struct store *s, struct id job, uint32_t place,
                               struct store_error *e);
 void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place,
