@@ -15,11 +15,11 @@
 enum {
     BALLOT_VERSION = 1,
     COPY_COUNT = 2,
-    COPY_BYTES = 4096, /* apart, so that one write can never tear both */
+    COPY_BYTES = 4096, /* far enough apart that one write cannot tear both */
     FILE_BYTES = COPY_COUNT * COPY_BYTES,
 };
 
-/* Numbers are little-endian on disk, whatever the machine. */
+/* Little-endian on disk. */
 struct copy {
     char magic[8];
     uint32_t format;

@@ -27,7 +27,7 @@ bool manifest_id_is_valid(struct str id)
     return true;
 }
 
-/* A relative path that stays below where it starts. A manifest may come from another node. */
+/* A relative path without "..": a manifest may come from another node. */
 static bool name_is_valid(struct str name)
 {
     if (name.len == 0 || name.len > MANIFEST_NAME_BYTES_MAX || str_has_control(name)) {
@@ -94,7 +94,7 @@ static bool decode_files(struct unpack *u, size_t count, struct manifest_file *f
     return true;
 }
 
-/* The bytes without their checksum, when that is right. */
+/* Strip the checksum; false if it is wrong. */
 static bool check_crc(struct str bytes, struct str *out)
 {
     if (bytes.len < CRC_BYTES || bytes.len > MANIFEST_BYTES_MAX) {
@@ -133,7 +133,7 @@ enum err_code manifest_decode(struct str bytes, struct arena *arena, struct mani
         !manifest_id_is_valid(m.checkpoint)) {
         return damaged(err, "impossible values");
     }
-    /* Each file takes some bytes, so a count cannot make us allocate more than was read. */
+    /* Each file takes some bytes, so the count cannot make us allocate more than was read. */
     if (count > MANIFEST_FILES_MAX || count > unpack_left(&u) / FILE_BYTES_MIN) {
         return damaged(err, "more files than fit");
     }

@@ -1,12 +1,12 @@
 /*
- * Manifest: what a Raft snapshot consists of. It names data, it never contains any.
+ * Manifest: describes a Raft snapshot. It lists files but contains no data of them.
  *
  * The state itself is a checkpoint: a folder of files that the state machine wrote. The manifest
- * says which folder, which files with which sizes and checksums, and where in the log it stands.
- * It is at once a file beside the checkpoint and the bytes that Raft sends to a member that is too
- * far behind. The bytes are described in docs/formats/manifest.md.
+ * names the folder, lists the files with their sizes and checksums, and has the log index of the
+ * snapshot. The same bytes are a file beside the checkpoint and what Raft sends to a member that is
+ * too far behind. The bytes are described in docs/formats/manifest.md.
  *
- * Pure: it encodes into memory and reads memory, which may be anything.
+ * Pure: encodes into memory, and decodes untrusted bytes.
  */
 #pragma once
 
@@ -28,26 +28,26 @@ enum {
 };
 
 struct manifest_file {
-    struct str name; /* below the checkpoint's folder, with "/" between the parts */
+    struct str name; /* path inside the checkpoint's folder, with "/" as separator */
     uint64_t size;
-    uint32_t crc; /* crc32c of its bytes */
+    uint32_t crc; /* crc32c of the file */
 };
 
 struct manifest {
-    uint64_t index;                   /* the checkpoint has at least the entries up to here */
-    uint64_t term;                    /* of the entry at index */
-    struct str checkpoint;            /* its id, which is the name of its folder */
-    struct str members;               /* who was in the group at index (members.h) */
-    uint64_t members_index;           /* where in the log that was decided */
+    uint64_t index;         /* the checkpoint covers at least the entries up to this index */
+    uint64_t term;          /* of the entry at index */
+    struct str checkpoint;  /* its id, which is the name of its folder */
+    struct str members;     /* members of the group at index (members.h) */
+    uint64_t members_index; /* index of the entry that set these members */
     const struct manifest_file *file; /* sorted by name */
     size_t file_count;
 };
 
-/* Add the encoded manifest to out, which has MANIFEST_BYTES_MAX. Everything in it must be what
- * manifest_decode accepts. */
+/* Append the encoded manifest to out, which has a limit of MANIFEST_BYTES_MAX. The manifest must
+ * be one that manifest_decode accepts. */
 void manifest_encode(const struct manifest *m, struct buf *out);
 
-/* Names are views into the bytes, the list of files is in the arena. ERR_CORRUPT for anything that
+/* Names are views of the bytes; the list of files is in the arena. ERR_CORRUPT for anything that
  * manifest_encode could not have written. */
 ATTR_NODISCARD enum err_code manifest_decode(struct str bytes, struct arena *arena,
                                              struct manifest *out, struct err *err);

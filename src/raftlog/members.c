@@ -26,7 +26,7 @@ void members_encode(const struct raft_configuration *members, struct buf *out)
     }
 }
 
-/* The address in front, and its NUL; NULL when there is none. */
+/* The address at the front, including its NUL; NULL if there is none. */
 static const char *take_address(struct unpack *u)
 {
     const char *at = (const char *)u->at;
@@ -46,7 +46,7 @@ static bool add_member(struct unpack *u, struct raft_configuration *out)
     uint64_t id = unpack_u64(u);
     const char *address = take_address(u);
     uint8_t role = unpack_u8(u);
-    /* raft_configuration_add refuses unknown roles and what is there twice. */
+    /* raft_configuration_add refuses unknown roles and duplicates. */
     return !u->bad && id != 0 && raft_configuration_add(out, id, address, role) == 0;
 }
 

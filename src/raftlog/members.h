@@ -1,11 +1,11 @@
 /*
- * Members: who belongs to the group, as bytes.
+ * Members: encodes and decodes the members of the Raft group.
  *
  * The bytes are libraft's own encoding, because membership entries in the log are written by it. It
- * has no public decoder, and the one inside trusts its input; this one does not. Its encoder leaves
- * the bytes that fill up to 8 as they were in memory; this one writes zeros.
+ * has no public decoder, and its internal one trusts its input; this one does not. The encoder of
+ * libraft leaves the padding uninitialized; this one writes zeros.
  *
- *   u8 1 · u64 count · count times: u64 id, address with a NUL behind it, u8 role · zeros to 8
+ *   u8 1 · u64 count · count times: u64 id, address with NUL, u8 role · zeros to a multiple of 8
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 
 enum { MEMBERS_MAX = 255, MEMBERS_ADDRESS_BYTES_MAX = 512, MEMBERS_BYTES_MAX = 256 * 1024 };
 
-/* Add the members, of which there is at least one, to out. */
+/* Append the members, at least one, to out. */
 void members_encode(const struct raft_configuration *members, struct buf *out);
 
 /* On success the caller closes *out with raft_configuration_close. ERR_CORRUPT otherwise. */

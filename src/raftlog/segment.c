@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 
-/* Numbers are little-endian on disk, whatever the machine. */
+/* Little-endian on disk. */
 struct header {
     uint64_t magic;
     uint32_t version;
@@ -14,12 +14,12 @@ struct header {
     uint64_t generation;
     uint64_t first_index;
     uint64_t key;
-    uint64_t file_bytes;  /* 0: not said, as in older segments */
+    uint64_t file_bytes;  /* 0: unknown, as in older segments */
     uint64_t reserved[2]; /* zero */
 };
 
 struct record_header {
-    uint32_t crc; /* over the rest of the header and the payload, from the segment's seed */
+    uint32_t crc; /* of the rest of the header and the payload, starting from the segment's seed */
     uint32_t length;
     uint64_t index;
     uint64_t term;
@@ -44,8 +44,8 @@ static_assert(SEGMENT_HEADER_BYTES % SEGMENT_ALIGN == 0, "records are aligned");
 static const char magic_text[8] = {'C', 'O', 'R', 'V', 'O', 'L', 'O', 'G'};
 
 enum {
-    CRC_BYTES = sizeof(uint32_t), /* the checksum itself is in front of what it covers */
-    FIND_TIMES = 4,               /* images that one search may read */
+    CRC_BYTES = sizeof(uint32_t), /* the checksum precedes the bytes that it covers */
+    FIND_TIMES = 4, /* one search reads at most this many times the size of the image */
 };
 
 static uint64_t magic(void)
@@ -77,7 +77,7 @@ void segment_batch_clear(struct segment_batch *b)
 static void batch_push(struct segment_batch *b, const void *bytes, size_t n)
 {
     CHECK(b->iov_count < SEGMENT_BATCH_IOV);
-    /* writev does not write to what it is given, but its type cannot say so. */
+    /* writev does not modify the bytes, but struct iovec has no const. */
     void *base = (void *)(uintptr_t)bytes;
     b->iov[b->iov_count++] = (struct iovec){.iov_base = base, .iov_len = n};
     b->bytes += n;
@@ -213,7 +213,7 @@ static bool fields_are_sane(const struct record_header *h, size_t at, size_t roo
     return type_is_entry(h->type) || (type_is_mark(h->type) && length == 0 && h->term == 0);
 }
 
-/* The record at an offset, or why there is none. */
+/* Read the record at an offset; the result says why there is none. */
 static enum segment_stop read_record(const struct segment_scan *s, size_t at,
                                      struct segment_record *out)
 {
@@ -267,7 +267,7 @@ bool segment_find(struct segment_scan *s, size_t *offset, struct segment_record 
             return true;
         }
         if (stop == SEGMENT_BAD_CHECKSUM) {
-            uint32_t length; /* of the payload that was read in vain */
+            uint32_t length; /* payload length of a rejected record */
             memcpy(&length, s->image.ptr + at + offsetof(struct record_header, length),
                    sizeof length);
             uint64_t cost = SEGMENT_RECORD_BYTES + (uint64_t)le32toh(length);

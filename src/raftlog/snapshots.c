@@ -33,7 +33,7 @@ struct os_file_path snapshots_path(const char *dir, struct str id)
     return os_file_join(dir, name);
 }
 
-/* The id in front of a suffix in the name of a file; empty when it is none. */
+/* The id in a file name, before the suffix; empty if the name has no valid one. */
 static struct str id_before(const char *name, const char *suffix)
 {
     size_t len = strlen(name);
@@ -152,7 +152,7 @@ enum err_code snapshots_store(const char *dir, struct str manifest, struct err *
         struct os_file_path path = os_file_join(dir, name);
         code = os_file_replace(path.z, manifest, err);
         if (code != ERR_OK) {
-            os_file_discard(path.z); /* it may have its name already */
+            os_file_discard(path.z); /* the file may have its final name already */
         }
     }
     arena_free(arena);
@@ -177,10 +177,10 @@ void snapshots_prune(const char *dir, bool at_start)
     struct os_file_names names = {0};
     struct err err;
     if (os_file_list(dir, &names, &err) != ERR_OK) {
-        return; /* the folder is listed again at the next snapshot */
+        return; /* failing is harmless: the next snapshot lists the folder again */
     }
     struct newest newest = find_newest(&names);
-    /* Manifests first: one must never be without its checkpoint. */
+    /* Remove manifests first: a manifest must never exist without its checkpoint. */
     for (int manifests = 1; manifests >= 0; manifests--) {
         for (size_t i = 0; i < names.count; i++) {
             const char *name = names.name[i];
@@ -196,8 +196,8 @@ void snapshots_prune(const char *dir, bool at_start)
     os_file_names_clear(&names);
 }
 
-/* The earlier file of the same name, when it is the same file: checkpoints share files that do not
- * change by hard links. */
+/* Find the file in an earlier manifest. It counts only if it is the same inode: checkpoints
+ * share unchanged files by hard links. */
 static const struct manifest_file *find_same(const char *dir, const struct manifest *earlier,
                                              struct str name, const struct os_file_info *info)
 {
@@ -323,7 +323,7 @@ static void mark(const char *dir, struct str id)
     }
 }
 
-/* Is it the newest still? If not, its files may just be on their way out. */
+/* Is it still the newest? If not, its files may just be being removed. */
 static bool is_newest(const char *dir, struct str id)
 {
     struct os_file_names names = {0};

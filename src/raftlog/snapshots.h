@@ -35,55 +35,56 @@ struct snapshots_id snapshots_new_id(uint64_t index);
 /* The folder of a checkpoint. */
 struct os_file_path snapshots_path(const char *dir, struct str id);
 
-/* The newest manifest's bytes; none when there is no manifest. ERR_CORRUPT when it is damaged:
- * an older one would not help, since the log was cut for the newest. */
+/* The bytes of the newest manifest; empty if there is no manifest. ERR_CORRUPT if it is damaged:
+ * an older one would not help, because the log was truncated for the newest. */
 ATTR_NODISCARD enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err);
 
-/* The same of one that is kept: 0 is the newest, SNAPSHOTS_KEPT - 1 the oldest. */
+/* The same for one of the kept manifests: 0 is the newest, SNAPSHOTS_KEPT - 1 the oldest. */
 ATTR_NODISCARD enum err_code snapshots_load_nth(const char *dir, size_t nth, struct buf *out,
                                                 struct err *err);
 
-/* The id of the same, from the name of its manifest's file; empty when there is none. A damaged
- * manifest does not hide it. */
+/* The id of the nth manifest, from the name of its file; empty if there is none. Works for a
+ * damaged manifest, too. */
 ATTR_NODISCARD enum err_code snapshots_id_nth(const char *dir, size_t nth, struct snapshots_id *out,
                                               struct err *err);
 
-/* The index that an id begins with; 0 when it begins with none. */
+/* The index in an id; 0 if the id does not begin with one. */
 uint64_t snapshots_id_index(const struct snapshots_id *id);
 
-/* Bytes of the files that a manifest lists. */
+/* Total size of the files that a manifest lists. */
 uint64_t snapshots_bytes(const struct manifest *m);
 
-/* Store a manifest, durable on return. After a failure there is none, but until the folder is
+/* Store a manifest; durable on return. After a failure it is removed, but until the folder is
  * flushed a crash may bring it back. */
 ATTR_NODISCARD enum err_code snapshots_store(const char *dir, struct str manifest, struct err *err);
 
-/* Remove the manifests before the newest two, and checkpoints that have none: at start all of
- * them, later only those older than the newest manifest, as a newer one may be under way. */
+/* Remove all but the newest two manifests, and checkpoints without a manifest. At start, remove
+ * all such checkpoints; later only those older than the newest manifest, because a newer one may
+ * be in progress. */
 void snapshots_prune(const char *dir, bool at_start);
 
-/* List a finished checkpoint in m->file, allocated from the arena. Files that are the same as in
- * the checkpoint of an earlier manifest, which may be NULL, are not read again. */
+/* List the files of a finished checkpoint in m->file, allocated from the arena. Files that are
+ * unchanged since the checkpoint of an earlier manifest, which may be NULL, are not read again. */
 ATTR_NODISCARD enum err_code snapshots_describe(const char *dir, const struct manifest *earlier,
                                                 struct arena *arena, struct manifest *m,
                                                 struct err *err);
 
-/* ERR_CORRUPT when a file of the checkpoint is missing or is not as it was written. */
+/* ERR_CORRUPT if a file of the checkpoint is missing or damaged. */
 ATTR_NODISCARD enum err_code snapshots_verify(const char *dir, const struct manifest *m,
                                               struct err *err);
 
-/* How far the newest snapshot was looked at; zeros at first. */
+/* Progress of snapshots_check; zeros at first. */
 struct snapshots_cursor {
     struct snapshots_id id;
-    size_t file;     /* the next one */
-    uint64_t rounds; /* how often one was looked at as a whole, and found good */
+    size_t file;     /* next file to verify */
+    uint64_t rounds; /* completed passes without damage */
 };
 
-/* Verify some more files of the newest snapshot, about so many bytes of them; its first again
- * behind its last. ERR_CORRUPT as snapshots_verify, and the snapshot is marked as damaged. ERR_OK
- * when a newer one took its place meanwhile. */
+/* Verify about the given number of bytes of the newest snapshot, and start over behind its last
+ * file. ERR_CORRUPT as snapshots_verify; the snapshot is then marked as damaged. ERR_OK if a
+ * newer snapshot replaced it meanwhile. */
 ATTR_NODISCARD enum err_code snapshots_check(const char *dir, struct snapshots_cursor *c,
                                              uint64_t bytes, struct err *err);
 
-/* Was it marked? */
+/* Is the snapshot marked as damaged? */
 bool snapshots_is_damaged(const char *dir, struct str id);

@@ -10,7 +10,7 @@
 
 static void work(struct wal *w);
 
-/* Give back what is done. Nothing of it is while a part of it is not written. */
+/* Complete operations that are on disk. None completes while a part of it is unwritten. */
 static void give_back(struct wal *w)
 {
     if (w->batch.bytes > 0) {
@@ -32,18 +32,18 @@ static void space_timer_cb(uv_timer_t *timer)
     work(w);
 }
 
-/* Compare what is free with what must be; watch it while it is too little. */
+/* Compare the free space with the minimum, and keep checking while it is too low. */
 static void check_space(struct wal *w)
 {
     uint64_t free_bytes = 0;
     struct err err;
     if (os_file_free_bytes(w->dir.z, &free_bytes, &err) != ERR_OK) {
         log_warn("free space unknown", LOG_Z("error", err.msg));
-        free_bytes = UINT64_MAX; /* no reason to refuse anything */
+        free_bytes = UINT64_MAX; /* unknown free space is no reason to refuse entries */
     }
     w->status.full = w->write_refused || w->make_refused;
     w->status.low_space = w->status.full || free_bytes < w->free_bytes_min;
-    /* Spares are for speed: a disk that is nearly full has better use for them. */
+    /* Spares only save time: give up their space on a nearly full disk. */
     w->spares_max = w->status.low_space ? 0 : WAL_SPARES_MAX;
     if (w->status.low_space && w->started) {
         CHECK(uv_timer_start(&w->space_timer, space_timer_cb, w->space_check_ms, 0) == 0);
@@ -77,7 +77,7 @@ static void upkeep(struct wal *w)
     CHECK(uv_queue_work(w->loop, &w->upkeep.work, upkeep_work_cb, upkeep_after_cb) == 0);
 }
 
-/* Give back what there is no space for. */
+/* Complete the operations that there is no space for. */
 static void abandon(struct wal *w)
 {
     if (w->queue != NULL || w->batch.bytes > 0) {
@@ -118,10 +118,10 @@ static void end(struct wal *w)
     uv_close((uv_handle_t *)&w->space_timer, handle_closed_cb);
 }
 
-/* All that there is to do, each time something has come, is ready or is due. */
+/* Do all work that is due, after each event: a submission, a ready segment, the timer. */
 static void work(struct wal *w)
 {
-    bool stopping = w->stopping; /* it may come with what is given back: then in the next turn */
+    bool stopping = w->stopping; /* a done callback may set it: handled in the next turn */
     if (w->ended) {
         return;
     }
@@ -137,7 +137,7 @@ static void work(struct wal *w)
     }
     if (wal_write__batch(w) && w->durable) {
         wal_write__flush(w);
-        uv_update_time(w->loop); /* that took its time, and timers count from now */
+        uv_update_time(w->loop); /* the work took time; timers use the loop's clock */
     }
     bool refused = w->write_refused || w->make_refused;
     if (w->retry || (refused && !w->status.low_space)) {
@@ -153,7 +153,7 @@ static void work(struct wal *w)
     }
 }
 
-/* All that this turn of the loop submits is in the queue. */
+/* Everything that this turn of the loop submits is in the queue now. */
 static void submitted_cb(uv_idle_t *idle)
 {
     struct wal *w = idle->data;
@@ -270,7 +270,7 @@ void wal_start(struct wal *w, uv_loop_t *loop)
     w->retry = false;
     w->status.flush_count = 0;
     w->status.flush_ns = 0;
-    check_space(w); /* now there is a timer for it */
+    check_space(w); /* only now can it start the timer */
     upkeep(w);
 }
 
@@ -293,7 +293,7 @@ void wal_close(struct wal *w, void (*closed)(void *data), void *data)
     w->closed = closed;
     w->closed_data = data;
     w->stopping = true;
-    w->retry = true; /* once more, for what still waits for space */
+    w->retry = true; /* try again what still waits for space */
     CHECK(uv_idle_start(&w->submitted, submitted_cb) == 0);
 }
 

@@ -1,8 +1,9 @@
 /*
  * The files of the log: their names, and making, reusing and removing them.
  *
- * Nothing here is needed for an entry to be written, so it happens on the pool. A segment is ready
- * when its name and its zeros are on disk; from then on writing to it changes data only.
+ * No write of an entry waits for this work while a ready segment has room, so it runs in libuv's
+ * thread pool. A segment is ready when its name and its zeros are on disk; from then on writing to
+ * it changes data only.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -85,8 +86,8 @@ static enum err_code rename_file(const char *dir, uint64_t generation, const cha
     return os_file_rename(from.z, to.z, err);
 }
 
-/* Make a spare of a segment that is not needed any more, or remove it. A file that stays by mistake
- * is found and dropped again at the next start, so failing is not serious. */
+/* Turn a segment that is no longer needed into a spare, or remove it. A failure is harmless: a
+ * file that stays is found and dropped at the next start. */
 static void retire(struct wal_upkeep *u, struct wal_file *f)
 {
     struct err err;
@@ -101,7 +102,7 @@ static void retire(struct wal_upkeep *u, struct wal_file *f)
     free(f);
 }
 
-/* Remove the spares that there is no space for. */
+/* Remove spares beyond the limit. */
 static void trim_spares(struct wal_upkeep *u)
 {
     while (u->spares.count > u->spares_max) {
@@ -112,7 +113,7 @@ static void trim_spares(struct wal_upkeep *u)
     }
 }
 
-/* A spare becomes the segment as it is: records of its earlier life do not count in this one. */
+/* A spare becomes a segment unchanged: its old records are invalid in the new generation. */
 static enum err_code take_spare(struct wal_upkeep *u, int *out_fd, struct err *err)
 {
     struct wal_file *spare = wal_files__pop(&u->spares);
@@ -126,7 +127,7 @@ static enum err_code take_spare(struct wal_upkeep *u, int *out_fd, struct err *e
     return os_file_open(path.z, O_RDWR, out_fd, err);
 }
 
-/* In pieces: on a slow disk all of it may take minutes, and a stop should not wait so long. */
+/* Write in pieces: on a slow disk the whole may take minutes, and a stop must not wait for that. */
 static enum err_code write_zeros(struct wal_upkeep *u, int fd, struct err *err)
 {
     uint64_t to;

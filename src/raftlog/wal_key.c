@@ -1,7 +1,7 @@
 /*
- * The key of a log: a random number that is in every checksum (segment.h). It has a file of its
- * own, because a segment with a damaged header must still be told from one that has not begun; and
- * it is in the header of every segment, so that losing that file loses nothing.
+ * The key of a log: a random number that is in every checksum (segment.h). It is in a file of its
+ * own, so that a segment with a damaged header can be distinguished from one that has not begun. It
+ * is also in the header of every segment, so that losing the file does no harm.
  */
 #include <assert.h>
 #include <endian.h>
@@ -13,7 +13,7 @@
 #include "os/os_clock.h"
 #include "raftlog/wal_int.h"
 
-/* Numbers are little-endian on disk, whatever the machine. */
+/* Little-endian on disk. */
 struct key_file {
     char magic[8];
     uint64_t key;
@@ -50,7 +50,7 @@ static bool decode(struct str bytes, uint64_t *out_key)
     return memcmp(f.magic, magic, sizeof magic) == 0 && le32toh(f.crc) == file_crc(f);
 }
 
-/* Read a file that is not larger than a segment may be, and find the key in it. */
+/* Read a file of at most the size of a segment, and find the key in it. */
 static bool read_key(const char *path, bool (*find)(struct str bytes, uint64_t *out_key),
                      uint64_t *out_key)
 {

@@ -4,23 +4,21 @@
  * Segments are read from the oldest to the newest, and each must begin with the index behind the
  * last one before it. That finds a damaged or missing segment, because a segment is flushed before
  * the next one begins; so does a valid record behind an invalid one. Only the newest may end in the
- * middle of a record: a crash can tear what was being written. There, a valid record behind the
- * tear that was written when the torn place was already on disk shows that it is not a tear; so
- * does a file that is smaller than when the segment began, because its size was on disk before
- * that.
+ * middle of a record: a crash can tear a write. A valid record behind the tear that was written
+ * after the torn place was on disk proves damage instead of a tear; so does a file that is smaller
+ * than when the segment began, because its size was on disk before that.
  *
  * A segment is sealed when the next one is ready, just before that begins. A sealed one whose next
  * is not in the folder shows that the newest file is missing. When the next one is there and has
- * not begun, the process ended in between: the seal is taken back, and writing goes on in front of
- * it.
+ * not begun, the process ended in between: the seal is removed, and writing continues at its place.
  *
- * What is found is flushed before anybody builds on it: it may have come from the page cache of a
- * process that died before its own flush. What no record knew to be on disk is written again first:
- * when that flush failed, the system has forgotten that it owes the disk these pages, and would
- * call the next flush a success. The rest of the newest segment is overwritten with zeros, so that
- * pieces of a torn write can never follow a later one and count again.
+ * The records found are flushed before they are used: they may come from the page cache, left by a
+ * process that died before its flush. Bytes that no record proves to be on disk are written again
+ * first: after a failed flush, the system considers these pages clean and would report the next
+ * flush as a success. The rest of the newest segment is overwritten with zeros, so that pieces of a
+ * torn write can never follow a later one and count again.
  *
- * Who only inspects the log (wal_inspect) gets the same answer, and none of these writes happens.
+ * wal_inspect gives the same answer, without any of these writes.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,7 +30,7 @@
 #include "log/log.h"
 #include "raftlog/wal_int.h"
 
-/* What a segment file may have: its limit, and one entry that was larger. */
+/* Largest possible segment file: the limit, and one oversized entry. */
 enum { FILE_BYTES_MAX = SEGMENT_PAYLOAD_BYTES_MAX + WAL_SEGMENT_BYTES_MAX / 2 };
 
 struct recovery {
@@ -40,19 +38,19 @@ struct recovery {
     uint64_t covered_index;
     struct wal_content content;
     size_t capacity;
-    struct wal_files idle; /* log files in which nothing has begun */
+    struct wal_files idle; /* log files that have not begun */
     /* the segment being read */
     struct wal_file *file;
     struct buf image;
     struct segment_scan scan;
-    /* how the last one that had begun ended */
-    uint64_t end_flushed; /* its last record knew this much of it to be on disk */
+    /* where the last segment that had begun ended */
+    uint64_t end_flushed; /* offset that its last record proves to be on disk */
     uint64_t end_generation;
     size_t end_at;
     enum segment_stop end_stop;
-    uint64_t end_next;     /* the generation that its seal names; 0 without a seal */
-    bool end_has_more;     /* there are valid records behind the end */
-    bool end_was_promised; /* one of them knew what should be there to be on disk */
+    uint64_t end_next;     /* the generation named by its seal; 0: not sealed */
+    bool end_has_more;     /* valid records follow the end */
+    bool end_was_promised; /* one of them proves that the bytes at the end were on disk */
 };
 
 static uint64_t next_index(const struct recovery *r)
@@ -67,7 +65,7 @@ static enum err_code damaged(struct err *err, uint64_t generation, size_t at, co
                    what);
 }
 
-/* --- the entries --- */
+/* --- entries --- */
 
 static void cut_from(struct recovery *r, uint64_t index)
 {
@@ -76,7 +74,7 @@ static void cut_from(struct recovery *r, uint64_t index)
         raft_free(c->entry[--c->count].buf.base);
     }
     if (index < c->first_index) {
-        c->first_index = index; /* what was before is in segments that were dropped */
+        c->first_index = index; /* earlier entries were in segments that were dropped */
     }
     for (struct wal_file *f = r->w->used.first; f != NULL; f = f->next) {
         f->last = f->last < index ? f->last : index - 1;
@@ -141,7 +139,7 @@ static enum err_code apply_record(struct recovery *r, const struct segment_recor
 
 /* --- one segment --- */
 
-/* The scan is over: note where and why, and what stands behind. */
+/* The scan is over: note where and why it ended, and what follows. */
 static void note_end(struct recovery *r)
 {
     struct segment_record record;
@@ -166,9 +164,9 @@ static const struct wal_file *find_idle(const struct recovery *r, uint64_t gener
     return f;
 }
 
-/* A segment must go on where the one before it ended, and be the one that this was sealed for. One
- * that is not may still be a first one: the files before it were dropped, and only some of them are
- * gone. */
+/* A segment must continue the one before it, and be the one named by the seal. A segment that is
+ * not may still become the first: if the files before it were dropped, but not all of them
+ * removed. */
 static enum err_code join(struct recovery *r, struct err *err)
 {
     uint64_t first = r->scan.first_index;
@@ -221,7 +219,7 @@ static enum err_code read_records(struct recovery *r, struct err *err)
         }
         r->end_flushed = record.flushed;
         at = r->scan.at;
-        if (record.type != SEGMENT_SEAL) { /* writing goes on in front of that, if here at all */
+        if (record.type != SEGMENT_SEAL) { /* writing would overwrite a seal */
             r->file->used = at;
         }
     }
@@ -241,7 +239,7 @@ static enum err_code read_image(struct recovery *r, struct err *err)
     return ERR_OK;
 }
 
-/* A file in which nothing has begun: ready for use when the process ended, or torn in its header.
+/* A file in which nothing has begun: prepared when the process ended, or torn in its header.
  * Takes it over. */
 static enum err_code set_aside(struct recovery *r, struct wal_file *file, struct err *err)
 {
@@ -292,7 +290,7 @@ static bool parse_name(const char *name, const char *prefix, uint64_t *out_gener
         value = value << 4 | (uint64_t)(digit ? *p - '0' : *p - 'a' + 10);
     }
     *out_generation = value;
-    return value > 0 && value < UINT64_MAX; /* the next one has a number, too */
+    return value > 0 && value < UINT64_MAX; /* there must be room for a next number */
 }
 
 static void add_spare(struct recovery *r, uint64_t generation, const char *name)
@@ -334,9 +332,9 @@ static enum err_code read_folder(struct recovery *r, struct err *err)
     return code;
 }
 
-/* The newest segment that has begun may be sealed for another, which then was in the folder with
- * its zeros before the seal was written. No crash takes it away again: without it, what was
- * acknowledged in it is lost. */
+/* The newest segment that has begun may be sealed. Then the next segment was in the folder, with
+ * its zeros, before the seal was written. A crash does not remove it: if it is missing,
+ * acknowledged entries are lost. */
 static enum err_code check_next(const struct recovery *r, struct err *err)
 {
     const struct wal_file *next = find_idle(r, r->end_next);
@@ -362,7 +360,8 @@ static bool is_zero(const char *p, size_t n)
     return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* Make the newest segment fit to go on in: nothing promised is lost, nothing else is left. */
+/* Prepare the newest segment for appending: keep everything acknowledged, remove everything
+ * else. */
 static enum err_code mend_tail(struct recovery *r, int fd, struct err *err)
 {
     struct wal_file *last = r->file;
@@ -432,7 +431,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
                        " is needed: a log segment or a snapshot is missing",
                        r->content.first_index, r->covered_index + 1);
     }
-    /* Segments without a beginning get a new number before they are used, like every spare. */
+    /* Segments that have not begun get a new number before use, like every spare. */
     for (struct wal_file *f = wal_files__pop(&r->idle); f != NULL; f = wal_files__pop(&r->idle)) {
         wal_files__push(&w->dropped, f);
     }
@@ -440,7 +439,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
         w->status.log_bytes += f->used;
     }
     r->content.begun = w->used.last != NULL;
-    wal_write__drop(w, 0); /* what a reset left */
+    wal_write__drop(w, 0); /* drop the segments that a reset emptied */
     w->next_index = next_index(r);
     return ERR_OK;
 }

@@ -1,9 +1,9 @@
 /*
- * Operations into segments.
+ * Writes operations into segments.
  *
- * An operation is taken record by record into a batch; the batch is written when it is full, when
- * its segment is, and when there is nothing more to take. What must wait, for a segment or for
- * space, stays where it is and is taken up again from there.
+ * An operation is put into a batch record by record. The batch is written when it is full, when its
+ * segment is full, and when the queue is empty. An operation that must wait for a segment or for
+ * space stays in the queue and continues later from the same record.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -86,21 +86,21 @@ void wal_write__flush(struct wal *w)
         took_ns > w->status.flush_longest_ns ? took_ns : w->status.flush_longest_ns;
 }
 
-/* Is there room for a record, and for the seal that will stand behind the last one? */
+/* Is there room for a record, and for the seal behind the last one? */
 static bool has_room(const struct wal *w, uint64_t bytes)
 {
     const struct wal_file *f = w->used.last;
     return f != NULL && f->used + w->batch.bytes + bytes + SEGMENT_SEAL_BYTES <= f->size;
 }
 
-/* A segment is tried at once, but after the disk had no space for one only when the timer says. */
+/* A segment is requested at once; after the disk had no space for one, only on the timer. */
 static bool may_make(const struct wal *w)
 {
     return !w->make_refused || w->retry;
 }
 
-/* Nothing depends on a segment that could not be made, so a lack of something is waited out. A disk
- * that fails is not. */
+/* Nothing depends yet on a segment that could not be made, so a shortage is waited out. A
+ * failing disk is not. */
 static bool may_pass(const struct err *err)
 {
     return err->code == ERR_NO_SPACE || err->sys == EMFILE || err->sys == ENFILE ||
@@ -150,7 +150,7 @@ void wal_write__upkeep_end(struct wal *w)
     }
 }
 
-/* Make the ready segment large enough for one record; false when there is no space for that. */
+/* Enlarge the ready segment for one record; false if there is no space. */
 static bool fit_ready(struct wal *w, uint64_t bytes)
 {
     uint64_t size = SEGMENT_HEADER_BYTES + bytes + SEGMENT_SEAL_BYTES;
@@ -169,13 +169,13 @@ static bool fit_ready(struct wal *w, uint64_t bytes)
     return !w->make_refused;
 }
 
-/* Write into the segment which one follows it, when that is ready and nothing is in the batch.
- * False when the disk is full. */
+/* Write the seal, which names the next segment, if that is ready and the batch is empty. False
+ * if the disk is full. */
 static bool seal(struct wal *w)
 {
     const struct wal_file *f = w->used.last;
     if (f == NULL || f->used + SEGMENT_SEAL_BYTES > f->size) {
-        return true; /* the first one; or one that was filled up before there were seals */
+        return true; /* no segment yet, or one that was filled before seals existed */
     }
     CHECK(w->ready != NULL);
     CHECK(w->batch.bytes == 0);
@@ -184,15 +184,15 @@ static bool seal(struct wal *w)
         .type = SEGMENT_SEAL, .index = w->ready->generation, .flushed = w->flushed};
     segment_batch_add(&w->batch, w->seed, &r);
     if (!wal_write__batch(w)) {
-        segment_batch_clear(&w->batch); /* whoever comes back here seals it again */
+        segment_batch_clear(&w->batch); /* the seal is built again on the next attempt */
         return false;
     }
     return true;
 }
 
-/* Go on in the next segment. The one before is sealed and flushed first, durable or not: a segment
- * that has begun proves that those before it are whole, and one that is sealed that the next one is
- * in the folder. False when the next one is not there yet. */
+/* Continue in the next segment. The current one is sealed and flushed first, durable or not: a
+ * segment that has begun proves that all earlier ones are complete, and a sealed one proves that
+ * the next one is in the folder. False if the next one is not ready yet. */
 static bool roll(struct wal *w, uint64_t bytes)
 {
     if (!wal_write__batch(w)) {
@@ -218,7 +218,7 @@ static bool roll(struct wal *w, uint64_t bytes)
     return true;
 }
 
-/* Take one record into the batch; false when it must wait for a segment or for space. */
+/* Put one record into the batch; false if it must wait for a segment or for space. */
 static bool put(struct wal *w, struct segment_record r)
 {
     if (segment_batch_full(&w->batch) && !wal_write__batch(w)) {

@@ -28,7 +28,7 @@ struct raftnet_peer *raftnet__peer(struct raftnet *net, uint64_t id)
     return p;
 }
 
-/* --- what is over --- */
+/* --- completed sends --- */
 
 void raftnet__over(struct raftnet *net, struct raftnet_send *s, bool written)
 {
@@ -72,7 +72,7 @@ static void prepare_cb(uv_prepare_t *prepare)
     }
 }
 
-/* --- what comes in --- */
+/* --- incoming connections --- */
 
 static void listen_cb(uv_poll_t *poll, int status, int events)
 {
@@ -111,7 +111,7 @@ void raftnet_set_open(struct raftnet *net, bool open)
     }
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 static enum err_code open_port(struct raftnet *net, const char *bind, struct err *err)
 {
@@ -239,8 +239,8 @@ void raftnet_set_self(struct raftnet *net, const struct raftnet_shake_node *self
         texts[i]->ptr = memory + at;
         at += texts[i]->len;
     }
-    /* Handshakes that are under way have the old texts, and whom we dialled was told them: they
-     * begin again, but for those that only have to be told their answer. */
+    /* Handshakes in progress carry the old texts, and the peers that we dialled were sent them:
+     * these connections start over, except those that only have to write their answer. */
     bool news = !is_same(&copy, &net->self);
     struct raftnet_conn *next = NULL;
     for (struct raftnet_conn *c = net->conns; c != NULL; c = next) {

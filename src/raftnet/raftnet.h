@@ -34,31 +34,31 @@
 struct raftnet;
 
 enum {
-    RAFTNET_CONNECTIONS_MAX = 512, /* that came to us */
-    RAFTNET_SHAKE_MS = 5000,       /* to prove oneself in */
-    RAFTNET_STALL_MS = 5000,       /* a node that reads nothing for so long is gone */
-    RAFTNET_RETRY_MS_MIN = 50,     /* before a node is dialled again, twice as long each time… */
+    RAFTNET_CONNECTIONS_MAX = 512, /* incoming connections */
+    RAFTNET_SHAKE_MS = 5000,       /* time limit for the handshake */
+    RAFTNET_STALL_MS = 5000,       /* a peer that reads nothing for this long counts as gone */
+    RAFTNET_RETRY_MS_MIN = 50,     /* delay before a peer is dialled again; doubles each time… */
     RAFTNET_RETRY_MS_MAX = 2000,   /* …up to this */
 };
 
 struct raftnet_hooks {
     void *data;
 
-    /* A node has proved itself: may it talk to us? When not, why and err go to it. */
+    /* The peer has proved its identity: may it connect? If not, out_why and err are sent to it. */
     bool (*admit)(void *data, const struct raftnet_shake *s, enum raftnet_shake_refusal *out_why,
                   struct err *err);
 
-    /* It may, and has just connected: what it says of itself. */
+    /* An admitted peer has just connected; from is what it reported about itself. */
     void (*met)(void *data, const struct raftnet_shake_node *from);
 
-    /* A frame that is none of the handshake. */
+    /* A frame that does not belong to the handshake. */
     void (*received)(void *data, const struct raftnet_shake_node *from,
                      const struct raftnet_frame *f);
 
-    /* A stream was asked for, and admitted. The link is the callee's. */
+    /* A stream was requested and admitted. The callee owns the link. */
     void (*stream)(void *data, struct raftnet_link *link, const struct raftnet_shake_node *from);
 
-    /* A node that we dialled does not want us. Told once, until it does or says something else. */
+    /* A node that we dialled refuses us. Called once, until it accepts or gives another reason. */
     void (*refused)(void *data, uint64_t id, enum raftnet_shake_refusal why, const char *text);
 
     /* The other end closed a connection that we had dialed: its process may be gone. */
@@ -67,7 +67,7 @@ struct raftnet_hooks {
 
 struct raftnet_config {
     uv_loop_t *loop;
-    const char *bind; /* host:port; NULL: nobody listens */
+    const char *bind; /* host:port; NULL: do not listen */
     struct str secret;
     struct raftnet_link_tls tls; /* members are NULL without TLS */
     struct raftnet_hooks hooks;
@@ -77,27 +77,27 @@ struct raftnet_config {
 ATTR_NODISCARD enum err_code raftnet_open(const struct raftnet_config *config,
                                           struct raftnet **out_net, struct err *err);
 
-/* Sends that are under way end with false; then closed(data) is called, from the loop. */
+/* Pending sends end with written = false; then closed(data) is called, from the loop. */
 void raftnet_close(struct raftnet *net, void (*closed)(void *data), void *data);
 
-/* Where it listens; 0 when nobody does. */
+/* The port that it listens on; 0 if it does not listen. */
 uint16_t raftnet_port(const struct raftnet *net);
 
-/* Who we are from now on. The texts are copied. Before anything is sent. Whom we have dialled is
- * dialled again, and so learns what is new. */
+/* Set how this node introduces itself. The texts are copied. Must be called before anything is
+ * sent. Nodes that were dialled already are dialled again, so that they learn the change. */
 void raftnet_set_self(struct raftnet *net, const struct raftnet_shake_node *self);
 const struct raftnet_shake_node *raftnet_self(const struct raftnet *net);
 
-/* Read the certificates again: for connections from now on. */
+/* Read the certificates again, for new connections. */
 ATTR_NODISCARD enum err_code raftnet_reload_tls(struct raftnet *net, struct err *err);
 
-/* Take what comes in, or do not: while not, connections are closed as they come. */
+/* Accept incoming connections, or close them on arrival. */
 void raftnet_set_open(struct raftnet *net, bool open);
 
-/* One frame. Kept by the caller until done. */
+/* Sends one frame. The caller keeps it until done. */
 struct raftnet_send {
     /* set by the caller */
-    struct buf frame; /* whole, from raftnet_frame_end; the caller's again in done */
+    struct buf frame; /* a whole frame, from raftnet_frame_end; the caller owns it again in done */
     void (*done)(struct raftnet_send *s, bool written);
     void *data;
     /* private */
@@ -106,42 +106,42 @@ struct raftnet_send {
     bool written;
 };
 
-/* Send a frame to the node with this id, which is reached there. False, and done never, when it is
- * out of reach at the moment. */
+/* Send a frame to the node with this id at this address. False, without calling done, if the
+ * node cannot be reached at the moment. */
 ATTR_NODISCARD bool raftnet_send(struct raftnet *net, uint64_t id, const char *address,
                                  struct raftnet_send *s);
 
-/* What is known of the way to a node, and from it. */
+/* State of the connections to and from a node. */
 struct raftnet_peer_stats {
-    bool connected; /* to it */
+    bool connected; /* our connection to it is up */
     uint64_t sent_bytes, received_bytes;
     uint64_t queued_bytes;
-    uint64_t connects; /* how often it was dialled with success */
-    struct mono heard; /* the last frame from it; 0: none */
-    char error[160];   /* why it was not reached last; empty when it is */
+    uint64_t connects; /* successful connects to it */
+    struct mono heard; /* last frame from it; 0: none */
+    char error[160];   /* why the last connect failed; empty while connected */
 };
 
 void raftnet_peer_stats(const struct raftnet *net, uint64_t id, struct raftnet_peer_stats *out);
 
-/* Connect and prove ourselves, on a thread that may wait. */
+/* Connect and shake hands, on a thread that may block. */
 struct raftnet_stream_target {
     const char *address;
     uint64_t id;
     struct raftnet_shake_node self;
     struct str secret;
     struct raftnet_link_tls tls;
-    int timeout_ms; /* for all of that, once the address is known */
+    int timeout_ms; /* for connect and handshake, once the address is resolved */
 };
 ATTR_NODISCARD enum err_code raftnet_stream_dial(const struct raftnet_stream_target *target,
                                                  struct raftnet_link *out_link, struct err *err);
 
-/* Invite the node at the target's address, whose id is 0: the one with this name. On success it
- * belongs to our cluster. */
+/* Invite the node with the target's name at the target's address; the target's id is 0. On
+ * success the node belongs to our cluster. */
 ATTR_NODISCARD enum err_code raftnet_stream_invite(const struct raftnet_stream_target *target,
                                                    struct str name, uint64_t *out_id,
                                                    bool *out_voter, struct err *err);
 
-/* A frame from a link that waits, into body, which is emptied before. */
+/* Read a frame from a blocking link into body, which is emptied first. */
 ATTR_NODISCARD enum err_code raftnet_stream_read(struct raftnet_link *l, struct buf *body,
                                                  size_t body_max, struct raftnet_frame *out,
                                                  struct err *err);

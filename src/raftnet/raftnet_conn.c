@@ -1,9 +1,9 @@
 /*
  * One connection: the handshake, then frames.
  *
- * Writes go to the socket at once, as long as it takes them. The loop is only asked when it does
- * not. What is dialled is read as well, but for the handshake only: after that a byte that comes is
- * an error, and the end of the stream is how one hears that the other side is gone.
+ * Frames are written to the socket at once while it accepts bytes; only then is it polled for
+ * writing. A dialled connection is read as well, but only for the handshake: any byte after that is
+ * an error, and the end of the stream means that the other side is gone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum {
     READ_BYTES = 256 << 10,
-    READS_PER_TURN = 8, /* then others have a turn */
+    READS_PER_TURN = 8, /* then other connections get a turn */
     OUT_BYTES_MAX = 8 * RAFTNET_FRAME_SHAKE_BYTES_MAX,
 };
 
@@ -73,7 +73,7 @@ static void watch(struct raftnet_conn *c)
     }
 }
 
-/* The other side is gone, or TLS does not want it. */
+/* The other side is gone, or TLS failed. */
 static void end(struct raftnet_conn *c, const char *reason)
 {
     char text[160];
@@ -87,7 +87,7 @@ static void end(struct raftnet_conn *c, const char *reason)
     raftnet_conn__close(c, reason);
 }
 
-/* --- out --- */
+/* --- sending --- */
 
 static bool write_shake(struct raftnet_conn *c)
 {
@@ -154,7 +154,8 @@ static void admit(struct raftnet_conn *c)
     struct raftnet *net = c->net;
     struct err err = {0};
     enum raftnet_shake_refusal why = RAFTNET_SHAKE_OTHER;
-    /* Before it is asked: a node that adopts the cluster begins all connections again but this. */
+    /* Before admit: a node that adopts the cluster there starts all other connections over, not
+     * this one. */
     c->ends = c->shake.purpose == RAFTNET_SHAKE_INVITE;
     if (!net->hooks.admit(net->hooks.data, &c->shake, &why, &err)) {
         log_warn("peer refused", LOG_STR("node_id", c->shake.other.name),
@@ -198,7 +199,7 @@ static void take_shake(struct raftnet_conn *c, const struct raftnet_frame *f)
     }
 }
 
-/* A stream leaves the loop once the other side has been told that it may begin. */
+/* A stream leaves the loop once the other side has been sent the ACCEPT. */
 static bool hand_over(struct raftnet_conn *c)
 {
     struct raftnet *net = c->net;
@@ -214,7 +215,7 @@ static bool hand_over(struct raftnet_conn *c)
     return true;
 }
 
-/* --- in --- */
+/* --- receiving --- */
 
 static void deliver(struct raftnet_conn *c, const struct raftnet_frame *f)
 {
@@ -275,7 +276,7 @@ static void read_some(struct raftnet_conn *c)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
         char *room = buf_reserve(&c->in, READ_BYTES);
-        CHECK(room != NULL); /* a whole frame and a read fit */
+        CHECK(room != NULL); /* a whole frame and one read fit */
         ssize_t n = raftnet_link_read(&c->link, room, READ_BYTES);
         if (n == RAFTNET_LINK_AGAIN) {
             break;
@@ -292,11 +293,11 @@ static void read_some(struct raftnet_conn *c)
             return;
         }
         if (c->link.ssl == NULL && n < READ_BYTES) {
-            break; /* that was all: asking again would only say so */
+            break; /* socket drained: another read would only return AGAIN */
         }
     }
     if (c->in.len == 0 && c->in.cap > (size_t)4 * READ_BYTES) {
-        buf_deinit(&c->in); /* what one long frame needed */
+        buf_deinit(&c->in); /* free the space that one long frame needed */
         buf_init(&c->in, RAFTNET_FRAME_BODY_BYTES_MAX + 2 * READ_BYTES);
     }
 }
@@ -305,7 +306,7 @@ static void poll_cb(uv_poll_t *poll, int status, int events)
 {
     struct raftnet_conn *c = poll->data;
     struct err err;
-    if (status < 0) { /* reset: libuv says it so, whatever it was */
+    if (status < 0) { /* libuv reports a reset this way, whatever the cause */
         end(c, c->up ? "the connection broke" : uv_strerror(status));
         return;
     }

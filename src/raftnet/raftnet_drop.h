@@ -7,5 +7,6 @@
 
 struct raftnet;
 
-/* Close what this node has dialled. When it dials again, it is looked at anew, and told. */
+/* Close the connections that this node has dialled. When it dials again, it is checked again and
+ * gets the reason. */
 void raftnet_drop(struct raftnet *net, uint64_t id);

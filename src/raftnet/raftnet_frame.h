@@ -17,22 +17,22 @@
 enum {
     RAFTNET_FRAME_VERSION = 1,
     RAFTNET_FRAME_HEAD_BYTES = 24,
-    RAFTNET_FRAME_SHAKE_BYTES_MAX = 4096,    /* of a body before both sides know each other */
-    RAFTNET_FRAME_BODY_BYTES_MAX = 66 << 20, /* a manifest with 100,000 files is the longest */
+    RAFTNET_FRAME_SHAKE_BYTES_MAX = 4096,    /* limit of a body during the handshake */
+    RAFTNET_FRAME_BODY_BYTES_MAX = 66 << 20, /* enough for a manifest with 100,000 files */
 };
 
-/* The numbers are on the wire. An unknown one is passed over: a later version may send it. */
+/* Numbers of the wire format. Unknown kinds are ignored: a later version may send them. */
 enum raftnet_frame_kind {
-    RAFTNET_FRAME_HELLO = 1,     /* who dials, and for what */
-    RAFTNET_FRAME_CHALLENGE = 2, /* who was dialled, and its proof */
-    RAFTNET_FRAME_PROOF = 3,     /* that of who dials */
+    RAFTNET_FRAME_HELLO = 1,     /* from the dialler: identity and purpose */
+    RAFTNET_FRAME_CHALLENGE = 2, /* from the accepting node: identity and proof */
+    RAFTNET_FRAME_PROOF = 3,     /* the dialler's proof */
     RAFTNET_FRAME_ACCEPT = 4,
     RAFTNET_FRAME_REFUSE = 5,
-    RAFTNET_FRAME_RAFT = 16, /* a message of Raft (cluster/wire.h) */
-    RAFTNET_FRAME_HASH = 17, /* the hash of the state at an index */
-    RAFTNET_FRAME_ASK = 18,  /* of a stream: a piece of a file is wanted */
+    RAFTNET_FRAME_RAFT = 16, /* a Raft message (cluster/wire.h) */
+    RAFTNET_FRAME_HASH = 17, /* hash of the state at an index */
+    RAFTNET_FRAME_ASK = 18,  /* stream: request for a piece of a file */
     RAFTNET_FRAME_PIECE = 19,
-    RAFTNET_FRAME_READS = 20, /* the newest version of an entry that the sender reads */
+    RAFTNET_FRAME_READS = 20, /* newest entry version that the sender can read */
 };
 
 struct raftnet_frame {
@@ -42,19 +42,20 @@ struct raftnet_frame {
     struct str body;
 };
 
-/* Begin a frame in out, which is empty; the body is added behind, then comes the end. */
+/* Begin a frame in out, which is empty. The caller appends the body, then calls
+ * raftnet_frame_end. */
 void raftnet_frame_begin(struct buf *out);
 void raftnet_frame_end(struct buf *out, uint8_t kind, uint16_t group, uint64_t cluster);
 
 enum raftnet_frame_read {
-    RAFTNET_FRAME_MORE,    /* the bytes do not have it all */
-    RAFTNET_FRAME_WHOLE,   /* *out is set, its body a view */
-    RAFTNET_FRAME_FOREIGN, /* no frame of ours, or of another version */
-    RAFTNET_FRAME_LONG,    /* a body of more than body_max bytes */
+    RAFTNET_FRAME_MORE,    /* bytes ends before the frame does */
+    RAFTNET_FRAME_WHOLE,   /* *out is set; its body is a view */
+    RAFTNET_FRAME_FOREIGN, /* not our magic, or another version */
+    RAFTNET_FRAME_LONG,    /* body longer than body_max */
     RAFTNET_FRAME_DAMAGED, /* the checksum is wrong */
 };
 
-/* The frame that the bytes begin with, and how long it is with its head; that is known, and set,
- * with RAFTNET_FRAME_MORE too as soon as the head is there, else 0. */
+/* Read the frame at the start of bytes. The length includes the header; it is also set with
+ * RAFTNET_FRAME_MORE once the header is complete, and is 0 otherwise. */
 enum raftnet_frame_read raftnet_frame_read(struct str bytes, size_t body_max,
                                            struct raftnet_frame *out, size_t *out_bytes);

@@ -10,35 +10,35 @@
 /* One connection on the loop, in either direction. */
 struct raftnet_conn {
     struct raftnet *net;
-    struct raftnet_conn *next, *prev; /* among all */
-    struct raftnet_peer *peer;        /* that it was dialled for; NULL: it came to us */
+    struct raftnet_conn *next, *prev; /* list of all connections */
+    struct raftnet_peer *peer;        /* the peer it was dialled for; NULL: incoming */
     struct raftnet_link link;
     uv_poll_t poll;
-    int events; /* what is polled for */
+    int events; /* polled events */
     bool connecting, up, closing;
-    struct mono deadline; /* for the handshake */
-    struct mono moved;    /* when the socket last took bytes of ours, or had none to take */
+    struct mono deadline; /* end of the handshake */
+    struct mono moved;    /* when the socket last accepted our bytes, or had none to send */
     struct raftnet_shake shake;
-    struct buf out; /* of the handshake */
+    struct buf out; /* unwritten bytes of the handshake */
     size_t out_at;
-    bool ends; /* when that is written */
+    bool ends; /* close once out is written */
     struct buf in;
-    struct raftnet_send *first, **last; /* frames, in order */
+    struct raftnet_send *first, **last; /* queued frames, in order */
 };
 
-/* A node that we send to, or hear from. */
+/* A node that we send to or receive from. */
 struct raftnet_peer {
     struct raftnet_peer *next;
     struct raftnet *net;
     uint64_t id;
-    struct raftnet_conn *conn; /* NULL: none at the moment */
+    struct raftnet_conn *conn; /* NULL: not connected */
     bool resolving;
-    bool lost; /* to be told */
+    bool lost; /* hooks.lost is due */
     uv_getaddrinfo_t resolve;
-    struct raftnet_send *first, **last; /* wait for the connection */
+    struct raftnet_send *first, **last; /* frames waiting for the connection */
     struct mono retry_at;
     int retry_ms;
-    enum raftnet_shake_refusal told; /* 0: nothing */
+    enum raftnet_shake_refusal told; /* last refusal reported; 0: none */
     struct raftnet_peer_stats stats;
 };
 
@@ -52,18 +52,18 @@ struct raftnet {
     char *self_texts;
     int listen_fd;
     uint16_t port;
-    bool open; /* what comes in is taken */
+    bool open; /* incoming connections are accepted */
     uv_poll_t listen_poll;
-    uv_prepare_t prepare; /* tells of what is over */
-    uv_timer_t timer;     /* ends handshakes that take too long */
+    uv_prepare_t prepare; /* reports completed sends and lost peers */
+    uv_timer_t timer;     /* ends handshakes that time out */
     struct raftnet_conn *conns;
     unsigned incoming;
     struct raftnet_peer *peers;
     struct raftnet_send *over, **over_last;
-    bool any_lost; /* among the peers */
+    bool any_lost; /* some peer is lost */
 
     bool closing;
-    unsigned handles; /* to be closed, and lookups under way */
+    unsigned handles; /* handles to close, plus pending lookups */
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -71,14 +71,14 @@ struct raftnet {
 /* --- raftnet.c --- */
 
 struct raftnet_peer *raftnet__peer(struct raftnet *net, uint64_t id);
-/* A frame is written, or is not and never will be: its sender hears of it in the next turn. */
+/* A frame was written, or never will be: done is called in the next turn of the loop. */
 void raftnet__over(struct raftnet *net, struct raftnet_send *s, bool written);
-/* A handle is closed; net may be gone afterwards. */
+/* A handle was closed; net may be gone afterwards. */
 void raftnet__released(struct raftnet *net);
 
 /* --- raftnet_conn.c --- */
 
-/* Take over a link and shake hands. */
+/* Take over a link and start the handshake. */
 struct raftnet_conn *raftnet_conn__new(struct raftnet *net, struct raftnet_link *link,
                                        struct raftnet_peer *peer);
 void raftnet_conn__close(struct raftnet_conn *c, const char *why);
@@ -86,12 +86,12 @@ void raftnet_conn__send(struct raftnet_conn *c, struct raftnet_send *s);
 
 /* --- raftnet_peer.c --- */
 
-/* The other end has closed the connection: told in the next turn. */
+/* The other end closed the connection: reported in the next turn of the loop. */
 void raftnet_peer__lost(struct raftnet_peer *p);
-/* A connection that was dialled for it is up, or is gone. */
+/* The connection that was dialled for the peer is up, or is gone. */
 void raftnet_peer__up(struct raftnet_peer *p);
 void raftnet_peer__down(struct raftnet_peer *p, const struct raftnet_conn *c, const char *why);
-/* It does not want us. */
+/* The peer refuses us. */
 void raftnet_peer__refused(struct raftnet_peer *p, enum raftnet_shake_refusal why,
                            const char *text);
 void raftnet_peer__fail_waiting(struct raftnet_peer *p);

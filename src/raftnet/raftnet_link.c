@@ -20,7 +20,7 @@
 enum {
     BACKLOG = 64,
     HOST_BYTES_MAX = 64,
-    DEAD_AFTER_MS = 5000, /* bytes that nobody confirms: the machine is gone */
+    DEAD_AFTER_MS = 5000, /* unacknowledged for this long: the machine is gone */
 };
 
 /* --- addresses --- */
@@ -122,7 +122,7 @@ static void begin_tls(struct raftnet_link *l, SSL_CTX *context, bool dials)
     } else {
         SSL_set_accept_state(l->ssl);
     }
-    l->tls_ready = true; /* the handshake comes with the first bytes */
+    l->tls_ready = true; /* the handshake runs with the first bytes */
 }
 
 /* --- sockets --- */
@@ -270,7 +270,8 @@ void raftnet_link_block(struct raftnet_link *l, int timeout_ms)
     (void)setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof t);
 }
 
-/* False when that would be too long, or the descriptor has waited already. */
+/* False after l->until has passed. Also false without l->until: the descriptor has blocked
+ * already. */
 static bool wait_for(const struct raftnet_link *l, int events)
 {
     struct pollfd fd = {.fd = l->fd, .events = (short)(l->wants_write ? POLLOUT : events)};

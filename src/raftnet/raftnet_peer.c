@@ -1,5 +1,5 @@
 /*
- * The nodes that are dialled: when there is something to send, and not too often.
+ * Outgoing connections: a node is dialled when there is something to send, with growing delays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void raftnet_peer__fail_waiting(struct raftnet_peer *p)
     p->last = &p->first;
 }
 
-/* Not before a while. Chance, so that nodes that lost one another do not meet in step. */
+/* Delay the next dial. The random part keeps nodes that lost each other from dialling in step. */
 static void wait_a_while(struct raftnet_peer *p, const char *why)
 {
     uint8_t random_number;

@@ -9,10 +9,10 @@ _Static_assert((int)RAFTNET_SHAKE_PROOF_BYTES == (int)CRYPTO_HASH_BYTES, "a proo
 
 enum { WORDS_BYTES_MAX = 4 * RAFTNET_FRAME_SHAKE_BYTES_MAX };
 
-/* What comes next. */
+/* The next step. */
 enum step { WANTS_HELLO, WANTS_PROOF, ASKED, WANTS_CHALLENGE, WANTS_ANSWER, OVER };
 
-/* --- the pieces --- */
+/* --- pieces of a message --- */
 
 static void add_frame(struct buf *out, uint8_t kind, uint64_t cluster, struct str body)
 {
@@ -25,7 +25,7 @@ static void add_frame(struct buf *out, uint8_t kind, uint64_t cluster, struct st
     buf_deinit(&frame);
 }
 
-/* Both sides remember the same words in the same order. */
+/* Add the message to the transcript; both sides add the same messages in the same order. */
 static void remember(struct raftnet_shake *s, uint64_t cluster, struct str body)
 {
     pack_u64(&s->words, cluster);
@@ -83,14 +83,14 @@ static void unpack_node(struct unpack *u, uint64_t cluster, struct raftnet_shake
     }
 }
 
-/* What the other side said of itself stays: the frame it came in does not. */
+/* Copy what the other side sent about itself, which outlives its frame. */
 static void keep_other(struct raftnet_shake *s, struct str body)
 {
     buf_clear(&s->theirs);
     buf_add_str(&s->theirs, body);
 }
 
-/* --- the steps --- */
+/* --- steps --- */
 
 void raftnet_shake_begin(struct raftnet_shake *s, bool dials, const struct raftnet_shake_node *self,
                          struct str secret, struct buf *out)
@@ -151,12 +151,12 @@ static enum raftnet_shake_state take_hello(struct raftnet_shake *s, const struct
     unpack_node(&u, f->cluster, &s->other);
     s->invited = purpose == RAFTNET_SHAKE_INVITE ? unpack_said(&u) : STR_EMPTY;
     bool known = purpose >= RAFTNET_SHAKE_MESSAGES && purpose <= RAFTNET_SHAKE_INVITE;
-    if (u.bad || !known || s->other.id == 0) { /* more behind it is a later version's */
+    if (u.bad || !known || s->other.id == 0) { /* a later version may append fields */
         return fail_odd(s, err);
     }
     remember(s, f->cluster, f->body);
     buf_init(&body, RAFTNET_FRAME_SHAKE_BYTES_MAX);
-    /* Names and addresses are nothing for somebody who has proved nothing. */
+    /* Do not reveal names and addresses before the other side has proved its identity. */
     pack_node(&body, &(struct raftnet_shake_node){.id = s->self.id});
     remember(s, s->self.cluster, buf_str(&body));
     prove(s, false, proof);

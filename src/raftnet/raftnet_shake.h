@@ -37,62 +37,62 @@ enum {
 enum raftnet_shake_purpose {
     RAFTNET_SHAKE_MESSAGES = 1,
     RAFTNET_SHAKE_STREAM = 2,
-    RAFTNET_SHAKE_INVITE = 3, /* a node that waits for it becomes one of the cluster */
+    RAFTNET_SHAKE_INVITE = 3, /* a node that waits for an invitation joins the cluster */
 };
 
 /* Why it is refused. The numbers are on the wire; an unknown one counts as OTHER. */
 enum raftnet_shake_refusal {
     RAFTNET_SHAKE_OTHER = 1,
-    RAFTNET_SHAKE_SECRET = 2,  /* the proof is wrong */
-    RAFTNET_SHAKE_CLUSTER = 3, /* it belongs to another cluster */
-    RAFTNET_SHAKE_TARGET = 4,  /* this is not the node that was meant */
-    RAFTNET_SHAKE_REMOVED = 5, /* it was taken out of the cluster */
+    RAFTNET_SHAKE_SECRET = 2,  /* wrong proof */
+    RAFTNET_SHAKE_CLUSTER = 3, /* the other side belongs to another cluster */
+    RAFTNET_SHAKE_TARGET = 4,  /* this is not the node it wanted */
+    RAFTNET_SHAKE_REMOVED = 5, /* the node was removed from the cluster */
 };
 
-/* What a node says of itself. */
+/* What a node reports about itself. */
 struct raftnet_shake_node {
     uint64_t cluster; /* 0: none yet */
     uint64_t id;
     struct str name, address, http_url, version;
-    bool non_voter; /* it only reads along; told when it accepts an invitation */
+    bool non_voter; /* replicates without a vote; sent when it accepts an invitation */
 };
 
 struct raftnet_shake {
     /* set by raftnet_shake_begin */
     bool dials;
-    struct raftnet_shake_node self; /* of who begins; the texts are its own */
+    struct raftnet_shake_node self; /* the caller's; its texts are not copied */
     struct str secret;
-    /* of who dials it is given, else it is learnt */
+    /* the dialler gets these from its caller, the accepting node from HELLO */
     enum raftnet_shake_purpose purpose;
     uint64_t target;    /* 0 in an invitation */
-    struct str invited; /* in an invitation: the name of who is meant */
+    struct str invited; /* in an invitation: the name of the wanted node */
     /* result: views into words */
     struct raftnet_shake_node other;
-    enum raftnet_shake_refusal refusal; /* with an error: what the other side said or was told */
+    enum raftnet_shake_refusal refusal; /* on failure: the reason received or sent */
     /* private */
     unsigned step;
-    struct buf words; /* everything that was said */
+    struct buf words; /* transcript of all messages */
     struct buf theirs;
     bool knows_other;
 };
 
 enum raftnet_shake_state {
     RAFTNET_SHAKE_GOES_ON,
-    RAFTNET_SHAKE_ASKS, /* the other side has proved itself: say yes or no */
+    RAFTNET_SHAKE_ASKS, /* the other side has proved its identity: accept or refuse it */
     RAFTNET_SHAKE_DONE,
-    RAFTNET_SHAKE_FAILED, /* err says why; what is in out is to be sent before the end */
+    RAFTNET_SHAKE_FAILED, /* err has the reason; write out before closing */
 };
 
-/* Begin. What is to be sent is added to out, as whole frames: none by who is dialled. */
+/* Begin. Whole frames to send are appended to out; the accepting side has none yet. */
 void raftnet_shake_begin(struct raftnet_shake *s, bool dials, const struct raftnet_shake_node *self,
                          struct str secret, struct buf *out);
 void raftnet_shake_deinit(struct raftnet_shake *s);
 
-/* A frame has come. */
+/* Process a received frame. */
 enum raftnet_shake_state raftnet_shake_take(struct raftnet_shake *s, const struct raftnet_frame *f,
                                             struct buf *out, struct err *err);
 
-/* After RAFTNET_SHAKE_ASKS: take it, which ends the handshake, or refuse it, which also does. */
+/* After RAFTNET_SHAKE_ASKS: accept or refuse the other side. Both end the handshake. */
 void raftnet_shake_accept(struct raftnet_shake *s, struct buf *out);
 void raftnet_shake_refuse(struct raftnet_shake *s, enum raftnet_shake_refusal why, const char *text,
                           struct buf *out);

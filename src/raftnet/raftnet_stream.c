@@ -1,5 +1,5 @@
 /*
- * Connections of threads that wait: for what is long and must not hold anybody up.
+ * Blocking connections, for long transfers that must not hold up the loop.
  */
 #include <netdb.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static enum err_code shake(struct raftnet_link *l, struct raftnet_shake *s, stru
     return err_set(err, ERR_CORRUPT, "the handshake did not complete in time");
 }
 
-/* Connect and shake hands. The handshake is to be freed on success. */
+/* Connect and shake hands. On success the caller frees the handshake. */
 static enum err_code dial(const struct raftnet_stream_target *target, struct raftnet_shake *s,
                           struct raftnet_link *out_link, struct err *err)
 {
