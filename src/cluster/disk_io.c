@@ -11,7 +11,8 @@
 
 enum { FILL_BATCH = 128, FILL_BYTES = 8 };
 
-/* The snapshot before the newest. When it cannot be read, there is none: nothing depends on it. */
+/* Load the snapshot before the newest. If it cannot be read, do without it: nothing depends on
+ * it. */
 static void load_older(struct disk_io *d)
 {
     struct err err;
@@ -47,10 +48,10 @@ static uint64_t last_term(const struct disk_io *d)
 /*
  * The log must continue the newest snapshot. It does when it begins at or before the entry behind
  * the snapshot and reaches the snapshot's last entry, with the same term there. A log that ends
- * before, or has another term, was about to be replaced: a snapshot from the leader was stored and
- * the process died before the log was reset. (Or the log was not flushed, by configuration, and its
- * end is gone.) The snapshot has it all, so the log is reset now. A gap between the two was found
- * when the log was opened.
+ * earlier, or has another term there, was about to be replaced: a snapshot from the leader was
+ * stored and the process died before the log was reset. (Or the log was not flushed, by
+ * configuration, and its end is lost.) The snapshot covers the whole log, so the log is reset now.
+ * A gap between snapshot and log was already reported when the log was opened.
  */
 static bool log_continues(const struct disk_io *d)
 {
@@ -85,8 +86,8 @@ static enum err_code fit_log(struct disk_io *d, struct err *err)
     return d->wal == NULL ? ERR_OK : wal_reset_now(d->wal, index + 1, err);
 }
 
-/* The log reaches back to the snapshot before the newest. Of a group of one nobody needs that while
- * it runs, so it does not go into memory. */
+/* The log reaches back to the snapshot before the newest. A group of one does not need these
+ * older entries while it runs, so they are not loaded into memory. */
 static enum err_code trim_content(struct disk_io *d, struct err *err)
 {
     struct wal_content *c = &d->content;
@@ -115,9 +116,9 @@ static enum err_code trim_content(struct disk_io *d, struct err *err)
 }
 
 /*
- * From the first entry on there is always a segment that has begun, and neither a vote nor a
- * snapshot comes before that entry. Without any segment the entries behind the snapshot are gone,
- * and a start would not miss them. Only a power cut may do this, to a log that need not be durable.
+ * After the first entry there is always a segment that has begun, and neither a vote nor a snapshot
+ * exists before that entry. If all segments are missing, the entries after the snapshot are lost,
+ * and a start would not notice. Only a log without durability may lose them, in a power failure.
  */
 static enum err_code check_log(const struct disk_io *d, bool durable, struct err *err)
 {
@@ -247,7 +248,7 @@ void disk_io_free(struct disk_io *d)
 
 bool disk_io_is_pristine(const struct disk_io *d)
 {
-    /* Term 1 without a vote is what a bootstrap left that did not get to the log. */
+    /* A bootstrap that failed before it wrote the log leaves term 1 without a vote. */
     return d->content.count == 0 && d->newest.bytes.len == 0 && d->ballot.term <= 1 &&
            d->ballot.vote == 0;
 }
@@ -288,8 +289,8 @@ enum err_code disk_io_members(const struct disk_io *d, struct raft_configuration
     return ERR_OK;
 }
 
-/* Write entries behind the last one and add them to what Raft will load, which takes over their
- * bytes. After a failure they are freed. */
+/* Append entries to the log on disk and to the content that Raft will load, which takes over
+ * their bytes. After a failure they are freed. */
 static enum err_code append_now(struct disk_io *d, const struct raft_entry *entry, unsigned count,
                                 struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Manifests of snapshots, with what their members point into.
+ * Decoded manifests of snapshots, together with the memory that they point into.
  */
 #include "base/check.h"
 #include "cluster/disk_io_int.h"

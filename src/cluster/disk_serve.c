@@ -1,9 +1,9 @@
 /*
- * Raft's calls, on the loop.
+ * Implements raft_io, the functions that Raft calls on the loop.
  *
- * Nothing here calls back from inside a call. A call that Raft expects to be durable on return
- * (term and vote) writes here and now, which is rare; entries are written in the next turn.
- * Snapshots are in disk_snapshot.c.
+ * Nothing here calls back from inside a call. Calls that Raft expects to be durable on return (term
+ * and vote) write at once, which is rare; entries are written in the next turn. Snapshots are in
+ * disk_snapshot.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int serve_start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick,
     return 0;
 }
 
-/* The one list of what must be over before Raft may go. */
+/* Completes a close when nothing is pending any more. All conditions are listed here. */
 void disk_serve__maybe_closed(struct disk_io *d)
 {
     if (d->closing && !d->timer_open && !d->transport_open && d->wal == NULL && d->jobs == 0) {
@@ -94,7 +94,7 @@ static void serve_close(struct raft_io *io, raft_io_close_cb cb)
     }
 }
 
-/* --- what was stored --- */
+/* --- loading --- */
 
 /* NOLINTNEXTLINE(readability-function-size): raft's signature */
 static int serve_load(struct raft_io *io, raft_term *term, raft_id *voted_for,
@@ -266,7 +266,7 @@ static int serve_async_work(struct raft_io *io, struct raft_io_async_work *req,
     return 0;
 }
 
-/* --- the rest --- */
+/* --- clock, random numbers, table of functions --- */
 
 static int serve_send(struct raft_io *io, struct raft_io_send *req,
                       const struct raft_message *message, raft_io_send_cb cb)

@@ -1,5 +1,5 @@
 /*
- * Raft's snapshots: manifests on their way to the disk and back.
+ * Stores and loads Raft's snapshots, which are manifests.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from)
     struct raft_snapshot *out = must_alloc(sizeof *out);
     *out = (struct raft_snapshot){
         .index = from->m.index, .term = from->m.term, .configuration_index = from->m.members_index};
-    CHECK(members_decode(from->m.members, &out->configuration, &err) == ERR_OK); /* it was before */
+    CHECK(members_decode(from->m.members, &out->configuration, &err) == ERR_OK); /* validated */
     out->bufs = must_alloc(sizeof *out->bufs);
     out->n_bufs = 1;
     out->bufs[0].len = from->bytes.len;
@@ -31,13 +31,13 @@ struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from)
     return out;
 }
 
-/* A manifest on its way to the disk: on the pool when the log stays; on the loop, in order with the
- * entries, when it replaces the log. */
+/* Stores a manifest: in the thread pool if the log is kept; on the loop, in order with the
+ * entries, if it replaces the log. */
 struct put {
     struct disk_io *d;
     struct raft_io_snapshot_put *req;
     struct disk_io_manifest manifest; /* becomes the newest */
-    uint64_t drop_index;              /* entries up to here are not needed afterwards */
+    uint64_t drop_index;              /* entries up to here can be dropped afterwards */
     uv_work_t work;
     struct wal_op reset;
     enum err_code code;
@@ -52,7 +52,8 @@ static void put_store(struct put *p)
         snapshots_prune(dir, false);
         return;
     }
-    /* The manifest is gone; while a crash could bring it back, its checkpoint must stay. */
+    /* The manifest was removed, but a crash could still bring it back; until then its checkpoint
+     * must stay. */
     struct err err;
     if (os_file_flush_dir(dir, &err) == ERR_OK) {
         struct os_file_path checkpoint = snapshots_path(dir, p->manifest.m.checkpoint);
@@ -93,7 +94,7 @@ static void put_after_cb(uv_work_t *work, int status)
     put_finish(work->data);
 }
 
-/* Raft has given up its old log already, so there is no way back. */
+/* Raft has already discarded its old log in memory, so this must succeed. */
 static void reset_prepare(struct wal_op *op)
 {
     struct put *p = CONTAINER_OF(op, struct put, reset);
@@ -108,7 +109,8 @@ static void reset_done(struct wal_op *op)
     put_finish(CONTAINER_OF(op, struct put, reset));
 }
 
-/* The snapshot's one or more buffers are a manifest, and it says the same as Raft does. */
+/* Decode the manifest from the snapshot's buffers, and check that it agrees with Raft's own
+ * fields. */
 static enum err_code take_manifest(const struct raft_snapshot *s, struct disk_io_manifest *out,
                                    struct err *err)
 {
@@ -148,10 +150,10 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
     p->d = d;
     p->req = req;
     p->work.data = p;
-    p->code = err_set_default(&p->err, ERR_STOPPING); /* unless it gets to the disk */
+    p->code = err_set_default(&p->err, ERR_STOPPING); /* unless it is written to disk */
     req->cb = cb;
     d->jobs++;
-    if (trailing == 0) { /* from the leader */
+    if (trailing == 0) { /* the snapshot comes from the leader */
         d->next_index = snapshot->index + 1;
         p->reset = (struct wal_op){.kind = WAL_RESET,
                                    .index = d->next_index,
@@ -161,20 +163,20 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
         return 0;
     }
     p->drop_index = snapshot->index > trailing ? snapshot->index - trailing : 0;
-    /* The snapshot that is the newest until now is kept, and the log must go on from it, too: it is
-     * what a repair falls back on. */
+    /* The current newest snapshot is kept as a fallback for a repair, so the log must also
+     * continue that one. */
     uint64_t before = d->newest.bytes.len == 0 ? 0 : d->newest.m.index;
     p->drop_index = p->drop_index < before ? p->drop_index : before;
     CHECK(uv_queue_work(d->host.loop, &p->work, put_work_cb, put_after_cb) == 0);
     return 0;
 }
 
-/* A copy of the newest snapshot, handed over in the next turn of the loop. */
+/* Hands out a copy of the newest snapshot in the next turn of the loop. */
 struct get {
     struct msg msg;
     struct disk_io *d;
     struct raft_io_snapshot_get *req;
-    struct raft_snapshot *snapshot; /* NULL when there is none */
+    struct raft_snapshot *snapshot; /* NULL if there is none */
 };
 
 static void get_deliver(struct msg *m)

@@ -35,7 +35,7 @@ bool guard_ready(const struct guard *g)
 static void barrier_cb(struct raft_barrier *barrier, int status)
 {
     struct guard *g = barrier->data;
-    (void)status; /* raft's applied index says it */
+    (void)status; /* raft's applied index has the result */
     g->barrier_busy = false;
 }
 
@@ -49,9 +49,9 @@ static bool is_only_voter(const struct raft *r)
     return others == 0;
 }
 
-/* A group of one elects itself without a new term. After a crash it would put other entries where a
- * stand-by already has some of the same term, and nobody could tell them apart. So far it has told
- * nobody that it leads. */
+/* A group of one elects itself without a new term. After a crash it could then write different
+ * entries at indexes for which a stand-by already has entries of the same term, and nobody could
+ * tell them apart. At this point it has not announced its leadership yet. */
 static bool renew_term(struct guard *g)
 {
     struct raft *r = g->raft;
@@ -65,8 +65,8 @@ static bool renew_term(struct guard *g)
     return true;
 }
 
-/* Open the term that raft has just begun to lead. What fails is tried again after the next event:
- * while a transfer is being given up, raft refuses. */
+/* Open the term that raft has just begun to lead. A failure is retried after the next event:
+ * raft refuses while a transfer is being aborted. */
 static void open_term(struct guard *g)
 {
     struct raft *r = g->raft;
@@ -90,7 +90,7 @@ static void open_term(struct guard *g)
     }
 }
 
-/* ---- acknowledgements that come before the leader has stored its first entry ---- */
+/* ---- acknowledgements received before the leader has stored its first entry ---- */
 
 struct guard_peer *guard__peer(struct guard *g, raft_id id)
 {
@@ -116,7 +116,7 @@ static bool term_is_opening(const struct guard *g)
     return g->barrier_term != r->current_term || r->last_stored < g->barrier_index;
 }
 
-/* Keep the success for later. Raft sees that the peer is there, and nothing else. */
+/* Save the acknowledgement for later. Raft only learns that the peer is alive. */
 void guard__hold_ack(struct guard *g, struct raft_message *m)
 {
     struct raft_append_entries_result *result = &m->append_entries_result;
@@ -179,7 +179,7 @@ static int start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick, raft_
     return g->below.start(io, msecs, tick_cb, recv_cb);
 }
 
-/* Leave everything as it was, so that raft can be started again on the same raft_io. */
+/* Restore the original functions, so that raft can be started again on the same raft_io. */
 static void uninstall(struct guard *g)
 {
     g->io->load = g->below.load;

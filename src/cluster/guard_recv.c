@@ -1,8 +1,8 @@
 /*
- * Guard_recv: what raft hears.
+ * Guard_recv: filters the messages that raft receives.
  *
  * A message that raft must not see is dropped, as if the network had lost it, or kept until raft
- * may see it. The others are delivered with a note of what their answer may say (struct
+ * may see it. All others are delivered together with a limit for their answer (struct
  * guard_answer).
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 static void entries_drop(struct raft_append_entries *a)
 {
     if (a->n_entries > 0) {
-        raft_free(a->entries[0].batch); /* one for all, as raft itself assumes */
+        raft_free(a->entries[0].batch); /* one allocation for all entries, as raft itself assumes */
     }
     raft_free(a->entries);
     a->entries = NULL;
@@ -41,7 +41,8 @@ bool guard_recv__must_be_calm(const struct guard *g)
     return (g->appends != NULL || is_installing(g)) && guard__on(g, GUARD_CALM);
 }
 
-/* Cut the conflicting entries off the log on the disk, and let raft learn about it from there. */
+/* Truncate the conflicting entries in the log on disk, then stop: raft reads the log at its
+ * restart. */
 static void cut_members(struct guard *g, raft_index index)
 {
     int rv = g->below.truncate(g->io, index);
@@ -52,9 +53,9 @@ static void cut_members(struct guard *g, raft_index index)
     }
 }
 
-/* Leave out what our snapshot has. Raft cannot compare it any more: it refuses a message that
- * begins in there, for ever, and takes one that begins at the first entry for news. But what is in
- * a snapshot is decided, so every leader has the same there. */
+/* Skip entries that our snapshot covers. Raft can no longer compare them: it refuses a message
+ * that begins inside the snapshot, for ever, and treats one that begins at the first entry as
+ * new. Entries in a snapshot are committed, so every leader has the same ones. */
 static void skip_compacted(struct guard *g, struct raft_append_entries *a)
 {
     const struct raft *r = g->raft;
@@ -84,7 +85,8 @@ static void deliver_append(struct guard *g, struct raft_message *m)
     }
     raft_index conflict = guard_log__conflict(g->raft, a);
     if (conflict != 0 && guard_recv__must_be_calm(g)) {
-        /* As a mere heartbeat: the term and the leader are heard, the entries come again. */
+        /* Deliver it as a heartbeat: raft sees the term and the leader, and the entries are sent
+         * again. */
         entries_drop(a);
         answer.cap = a->prev_log_index;
     } else if (conflict > g->raft->commit_index && guard__on(g, GUARD_MEMBERS) &&
@@ -107,8 +109,8 @@ static void deliver_install(struct guard *g, struct raft_message *m)
     struct guard_answer answer = {.cap = s->last_index};
     raft_term local_term = guard_log__term_at(g->raft, s->last_index);
     if (local_term > s->last_term && guard__on(g, GUARD_INSTALL)) {
-        /* Raft takes a log with a younger entry there for one that has the snapshot. It is the
-         * entry of a leader that lost. guard_store__snapshot_put puts the true term back. */
+        /* Raft assumes that a log with a newer entry at that index covers the snapshot. But that
+         * entry is from a leader that lost. guard_store__snapshot_put restores the real term. */
         g->install_term = s->last_term;
         s->last_term = local_term + 1;
     }
@@ -118,14 +120,14 @@ static void deliver_install(struct guard *g, struct raft_message *m)
     g->install_term = 0;
 }
 
-/* Entries are being stored, or raft is taking a snapshot itself and would not listen. */
+/* Entries are being stored, or raft is taking a snapshot itself and would ignore this one. */
 static bool install_must_wait(const struct guard *g)
 {
     bool busy = g->appends != NULL || g->raft->snapshot.pending.term != 0;
     return busy && guard__on(g, GUARD_CALM);
 }
 
-/* The leader would offer a snapshot again only after a long time. */
+/* Keep the message: the leader would offer the snapshot again only after a long time. */
 static void install_hold(struct guard *g, struct raft_message *m)
 {
     char *address = strdup(m->server_address);
@@ -159,7 +161,7 @@ static struct raft_server *own_server(struct raft *r)
     return NULL;
 }
 
-/* Raft lets the target of a transfer have a second vote in a term. */
+/* Raft grants the target of a transfer a second vote in the same term. */
 static bool is_second_vote(const struct guard *g, const struct raft_request_vote *v)
 {
     const struct raft *r = g->raft;
@@ -167,9 +169,9 @@ static bool is_second_vote(const struct guard *g, const struct raft_request_vote
            r->voted_for != v->candidate_id;
 }
 
-/* Raft votes for nobody while it remembers a leader, and only forgets it when it stands for
- * election itself, which a stand-by never does. The rule is: not within an election timeout of
- * hearing it. */
+/* Raft votes for nobody while it remembers a leader, and forgets the leader only when it becomes
+ * a candidate, which a stand-by never does. The intended rule: no vote within an election
+ * timeout of hearing the leader. */
 static void forget_leader(struct raft *r)
 {
     raft_time silence = r->io->time(r->io) - r->election_timer_start;
@@ -178,8 +180,8 @@ static void forget_leader(struct raft *r)
     }
 }
 
-/* A candidate whose log is older than ours does not get our vote. When there is no leader, we would
- * win instead: stand at the next tick, and do not wait until the timer ends. */
+/* We refuse our vote to a candidate with an older log. If there is no leader, we would win
+ * instead: become a candidate at the next tick instead of waiting for the timer. */
 static void stand_instead(struct raft *r, const struct raft_request_vote *v)
 {
     raft_index last = guard_log__last_index(r);
@@ -192,9 +194,9 @@ static void stand_instead(struct raft *r, const struct raft_request_vote *v)
     }
 }
 
-/* Whether a vote counts is decided by the candidate's membership, which may be newer than ours: a
- * leader that crashed while it promoted us needs our vote to lead again. Raft refuses as long as it
- * takes itself for a stand-by, so for this one message it does not. */
+/* The candidate's membership decides whether our vote counts, and may be newer than ours: a
+ * leader that crashed while it promoted us needs our vote to lead again. Raft refuses while it
+ * believes to be a stand-by, so for this one message it is made to believe otherwise. */
 static void deliver_request_vote(struct guard *g, struct raft_message *m)
 {
     struct raft_server *self = guard__on(g, GUARD_STANDBY) ? own_server(g->raft) : NULL;

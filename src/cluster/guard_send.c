@@ -1,14 +1,14 @@
 /*
- * Guard_send: what raft sends.
+ * Guard_send: sends the messages of raft.
  *
  * Raft's own callers do not survive a send that fails at once (one of them frees the entries of a
  * message twice, others give up for good), and its callbacks must not run inside the call. So every
- * send is accepted, and one that cannot be made is over with RAFT_NOCONNECTION at the end of the
- * event: for raft that is a message that was lost.
+ * send is accepted, and one that fails ends with RAFT_NOCONNECTION at the end of the event: raft
+ * treats it as a lost message.
  *
- * Appends that are too long are sent piece by piece, the next when the one before is written out.
- * Raft is told when the last one is, because until then it keeps the entries. What it sends to that
- * peer meanwhile waits behind, or the peer would refuse it for what it lacks.
+ * Long appends are sent in pieces, each one when the piece before it has been written. Raft is told
+ * after the last piece, because until then it keeps the entries. Further messages to that peer wait
+ * in a queue: the peer would refuse them for the entries that it lacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "base/check.h"
 #include "cluster/guard_int.h"
 
-/* What raft calls PROGRESS__PROBE: it does not know yet what the peer has. */
+/* The value of PROGRESS__PROBE in raft: it does not know yet what the peer has. */
 enum { PROGRESS_PROBE = 0 };
 
 static uint64_t entries_bytes(const struct raft_entry *entries, unsigned n)
@@ -28,7 +28,7 @@ static uint64_t entries_bytes(const struct raft_entry *entries, unsigned n)
     return bytes;
 }
 
-/* How many entries from the given one on make a piece: what fits, and at least one. */
+/* The number of entries from the given one on that form a piece: as many as fit, at least one. */
 static unsigned piece_length(const struct guard *g, const struct raft_append_entries *a,
                              unsigned from)
 {
@@ -46,7 +46,7 @@ static unsigned piece_length(const struct guard *g, const struct raft_append_ent
     return n;
 }
 
-/* The message with n of its entries, from the given one on. */
+/* A copy of the message with n of its entries, from the given one on. */
 static struct raft_message piece_of(const struct raft_message *whole, unsigned from, unsigned n)
 {
     struct raft_message piece = *whole;
@@ -57,7 +57,7 @@ static struct raft_message piece_of(const struct raft_message *whole, unsigned f
         a->entries += from;
     }
     a->n_entries = n;
-    /* The peer must not take for committed what stands behind this piece in its own log. */
+    /* Otherwise the peer would treat entries of its own log behind this piece as committed. */
     if (a->leader_commit > a->prev_log_index + n) {
         a->leader_commit = a->prev_log_index + n;
     }
@@ -80,7 +80,7 @@ static bool is_probe(const struct guard *g, raft_id id)
     return false;
 }
 
-/* It is over; raft hears of it when guard_send__settle is called. */
+/* End the send; raft learns of it in guard_send__settle. */
 static void end(struct guard_send *s, int status)
 {
     struct guard *g = s->guard;
@@ -91,7 +91,7 @@ static void end(struct guard_send *s, int status)
     g->over = s;
 }
 
-/* End the append that is being sent, and with a failure what waits behind it as well. */
+/* End the append that is being sent. After a failure, end those queued behind it as well. */
 static void end_first(struct guard_peer *peer, int status)
 {
     do {
@@ -111,8 +111,7 @@ static int hand_over(struct guard_send *s, const struct raft_message *message)
     return g->below.send(g->io, &s->below, message, sent_cb);
 }
 
-/* Hand over the next piece of an append; no piece of one whose term is over, nobody would take it.
- */
+/* Send the next piece of an append. None once its term is over: the peer would not accept it. */
 static int hand_over_piece(struct guard_send *s)
 {
     const struct raft_append_entries *a = &s->message.append_entries;
@@ -128,7 +127,7 @@ static int hand_over_piece(struct guard_send *s)
     return hand_over(s, &piece);
 }
 
-/* Go on with what is first in line, unless a piece is under way. */
+/* Continue with the first in the queue, unless a piece is being written. */
 static void peer_go_on(struct guard_peer *peer)
 {
     while (peer->sending != NULL && !peer->sending->under_way) {
@@ -159,7 +158,7 @@ static void sent_cb(struct raft_io_send *below, int status)
     guard_send__settle(g);
 }
 
-/* Make the answer say only what it may. False when it must not be given at all. */
+/* Limit the answer to what is true. False if it must not be sent at all. */
 static bool answer_is_honest(const struct guard *g, struct raft_append_entries_result *result)
 {
     CHECK(g->answer != NULL);
@@ -175,8 +174,9 @@ static bool answer_is_honest(const struct guard *g, struct raft_append_entries_r
     return true;
 }
 
-/* Raft answers a pre-vote with the candidate's own next term. One that is refused for its old term
- * must learn the present one, or it asks for ever, while others lack the entries that it has. */
+/* Raft answers a pre-vote with the candidate's own next term. A candidate that is refused
+ * because of its old term must learn the current one; otherwise it would ask for ever, while
+ * others lack the entries that it has. */
 static void vote_tells_term(const struct guard *g, struct raft_request_vote_result *result)
 {
     bool is_refused_pre_vote = result->pre_vote == raft_tribool_true && !result->vote_granted;
@@ -216,14 +216,14 @@ static struct guard_send *send_new(struct guard *g, struct raft_io_send *req,
     s->below.data = s;
     s->peer = guard__peer(g, message->server_id);
     if (message->server_address != NULL) {
-        /* It is part of raft's configuration, which may change while this waits. */
+        /* The address belongs to raft's configuration, which may change while this waits. */
         memcpy(s->address, message->server_address, address_len);
         s->message.server_address = s->address;
     }
     return s;
 }
 
-/* See how long it is. True when it has to be sent piece by piece. */
+/* Measure the message. True if it has to be sent in pieces. */
 static bool send_measure(struct guard_send *s)
 {
     struct guard *g = s->guard;
@@ -234,10 +234,10 @@ static bool send_measure(struct guard_send *s)
     }
     unsigned n = piece_length(g, a, 0);
     if (n < a->n_entries && is_probe(g, s->peer->id)) {
-        /* One piece is enough to find out what the peer has; raft sends the rest then. */
+        /* One piece is enough to probe what the peer has; raft then sends the rest. */
         s->message = piece_of(&s->message, 0, n);
     }
-    /* The rest of a long one is in raft's log anyway and counts for nothing here. */
+    /* Count only the first piece: the rest is in raft's log anyway. */
     s->bytes += entries_bytes(a->entries, n);
     return n < a->n_entries;
 }
@@ -288,7 +288,7 @@ void guard_send__cancel(struct guard *g)
         if (first == NULL) {
             continue;
         }
-        /* The first one ends when the piece that is under way does. */
+        /* The first one ends when the piece being written does. */
         CHECK(first->under_way);
         while (first->next != NULL) {
             struct guard_send *s = first->next;

@@ -1,8 +1,8 @@
 /*
- * Guard_store: what raft stores.
+ * Guard_store: passes on what raft stores.
  *
- * Entries and snapshots pass through with a note of the request that caused them, because their end
- * makes raft answer that request, and by then the term and the leader may be others.
+ * Entries and snapshots are stored with a note of the request that caused them: when they are
+ * stored, raft answers that request, and by then the term and the leader may have changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "base/check.h"
 #include "cluster/guard_int.h"
 
-/* Give each entry its own memory. Raft counts references to entries, but looks only into its log to
- * see whether the memory that several of them share is still needed; a message under way is not in
- * there. */
+/* Give each entry its own memory. Raft counts references to entries, but to see whether memory
+ * shared by several entries is still needed it looks only into its log, which does not contain a
+ * message being sent. */
 static void entries_split(struct raft_entry *entries, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -46,7 +46,7 @@ int guard_store__load(struct raft_io *io, raft_term *term, raft_id *voted_for,
     return rv;
 }
 
-/* Let raft know the end of an append, with the answer that it may give. */
+/* Tell raft that an append has ended, with the limit for its answer. */
 static void append_end(struct guard_append *a, int status)
 {
     struct guard *g = a->guard;
@@ -66,8 +66,8 @@ static void append_cb(struct raft_io_append *below, int status)
     a->next = NULL;
 
     if (g->closing) {
-        /* Raft is not available any more and only releases memory. With a failure it would also
-         * cut its log, and underflow when a later append ends after an earlier one. */
+        /* Raft is unavailable and only releases memory now. On a failure it would also truncate
+         * its log, and underflow when a later append ends after an earlier one. */
         append_end(a, 0);
         return;
     }
@@ -129,14 +129,14 @@ static void put_end(struct guard_put *p, int status)
                                   .cap = p->snapshot.index};
     g->put = NULL;
     if (p->installs && status == 0 && guard__on(g, GUARD_INSTALL)) {
-        /* The log that had an undecided membership is gone; raft still refers to it. */
+        /* The log with the uncommitted membership is gone, but raft still refers to it. */
         g->raft->configuration_uncommitted_index = 0;
     }
     g->answer = p->installs ? &answer : NULL;
     p->cb(p->req, status);
     g->answer = NULL;
     if (p->installs && g->closing) {
-        raft_free(p->snapshot.bufs); /* raft forgets it on this way out */
+        raft_free(p->snapshot.bufs); /* raft does not free it on this path */
     }
     free(p);
 }
@@ -175,9 +175,9 @@ int guard_store__snapshot_put(struct raft_io *io, unsigned trailing,
     *p = (struct guard_put){.guard = g, .req = req, .cb = cb, .snapshot = *snapshot};
     p->below.data = p;
     p->term = g->raft->current_term;
-    p->installs = g->raft->last_stored == 0; /* that is how raft itself knows */
+    p->installs = g->raft->last_stored == 0; /* the same test that raft uses */
     if (p->installs && g->install_term != 0) {
-        /* deliver_install raised the term to get here. */
+        /* deliver_install raised the term. */
         p->snapshot.term = g->install_term;
         g->raft->log.snapshot.last_term = g->install_term;
     }
@@ -199,7 +199,8 @@ int guard_store__fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], 
 {
     struct guard *g = CONTAINER_OF(fsm, struct guard, fsm);
     const struct raft *r = g->raft;
-    /* After a start raft takes the last membership in its log for decided, hence the second. */
+    /* After a start raft treats the last membership in its log as committed, hence the second
+     * test. */
     bool undecided =
         r->configuration_uncommitted_index != 0 || r->configuration_index > r->last_applied;
     if (undecided && guard__on(g, GUARD_SNAPSHOT)) {

@@ -11,7 +11,7 @@
 
 enum { FILE_BYTES_MAX = 4096, DIGITS = 16 };
 
-/* Not 0, and small enough for whoever has only signed numbers. */
+/* Not 0, and small enough for a signed 64-bit integer. */
 static uint64_t new_number(void)
 {
     uint64_t v = 0;
@@ -99,7 +99,7 @@ enum err_code identity_open(const char *dir, bool has_log, bool founds, struct i
         if (code != ERR_OK || out->cluster != 0 || !founds) {
             return code;
         }
-        out->cluster = new_number(); /* it was to join, and begins one of its own instead */
+        out->cluster = new_number(); /* it was prepared to join a cluster, but now founds one */
         return identity_store(dir, out, err);
     }
     out->node = has_log ? IDENTITY_OLD_NODE : new_number();

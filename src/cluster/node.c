@@ -16,9 +16,9 @@
 enum {
     DEPTH_ALONE = 1,
     DEPTH_CLUSTER = 4,
-    INSTALL_TIMEOUT_MS = 5 * 1000, /* then it is offered again: whoever fetches it goes on */
-    LOG_MEMORY_SNAPSHOTS = 8,      /* as much as is applied between so many snapshots… */
-    LOG_MEMORY_MIN = 64 << 20,     /* …or this much */
+    INSTALL_TIMEOUT_MS = 5 * 1000, /* then offered again; the download resumes */
+    LOG_MEMORY_SNAPSHOTS = 8,      /* limit of the log in memory, in snapshot intervals… */
+    LOG_MEMORY_MIN = 64 << 20,     /* …or in bytes, if that is more */
 };
 
 struct node_config node_config_default(void)
@@ -36,7 +36,8 @@ struct node_config node_config_default(void)
 
 /* --- proposals --- */
 
-/* Call done for everything that is over. A done may propose again; that is for the next time. */
+/* Call done for all completed proposals. A done callback may propose again; that one is
+ * completed next time. */
 static void flush_finished(struct node *n)
 {
     struct node_propose *p = n->finished;
@@ -66,7 +67,7 @@ static void finished_deliver(struct msg *m)
     maybe_closed(n);
 }
 
-/* Have what is over told in the next turn of the loop. */
+/* Report completed proposals in the next turn of the loop. */
 static void finish_later(struct node *n)
 {
     if (!n->finished_posted && n->finished != NULL) {
@@ -75,7 +76,7 @@ static void finish_later(struct node *n)
     }
 }
 
-/* Raft is in the middle of something: record the outcome, the guard's hook tells it afterwards. */
+/* Raft is in the middle of a call: record the outcome here; the guard's hook reports it later. */
 static void apply_cb(struct raft_apply *apply, int status, void *result)
 {
     struct node_propose *p = CONTAINER_OF(apply, struct node_propose, apply);
@@ -88,7 +89,7 @@ static void apply_cb(struct raft_apply *apply, int status, void *result)
     finish(p->node, p);
 }
 
-/* Why there is no use in asking Raft; ERR_OK when there is. */
+/* The reason to refuse a proposal without asking Raft; ERR_OK if there is none. */
 static enum err_code refusal(const struct node *n, bool frees, struct err *err)
 {
     if (n->closing) {
@@ -130,7 +131,7 @@ void node_propose(struct node *n, struct node_propose *p)
         int rc = raft_apply(&n->raft, &p->apply, &buf, 1, apply_cb);
         if (rc == 0) {
             p->index = p->apply.index;
-            return; /* the bytes are Raft's now */
+            return; /* Raft owns the bytes now */
         }
         (void)err_set(&p->err, ERR_LEADER_UNAVAILABLE, "%s", raft_strerror(rc));
     }
@@ -149,7 +150,7 @@ bool node_leads(const struct node *n)
     return !n->closing && guard_ready(&n->guard);
 }
 
-/* --- handing leadership over --- */
+/* --- transfer of leadership --- */
 
 static void transfer_done(struct transfer *t, bool moved)
 {
@@ -159,7 +160,7 @@ static void transfer_done(struct transfer *t, bool moved)
     n->transferred(n->transferred_data, moved);
 }
 
-/* The other voter that has the most entries; 0 when there is none. */
+/* The other voter with the most entries; 0 if there is none. */
 static raft_id furthest_voter(const struct raft *r)
 {
     raft_id found = 0;
@@ -238,8 +239,9 @@ static void cut_closed_cb(struct raft *raft)
     check_fatal("raft was stopped by rule %d: %s", (int)GUARD_MEMBERS, n->cut);
 }
 
-/* Raft's memory must not be trusted any more; the disk can be. A start reads it again. What was cut
- * off the log reaches the disk while Raft closes; a disk that failed has nothing to wait for. */
+/* Raft's state in memory can no longer be trusted, but the disk can: a restart reads it again. A
+ * truncation of the log reaches the disk while Raft closes; after a disk failure there is
+ * nothing to wait for. */
 static void fatal(void *data, enum guard_rule rule, const char *reason)
 {
     struct node *n = data;
@@ -285,8 +287,9 @@ static enum err_code bootstrap(struct node *n, const struct node_config *config,
     return code;
 }
 
-/* A checkpoint is made while entries are applied, so one that a leader sent may have more than its
- * snapshot says. The log here begins behind the snapshot; those entries come again. */
+/* A checkpoint is made while entries are applied, so one from a leader may contain more than its
+ * snapshot's index says. The log here begins after the snapshot; the leader sends those entries
+ * again. */
 static bool is_from_checkpoint(struct node *n, uint64_t applied)
 {
     const struct manifest *newest = disk_io_manifest(n->disk);
@@ -301,11 +304,11 @@ static bool is_from_checkpoint(struct node *n, uint64_t applied)
 }
 
 /*
- * Else the state is never ahead of a log that was flushed. Of one that was not, a power cut may
- * have taken the end, after the state had got it and was stored. A group of one may go on: the
- * state has the effects of what is gone, so entries without effect take their places. Whoever asks
- * for a durable log is told instead, because then something is wrong with the disk. out_fill is up
- * to where the log has to be filled.
+ * Otherwise the state is never ahead of a log that was flushed. A log that was not flushed may have
+ * lost its end in a power failure, after the state applied and stored those entries. A group of one
+ * may continue: the state has the effects of the lost entries, so no-op entries replace them. With
+ * a durable log this is an error, because the disk must have failed. *out_fill is the index up to
+ * which the log has to be filled; 0 if not.
  */
 static enum err_code check_state(struct node *n, bool bootstraps, uint64_t *out_fill,
                                  struct err *err)
@@ -337,7 +340,7 @@ static enum err_code check_state(struct node *n, bool bootstraps, uint64_t *out_
     return ERR_OK;
 }
 
-/* Nobody else's folder, under an id that was only guessed. */
+/* Refuse the folder of another node, if the id is only a default. */
 static enum err_code check_id(const struct node *n, const struct node_config *config,
                               struct err *err)
 {
@@ -374,7 +377,7 @@ static enum err_code look_at_entry(void *data, uint64_t index, struct str entry,
     return err_wrap(err, "entry %" PRIu64 " of the log", index);
 }
 
-/* The log may be that of a newer version of the program. */
+/* The log may have been written by a newer version of the program. */
 static enum err_code check_entries(const struct node *n, struct err *err)
 {
     struct look l = {.n = n, .applied = n->fsm.applied_index(n->fsm.data)};
@@ -382,7 +385,7 @@ static enum err_code check_entries(const struct node *n, struct err *err)
                                       : disk_io_each_command(n->disk, look_at_entry, &l, err);
 }
 
-/* Everything that can fail, and nothing that the loop would have to undo. */
+/* All steps that can fail; none of them needs the loop to undo it. */
 static enum err_code open_disk(struct node *n, const struct node_config *config, struct err *err)
 {
     const struct disk_io_config disk = {.dir = config->dir,
@@ -445,7 +448,7 @@ static void start(struct node *n, const struct node_config *config)
     transfer_init(&n->transfer, &n->raft);
     tell_init(&n->tell, &n->raft);
     n->transfer.done = transfer_done;
-    uv_update_time(n->loop); /* reading the disk took its time, and Raft counts from now */
+    uv_update_time(n->loop); /* reading the disk took time; Raft's timers start now */
     int rc = raft_start(&n->raft);
     if (rc != 0) {
         check_fatal("start raft: %s: %s", raft_strerror(rc), raft_errmsg(&n->raft));
@@ -514,8 +517,9 @@ static void ending_cb(uv_handle_t *handle)
     uv_close((uv_handle_t *)&n->end[1], ended_cb);
 }
 
-/* The one list of what must be over. The mailbox does not say when the loop is done with it, but
- * handles closed together end in one turn of the loop, so the turn after that is late enough. */
+/* Completes a close when nothing is pending any more. All conditions are listed here. The
+ * mailbox does not report when the loop is done with it, but handles closed together end in the
+ * same turn of the loop, so the turn after that is late enough. */
 static void maybe_closed(struct node *n)
 {
     if (n->raft_closed && !n->finished_posted && n->finished == NULL && !n->ending) {
@@ -541,7 +545,7 @@ static void raft_closed_cb(struct raft *raft)
 void node_close(struct node *n, void (*closed)(void *data), void *data)
 {
     if (n->cut != NULL) {
-        return; /* it is closing, and the process ends with that */
+        return; /* the node is closing because of a fatal error */
     }
     CHECK(!n->closing);
     n->closing = true;
@@ -577,7 +581,7 @@ void node_status(struct node *n, struct node_status *out)
     const struct raft_log *log = &n->raft.log;
     *out = (struct node_status){.role = "Shutdown", .durable = n->durable};
     if (n->closing) {
-        return; /* Raft's memory may be gone */
+        return; /* Raft's memory may be freed */
     }
     const struct wal_status *wal = disk_io_wal_status(n->disk);
     const struct manifest *newest = disk_io_manifest(n->disk);
@@ -627,7 +631,7 @@ void node_snapshot_soon(struct node *n)
 static void nudged_cb(struct raft_barrier *barrier, int status)
 {
     struct node *n = barrier->data;
-    (void)status; /* when it was not applied, somebody else leads */
+    (void)status; /* on failure another node leads */
     n->nudging = false;
 }
 

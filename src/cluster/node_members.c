@@ -1,9 +1,9 @@
 /*
- * Members: who is there, changing that, and stepping down when too few are heard.
+ * Members: lists and changes the members, and steps down when too few of them are heard.
  *
- * libraft looks for a majority once per election timeout, and is content when each voter was heard
- * at any time within it: a leader that was cut off goes on for up to two of them. Here it looks
- * more often, at when each was heard last; and when too few were, libraft is made to look now.
+ * libraft checks for a majority once per election timeout, and counts every voter that was heard
+ * within it: an isolated leader continues for up to two timeouts. This file checks more often when
+ * each voter was last heard; if too few were, it makes libraft check at once.
  */
 #include "cluster/node_members.h"
 
@@ -13,7 +13,7 @@
 #include "os/os_clock.h"
 #include "raftlog/members.h"
 
-/* What raft calls PROGRESS__SNAPSHOT. */
+/* The value of PROGRESS__SNAPSHOT in raft. */
 enum { PROGRESS_SNAPSHOT = 2 };
 
 enum { LOOKS_PER_ELECTION = 10 };
@@ -115,12 +115,12 @@ struct peers *node_members_peers(struct node *n)
     return n->peers;
 }
 
-/* --- a leader that is gone --- */
+/* --- a lost leader --- */
 
-/* A process that dies closes its connections, and everybody sees it at once. Raft would still wait
- * for at least an election timeout. All of it but two heartbeats is taken as over: a leader that
- * lives has said something by then, which starts the wait anew. What is left is as random as ever,
- * so that two followers do not stand in step. */
+/* When a process dies, its connections close, and all peers notice at once. Raft would still
+ * wait for at least an election timeout. This skips the wait except for two heartbeats: a live
+ * leader sends something within that time, which restarts the timer. The random part of the
+ * timeout is kept, so that two followers do not become candidates in step. */
 void node_members_lost(struct node *n, uint64_t id)
 {
     struct raft *r = &n->raft;
@@ -135,7 +135,7 @@ void node_members_lost(struct node *n, uint64_t id)
     }
 }
 
-/* --- a leader that nobody hears --- */
+/* --- a leader that is not heard --- */
 
 /* Was the voter heard within an election timeout? */
 static bool is_heard(struct node *n, const struct raft_server *s, int64_t now_ns)
@@ -174,5 +174,5 @@ void node_members__look(struct node *n)
             r->leader_state.progress[i].recent_recv = false;
         }
     }
-    r->election_timer_start = now - r->election_timeout; /* the next tick looks, and steps down */
+    r->election_timer_start = now - r->election_timeout; /* the next tick checks, and steps down */
 }

@@ -1,14 +1,14 @@
 /*
- * The state machine as Raft sees it.
+ * Connects the state machine to Raft.
  *
- * Applying: the index of an entry is the one behind the last that Raft applied; entries that the
- * state has already are passed over, so that a start can replay from an older snapshot.
+ * Applying: the index of an entry is Raft's last applied index + 1. Entries that the state has
+ * already are skipped, so that a start can replay from an older snapshot.
  *
- * Snapshots: Raft takes one when enough entries were applied since the last. How many bytes those
- * have is what matters, for the disk and for Raft's copy of the log in memory, so its threshold is
- * out of reach until there are enough bytes and one entry then. Taking one means: on the loop, note
- * where we are; on the pool, let the state machine write a checkpoint and list it in a manifest;
- * then Raft has the manifest stored and the log cut. Only after that is the snapshot one.
+ * Snapshots: Raft takes one after a number of entries. But their bytes matter, for the disk and for
+ * Raft's copy of the log in memory, so its threshold is out of reach until there are enough bytes,
+ * and one entry after that. Taking a snapshot has three steps: on the loop, note the index; in the
+ * thread pool, let the state machine write a checkpoint and list it in a manifest; then Raft has
+ * the manifest stored and the log truncated. The snapshot is valid only after the last step.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 #include "raftlog/members.h"
 
 enum {
-    TRAILING_ALONE = 1, /* nobody catches up from our log; 0 would mean something else to Raft */
-    RETRY_PART = 8,     /* after a failure the next try comes when this part more was applied */
+    TRAILING_ALONE = 1, /* no peer needs older entries; 0 has another meaning for Raft */
+    RETRY_PART = 8,     /* after a failure, retry after this fraction of the bytes more */
 };
 
 void node_state__consider_snapshot(struct node *n)
@@ -57,8 +57,8 @@ static int state_apply(struct raft_fsm *f, const struct raft_buffer *buf, void *
 
 /* --- taking a snapshot --- */
 
-/* Entries to keep behind a snapshot for members that are not far behind: about half of what is
- * applied between two snapshots. */
+/* Entries to keep before a snapshot, for members that lag a little: about half of the entries
+ * between two snapshots. */
 static unsigned trailing(const struct node *n)
 {
     if (n->raft.configuration.n <= 1) {
@@ -97,7 +97,7 @@ static int state_snapshot(struct raft_fsm *f, struct raft_buffer *bufs[], unsign
     return 0;
 }
 
-/* On the pool: the checkpoint, and the manifest that describes it. */
+/* In the thread pool: write the checkpoint and the manifest that describes it. */
 static enum err_code make_checkpoint(struct node *n, const struct node_snapshot *s, struct buf *out,
                                      struct err *err)
 {
@@ -114,8 +114,8 @@ static enum err_code make_checkpoint(struct node *n, const struct node_snapshot 
     if (code == ERR_OK) {
         code = snapshots_describe(dir, s->earlier, arena, &m, err);
     }
-    /* It shares files with the state, and so with the snapshot before it. If that is damaged, this
-     * one must not take the place of the one before that, which may be good. */
+    /* The checkpoint shares files with the state, and so with the previous snapshot. If that is
+     * damaged, this one must not displace the one before it, which may be good. */
     if (code == ERR_OK && s->earlier != NULL && snapshots_is_damaged(dir, s->earlier->checkpoint)) {
         code = snapshots_verify(dir, &m, err);
     }
@@ -149,7 +149,7 @@ static int state_snapshot_async(struct raft_fsm *f, struct raft_buffer *bufs[], 
     return 0;
 }
 
-/* The end of it, good or not, on the loop. */
+/* Finish a snapshot, successful or not, on the loop. */
 static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     struct node *n = f->data;
@@ -180,12 +180,13 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
     return 0;
 }
 
-/* --- restoring one --- */
+/* --- restoring a snapshot --- */
 
 enum err_code node_state__restore(struct node *n, const struct manifest *m, struct err *err)
 {
     uint64_t before = n->fsm.applied_index(n->fsm.data);
-    /* One that ends with Raft's own entries never has its index in the state: once is enough. */
+    /* The state never has the index of a snapshot that ends with Raft's own entries: restore it
+     * only once. */
     if (m->index <= before || m->index == n->restored_index) {
         return ERR_OK;
     }
@@ -196,8 +197,8 @@ enum err_code node_state__restore(struct node *n, const struct manifest *m, stru
         return err_wrap(err, "restore the state");
     }
     uint64_t applied = n->fsm.applied_index(n->fsm.data);
-    /* It may end before the manifest's index: Raft's own entries, which the state never sees, may
-     * stand between. But it cannot have less than what it replaces. */
+    /* The state may end before the manifest's index: Raft's own entries, which the state never
+     * sees, may follow. But it must not have less than the state that it replaces. */
     if (applied < before) {
         return err_set(err, ERR_CORRUPT, "the checkpoint '%s' ends before the state it replaces",
                        path.z);
@@ -215,7 +216,7 @@ static int state_restore(struct raft_fsm *f, struct raft_buffer *buf)
     struct err err;
     if (manifest_decode(str_from(buf->base, buf->len), arena, &m, &err) != ERR_OK ||
         node_state__restore(n, &m, &err) != ERR_OK) {
-        /* The log before the snapshot is gone. A start tries again, from the same manifest. */
+        /* The log before the snapshot is gone. A restart tries again, with the same manifest. */
         check_fatal("%s", err.msg);
     }
     arena_free(arena);

@@ -16,9 +16,9 @@
 
 enum { GROUP = 0, FETCH_TRIES = 20, FETCH_PAUSE_MS = 300 };
 
-/* A checkpoint being sent, on its thread. */
+/* Sends a checkpoint, on its own thread. */
 struct sender {
-    struct msg msg; /* when it is over */
+    struct msg msg; /* sent when it ends */
     struct peers *peers;
     struct sender *next;
     pthread_t thread;
@@ -26,16 +26,16 @@ struct sender {
     uint64_t cluster;
 };
 
-/* A snapshot that waits for its files. */
+/* A received snapshot that waits for its files. */
 struct fetch {
     struct msg msg;
     struct peers *peers;
     pthread_t thread;
-    struct raft_message message; /* delivered when they are here */
+    struct raft_message message; /* delivered when the files are here */
     char *address;               /* of the sender */
     struct ship_fetch job;
     char *texts;     /* that the thread reads */
-    bool unreadable; /* by the state machine */
+    bool unreadable; /* the state machine cannot read it */
     enum err_code code;
     struct err err;
 };
@@ -46,7 +46,7 @@ struct peers {
     struct peers_hooks hooks;
     struct peers_reader reader;
     struct peers_refusals refusals;
-    char *refused_checkpoint; /* its name; NULL: none was */
+    char *refused_checkpoint; /* the id of the last refused one; NULL: none */
     struct str secret;
     struct raftnet_link_tls tls;
     uint64_t rate_bytes;
@@ -55,11 +55,11 @@ struct peers {
     struct raft_io *io;
     raft_io_recv_cb recv;
     bool silent, closing;
-    atomic_bool stop; /* for the threads */
+    atomic_bool stop; /* stops the threads */
 
     struct sender *senders;
     unsigned sender_count;
-    unsigned invite_count; /* under way */
+    unsigned invite_count; /* invitations in progress */
     struct fetch *fetch;   /* NULL: none */
     struct ship_progress progress;
     atomic_uint_fast64_t fetched_bytes;
@@ -81,13 +81,13 @@ static void maybe_closed(struct peers *p)
     }
 }
 
-/* --- who may talk to us --- */
+/* --- admission --- */
 
 static const char same_identity[] =
     "two nodes have the same identity: one of them uses a copy of the other's data directory";
 
-/* It proved that it has our secret: that is not enough to take a node that belongs elsewhere, or
- * that somebody else meant. */
+/* The other node has proved that it knows our secret. That is not enough: it must be part of a
+ * cluster, must mean this node, and this node must not belong to another cluster. */
 static bool admit_invite(struct peers *p, const struct raftnet_shake *s,
                          enum raftnet_shake_refusal *out_why, struct err *err)
 {
@@ -107,7 +107,7 @@ static bool admit_invite(struct peers *p, const struct raftnet_shake *s,
     } else if (p->hooks.adopt(p->hooks.data, s->other.cluster, err)) {
         log_info("invitation accepted", LOG_STR("from", s->other.name),
                  LOG_STR("address", s->other.address));
-        return true; /* once more, if whoever invited did not see the end of it */
+        return true; /* again, if the inviting node lost the answer */
     }
     return false;
 }
@@ -163,9 +163,9 @@ static void lost(void *data, uint64_t id)
     p->hooks.lost(p->hooks.data, id);
 }
 
-/* --- what cannot be read --- */
+/* --- unreadable entries and snapshots --- */
 
-/* Said once for each reason: the sender tries again and again. */
+/* Logged once for each reason: the sender tries again and again. */
 static void refuse(struct peers *p, uint64_t from, const char *what, const char *why)
 {
     char error[sizeof p->refusals.error];
@@ -180,7 +180,7 @@ static void refuse(struct peers *p, uint64_t from, const char *what, const char 
     }
 }
 
-/* Cut an append before the first entry that cannot be read. */
+/* Truncate an append before the first entry that this version cannot read. */
 static void look_at_entries(struct peers *p, uint64_t from, struct raft_message *m)
 {
     const struct raft_append_entries *a = &m->append_entries;
@@ -197,11 +197,11 @@ static void look_at_entries(struct peers *p, uint64_t from, struct raft_message 
         }
     }
     if (a->n_entries > 0) {
-        p->refusals.error[0] = '\0'; /* from somebody else, or made anew */
+        p->refusals.error[0] = '\0'; /* from another node, or sent again in another form */
     }
 }
 
-/* The name of the manifest's checkpoint, from malloc. */
+/* The id of the manifest's checkpoint, from malloc. */
 static char *checkpoint_name(struct str manifest)
 {
     struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
@@ -227,7 +227,7 @@ static bool was_refused(const struct peers *p, const struct raft_install_snapsho
     return same;
 }
 
-/* It is not fetched again; another one may be readable. */
+/* Do not fetch this checkpoint again; another one may be readable. */
 static void refuse_checkpoint(struct peers *p, const struct fetch *f)
 {
     struct os_file_path snapshots = os_file_join(p->dir.z, "snapshots");
@@ -243,7 +243,7 @@ static void refuse_checkpoint(struct peers *p, const struct fetch *f)
     }
 }
 
-/* --- snapshots that come: first the files --- */
+/* --- incoming snapshots: first fetch the files --- */
 
 static void fetch_free(struct fetch *f)
 {
@@ -278,7 +278,7 @@ static void fetched(struct msg *m)
         refuse_checkpoint(p, f);
         wire_clear(&f->message);
     } else {
-        /* Raft offers one again; what is here already is not fetched twice. */
+        /* Raft offers a snapshot again; files that are already here are not fetched twice. */
         log_warn("checkpoint could not be fetched", LOG_U64("from", p->progress.from),
                  LOG_Z("error", f->err.msg));
         wire_clear(&f->message);
@@ -310,7 +310,7 @@ static void *fetch_main(void *data)
         if (f->code != ERR_IO || atomic_load(f->job.stop)) {
             break;
         }
-        (void)nanosleep(&pause, NULL); /* it goes on where it stopped */
+        (void)nanosleep(&pause, NULL); /* the next attempt continues where this one stopped */
     }
     if (f->code == ERR_OK) {
         look_at_state(f);
@@ -333,7 +333,7 @@ static uint64_t manifest_bytes(struct str bytes)
     return total;
 }
 
-/* A copy of who we are for the thread, whatever changes meanwhile. */
+/* A copy of our identity for the thread, which does not see later changes. */
 static struct raftnet_shake_node copy_self(const struct raftnet_shake_node *self, char **out_texts)
 {
     struct raftnet_shake_node copy = *self;
@@ -435,7 +435,7 @@ enum err_code peers_invite(struct peers *p, struct peers_invite *i, struct err *
     return ERR_OK;
 }
 
-/* --- checkpoints that go --- */
+/* --- outgoing checkpoints --- */
 
 static void sent_all(struct msg *m)
 {
@@ -500,7 +500,7 @@ static void take_raft(struct peers *p, const struct raftnet_shake_node *from, st
     }
     if (m.type == RAFT_IO_INSTALL_SNAPSHOT) {
         if (p->fetch != NULL || was_refused(p, &m.install_snapshot)) {
-            wire_clear(&m); /* one after the other: what is fetched now may be enough */
+            wire_clear(&m); /* one at a time: the snapshot being fetched may be enough */
         } else {
             fetch_begin(p, from, &m);
         }
@@ -527,7 +527,7 @@ static void received(void *data, const struct raftnet_shake_node *from,
         return;
     }
     if (p->hooks.is_removed(p->hooks.data, from->id)) {
-        raftnet_drop(p->net, from->id); /* it learns why when it dials again */
+        raftnet_drop(p->net, from->id); /* it gets the reason when it dials again */
         return;
     }
     if (f->kind == RAFTNET_FRAME_RAFT) {
@@ -549,7 +549,7 @@ static void received(void *data, const struct raftnet_shake_node *from,
 struct sending {
     struct raftnet_send net;
     struct raft_io_send *req;
-    raft_io_send_cb cb; /* NULL: nobody waits */
+    raft_io_send_cb cb; /* NULL: no callback */
 };
 
 static void sent(struct raftnet_send *net, bool written)
@@ -574,7 +574,7 @@ static struct sending *sending_new(void)
     return s;
 }
 
-/* False when it is out of reach; s is gone then. */
+/* False if the node cannot be reached; s is freed then. */
 static bool go(struct peers *p, uint64_t id, const char *address, uint8_t kind, struct sending *s)
 {
     const char *known = p->hooks.address(p->hooks.data, id);
@@ -628,7 +628,7 @@ void peers_send_reads(struct peers *p, uint64_t id, const char *address, uint8_t
     }
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 static void transport_start(void *data, struct raft_io *io, raft_io_recv_cb recv)
 {

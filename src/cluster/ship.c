@@ -18,14 +18,14 @@
 #include "raftlog/manifest.h"
 #include "raftlog/snapshots.h"
 
-/* What a piece is. The numbers are on the wire. */
+/* The type of a piece. Numbers of the wire format. */
 enum piece { PIECE_BYTES = 0, PIECE_LAST = 1, PIECE_GONE = 2 };
 
 enum { ASK_BYTES_MAX = 4096 };
 
 /* --- names --- */
 
-/* A path that stays below its folder. */
+/* A relative path without "." and "..". */
 static bool name_is_safe(struct str name)
 {
     struct str rest = name;
@@ -51,7 +51,7 @@ static struct os_file_path join(const char *dir, struct str name)
     return os_file_join(dir, z);
 }
 
-/* The folder that a file of a checkpoint is in. */
+/* Create the parent folder of a file in a checkpoint. */
 static enum err_code make_parent(const char *path, struct err *err)
 {
     struct os_file_path parent;
@@ -76,13 +76,13 @@ struct serving {
     uint64_t cluster;
     uint64_t rate_bytes;
     const atomic_bool *stop;
-    struct os_file_path pinned; /* the links; empty: none yet */
+    struct os_file_path pinned; /* folder of hard links; empty: none yet */
     char id[MANIFEST_ID_BYTES_MAX + 1];
     struct buf frame;
-    int64_t free_ns; /* when the next piece may go */
+    int64_t free_ns; /* when the next piece may be sent */
 };
 
-/* Hold on to the files of a checkpoint. */
+/* Keep the files of a checkpoint with hard links. */
 static enum err_code pin(struct serving *s, struct str id, struct err *err)
 {
     static atomic_uint_fast64_t number;
@@ -122,7 +122,7 @@ static void unpin(struct serving *s)
     s->pinned.z[0] = s->id[0] = '\0';
 }
 
-/* Wait until so many bytes more are within the rate. */
+/* Wait until the rate limit allows these bytes. */
 static void pace(struct serving *s, size_t bytes)
 {
     int64_t now = os_clock_mono().ns;
@@ -226,7 +226,7 @@ struct fetching {
     const struct ship_fetch *f;
     struct manifest m;
     struct raftnet_link link;
-    struct os_file_path inbound; /* the checkpoint's folder there */
+    struct os_file_path inbound; /* the folder that receives the checkpoint */
     struct buf in;
 };
 
@@ -244,7 +244,7 @@ static enum err_code ask(struct fetching *g, struct str name, uint64_t offset, s
     return code;
 }
 
-/* One piece; *out_more is false behind the last. */
+/* Read one piece; *out_more is false after the last one. */
 static enum err_code take_piece(struct fetching *g, int fd, uint64_t size, uint64_t *offset,
                                 bool *out_more, struct err *err)
 {
@@ -286,7 +286,8 @@ static enum err_code is_right(const char *path, const struct manifest_file *file
                             : err_set(err, ERR_CORRUPT, "'%s' does not match the manifest", path);
 }
 
-/* What could not be flushed looks as if it were: the next try has it whole. */
+/* After a failed flush, later flushes may succeed without writing: remove the file, so that the
+ * next attempt fetches all of it. */
 static enum err_code flush(int fd, const char *path, struct err *err)
 {
     if (os_file_flush(fd, err) != ERR_OK) {
@@ -296,7 +297,7 @@ static enum err_code flush(int fd, const char *path, struct err *err)
     return ERR_OK;
 }
 
-/* An earlier try got all of it, and may have ended before it was flushed. */
+/* An earlier attempt received the whole file, but may have ended before flushing it. */
 static enum err_code flush_whole(const char *path, struct err *err)
 {
     int fd = -1;
@@ -353,7 +354,7 @@ static enum err_code fetch_file(struct fetching *g, const struct manifest_file *
     }
     code = is_right(path.z, file, err);
     if (code != ERR_OK) {
-        os_file_discard(path.z); /* the next try has it whole */
+        os_file_discard(path.z); /* the next attempt fetches all of it */
     }
     return code;
 }
@@ -368,7 +369,7 @@ static enum err_code fetch_all(struct fetching *g, struct err *err)
     return os_file_flush_dir(g->inbound.z, err);
 }
 
-/* Another checkpoint that was begun is of no use any more. */
+/* Remove unfinished downloads of other checkpoints. */
 static void forget_others(const char *inbound, struct str id)
 {
     struct os_file_names names = {0};
@@ -393,7 +394,7 @@ static enum err_code fetch_checkpoint(struct fetching *g, struct err *err)
     struct os_file_info info;
     if (os_file_stat(final_path.z, &info, err) == ERR_OK &&
         snapshots_verify(snapshots.z, &g->m, err) == ERR_OK) {
-        return ERR_OK; /* it is our own, or came before */
+        return ERR_OK; /* our own checkpoint, or fetched before */
     }
     g->inbound = join(all.z, g->m.checkpoint);
     if (os_file_make_dirs(g->inbound.z, err) != ERR_OK) {

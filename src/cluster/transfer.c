@@ -24,7 +24,7 @@ static const struct raft_progress *progress_of(const struct raft *r, raft_id id)
     return NULL;
 }
 
-/* The target has every entry, and ours are applied: nobody waits for one that may be lost. */
+/* The target has every entry, and all are applied here: no waiting request can lose its entry. */
 static bool is_drained(const struct transfer *t)
 {
     const struct raft_progress *p = progress_of(t->raft, t->target);
@@ -91,7 +91,7 @@ bool transfer_is_on(const struct transfer *t)
     return t->state != TRANSFER_IDLE;
 }
 
-/* Nothing while it waits; the only place where a transfer goes on. */
+/* Advance the transfer, if there is one. Transfers advance only here. */
 void transfer_step(struct transfer *t)
 {
     bool leads = t->raft->state == RAFT_LEADER;

@@ -21,7 +21,7 @@ static void encode_append(const struct raft_append_entries *a, struct buf *out)
         bytes += a->entries[i].buf.len;
     }
     if (buf_reserve(out, bytes) == NULL) {
-        return; /* out says so */
+        return; /* out reports the overflow */
     }
     pack_u64(out, a->term);
     pack_u64(out, a->prev_log_index);
@@ -44,7 +44,7 @@ static void encode_install(const struct raft_install_snapshot *s, struct buf *ou
     pack_u64(out, s->last_index);
     pack_u64(out, s->last_term);
     pack_u64(out, s->conf_index);
-    buf_add(out, s->data.base, s->data.len); /* the manifest has the members, too */
+    buf_add(out, s->data.base, s->data.len); /* the manifest also has the members */
 }
 
 void wire_encode(const struct raft_message *m, struct buf *out)
@@ -118,7 +118,7 @@ static bool members_are_sound(struct str bytes)
     return true;
 }
 
-/* The heads, and how many bytes the payloads have. */
+/* Read the headers of the entries, and add up the bytes of the payloads. */
 static enum err_code take_heads(struct unpack *u, struct raft_append_entries *a, size_t *out_bytes,
                                 struct err *err)
 {
@@ -154,7 +154,7 @@ static enum err_code take_entries(struct unpack *u, struct raft_append_entries *
     if (take_heads(u, a, &bytes, err) != ERR_OK) {
         return err->code;
     }
-    char *batch = raft_malloc(bytes); /* one for all, as Raft assumes */
+    char *batch = raft_malloc(bytes); /* one allocation for all entries, as Raft assumes */
     CHECK(batch != NULL);
     unpack_take(u, batch, bytes);
     for (unsigned i = 0; i < a->n_entries; i++) {
@@ -190,7 +190,7 @@ static enum err_code decode_append(struct unpack *u, struct raft_append_entries 
     return count == 0 ? ERR_OK : take_entries(u, a, err);
 }
 
-/* The manifest is what makes the snapshot: Raft's own words must be the same. */
+/* The manifest defines the snapshot: Raft's own fields must agree with it. */
 static enum err_code take_manifest(struct str bytes, struct raft_install_snapshot *s,
                                    struct err *err)
 {
@@ -314,5 +314,5 @@ void wire_cut(struct raft_message *m, unsigned count)
     if (count == 0) {
         wire_clear(m);
     }
-    m->append_entries.n_entries = count; /* their bytes are freed with the first ones' */
+    m->append_entries.n_entries = count; /* all entries are freed with the first one's batch */
 }
