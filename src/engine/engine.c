@@ -19,10 +19,10 @@
 #include "store/store_access.h"
 #include "store/store_docs.h"
 
-/* Of folders beside the state, and of the file that chooses one. */
+/* Names of the folders beside the state, and of the file that selects one of them. */
 #define STATE_NAME "state"
 
-enum { NAME_BYTES_MAX = 32 /* of what stands in the data folder, with its slash */ };
+enum { NAME_BYTES_MAX = 32 /* a name in the data folder, with its slash */ };
 
 struct engine_config engine_config_default(void)
 {
@@ -46,7 +46,7 @@ struct engine_config engine_config_default(void)
     };
 }
 
-/* What the machine tells, and what the node drives. */
+/* Hooks of the machine, and the state machine that the node drives. */
 
 static void ready_hook(void *data, struct str queue)
 {
@@ -57,7 +57,7 @@ static void access_hook(void *data, struct str key, struct str value)
 {
     struct engine *e = data;
     if (key.len > 0 && key.ptr[0] == STORE_ACCESS_BUDGET) {
-        engine_park__ready(e, STR_EMPTY); /* what it held back may be claimed now */
+        engine_park__ready(e, STR_EMPTY); /* claims that the budget held back may succeed now */
     }
     if (e->config.hooks.access != NULL) {
         e->config.hooks.access(e->config.hooks.data, key, value);
@@ -107,7 +107,7 @@ static void fsm_apply(void *data, uint64_t index, struct str entry)
     engine_notifier__look(e);
     engine_cluster__applied(e, index);
     if (e->entry_count == 0) {
-        engine_taken__tell(e); /* nobody here waits for what its commands came to */
+        engine_taken__tell(e); /* no op of this node waits for the entry's results */
     }
 }
 
@@ -143,8 +143,8 @@ static enum err_code fsm_checkpoint_index(void *data, const char *dir, uint64_t 
     return machine_known_index(dir, out_index, err);
 }
 
-/* Hard links, so that the checkpoint stays as it is: RocksDB never changes a file of its own. The
- * few that it does write again (CURRENT, the manifest) are copied. */
+/* Hard-link the files, so that the checkpoint stays unchanged: RocksDB never modifies its data
+ * files. The few files that it rewrites (CURRENT, the manifest) are copied. */
 static enum err_code take_over_file(const char *from, const char *to, bool is_table,
                                     struct err *err)
 {
@@ -184,8 +184,9 @@ static enum err_code stage(const char *dir, const char *into, struct err *err)
     return code == ERR_OK ? os_file_flush_dir(into, err) : code;
 }
 
-/* A folder for a state that is to take the place of the present one. Which one counts, a file says;
- * a start gives it the usual name again. RocksDB does not let a folder be renamed under it. */
+/* The folder for a state that is to replace the current one. A file selects the folder that
+ * counts; the next start renames it to the usual name. RocksDB does not allow its folder to be
+ * renamed while it is open. */
 static struct os_file_path next_folder(struct engine *e)
 {
     char name[32];
@@ -200,8 +201,8 @@ static enum err_code choose_folder(const struct engine *e, const char *path, str
     return os_choice_write(e->config.data_dir, STATE_NAME, name + 1, err);
 }
 
-/* The state is exchanged as a whole. If we die half-way, the node sees at the next start that the
- * state is older than its snapshot, and asks again. Who is reading goes on with the old one. */
+/* Replace the state as a whole. If the process dies half-way, the next start finds a state older
+ * than the snapshot and restores again. Current readers keep using the old state. */
 static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
 {
     struct engine *e = data;
@@ -215,7 +216,7 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     if (code == ERR_OK) {
         e->state_dir = next;
         e->space.compaction_paused =
-            false; /* the new store does not know: the next look tells it */
+            false; /* not paused in the new store; the next look decides again */
         engine_ask__applied(e);
         engine_feed__replaced(e);
         engine_notifier__look(e);
@@ -224,7 +225,7 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     return code;
 }
 
-/* Give the chosen state the usual name. */
+/* Rename the selected state to the usual name. */
 static enum err_code settle_choice(struct engine *e, struct err *err)
 {
     struct os_file_path path = os_choice_read(e->config.data_dir, STATE_NAME);
@@ -238,7 +239,7 @@ static enum err_code settle_choice(struct engine *e, struct err *err)
     return os_file_flush_dir(e->config.data_dir, err);
 }
 
-/* Before the state is opened: what an exchange in an earlier life left. */
+/* Before the state is opened: finish what an interrupted replacement left. */
 static enum err_code settle_folders(struct engine *e, struct err *err)
 {
     struct os_file_names names = {0};
@@ -246,7 +247,7 @@ static enum err_code settle_folders(struct engine *e, struct err *err)
         os_file_list(e->config.data_dir, &names, err) != ERR_OK) {
         return err->code;
     }
-    /* The tables in there would keep their space for ever. */
+    /* The tables in these folders would keep their space for ever. */
     for (size_t i = 0; i < names.count; i++) {
         if (os_choice_is_part(STATE_NAME, names.name[i])) {
             struct os_file_path path = os_file_join(e->config.data_dir, names.name[i]);
@@ -289,7 +290,7 @@ static void fsm_leads_changed(void *data, bool leads)
         engine_ask__applied(e);
         engine_renew__begin(e);
         engine_timers__look(e);
-        if (e->node != NULL) { /* not yet inside node_open; core_main does it then */
+        if (e->node != NULL) { /* not inside node_open, after which core_main does it */
             engine_pipe__pump(e);
         }
         answer_open(e);
@@ -302,7 +303,7 @@ static void fsm_leads_changed(void *data, bool leads)
     engine_notifier__leads(e);
 }
 
-/* A follower serves as soon as it knows whom it follows. */
+/* A follower can serve as soon as it knows its leader. */
 static void fsm_leader_changed(void *data, uint64_t leader_id)
 {
     struct engine *e = data;
@@ -337,8 +338,8 @@ static void turned(void *data)
     engine_pipe__pump(e);
 }
 
-/* The snapshot and the log have all that the state has. Not done here: whoever runs the server
- * should know that its disk changes bytes, and keep the evidence. */
+/* The snapshot and the log contain the whole state, but it is not rebuilt automatically: the
+ * operator should know that the disk corrupts data, and keep the evidence. */
 static void say_remedy(const struct engine *e, const struct err *err)
 {
     if (err->code == ERR_CORRUPT) {
@@ -378,7 +379,7 @@ static enum err_code start(struct engine *e, struct err *err)
         return err->code;
     }
     if (engine_cluster__keep_identity(e, err) != ERR_OK) {
-        log_warn("identity not stored", LOG_Z("error", err->msg)); /* it is assumed again */
+        log_warn("identity not stored", LOG_Z("error", err->msg)); /* derived again later */
     }
     engine_hash__start(e);
     return ERR_OK;
@@ -422,7 +423,7 @@ static void core_main(void *data)
     } else {
         atomic_store(&e->cluster.read_by_all, engine_cluster__entry_version(e));
         if (atomic_load(&e->cluster.cluster_id) == 0) {
-            answer_open(e); /* it is for the caller to join one */
+            answer_open(e); /* the caller has to join a cluster */
         } else if (!e->leads) {
             CHECK(uv_timer_start(&e->patience, no_leader_cb, (uint64_t)e->config.leader_wait_ms,
                                  0) == 0);
@@ -520,11 +521,11 @@ static void close_node(struct engine *e)
 
 static void handed_over(void *data, bool moved)
 {
-    (void)moved; /* whoever is left elects somebody */
+    (void)moved; /* the remaining members elect a leader */
     close_node(data);
 }
 
-/* A leader that just goes leaves the others without one until they notice. */
+/* A leader that stops without a transfer leaves the others without a leader until they notice. */
 void engine__maybe_stopped(struct engine *e)
 {
     struct err err;
@@ -532,13 +533,13 @@ void engine__maybe_stopped(struct engine *e)
         return;
     }
     e->handing_over = node_transfer(e->node, 0, handed_over, e, &err) == ERR_OK;
-    if (!e->handing_over) { /* it does not lead, or is alone */
+    if (!e->handing_over) { /* not the leader, or a group of one */
         close_node(e);
     }
 }
 
-/* Without a majority, or on a full disk, an entry may never come to its end, and nobody takes over
- * either. */
+/* Without a majority, or on a full disk, an entry may never complete, and no other node takes
+ * over. */
 static void no_end_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
@@ -581,7 +582,7 @@ static void deliver_stop(struct msg *m)
     engine_pipe__refuse_all(e, ERR_STOPPING);
     CHECK(uv_timer_start(&e->patience, no_end_cb, (uint64_t)e->config.stop_wait_ms, 0) == 0);
     if (e->given_up) {
-        close_node(e); /* that was waited for already */
+        close_node(e); /* the wait for entries is over already */
     } else {
         engine__maybe_stopped(e);
     }
@@ -599,7 +600,7 @@ void engine_close(struct engine *e)
     engine_free(e);
 }
 
-/* Asking */
+/* Requests from other threads */
 
 static void deliver_call_done(struct msg *m)
 {
@@ -637,7 +638,7 @@ struct store *engine_store(struct engine *e)
     return machine_store(e->machine);
 }
 
-/* Something that is done on the core thread while the caller waits. */
+/* A function that runs on the core thread while the caller waits. */
 struct visit {
     struct msg msg;
     void (*run)(void *data);
@@ -665,7 +666,7 @@ void engine__visit(struct engine *e, void (*run)(void *data), void *data)
 void engine_status_here(struct engine *e, struct engine_status *out)
 {
     const struct machine *m = e->machine;
-    (void)engine__now(e); /* what is told about the clock is of now */
+    (void)engine__now(e); /* use the current time for the clock's status */
     *out = (struct engine_status){
         .clock_ahead_ms = engine_now_ahead_ms(&e->now),
         .clock_behind_ms = engine_now_behind_ms(&e->now),

@@ -14,8 +14,8 @@ uint64_t engine_ask_applied(const struct engine *e)
     return atomic_load_explicit(&e->ask.applied, memory_order_acquire);
 }
 
-/* Proof: an entry without commands goes through the log, as it can only under the one leader. All
- * that ask while one is under way share the next. */
+/* Proof of leadership: an empty entry goes through the log, which only the real leader can do.
+ * Requests that arrive while one is being committed share the next. */
 
 static void deliver_done(struct msg *m)
 {
@@ -70,7 +70,7 @@ static void deliver_prove(struct msg *m)
     struct engine *e = p->engine;
     p->next = NULL;
     if (e->leads && !engine_ask_has_peers(e)) {
-        answer_all(p, true); /* nobody else could */
+        answer_all(p, true); /* a group of one needs no proof */
         return;
     }
     p->next = e->ask.waiting;

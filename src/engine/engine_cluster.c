@@ -1,5 +1,5 @@
 /*
- * The members: records and Raft's list are made to agree, by whoever leads.
+ * The members: the leader makes the members' records and Raft's list agree.
  */
 #include "engine/engine_cluster.h"
 
@@ -20,10 +20,10 @@
 enum {
     KEEP_MS = 100,
     TELL_READS_MS = 1000,
-    CATCH_UP_ENTRIES = 2000, /* so close to the end a member may vote: the rest is moments */
+    CATCH_UP_ENTRIES = 2000, /* a member that lags by less may vote: it catches up at once */
 };
 
-/* --- small pieces --- */
+/* --- helpers --- */
 
 static void copy_text(char *out, size_t size, struct str s)
 {
@@ -48,9 +48,9 @@ static void look_at_members(struct engine *e)
         node_members(e->node, e->cluster.members, COUNT_OF(e->cluster.members));
 }
 
-/* --- commands of our own --- */
+/* --- the engine's own commands --- */
 
-/* What it says of itself cannot be recorded: not again before it says something else. */
+/* What the member reports cannot be recorded: do not try again until it reports a change. */
 static void forget_met(struct engine_cluster *c, uint64_t id)
 {
     for (size_t i = 0; i < COUNT_OF(c->met); i++) {
@@ -95,7 +95,7 @@ static void put_state(struct engine *e, uint64_t id, enum store_node_state state
     submit(e, &c);
 }
 
-/* --- what members say of themselves --- */
+/* --- records of the members --- */
 
 static bool is_news(const struct store_node *known, const struct raftnet_shake_node *said)
 {
@@ -114,8 +114,8 @@ static struct store_node record_of(const struct raftnet_shake_node *said, bool v
                                .version = said->version};
 }
 
-/* A node without a record marks the first start of its version itself; those with one are marked
- * with it (apply_node.c). */
+/* A node without a record marks the first start of its version itself; for the others, recording
+ * the version does it (apply_node.c). */
 static void mark_version(struct engine *e)
 {
     const struct str version = e->cluster.self.version;
@@ -137,8 +137,8 @@ static void mark_version(struct engine *e)
     buf_deinit(&body);
 }
 
-/* Our own record, when it is not there or says something else; true when it was put. A node that
- * nobody can reach, and that reaches nobody, needs none. */
+/* Record this node, if its record is missing or outdated; true when a command was submitted. A
+ * group of one that is not reachable by others needs no record. */
 static bool keep_self(struct engine *e)
 {
     if (e->config.cluster.bind == NULL && machine_nodes_count(e->machine) == 0) {
@@ -156,8 +156,8 @@ static bool keep_self(struct engine *e)
     return e->cluster.busy;
 }
 
-/* The same for a member that has said what it is. Its words stay: a record that was put by
- * somebody who had read an older one would be wrong for good otherwise. */
+/* The same for another member that has reported about itself. Its report is kept until then: a
+ * record based on an older one would otherwise stay wrong. */
 static bool keep_met(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
@@ -205,7 +205,7 @@ static void met_hook(void *data, const struct raftnet_shake_node *node)
 
 /* --- Raft's list --- */
 
-/* One step towards what the record says; true when one was made. */
+/* One step to make Raft's list match the record; true if one was made. */
 static bool keep_member(struct engine *e, const struct store_node *n)
 {
     const struct node_member *m = find_member(&e->cluster, n->id);
@@ -244,7 +244,7 @@ static bool keep_member(struct engine *e, const struct store_node *n)
 void engine_cluster__moved(void *data, bool moved)
 {
     (void)data;
-    (void)moved; /* the next look sees it */
+    (void)moved; /* the next look sees the result */
 }
 
 static void keep(struct engine *e)
@@ -289,7 +289,7 @@ static void removed_hook(void *data, const char *by)
     }
 }
 
-/* Our record says that we are to leave, and Raft's list does not have us any more. */
+/* Our record says that we leave, and Raft's list no longer has us. */
 static void look_at_self(struct engine *e)
 {
     const struct store_node *self =
@@ -304,7 +304,8 @@ static void look_at_self(struct engine *e)
     }
 }
 
-/* What the others read, and what they are to know of us. Before anybody gets a vote. */
+/* Note the entry versions that the others read, and tell them ours, before any member gets a
+ * vote. */
 static void look_at_versions(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
@@ -349,13 +350,13 @@ static void keep_cb(uv_timer_t *timer)
     struct engine *e = timer->data;
     look_at_versions(e);
     keep(e);
-    engine_pipe__pump(e); /* nobody else may be asking for anything */
+    engine_pipe__pump(e); /* no other event may come to do it */
     look_at_self(e);
     engine_hash__tell(e);
     engine_history__look(e, engine_leader_lag_ms(e));
 }
 
-/* --- who leads --- */
+/* --- leadership --- */
 
 static bool is_same_leader(const struct engine_leader *a, const struct engine_leader *b)
 {
@@ -364,7 +365,7 @@ static bool is_same_leader(const struct engine_leader *a, const struct engine_le
            strcmp(a->http_url, b->http_url) == 0;
 }
 
-/* Who was removed has no leader, though it may hear of one for a while. */
+/* A removed node has no leader, even if it still hears from one for a while. */
 static void note_leader(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
@@ -470,7 +471,7 @@ bool engine_leader_wait(struct engine *e, int64_t timeout_ms)
     return known;
 }
 
-/* --- what peers ask --- */
+/* --- messages from peers --- */
 
 static const char *address_hook(void *data, uint64_t id)
 {
@@ -495,7 +496,7 @@ static void hashed_hook(void *data, uint64_t id, uint64_t index, uint64_t hash)
     engine_hash__heard(data, id, index, hash);
 }
 
-/* One that is waited for at a time: the next is noted when that is applied. */
+/* Only one index is measured at a time: the next is noted when that is applied. */
 static void committed_hook(void *data, uint64_t index)
 {
     struct engine *e = data;
@@ -523,7 +524,7 @@ static void reads_hook(void *data, uint64_t id, uint8_t version)
     engine_reads_heard(&e->cluster.reads, id, version);
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 enum err_code engine_cluster__identify(struct engine *e, struct err *err)
 {
@@ -621,7 +622,7 @@ void engine_cluster__closed(struct engine *e)
     engine_op_deinit(&e->cluster.op);
 }
 
-/* --- from outside --- */
+/* --- calls from other threads --- */
 
 uint64_t engine_cluster_node_id(const struct engine *e)
 {
@@ -694,7 +695,7 @@ uint64_t engine_cluster_find(struct engine *e, struct str name)
             return n->id;
         }
     }
-    /* Its own record may be on its way. */
+    /* The node's own record may not be applied yet. */
     return e->leads && str_eq(name, e->cluster.self.name) && machine_nodes_count(e->machine) == 0
                ? atomic_load(&e->cluster.node_id)
                : 0;

@@ -1,5 +1,5 @@
 /*
- * Feeds: sets of ids whose documents changed, for whoever keeps a copy.
+ * Feeds: sets of ids whose documents changed, for subscribers that keep a copy.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,22 +14,22 @@ struct engine_feed {
     struct mailbox *reply_to;
     void (*woken)(void *data);
     void *data;
-    struct id_set set;  /* with the entry that first changed each */
-    bool replaced;      /* the state was exchanged as a whole since the last take */
-    uint64_t untracked; /* changes since the set was given up; 0: it was not */
+    struct id_set set;  /* each with the index of the entry that first changed it */
+    bool replaced;      /* the whole state was replaced since the last take */
+    uint64_t untracked; /* changes since the set overflowed; 0: it did not */
     uint64_t begin_index, begin_hash, begin_jobs;
     struct msg wake_msg;
-    bool wake_out;        /* the subscriber has been told, or takes by itself */
-    uint64_t wakes_sent;  /* the message is on its way while these differ… */
-    uint64_t wakes_heard; /* …this one of the subscriber's thread */
+    bool wake_out;        /* the subscriber was woken, or is taking already */
+    uint64_t wakes_sent;  /* a wake-up is in transit while these two differ */
+    uint64_t wakes_heard; /* written by the subscriber's thread */
     /* read by any thread */
     atomic_uint_fast64_t newest;
     atomic_uint_fast64_t waiting;
-    atomic_uint_fast64_t handed; /* taken, and not yet in the copy */
+    atomic_uint_fast64_t handed; /* taken, but not yet in the copy */
     struct msg free_msg;
 };
 
-/* Telling the subscriber */
+/* Waking the subscriber */
 
 static void deliver_wake(struct msg *m)
 {
@@ -55,7 +55,7 @@ static void add_changed(struct engine_feed *f, struct id id, uint64_t index)
     if (f->untracked > 0) {
         f->untracked++;
     } else {
-        (void)id_set_add(&f->set, id, index); /* it may wait already */
+        (void)id_set_add(&f->set, id, index); /* the id may be in the set already */
     }
 }
 
@@ -138,8 +138,8 @@ static void deliver_take(struct msg *m)
     f->replaced = false;
     f->untracked = 0;
     atomic_store(&f->waiting, t->behind);
-    /* With some left it takes again without being told; and when it took without being told, the
-     * message may still be on its way. */
+    /* If ids are left, the subscriber takes again without a wake-up. If it took without one, an
+     * earlier wake-up may still be in transit. */
     f->wake_out = t->behind > 0 || t->wakes_heard != f->wakes_sent;
     t->msg.deliver = deliver_taken;
     bool posted = mailbox_post(f->reply_to, &t->msg);
@@ -222,8 +222,8 @@ void engine_feed_copied(struct engine_feed *f)
     atomic_store(&f->handed, 0);
 }
 
-/* The core thread knows the feed no more; a wake-up may still be in the subscriber's mailbox. The
- * memory goes behind it, by the same way. */
+/* The core thread no longer knows the feed, but a wake-up may still be in the subscriber's
+ * mailbox. So the memory is freed by a message behind it. */
 static void deliver_free(struct msg *m)
 {
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, free_msg);
@@ -238,7 +238,7 @@ static void woken_no_more(void *data)
 
 void engine_feed_close(struct engine_feed *f)
 {
-    engine__visit(f->engine, end, f); /* it is closed before the engine */
+    engine__visit(f->engine, end, f); /* feeds are closed before the engine */
     f->woken = woken_no_more;
     f->free_msg.deliver = deliver_free;
     bool posted = mailbox_post(f->reply_to, &f->free_msg);

@@ -1,18 +1,17 @@
 /*
- * Claims that follow what they wait for into the same entry.
+ * Puts waiting claims into the same entry as the jobs that they wait for.
  *
- * A worker that waits for a queue gets a job that comes there with one flush and one way through
- * the threads, instead of one for the job and one for the claim. What a command will do is only
- * guessed: a claim that finds nothing after all is parked again where it was. What is not guessed
- * (chains, batches for several queues, slots that an ack gives back) wakes the claims when it has
- * happened, as ever.
+ * A waiting worker then gets a new job with one flush and one round trip through the threads,
+ * instead of one for the job and one for the claim. The effect of a command is only guessed: a
+ * claim that finds no job is parked again at its old place. Effects that are not guessed (chains,
+ * batches for several queues, slots released by an ack) wake the claims when they have happened.
  */
 #include "engine/engine_follow_int.h"
 #include "store/store_job.h"
 
 enum {
-    IDS_MAX = 8,  /* of a command on jobs: each is read */
-    DUE_MAX = 64, /* jobs of a tick */
+    IDS_MAX = 8,  /* jobs of one command: each is read */
+    DUE_MAX = 64, /* jobs of one tick */
 };
 
 static void note_enqueue(struct engine_op *op, const struct command_enqueue *c)
@@ -21,7 +20,7 @@ static void note_enqueue(struct engine_op *op, const struct command_enqueue *c)
     for (size_t i = 0; i < c->count; i++) {
         const struct job *j = &c->jobs[i].job;
         if (j->scheduled_at.ns != 0 || j->waits_for.len > 0 || j->push.len > 0) {
-            continue; /* not for workers, or not yet */
+            continue; /* not for workers, or not due yet */
         }
         queue = queue == NULL ? &j->queue : queue;
         op->feeds_jobs += str_eq(*queue, j->queue) ? 1 : 0;
@@ -40,7 +39,7 @@ void engine_follow__note(struct engine_op *op, const struct command *c)
     }
 }
 
-/* Where an action on the job puts it. */
+/* Add waiting claims for the job that an action makes claimable. */
 static struct engine_op **along_with_job(struct engine *e, struct id id, struct engine_op **last)
 {
     struct buf doc;
@@ -78,7 +77,7 @@ static struct engine_op **along_with_jobs(struct engine *e, const struct engine_
             engine_park__send_along(e, map_hash(c.jobs.queue), (uint32_t)c.jobs.count, false, last);
         break;
     default:
-        break; /* nothing comes into line */
+        break; /* makes no job claimable */
     }
     arena_free(a);
     return last;

@@ -1,11 +1,11 @@
 /*
- * Hashes of the state: every member tells the others what its hash was at certain indexes, and
- * looks whether they had the same there.
+ * Hashes of the state: every member sends the others its hash at certain indexes, and compares
+ * theirs with its own.
  *
- * The indexes are multiples of a few powers of two: of the small ones while little happens, and of
- * the large ones every member has the same last, however much happens. A member that finds that a
- * majority has another state than its own takes itself out: it neither votes nor serves, so that
- * nobody believes what it says, until somebody makes it anew.
+ * The indexes are multiples of a few powers of two. The small powers give frequent points while
+ * there is little load; for the large ones, all members have the same last point even under high
+ * load. A member that finds that a majority has a different state isolates itself: it neither votes
+ * nor serves requests until an operator rebuilds it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum { TELL_EVERY_MS = 1000 };
 
 static const uint64_t steps[ENGINE_HASH_LEVELS] = {16, 1024, 65536};
 
-/* Our hash at an index; false when it is not remembered. */
+/* Our hash at an index; false if it is not kept any more. */
 static bool find_point(const struct engine_hash *h, uint64_t index, uint64_t *out)
 {
     for (size_t level = 0; level < ENGINE_HASH_LEVELS; level++) {
@@ -56,7 +56,7 @@ static struct os_file_path mark_path(const struct engine *e)
     return os_file_join(e->config.data_dir, "quarantined");
 }
 
-/* A restart makes the state no better: the folder says so, for whoever starts with it. */
+/* Mark the folder as diverged: a restart does not repair the state. */
 static void mark(const struct engine *e, uint64_t index)
 {
     struct os_file_path path = mark_path(e);
@@ -115,7 +115,7 @@ static bool is_voter(const struct engine *e, uint64_t id)
     return false;
 }
 
-/* How many voters have this other state there, and how many are there? */
+/* Count the voters, and those that have this same different state at this index. */
 static void judge(struct engine *e, const struct engine_hash_point *theirs)
 {
     struct engine_hash *h = &e->cluster.hash;
@@ -165,7 +165,7 @@ void engine_hash__heard(struct engine *e, uint64_t id, uint64_t index, uint64_t 
         return;
     }
     if (index > machine_applied_index(e->machine)) {
-        p->ahead = theirs; /* when we are there */
+        p->ahead = theirs; /* compared when we get there */
     } else if (index != p->compared_index) {
         compare(e, p, &theirs);
     }
@@ -235,7 +235,7 @@ void engine_hash__status(struct engine *e, struct engine_cluster_status *out)
     out->quarantined = atomic_load(&h->quarantined);
     out->hash_compared_total = h->compared_total;
     out->hash_differed_total = h->differed_total;
-    /* After a start there was no such index yet: then the state as it is. */
+    /* No such index since the start: use the current state. */
     bool none = h->last[0].index == 0;
     out->hash_index = none ? machine_applied_index(e->machine) : h->last[0].index;
     out->hash = none ? machine_state_hash(e->machine) : h->last[0].hash;

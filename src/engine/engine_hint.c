@@ -4,11 +4,11 @@
 
 #include "base/attr.h"
 
-/* score = 1 + 8 · backlog / limit, in the terms of the contract. */
+/* score = 1 + 8 · backlog / limit, as in the contract */
 enum { SCORE_BASE = 1, SCORE_FULL = 8 };
 
 static const struct {
-    uint64_t below; /* this score; the last row is for all that are above */
+    uint64_t below; /* exclusive upper limit of the score */
     uint32_t ms_min, ms_max;
 } rows[] = {{5, 1, 2}, {8, 2, 3}, {12, 5, 7}, {UINT64_MAX, 10, 12}};
 

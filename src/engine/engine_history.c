@@ -56,7 +56,7 @@ struct engine_history_cell engine_history_at(const struct engine *e, enum engine
     return cell;
 }
 
-/* The file: the cells of minutes, then those of hours, each at its place in the ring */
+/* The file: the minutes' cells, then the hours' cells, each at its place in the ring */
 
 static void encode(const struct engine_history_cell *c, struct buf *out)
 {
@@ -95,7 +95,7 @@ static uint64_t offset_of(enum engine_history_step step, uint32_t number)
     return (at + number % kept[step]) * CELL_BYTES;
 }
 
-/* From then on it is in memory alone. */
+/* Stop using the file; the history is in memory only. */
 static void give_up(struct engine_history *h, const struct err *err)
 {
     log_warn("history of this node is not written", LOG_Z("error", err->msg));
@@ -121,7 +121,7 @@ static void write_cell(struct engine_history *h, enum engine_history_step step,
     }
 }
 
-/* What stands at its place in the file, and is whole. */
+/* Read the cell at its place in the file, if it is valid. */
 static void read_cell(struct engine_history *h, enum engine_history_step step, uint32_t i,
                       struct str file)
 {
@@ -149,9 +149,9 @@ static void read_file(struct engine_history *h, const char *path)
     buf_deinit(&bytes);
 }
 
-/* Looking */
+/* Sampling */
 
-/* The minute is over: it goes to its place, and is added to its hour. */
+/* The minute is over: store it, and add it to its hour. */
 static void close_minute(struct engine_history *h)
 {
     struct engine_history_cell *minute = place(h, ENGINE_HISTORY_MINUTE, h->open.number);
@@ -183,7 +183,7 @@ void engine_history__look(struct engine *e, int64_t lag_ms)
     struct engine_history *h = &e->history;
     struct engine_history_cell *c = &h->open;
     uint32_t number = (uint32_t)(os_clock_wall().ns / (60 * NS_PER_S));
-    if (e->node == NULL || e->stopping) { /* its log may be closed already */
+    if (e->node == NULL || e->stopping) { /* the log may be closed already */
         return;
     }
     struct node_flushes flushes = node_take_flushes(e->node);

@@ -5,7 +5,7 @@
 #include "engine/engine_int.h"
 #include "log/log.h"
 
-/* --- belonging to a cluster --- */
+/* --- accepting an invitation --- */
 
 enum err_code engine_invite__adopt(struct engine *e, uint64_t cluster_id, struct err *err)
 {
@@ -34,7 +34,7 @@ bool engine_invite__adopt_hook(void *data, uint64_t cluster_id, struct err *err)
     struct engine *e = data;
     bool belongs = atomic_load(&e->cluster.cluster_id) == cluster_id;
     if (belongs && !e->leads) {
-        return true; /* that was an earlier invitation, or it is a member */
+        return true; /* repeated invitation, or already a member */
     }
     if (belongs || !e->config.cluster.invitable || e->node == NULL) {
         (void)err_set(err, ERR_FORBIDDEN,

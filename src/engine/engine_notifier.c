@@ -1,6 +1,6 @@
 /*
- * Watches: word of what happened to those who follow it on threads of their own, at most one
- * message per watch under way.
+ * Watches: notify subscribers on other threads that something happened, with at most one message
+ * per watch in transit.
  */
 #include <stdlib.h>
 
@@ -15,9 +15,9 @@ struct engine_notifier {
     void *data;
     atomic_uint_fast64_t next_event;
     atomic_uint_fast64_t webhook_changes;
-    uint64_t bulk_puts; /* the core thread's */
+    uint64_t bulk_puts; /* core thread only */
     atomic_bool listens;
-    atomic_bool wake_out; /* wake_msg is on its way; put back before the subscriber looks */
+    atomic_bool wake_out; /* wake_msg is in transit; cleared before the subscriber looks */
     struct msg wake_msg;
     struct msg free_msg;
 };
@@ -74,7 +74,8 @@ void engine_notifier__leads(struct engine *e)
     }
 }
 
-/* Whoever looks at the number after this has seen it, or will be told. */
+/* A change after this call wakes the subscriber; it sees earlier ones if it reads the numbers
+ * now. */
 void engine_notifier_listen(struct engine_notifier *n, bool on)
 {
     atomic_store(&n->listens, on);
@@ -126,8 +127,8 @@ struct engine_notifier *engine_notifier_open(struct engine *e, struct mailbox *r
     return n;
 }
 
-/* The core thread knows the watch no more; a wake-up may still be in the subscriber's mailbox. The
- * memory goes behind it, by the same way. */
+/* The core thread no longer knows the watch, but a wake-up may still be in the subscriber's
+ * mailbox. So the memory is freed by a message behind it. */
 static void deliver_free(struct msg *m)
 {
     struct engine_notifier *n = CONTAINER_OF(m, struct engine_notifier, free_msg);
@@ -141,7 +142,7 @@ static void told_no_more(void *data)
 
 void engine_notifier_close(struct engine_notifier *n)
 {
-    engine__visit(n->engine, end, n); /* it is closed before the engine */
+    engine__visit(n->engine, end, n); /* watches are closed before the engine */
     n->told = told_no_more;
     n->free_msg.deliver = deliver_free;
     bool posted = mailbox_post(n->reply_to, &n->free_msg);

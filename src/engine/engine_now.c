@@ -6,26 +6,26 @@ enum {
     BEHIND_WARN_MS = 1000,
     BEHIND_PACE = 2,
     WARN_EVERY_S = 60,
-    HELD_WITHIN_S = 60, /* a clock that is being corrected still claims the same */
+    HELD_WITHIN_S = 60, /* a clock that is being corrected keeps its offset this long */
 };
 
 #define DAY_NS        (86400LL * NS_PER_S)
-#define BEHIND_MAX_NS DAY_NS                    /* beyond, time does not wait for the clock */
-#define START_JUMP_NS (31 * DAY_NS)             /* a machine may have been off that long */
-#define FIRST_REAL_NS (1704067200LL * NS_PER_S) /* 2024: a clock that says less was never set */
+#define BEHIND_MAX_NS DAY_NS        /* if further behind, time does not wait for the clock */
+#define START_JUMP_NS (31 * DAY_NS) /* a machine may have been off this long */
+#define FIRST_REAL_NS (1704067200LL * NS_PER_S) /* 2024: an earlier clock was never set */
 
 static int64_t max_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-/* What the time is without a look at the clock. */
+/* The time without reading the wall clock. */
 static int64_t steady_time(const struct engine_now *n, struct mono mono, struct wall state)
 {
     return n->begun ? max_of(n->last.ns + max_of(mono.ns - n->at.ns, 0), state.ns) : state.ns;
 }
 
-/* How far the clock may be ahead of that. */
+/* How far the wall clock may be ahead of the steady time. */
 static int64_t allowed_jump(const struct engine_now *n, int64_t steady_ns)
 {
     if (n->max_jump_ns == 0 || n->accepted || steady_ns < FIRST_REAL_NS) {
@@ -34,7 +34,7 @@ static int64_t allowed_jump(const struct engine_now *n, int64_t steady_ns)
     return n->begun ? n->max_jump_ns : max_of(n->max_jump_ns, START_JUMP_NS);
 }
 
-/* Has the clock claimed this for long enough? */
+/* Has the wall clock kept this offset for long enough? */
 static bool has_held(struct engine_now *n, struct wall clock, struct mono mono)
 {
     int64_t claim_ns = clock.ns - mono.ns;
@@ -90,7 +90,8 @@ static void say_ahead(struct engine_now *n, struct mono mono)
     }
 }
 
-/* A time ahead of the steady one: the clock's, or the steady one while that is not believed. */
+/* The wall clock is ahead of the steady time: return the clock's time, or the steady time while
+ * the clock is not trusted. */
 static int64_t take_ahead(struct engine_now *n, struct wall clock, struct mono mono,
                           int64_t steady_ns)
 {

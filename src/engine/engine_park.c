@@ -1,20 +1,21 @@
 /*
  * The park: claims that found nothing wait here until one can succeed.
  *
- * A claim waits in the waitlist of each of its queues, in the order of tickets. When a job comes
- * into line, or a limit gives way, its waitlist is maybe ready; then as many of the longest-waiting
- * claims are sent off as there are jobs to claim, less those that are on their way already. A claim
- * that comes back empty, because somebody was quicker, keeps its ticket and so its place.
+ * A claim waits in the waitlist of each of its queues, in the order of tickets. When a job becomes
+ * claimable, or a limit is released, its waitlist may be ready; then as many of the longest-waiting
+ * claims are proposed as there are jobs to claim, less those that are in progress already. A claim
+ * that finds no job, because another was quicker, keeps its ticket and so its place.
  *
- * A claim whose job is about to come goes along with it, in the same entry (engine_follow.c): that
- * is the same claim, only sooner, and if it finds nothing it comes back as any other.
+ * A claim whose job is about to become claimable is put into the same entry (engine_follow.c): this
+ * is the same claim, only sooner, and if it finds nothing it is parked again like any other.
  *
- * Limits give way by commands, which the machine tells; only throttles give way by themselves, and
- * daily budgets at midnight. A waitlist that they keep waiting has a time at which it is looked at
- * again.
+ * Most limits are released by commands, which the machine reports. Only throttles are released by
+ * time, and daily budgets at midnight: a waitlist that waits for these has a time at which it is
+ * checked again.
  *
- * A claim that a budget made hold a job may hold no other (engine_pipe.c). While the next job in
- * line is one to be held, it goes on waiting, and those behind it are sent off.
+ * A claim that has put a job on hold, because of a budget, may not hold another (engine_pipe.c).
+ * While the next job in line is one to be held, this claim keeps waiting, and the claims behind it
+ * are proposed.
  */
 #include <stdlib.h>
 
@@ -56,7 +57,7 @@ static struct engine_waitlist *need_waitlist(struct engine *e, struct str queue)
     return list;
 }
 
-/* A waitlist that nobody needs any more goes. */
+/* Free a waitlist that has no claims. */
 static void drop_waitlist(struct engine *e, struct engine_waitlist *list)
 {
     CHECK((list->first == NULL) == (list->last == NULL));
@@ -67,7 +68,7 @@ static void drop_waitlist(struct engine *e, struct engine_waitlist *list)
     }
 }
 
-/* Behind everyone with an older ticket; that is at the end, but for those that came back. */
+/* Insert behind all claims with an older ticket; at the end, unless the claim was there before. */
 static void join_waitlist(struct engine_waitlist *list, struct engine_waiter *waiter)
 {
     struct engine_waiter *before = list->last;
@@ -106,8 +107,8 @@ static void unpark(struct engine *e, struct engine_op *op)
     CHECK(e->park.count == e->park.ends.count);
 }
 
-/* Wait in the waitlists. They are looked at in this turn: one may have been skipped for want of
- * somebody who waits. */
+/* Wait in the waitlists. They are checked in this turn: one may have been skipped because it had
+ * no claim. */
 static void park(struct engine *e, struct engine_op *op)
 {
     CHECK(!op->parked);
@@ -132,7 +133,7 @@ static void park(struct engine *e, struct engine_op *op)
     engine_pipe__leave(e, op);
 }
 
-/* Could the claim find something now, or will a budget have a word about it? */
+/* Could the claim find a job now, or would it have to hold one because of a budget? */
 static bool may_succeed(const struct engine *e, const struct engine_op *op, struct wall now)
 {
     for (size_t i = 0; i < op->claim.queue_count; i++) {
@@ -175,8 +176,8 @@ void engine_park__returned(struct engine *e, struct engine_op *op)
         op->woken_by = NULL;
         CHECK(list->woken > 0);
         list->woken--;
-        /* There may be more jobs than wake-ups; and if it came back empty, one may still be there
-         * for the next. */
+        /* There may be more jobs than wake-ups; and if this claim found nothing, there may be a
+         * job for the next one. */
         engine_park__ready(e, list->node.key);
         drop_waitlist(e, list);
     }
@@ -202,7 +203,7 @@ void engine_park__ready(struct engine *e, struct str queue)
     e->park.all_maybe_ready = e->park.all_maybe_ready || queue.len == 0;
 }
 
-/* It counts as pending again, but is never refused: it was let in once. */
+/* The claim counts as pending again, but is never refused: it was admitted once. */
 static void leave_park(struct engine *e, struct engine_op *op, struct engine_waitlist *from)
 {
     CHECK(op->woken_by == NULL);
@@ -212,7 +213,7 @@ static void leave_park(struct engine *e, struct engine_op *op, struct engine_wai
     engine_pipe__arrive(e, op);
 }
 
-/* Off to the machine. */
+/* Propose the claim. */
 static void wake_claim(struct engine *e, struct engine_op *op, struct engine_waitlist *from)
 {
     leave_park(e, op, from);
@@ -242,7 +243,7 @@ struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uin
     return last;
 }
 
-/* The next one of another claim: one may list a queue twice. */
+/* The next entry of another claim: a claim may list a queue twice. */
 static struct engine_waiter *next_claim(const struct engine_waiter *w)
 {
     struct engine_waiter *next = w->next;
@@ -252,8 +253,8 @@ static struct engine_waiter *next_claim(const struct engine_waiter *w)
     return next;
 }
 
-/* Send off as many as that. When the next job is one to be held, and some may hold none: *until is
- * when its budget gives way. */
+/* Propose up to count claims. If the next job is one to be held, skip claims that may not hold
+ * one; *until is then the time at which its budget is released. */
 static void wake_claims(struct engine *e, struct engine_waitlist *list, uint32_t count,
                         struct wall now, struct wall *until)
 {
@@ -356,7 +357,7 @@ void engine_park__release_all(struct engine *e, enum err_code code)
     while ((first = heap_first(&e->park.ends)) != NULL) {
         struct engine_op *op = CONTAINER_OF(first, struct engine_op, end);
         if (code == ERR_STOPPING) {
-            end_empty(e, op); /* the contract: long polls answer "no job" early */
+            end_empty(e, op); /* the contract: long polls return "no job" early */
         } else {
             unpark(e, op);
             (void)err_set_default(&op->err, code);
@@ -378,7 +379,7 @@ void engine_park__close(struct engine *e)
 {
     CHECK(e->park.count == 0);
     CHECK(e->park.ends.count == 0);
-    engine_park__wake(e); /* waitlists that were ready for nobody go */
+    engine_park__wake(e); /* free waitlists that were ready but had no claims */
     heap_deinit(&e->park.ends);
     heap_deinit(&e->park.throttle_ends);
     map_deinit(&e->park.waitlists);

@@ -20,7 +20,7 @@ void engine_op_init(struct engine_op *op)
     memset(op, 0, offsetof(struct engine_op, err));
     err_clear(&op->err);
     buf_init_room(&op->command, LIMIT_OP_BYTES, op->command_room, sizeof op->command_room);
-    /* A claim of 512 large jobs is more than any command. */
+    /* The result of a claim of 512 large jobs is larger than any command. */
     buf_init_room(&op->result, SIZE_MAX, op->result_room, sizeof op->result_room);
     op->end = heap_node_out();
 }
@@ -33,7 +33,7 @@ void engine_op_deinit(struct engine_op *op)
     arena_freep(&op->claim_arena);
 }
 
-/* Whoever parks the claim asks for its queues again and again: keep it decoded. */
+/* Decode the claim and keep it: the park reads its queues again and again. */
 static enum err_code keep_claim(struct engine_op *op, struct err *err)
 {
     struct command decoded;
@@ -76,8 +76,8 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }
 
-/* What is pending. Counted for many ops at once where many come and go: two threads that each add
- * to a number pass it to and fro. */
+/* Pending ops and bytes. Counted in batches where many ops come and go: each update from another
+ * thread moves the cache line. */
 
 static void count_in(struct engine *e, uint64_t ops, uint64_t bytes)
 {
@@ -110,7 +110,7 @@ void engine_pipe__leave(struct engine *e, struct engine_op *op)
 
 static void call_done(struct engine_op *op)
 {
-    /* A cancellation that is still on its way refers to op: wait until it is back. */
+    /* A cancellation in transit still refers to op: wait until it has arrived. */
     if (op->is_done && (!op->cancel_sent || op->cancel_back)) {
         CHECK(!op->parked);
         op->done(op); /* op may be gone after this */
@@ -137,7 +137,8 @@ static void send_back(struct engine_op *op)
     if (op->reply_to == NULL) {
         deliver_done(&op->msg);
     } else {
-        /* A caller that closed its mailbox before its ops were done has left them behind. */
+        /* Fails if the caller closed its mailbox before its ops were done, which is an error of
+         * the caller. */
         bool posted = mailbox_post(op->reply_to, &op->msg);
         CHECK(posted);
     }
@@ -152,7 +153,7 @@ void engine_pipe__finish(struct engine *e, struct engine_op *op)
 static void post_replies(struct engine *e, struct engine_replies *r)
 {
     if (r->box != NULL) {
-        /* Before anybody hears of it, and comes with the next. */
+        /* Count out before the callers learn of it and submit their next ops. */
         count_out(e, r->ops, r->bytes);
         bool posted = mailbox_post_chain(r->box, r->first, r->last);
         CHECK(posted);
@@ -160,7 +161,7 @@ static void post_replies(struct engine *e, struct engine_replies *r)
     }
 }
 
-/* The ops of an entry that go to one mailbox go there together: one wake-up, not one each. */
+/* Return the ops of an entry that go to one mailbox together, with a single wake-up. */
 static void finish_together(struct engine *e, struct engine_op *op)
 {
     if (op->reply_to == NULL) {
@@ -172,7 +173,7 @@ static void finish_together(struct engine *e, struct engine_op *op)
         r++;
     }
     if (r->box != op->reply_to) {
-        post_replies(e, r); /* more mailboxes than rows: the last row changes hands */
+        post_replies(e, r); /* more mailboxes than rows: reuse the last row */
         *r = (struct engine_replies){.box = op->reply_to, .first = &op->msg};
     } else {
         r->last->next = &op->msg;
@@ -186,7 +187,7 @@ static void finish_together(struct engine *e, struct engine_op *op)
     }
 }
 
-/* It does not happen; or, when a step of it has, the rest does not. */
+/* Fail the op: nothing of it happens or, if a step of it was applied, the rest does not. */
 static void fail(struct engine *e, struct engine_op *op, const struct err *why)
 {
     op->err = *why;
@@ -210,7 +211,7 @@ static void refuse_for_space(struct engine *e, struct engine_op *op)
     fail(e, op, &why);
 }
 
-/* In */
+/* Submission */
 
 static void deliver_submit(struct msg *m)
 {
@@ -228,7 +229,7 @@ void engine_outbox_flush(struct engine_outbox *outbox)
     CHECK(outbox->count > 0);
     CHECK(outbox->last->next == NULL);
     count_in(outbox->engine, outbox->count, outbox->bytes);
-    outbox->first = NULL; /* before others hear of it: they may submit again */
+    outbox->first = NULL; /* before posting: the callers may submit again at once */
     outbox->count = 0;
     outbox->bytes = 0;
     if (mailbox_post_chain(&outbox->engine->box, m, outbox->last)) {
@@ -269,7 +270,7 @@ static void outbox_add(struct engine_outbox *outbox, struct engine_op *op)
     }
 }
 
-/* By whichever of the two limits is nearer. */
+/* The larger hint of the two limits. */
 static uint32_t retry_hint(const struct engine *e, uint64_t ops, uint64_t bytes)
 {
     uint64_t random_number = (uint64_t)os_clock_mono().ns / 64;
@@ -281,7 +282,7 @@ static uint32_t retry_hint(const struct engine *e, uint64_t ops, uint64_t bytes)
 bool engine_admits(struct engine *e, const struct engine_outbox *outbox, uint32_t *out_retry_ms,
                    struct err *err)
 {
-    /* The core does not know yet of what waits in the outbox. */
+    /* The core does not know yet about ops in the outbox. */
     uint64_t ops = atomic_load(&e->pending_ops) + (outbox == NULL ? 0 : outbox->count);
     uint64_t bytes = atomic_load(&e->pending_bytes) + (outbox == NULL ? 0 : outbox->bytes);
     if (ops < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
@@ -332,7 +333,7 @@ void engine_cancel(struct engine *e, struct engine_op *op)
         return;
     }
     if (op->outbox != NULL) {
-        engine_outbox_flush(op->outbox); /* it must not be overtaken */
+        engine_outbox_flush(op->outbox); /* the cancellation must not overtake its op */
     }
     op->cancel_sent = true;
     op->cancel_msg.deliver = deliver_cancel;
@@ -347,7 +348,7 @@ void engine_pipe__add(struct engine *e, struct engine_op *op)
     CHECK(*e->pending_last == NULL);
     op->next = NULL;
     if (op->park_ms > 0 || op->begun) {
-        op->waiting_since_ns = os_clock_mono().ns; /* it did not wait for an entry until now */
+        op->waiting_since_ns = os_clock_mono().ns; /* its wait for an entry starts now */
     }
     *e->pending_last = op;
     e->pending_last = &op->next;
@@ -376,11 +377,11 @@ void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struc
     engine_pipe__enqueue(e, op);
 }
 
-/* Out */
+/* Proposals and results */
 
 static void entry_done(struct node_propose *p);
 
-/* Each step of a command is something that happens once. */
+/* The operation id of a step: each step of a command gets its own. */
 static struct id name_of_step(const struct engine_op *op)
 {
     struct id name = op->operation;
@@ -391,7 +392,7 @@ static struct id name_of_step(const struct engine_op *op)
     return op->step > UINT16_MAX ? ID_NONE : name;
 }
 
-/* A list of ops goes before all that wait, and so into the entry that is being made. */
+/* Put a list of ops before all pending ops, and so into the entry that is being made. */
 static void put_first(struct engine *e, struct engine_op *list, int64_t now_ns)
 {
     struct engine_op **last = &list;
@@ -407,8 +408,8 @@ static void put_first(struct engine *e, struct engine_op *list, int64_t now_ns)
     }
 }
 
-/* Put as many pending ops into an entry as fit; at least one. What an op will cost is only guessed:
- * the machine postpones those for which there was no room after all. */
+/* Put as many pending ops as fit into an entry, at least one. The cost of an op is only an
+ * estimate: the machine postpones ops that did not fit after all. */
 static struct engine_entry *take_entry(struct engine *e)
 {
     struct engine_entry *entry = calloc(1, sizeof *entry);
@@ -456,7 +457,7 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->propose.bytes = buf_take(&bytes);
     entry->propose.done = entry_done;
     entry->propose.frees =
-        !engine_space__allows(e, ENGINE_SPACE_GOES_ON); /* nothing else is let in */
+        !engine_space__allows(e, ENGINE_SPACE_GOES_ON); /* the only kind admitted */
     return entry;
 }
 
@@ -473,7 +474,7 @@ void engine_pipe__pump(struct engine *e)
     }
 }
 
-/* The rest of a command of which a part was done. */
+/* Reduce a command to the part that has not been done yet. */
 static void cut_command(struct command *c, const struct result *r)
 {
     switch ((int)c->type) {
@@ -502,7 +503,7 @@ static void cut_command(struct command *c, const struct result *r)
         c->push_finish.items += r->done;
         c->push_finish.count -= r->done;
         break;
-    case COMMAND_RETURN: /* from the last on */
+    case COMMAND_RETURN: /* goes backwards from the last job */
         CHECK(r->done < c->give_back.count);
         c->give_back.count -= r->done;
         break;
@@ -511,14 +512,15 @@ static void cut_command(struct command *c, const struct result *r)
     }
 }
 
-/* A command that met more than one entry takes goes in steps: the same again, from where it
- * stopped. It gets no longer, so it still fits. */
+/* A command that needs more than one entry is done in steps: the same command again, from where
+ * it stopped. It never grows, so it still fits. */
 static void set_next_step(struct engine *e, struct engine_op *op, const struct result *r)
 {
     struct command c;
     struct err err;
     struct arena *a = arena_new(SIZE_MAX);
-    struct str old = arena_str(a, buf_str(&op->command)); /* texts are views of it */
+    struct str old =
+        arena_str(a, buf_str(&op->command)); /* the command's texts are views of this copy */
     enum err_code code = command_decode(old, a, &c, &err);
     CHECK(code == ERR_OK);
     cut_command(&c, r);
@@ -534,9 +536,9 @@ static void set_next_step(struct engine *e, struct engine_op *op, const struct r
     arena_free(a);
 }
 
-/* A fetch holds one job of a queue at most, however often it is tried (http-api.md 17.3). Entries
- * that tell what was held are of a version whose readers know the flag. The claim is decoded anew,
- * because its texts are views of the command. */
+/* A fetch holds at most one job of a queue, however often it is retried (http-api.md 17.3). Only
+ * entry versions that have the flag report held jobs. The claim is decoded again, because its
+ * texts are views of the command. */
 static void forbid_holding(struct engine *e, struct engine_op *op)
 {
     struct command c;
@@ -545,7 +547,7 @@ static void forbid_holding(struct engine *e, struct engine_op *op)
     enum err_code code = command_decode(arena_str(a, buf_str(&op->command)), a, &c, &err);
     CHECK(code == ERR_OK);
     c.claim.no_hold = true;
-    c.version = 0; /* the one that can say it */
+    c.version = 0; /* choose the version that has the flag */
     bool counted = op->arrived;
     engine_pipe__leave(e, op);
     buf_clear(&op->command);
@@ -559,7 +561,7 @@ static void forbid_holding(struct engine *e, struct engine_op *op)
     op->claim_arena = a;
 }
 
-/* Add what a step came to to what those before it did. */
+/* Add the result of a step to those of the earlier steps. */
 static void add_result(struct engine_op *op, const struct result *step)
 {
     if (op->result.len == 0 || step->code != ERR_OK) {
@@ -578,13 +580,13 @@ static void add_result(struct engine_op *op, const struct result *step)
     arena_free(a);
 }
 
-/* What commands of a type came to lately, for the next ones. */
+/* Update the estimated cost of commands of this type. */
 static void learn_cost(struct engine *e, enum command_type type, uint64_t cost)
 {
     e->costs[type] = (7 * e->costs[type] + cost) / 8;
 }
 
-/* Whether the command has to be proposed again: none of it happened, or the rest is to come. */
+/* Must the command be proposed again, because it was postponed or has steps left? */
 static bool goes_on(struct engine *e, struct engine_op *op, const struct result *r)
 {
     if (r->postponed) {
@@ -605,17 +607,17 @@ static bool goes_on(struct engine *e, struct engine_op *op, const struct result 
         add_result(op, r);
         set_next_step(e, op, r);
         return true;
-    case COMMAND_CLAIM: /* it met only jobs that had expired, or that budgets hold */
+    case COMMAND_CLAIM: /* found only jobs that had expired, or that budgets hold */
         if (r->affected > 0) {
             forbid_holding(e, op);
         }
         return true;
     default:
-        return false; /* whoever sent it asks again */
+        return false; /* the sender continues it */
     }
 }
 
-/* The machine has just applied an entry. If it is one of ours, its results go to the ops now,
+/* The machine has just applied an entry. If the entry is ours, copy the results to its ops now,
  * because the next entry overwrites them. */
 void engine_pipe__applied(struct engine *e, uint64_t index)
 {
@@ -652,7 +654,7 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
     CHECK(op == NULL);
 }
 
-/* It was let in once, so that it is only refused where every command is. */
+/* The op was admitted once, so it is refused only when every command is. */
 static bool may_go_on(struct engine *e, struct engine_op *op)
 {
     if (e->stopping || e->given_up) {
@@ -683,14 +685,14 @@ static void finish_ops(struct engine *e, struct engine_entry *entry)
                 *postponed_last = op;
                 postponed_last = &op->next;
             } else {
-                engine_pipe__add(e, op); /* others pass between two steps */
+                engine_pipe__add(e, op); /* other ops may run between two steps */
             }
         } else if (!goes_on && (!op->found_nothing || !engine_park__again(e, op))) {
             finish_together(e, op);
         }
     }
     if (postponed != NULL) {
-        /* They were before those that wait. */
+        /* Postponed ops came before the pending ones. */
         *postponed_last = e->pending_first;
         if (e->pending_first == NULL) {
             e->pending_last = postponed_last;
@@ -717,7 +719,8 @@ static void entry_done(struct node_propose *p)
     CHECK((e->entry_count == 0) == (e->entries_first == NULL));
     CHECK(p->err.code != ERR_OK || entry->applied);
     if (p->err.code == ERR_NO_SPACE) {
-        engine_space__look(e); /* or the timers would try again and again until the next look */
+        engine_space__look(
+            e); /* otherwise the timers would retry without pause until the next look */
     }
     if (entry->applied) {
         engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);
@@ -726,7 +729,7 @@ static void entry_done(struct node_propose *p)
     free(entry);
     engine_park__wake(e);
     engine_timers__look(e);
-    engine_pipe__pump(e); /* the disk first: it works while the answers are read */
+    engine_pipe__pump(e); /* propose first: the disk works while the answers are read */
     for (unsigned i = 0; i < ENGINE_REPLIES; i++) {
         post_replies(e, &e->replies[i]);
     }

@@ -1,13 +1,13 @@
 /*
- * Nobody waits for a purge, and everybody waits for the core thread. While there is other work, a
- * purge takes a twentieth of the time. One that does not get through its jobs like that takes more,
- * up to all of it when the next one is due: at any load, what is removed keeps up with what ends.
- * When there is nothing else to do, it takes half of the time.
+ * Pace of the purge. No request waits for a purge, but every request waits for the core thread.
+ * While there is other work, a purge takes a twentieth of the time. A purge that does not finish at
+ * this pace takes more, up to all of the time when the next one is due: at any load, removal keeps
+ * up with the jobs that end. On an idle server, it takes half of the time.
  */
 #include "engine/engine_purge.h"
 
 enum {
-    SHARE_LEAST = 50, /* of the time, in thousandths */
+    SHARE_LEAST = 50, /* in thousandths of the time */
     SHARE_QUIET = 500,
     SHARE_ALL = 1000,
     QUIET = 100, /* commands */

@@ -9,12 +9,12 @@ struct engine_push {
     struct engine *engine;
     struct mailbox *reply_to;
     struct engine_push_told told;
-    atomic_bool ready_out; /* ready_msg is on its way; put back before anybody looks */
+    atomic_bool ready_out; /* ready_msg is in transit; cleared before the subscriber looks */
     struct msg ready_msg;
     struct msg free_msg;
 };
 
-/* One delivery that is over. */
+/* A delivery that has ended. */
 struct gone {
     struct msg msg;
     struct engine_push *push;
@@ -100,7 +100,7 @@ void engine_push_close(struct engine_push *p)
 {
     engine__visit(p->engine, end, p);
     p->told = (struct engine_push_told){0};
-    p->free_msg.deliver = deliver_free; /* behind whatever is still in the mailbox */
+    p->free_msg.deliver = deliver_free; /* behind any message that is still in the mailbox */
     bool posted = mailbox_post(p->reply_to, &p->free_msg);
     CHECK(posted);
 }

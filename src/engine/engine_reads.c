@@ -7,7 +7,7 @@ void engine_reads_heard(struct engine_reads *r, uint64_t id, uint8_t version)
         at = r->told[i].id == id ? i : at;
     }
     if (at == LIMIT_NODES) {
-        return; /* as if it had said nothing */
+        return; /* ignore the report */
     }
     r->told[at].id = id;
     r->told[at].version = version;

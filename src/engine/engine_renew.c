@@ -1,7 +1,7 @@
 /*
- * While nobody leads, nobody can renew a lease. Whoever comes to lead therefore renews those that
- * would end before their workers can be heard, as a heartbeat of theirs would have, before anything
- * is taken from a worker because time has passed.
+ * Without a leader, no lease can be renewed. A new leader therefore first renews the leases that
+ * would expire before their workers can reach it, as their heartbeats would have done, and only
+ * then lets leases expire.
  */
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 #include "log/log.h"
 
 enum {
-    /* Workers are heard every 15 s (contract), and have to find the new leader first. */
+    /* Workers send heartbeats every 15 s (contract), and have to find the new leader first. */
     HEARD_WITHIN_MS = 20000,
-    STEPS_MAX = 100, /* some come again: those that time out whatever their workers do */
+    STEPS_MAX = 100, /* some leases are listed again: those of jobs that time out in any case */
 };
 
 static void step(struct engine *e);
@@ -32,7 +32,7 @@ static void done(struct engine_op *op)
     }
 }
 
-/* The leases that end soon, some at a time: those that were renewed are not among them again. */
+/* Renew some of the leases that expire soon. Renewed leases are not listed again. */
 static void step(struct engine *e)
 {
     struct id *ids = calloc(LIMIT_HEARTBEAT_JOBS, sizeof *ids);

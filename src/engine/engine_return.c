@@ -1,6 +1,6 @@
 /*
- * Jobs that were claimed for a worker which had gone before it could hear of them are given back at
- * once: nobody else would get them until their leases end.
+ * Returns jobs to their queue at once if their worker disconnected before it received them.
+ * Otherwise no other worker would get them until their leases expire.
  */
 #include <stdlib.h>
 

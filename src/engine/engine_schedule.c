@@ -38,7 +38,7 @@ enum err_code engine_schedule_next(struct str cron, const struct zone *zone, str
     return ERR_OK;
 }
 
-/* Take the zone in front of the fields, if there is one. */
+/* Read the time zone before the fields, if there is one. */
 static enum err_code take_zone(struct str *spec, struct str *out, struct err *err)
 {
     static const struct str prefixes[] = {{.ptr = "CRON_TZ=", .len = 8}, {.ptr = "TZ=", .len = 3}};
@@ -56,7 +56,7 @@ static enum err_code take_zone(struct str *spec, struct str *out, struct err *er
     return ERR_OK;
 }
 
-/* A value, not a step, that is 7. */
+/* Is 7 a value in the field, rather than a step? */
 static bool names_seven(struct str field)
 {
     for (size_t i = 0; i < field.len; i++) {

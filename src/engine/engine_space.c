@@ -1,8 +1,9 @@
 /*
- * Space: looks at the disk and at the log in memory, on a timer of the core's loop, and acts.
+ * Space: checks the free space of the disk and the log in memory, on a timer of the core's loop,
+ * and reacts.
  *
- * A look is one system call and a few numbers of RocksDB's. What takes time, bringing deletions and
- * what they delete together so that the disk has its space back, runs on the pool.
+ * A check is one system call and a few numbers of RocksDB. Compacting deleted data, which takes
+ * longer, runs in the thread pool.
  */
 #include "engine/engine_space.h"
 
@@ -21,10 +22,10 @@ enum {
     TIDY_MS = 60 * 1000,
     TIDY_LOW_MS = 2 * 1000,
     SNAPSHOT_RETRY_MS = 5 * 1000,
-    PINNED_PART = 2,             /* a snapshot that is larger than the state by this factor… */
-    PINNED_BYTES_MIN = 64 << 20, /* …and so many bytes is taken anew */
-    CHECK_BYTES = 256 << 20,     /* of the newest snapshot that are verified each time */
-    LOG_SEGMENTS_LOW = 2, /* while space is low, a log longer than this is worth a snapshot */
+    PINNED_PART = 2,             /* replace a snapshot larger than the state by this factor… */
+    PINNED_BYTES_MIN = 64 << 20, /* …and by this many bytes */
+    CHECK_BYTES = 256 << 20,     /* of the newest snapshot, verified each time */
+    LOG_SEGMENTS_LOW = 2,        /* while space is low, a longer log is a reason for a snapshot */
 };
 
 /* --- the rules --- */
@@ -71,7 +72,7 @@ enum engine_space_use engine_space_use(const struct command *c)
                    ? ENGINE_SPACE_FREES
                    : ENGINE_SPACE_GOES_ON;
     case COMMAND_BULK_QUEUE:
-    case COMMAND_BULK_STEP: /* those that began while there was room are few */
+    case COMMAND_BULK_STEP: /* few: only bulk operations begun with free space */
     case COMMAND_BULK_END:
     case COMMAND_PURGE:
     case COMMAND_NAMED_PURGE:
@@ -80,7 +81,7 @@ enum engine_space_use engine_space_use(const struct command *c)
     case COMMAND_POLICY_DELETE:
         return ENGINE_SPACE_FREES;
     default:
-        return ENGINE_SPACE_ADDS; /* one that is new here: the careful answer */
+        return ENGINE_SPACE_ADDS; /* unknown command: assume that it adds data */
     }
 }
 
@@ -106,7 +107,7 @@ uint64_t engine_space_full_mark(const struct engine_space_seen *s)
 
 bool engine_space_has_room_to_compact(const struct engine_space_seen *s, bool paused)
 {
-    uint64_t again = paused ? s->min_bytes / 8 : 0; /* not to and fro */
+    uint64_t again = paused ? s->min_bytes / 8 : 0; /* hysteresis */
     return s->free_bytes >= engine_space_low_mark(s) + s->compaction_bytes + again;
 }
 
@@ -149,7 +150,7 @@ enum err_code engine_space_reason(const struct engine_space_status *s, struct er
 
 /* --- the reserve --- */
 
-/* Two files: one for acks and deletions, one for nothing but a start on a full disk. */
+/* Two files: one for acks and deletions, one only for starting on a full disk. */
 static const char *const reserve_names[ENGINE_SPACE_RESERVES] = {"reserve", "reserve.start"};
 
 uint64_t engine_space_reserve_bytes(uint64_t min_bytes, enum engine_space_reserve which)
@@ -186,7 +187,7 @@ static void make_reserve(struct engine *e, enum engine_space_reserve which)
     if (os_file_reserve(path.z, bytes, &err) != ERR_OK) {
         log_warn("disk reserve not created", LOG_Z("error", err.msg));
         os_file_discard(path.z);
-        s->no_reserve = err.code != ERR_NO_SPACE; /* the file system cannot */
+        s->no_reserve = err.code != ERR_NO_SPACE; /* not supported by the file system */
         return;
     }
     s->status.reserve_bytes[which] = bytes;
@@ -206,7 +207,7 @@ static void keep_reserve(struct engine *e)
     }
     if (missing == 0 || e->space.status.level != ENGINE_SPACE_FINE ||
         seen->free_bytes < engine_space_low_mark(seen) + seen->min_bytes / 8 + missing) {
-        return; /* it would make space low */
+        return; /* the reserve would make space low */
     }
     for (unsigned i = 0; i < ENGINE_SPACE_RESERVES; i++) {
         if (has[i] == 0) {
@@ -215,9 +216,9 @@ static void keep_reserve(struct engine *e)
     }
 }
 
-/* --- giving space back --- */
+/* --- freeing space --- */
 
-/* Space is low, or there is not yet enough of it again for the reserve. */
+/* Space is low, or not yet sufficient for the reserve. */
 static bool is_short(const struct engine *e)
 {
     const struct engine_space *s = &e->space;
@@ -239,8 +240,8 @@ static void tidy_work_cb(uv_work_t *work)
     }
 }
 
-/* The same file may be part of the state. The older snapshot and the log behind it are kept until
- * there is a good one again. */
+/* The damaged file may be part of the state, too. The older snapshot and the log behind it are
+ * kept until there is a good snapshot again. */
 static void heed_check(struct engine *e)
 {
     struct engine_space *s = &e->space;
@@ -260,7 +261,7 @@ static void want_snapshot(struct engine *e, int64_t now_ms)
     }
 }
 
-/* Snapshots keep files that the state has given up, and the log goes with the next one. */
+/* Snapshots keep files that the state no longer uses, and the next snapshot truncates the log. */
 static void consider_snapshot(struct engine *e, int64_t now_ms)
 {
     struct node_status node;
@@ -303,7 +304,7 @@ static void tidy(struct engine *e)
     CHECK(uv_queue_work(&e->loop, &s->work, tidy_work_cb, tidy_after_cb) == 0);
 }
 
-/* --- looking --- */
+/* --- checking --- */
 
 static void say(const struct engine *e, enum engine_space_level level)
 {
@@ -338,7 +339,7 @@ static void see(struct engine *e, struct engine_space_seen *out)
     out->compaction_bytes =
         kv.sst_bytes < KV_COMPACTION_BYTES_MAX ? kv.sst_bytes : KV_COMPACTION_BYTES_MAX;
     if (os_file_free_bytes(e->config.data_dir, &out->free_bytes, &err) != ERR_OK) {
-        out->free_bytes = UINT64_MAX / 2; /* no reason to refuse anything */
+        out->free_bytes = UINT64_MAX / 2; /* unknown free space is no reason to refuse */
     }
     node_need_space(e->node, engine_space_full_mark(out));
     node_status(e->node, &node);
@@ -347,8 +348,8 @@ static void see(struct engine *e, struct engine_space_seen *out)
     out->log_bytes_max = node.log_memory_max;
 }
 
-/* A compaction that runs out of space stops all writes, so none begins that could. Deletions still
- * give their space back: kv_shrink. */
+/* A compaction that runs out of space stops all writes, so none starts that could. Deletions are
+ * still compacted: kv_shrink. */
 static void mind_compaction(struct engine *e)
 {
     struct engine_space *s = &e->space;
@@ -376,9 +377,9 @@ void engine_space__look(struct engine *e)
     if (s->status.level != before) {
         say(e, s->status.level);
         tell(e);
-        s->tidied_ms = 0; /* at once */
+        s->tidied_ms = 0; /* tidy at once */
         engine_pipe__refuse_unfit(e);
-        engine_timers__look(e); /* what was held up */
+        engine_timers__look(e); /* commands that were held back */
         engine_pipe__pump(e);
     }
     tidy(e);
@@ -400,7 +401,7 @@ bool engine_space__allows(const struct engine *e, enum engine_space_use use)
     return engine_space_allows(e->space.status.level, use);
 }
 
-/* --- life --- */
+/* --- open and close --- */
 
 void engine_space__before_open(struct engine *e)
 {
@@ -434,7 +435,7 @@ void engine_space__open(struct engine *e)
 
 void engine_space__start(struct engine *e)
 {
-    e->space.tidied_ms = os_clock_mono().ns / NS_PER_MS; /* a start has other things to do */
+    e->space.tidied_ms = os_clock_mono().ns / NS_PER_MS; /* do not tidy during the start */
     timer_cb(&e->space.timer);
 }
 

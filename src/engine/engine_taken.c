@@ -9,7 +9,7 @@ struct engine_taken {
     struct mailbox *reply_to;
     void (*told)(void *data, struct id job, uint64_t lease_token);
     void *data;
-    struct buf runs; /* of the core thread: what the entry has ended */
+    struct buf runs; /* core thread only: runs ended by the current entry */
     struct msg free_msg;
 };
 
@@ -18,7 +18,7 @@ struct run {
     uint64_t lease_token;
 };
 
-/* Those of one entry. Each job was active, so that there are no more than those. */
+/* The runs ended by one entry. Each job was active, which limits their number. */
 struct word {
     struct msg msg;
     struct engine_taken *taken;
@@ -85,7 +85,7 @@ engine_taken_open(struct engine *e, struct mailbox *reply_to,
     t->reply_to = reply_to;
     t->told = told;
     t->data = data;
-    buf_init(&t->runs, SIZE_MAX / 2); /* an entry is bounded */
+    buf_init(&t->runs, SIZE_MAX / 2); /* the size of an entry limits it */
     engine__visit(e, begin, t);
     return t;
 }
@@ -106,7 +106,7 @@ void engine_taken_close(struct engine_taken *t)
 {
     engine__visit(t->engine, end, t);
     t->told = told_no_more;
-    t->free_msg.deliver = deliver_free; /* behind whatever is still in the mailbox */
+    t->free_msg.deliver = deliver_free; /* behind any message that is still in the mailbox */
     bool posted = mailbox_post(t->reply_to, &t->free_msg);
     CHECK(posted);
 }

@@ -1,10 +1,9 @@
 /*
- * The timers: what happens because time passes. Only the leader's runs.
+ * The timers: start the work that is due by time. They run only on the leader.
  *
- * The machine says when the next job, lock or worker is due, and when the next schedule is; one
- * timer is set for the earliest. When it rings, a tick is submitted, or the schedules that are due
- * are fired, each with its next run, which is computed here, because time zones are data of the
- * node.
+ * The machine reports when the next job, lock, worker or schedule is due; one timer is set for the
+ * earliest. When it expires, a tick is submitted, or the due schedules are fired, each with its
+ * next run. The next run is computed here, because time zones are data of the node.
  */
 #include <stdlib.h>
 
@@ -16,8 +15,8 @@
 #include "os/os_clock.h"
 
 enum {
-    /* A wall clock may be set; the timer, which runs on the monotonic one, would not notice. So it
-     * never sleeps longer than this while something is due later. */
+    /* The wall clock may be set without an effect on the timer, which uses the monotonic clock.
+     * So the timer never sleeps longer than this while something is due later. */
     SLEEP_MS_MAX = 30000,
     FIRST_PURGE_MS = 60 * 1000,
 };
@@ -28,7 +27,7 @@ struct zone_node {
     char name[];
 };
 
-/* The zone by its name, kept for the next time; NULL when the system has no such zone. */
+/* Find the zone by name and keep it; NULL if the system does not have it. */
 static const struct zone *find_zone(struct engine *e, struct str name, struct err *err)
 {
     struct map_node *known = map_find(&e->timers.zones, name);
@@ -54,11 +53,12 @@ static void log_schedule(const char *event, struct id schedule, const struct err
     log_error(event, LOG_STR("schedule", str_from(id, len)), LOG_Z("error", err->msg));
 }
 
-/* The run after now; 0 when there is none any more. One schedule that this node cannot compute must
- * not stop the others: without its zone it goes by UTC, without an expression it ends.
+/* The run after now; 0 if there is none. A schedule that this node cannot compute must not stop
+ * the others: without its time zone it uses UTC, without a valid expression it ends.
  *
- * Periods count from the run that is due. The first was put a period after the request, which was
- * before the record was made: counted from that, another run would be due a moment after it. */
+ * Periods are counted from the run that is due. The first run is one period after the request,
+ * which came before the record was made: counted from the record, another run would be due a
+ * moment later. */
 static struct wall next_run(struct engine *e, const struct machine_due_schedule *s, struct wall now)
 {
     ATTR_CLEANUP(zone_freep) struct zone *utc = NULL;
@@ -100,7 +100,7 @@ static int64_t passed_ms(struct mono since)
     return (os_clock_mono().ns - since.ns) / NS_PER_MS;
 }
 
-/* Submit a step of a purge. */
+/* Submit one step of a purge. */
 static void purge_more(struct engine *e)
 {
     struct engine_timers *w = &e->timers;
@@ -112,7 +112,7 @@ static void purge_more(struct engine *e)
     engine_pipe__submit_own(e, &w->purge_op, &c);
 }
 
-/* A purge goes in steps until the machine says that it is done. */
+/* A purge runs in steps until the machine reports that it is done. */
 static void purge_done(struct engine_op *op)
 {
     struct engine *e = op->engine;
@@ -146,7 +146,7 @@ static void fire(struct engine *e, struct engine_op *op, const struct machine_du
     engine_pipe__submit_own(e, op, &c);
 }
 
-/* Room for firing, which a server without schedules does not need. */
+/* Allocate the memory for firing, which a server without schedules does not need. */
 static void need_fires(struct engine_timers *w)
 {
     if (w->fires != NULL) {
@@ -161,8 +161,8 @@ static void need_fires(struct engine_timers *w)
     }
 }
 
-/* Fire the schedules that are due, so many together that they share entries. When none is: the
- * moment at which one will be. */
+/* Fire the due schedules, so many at a time that they share entries. Returns the time at which
+ * the next one is due. */
 static int64_t fire_due(struct engine *e, struct wall now)
 {
     struct engine_timers *w = &e->timers;
@@ -175,27 +175,27 @@ static int64_t fire_due(struct engine *e, struct wall now)
     }
     need_fires(w);
     uint32_t count = machine_due_schedules(e->machine, now, w->due, ENGINE_FIRES);
-    w->fires_busy = count; /* before one of them is refused at once */
+    w->fires_busy = count; /* set it first: one of them may be refused at once */
     for (uint32_t i = 0; i < count; i++) {
         fire(e, &w->fires[i], &w->due[i], now);
     }
-    return INT64_MAX; /* it looks again when all are done */
+    return INT64_MAX; /* checked again when all are done */
 }
 
-/* Soon after a start, so that a node that is restarted often purges too. */
+/* Soon after a start, so that a node that is restarted often purges, too. */
 static int64_t first_purge(const struct engine *e, struct wall now)
 {
     int64_t ms = e->config.retention_interval_ms;
     return wall_add_ms(now, ms < FIRST_PURGE_MS ? ms : FIRST_PURGE_MS).ns;
 }
 
-/* Submit what is due; return when the next thing is. */
+/* Submit what is due; returns the time at which the next thing is due. */
 static int64_t run_due(struct engine *e, struct wall now)
 {
     struct engine_timers *w = &e->timers;
     int64_t next = machine_next_tick(e->machine).ns;
     if (w->tick_busy || w->renewing || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
-        next = INT64_MAX; /* it looks again when it is done, and when there is space */
+        next = INT64_MAX; /* checked again when it is done, and when there is space */
     } else if (next <= now.ns) {
         w->tick_busy = true;
         engine_pipe__submit_own(e, &w->tick, &(struct command){.type = COMMAND_TICK});
@@ -209,7 +209,7 @@ static int64_t run_due(struct engine *e, struct wall now)
         if (w->purge.at_ns == 0) {
             w->purge.at_ns = first_purge(e, now);
         }
-        /* Not soon after a leap of the clock: what is purged does not come back. */
+        /* Not soon after a clock jump: purged jobs cannot be restored. */
         if (w->purge.at_ns <= now.ns && !engine_now_is_settled(&e->now, os_clock_boot())) {
             w->purge.at_ns = wall_add_ms(now, e->config.max_clock_jump_ms).ns;
         }
