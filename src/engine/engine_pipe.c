@@ -519,8 +519,7 @@ static void set_next_step(struct engine *e, struct engine_op *op, const struct r
     struct command c;
     struct err err;
     struct arena *a = arena_new(SIZE_MAX);
-    struct str old =
-        arena_str(a, buf_str(&op->command)); /* the command's texts are views of this copy */
+    struct str old = arena_str(a, buf_str(&op->command)); /* texts are views of it */
     enum err_code code = command_decode(old, a, &c, &err);
     CHECK(code == ERR_OK);
     cut_command(&c, r);
@@ -719,8 +718,7 @@ static void entry_done(struct node_propose *p)
     CHECK((e->entry_count == 0) == (e->entries_first == NULL));
     CHECK(p->err.code != ERR_OK || entry->applied);
     if (p->err.code == ERR_NO_SPACE) {
-        engine_space__look(
-            e); /* otherwise the timers would retry without pause until the next look */
+        engine_space__look(e); /* or the timers would keep retrying until the next look */
     }
     if (entry->applied) {
         engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);

@@ -13,13 +13,13 @@
 
 /* ---- requests ---- */
 
-/* The stream of requests makes no sense any more: answer in order, then close. */
+/* The connection can no longer be parsed: answer the pending requests in order, then close. */
 static void fail(struct http1 *h, struct http_problem problem)
 {
     struct http_exchange *x = h->receiving;
     h->no_more = h->broken = true;
     if (h->in_body && (x == NULL || x->h1.complete)) {
-        /* Its answer was given before its body went wrong, and there is only one. */
+        /* The answer was given before the body failed, and a request has only one answer. */
         if (h->first == NULL) {
             http_conn__finish(h->conn, true);
         }
@@ -57,8 +57,8 @@ static bool parse_head(struct http1 *h, struct http_exchange *x, struct http1_he
     return http_exchange__set_target(x, head->method_name, head->target, problem);
 }
 
-/* An upgrade may be ignored, and is unless it is simple: alone on the connection, without a body,
- * in clear text. */
+/* The server may ignore an upgrade, and does unless it is simple: the only request on the
+ * connection, without a body, in clear text. */
 static bool may_upgrade(const struct http1 *h, const struct http1_head *head)
 {
     return head->upgrade_h2c && head->content_length == 0 && h->count == 1 &&
@@ -123,7 +123,8 @@ static void on_body(struct http1 *h)
     }
     h->drained += h->parser.span.len;
     if (h->drained > h->conn->loop->limits->drain_bytes) {
-        /* A chunked body does not say how long it is. Its answer is out: nobody is told this. */
+        /* The length of a chunked body is not known in advance. The answer is out, so nobody
+         * sees this error. */
         fail(h, (struct http_problem){413, "the rest of the body is too long"});
     }
 }
@@ -139,7 +140,7 @@ static void on_end(struct http1 *h)
     }
 }
 
-/* Bytes of answers that have not left; those of later requests wait for the ones before them. */
+/* Bytes of answers that are not written yet; later requests wait for them. */
 static size_t unwritten(const struct http1 *h)
 {
     size_t bytes = http_conn__unwritten(h->conn);
@@ -149,7 +150,7 @@ static size_t unwritten(const struct http1 *h)
     return bytes;
 }
 
-/* May the next part of a request be looked at now? */
+/* May the next part of a request be parsed now? */
 static bool can_parse(const struct http1 *h)
 {
     const struct http_limits *limits = h->conn->loop->limits;
@@ -168,18 +169,18 @@ static bool can_parse(const struct http1 *h)
            (x->body_mode != HTTP_MODE_UNDECIDED && x->unconsumed < limits->body_window_bytes);
 }
 
-/* Is whatever comes now thrown away? */
+/* Is all further input discarded? */
 static bool is_over(const struct http1 *h)
 {
     return h->broken || (h->no_more && http1_parser_at_head(&h->parser));
 }
 
-/* Parse what can be parsed of the bytes; returns how many are done with. */
+/* Parse as much as possible of in; returns the number of bytes consumed. */
 static size_t parse(struct http1 *h, struct str in)
 {
     size_t done = 0;
     h->partial = false;
-    /* Between requests, nothing is to be found in no bytes. */
+    /* At the start of a request, empty input yields no event. */
     while ((done < in.len || !http1_parser_at_head(&h->parser)) && can_parse(h)) {
         size_t used;
         enum http1_event event = http1_parser_next(&h->parser, str_from_offset(in, done), &used);
@@ -215,7 +216,7 @@ static void session_free(struct http1 *h)
     free(h);
 }
 
-/* Switch to HTTP/2. False when the settings make no sense: then the request goes on as it is. */
+/* Switch to HTTP/2. False if the settings are invalid: then the request continues as HTTP/1. */
 static bool upgrade(struct http1 *h)
 {
     struct http_exchange *x = TAKE(h->upgrading);
@@ -231,7 +232,7 @@ static struct str pending(const struct http1 *h)
     return str_from_offset(buf_str(&h->in), h->in_start);
 }
 
-/* Remember the bytes that are not parsed yet: what is left of in, or of new bytes. */
+/* Keep the unparsed bytes: what is left of h->in, or of new bytes. */
 static void keep(struct http1 *h, struct str left)
 {
     if (left.len == 0) {
@@ -244,7 +245,7 @@ static void keep(struct http1 *h, struct str left)
     }
 }
 
-/* Put new bytes behind those that are waiting; the latter move to the front first. */
+/* Append new bytes to the pending ones, which move to the front first. */
 static void add_pending(struct http1 *h, struct str bytes)
 {
     if (h->in_start > 0) {
@@ -294,7 +295,7 @@ static bool http1_turn(struct http_conn *c)
     if ((h->in.len > 0 || h->in_body) && can_parse(h)) {
         http1_input(c, STR_EMPTY);
         if (c->session != h) {
-            return false; /* upgraded; the new protocol has its own turn */
+            return false; /* upgraded; the new protocol continues in its own turn */
         }
     }
     if (h->eof_due) {
@@ -314,7 +315,7 @@ static void http1_eof(struct http_conn *c)
         next = x->h1.next;
         http_exchange__shut(x);
     }
-    /* It may have shut only its own side: what is answered is still sent. */
+    /* The client may have shut down only its own side: answers are still sent. */
     if (torn) {
         http_conn__doom(c);
     } else if (h->first == NULL) {
@@ -359,7 +360,8 @@ static void http1_expire(struct http_conn *c, uint64_t now_ms)
             fail(h, (struct http_problem){408, "the request head arrived too slowly"});
         }
     } else if (h->first == NULL) {
-        /* Idle; or it has yet to send its first request, or a body that nobody wants. */
+        /* Idle between requests. Otherwise the client still has to send its first request, or
+         * the rest of a body that no handler wants. */
         bool idle = h->used && !h->in_body;
         if (waited_ms > (idle ? limits->idle_timeout_ms : limits->header_timeout_ms)) {
             http_conn__finish(c, false);

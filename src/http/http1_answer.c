@@ -7,7 +7,7 @@
 #include "http/http_conn_int.h"
 #include "http/http_loop_int.h"
 
-/* Bodies up to this are copied behind their heads. */
+/* Bodies up to this size are copied behind their heads. */
 enum { BODY_APART_BYTES = 16 * 1024 };
 
 /* Is it the turn of x, and is the connection still good for answers? */
@@ -45,7 +45,7 @@ void http1_answer__pop(struct http1 *h)
     http_exchange__detach(x);
 }
 
-/* The next part of a request may have become welcome. */
+/* The next part of a request may be parseable now. */
 static void parse_on(struct http1 *h)
 {
     if (!h->parsing) {
@@ -84,18 +84,19 @@ static void advance(struct http1 *h)
             http_conn__finish(h->conn, true);
         }
     }
-    http_conn__queue(h->conn); /* to write, and to parse on */
+    http_conn__queue(h->conn); /* to write, and to continue parsing */
 }
 
-/* Must the connection end after x, because what is left of its body costs too much to read, or
- * because the client may or may not send it? Of a chunked body that shows while it comes. */
+/* Must the connection be closed after x? It must if the rest of the body costs too much to read,
+ * or if it is unknown whether the client will send it. The length of a chunked body shows only
+ * as it arrives. */
 static bool leaves_body_unread(const struct http1 *h, const struct http_exchange *x)
 {
     return h->receiving == x &&
            (x->h1.expect || http1_parser_left(&h->parser) > h->conn->loop->limits->drain_bytes);
 }
 
-/* Decide, before the head of an answer is written, whether the connection lives on. */
+/* Before the head of an answer is written: decide whether the connection stays open. */
 static void decide_close(struct http1 *h, struct http_exchange *x, bool wanted)
 {
     bool last = x->h1.next == NULL;
@@ -196,7 +197,7 @@ static void http1_end(struct http_exchange *x, const struct http_header *trailer
     advance(h);
 }
 
-/* The connection ends where the answer of x would have been; in the middle of it, at once. */
+/* Close the connection in place of the answer of x; if the answer has begun, close at once. */
 static void http1_drop(struct http_exchange *x)
 {
     struct http1 *h = x->conn->session;
@@ -228,7 +229,7 @@ static void http1_refuse(struct http_exchange *x, struct http_problem problem)
     struct http1 *h = x->conn->session;
     HTTP_LOOP_COUNT(h->conn->loop, protocol_errors, 1);
     if (x->answer != HTTP_ANSWER_NONE) {
-        /* Its answer has begun; all that is left is not to pretend that it is whole. */
+        /* Part of the answer is written: close without marking it as complete. */
         http_conn__doom(h->conn);
         return;
     }

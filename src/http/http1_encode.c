@@ -20,15 +20,15 @@ static char *put(char *at, struct str s)
     return at + s.len;
 }
 
-/* A value and the end of its line. */
+/* Write a value and its line end. */
 static char *put_value(char *at, struct str value)
 {
     http_field_copy_value(at, value);
     return put(at + value.len, STR("\r\n"));
 }
 
-/* Names are literals of our own code, so a bad one is a bug that any test finds; those of the
- * connection are ours to write. */
+/* Names are literals in our own code, so a bad name is a bug that any test finds. Headers of the
+ * connection are written by the server only. */
 static bool may_write(const struct http_header *header)
 {
     CHECK(header->name.len > 0);

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "http/http_field.h"
 
-/* What the headers that matter to the connection have said so far. */
+/* State from the headers that concern the connection. */
 struct head_facts {
     struct http1_head *head;
     bool has_length, has_coding, has_host;
@@ -22,7 +22,7 @@ static bool refuse(struct http_problem *problem, int status, const char *text)
 
 static bool on_content_length(struct head_facts *f, struct str value)
 {
-    /* Digits only: str_to_i64 alone would take a sign. */
+    /* Digits only: str_to_i64 would accept a sign. */
     if (f->has_length) {
         return refuse(f->problem, 400, "duplicate content-length header");
     }
@@ -45,7 +45,7 @@ static bool on_transfer_encoding(struct head_facts *f, struct str value)
     return true;
 }
 
-/* Not a check of the whole grammar: what must not be there is what another parser could take for
+/* Not a check of the whole grammar: it only excludes bytes that another parser could treat as
  * the end of the host. */
 static bool is_host_byte(char c)
 {
@@ -109,7 +109,7 @@ static bool on_http2_settings(struct head_facts *f, struct str value)
     return true;
 }
 
-/* What the headers of a connection mean; others mean nothing to it. */
+/* Handlers of the headers that concern the connection; NULL for all others. */
 static bool (*const takers[HTTP_KNOWN_COUNT])(struct head_facts *f, struct str value) = {
     [HTTP_KNOWN_HOST] = on_host,
     [HTTP_KNOWN_CONTENT_LENGTH] = on_content_length,
@@ -165,8 +165,8 @@ static bool parse_request_line(struct str line, struct http1_head *out,
     return true;
 }
 
-/* The end of a line is the first byte that cannot stand in a value, so that finding it and checking
- * what stands before it are one. */
+/* A line ends at the first byte that a value cannot contain, so finding the end and validating
+ * the value are one step. */
 size_t http1_head_line(struct str text, struct http_header *out, struct http_problem *problem)
 {
     size_t name_len = http_field_token_len(text);
@@ -191,7 +191,7 @@ size_t http1_head_line(struct str text, struct http_header *out, struct http_pro
     return name_len + 1 + value_len + 2;
 }
 
-/* The header of the next row: where it is found, and what it means to the connection. */
+/* Store the position of the next header, and apply its meaning for the connection. */
 static bool note_header(struct head_facts *f, const struct http_header *header)
 {
     enum http_known known = http_known_of(header->name);
@@ -202,7 +202,7 @@ static bool note_header(struct head_facts *f, const struct http_header *header)
     return takers[known] == NULL || takers[known](f, header->value);
 }
 
-/* What the headers mean together. */
+/* Check the headers in combination. */
 static bool conclude(struct head_facts *f)
 {
     struct http1_head *head = f->head;
@@ -225,7 +225,7 @@ static bool conclude(struct head_facts *f)
     return true;
 }
 
-/* Take the first line off text, without its line end; the framing has seen that there is one. */
+/* Remove the first line from text, without its line end, which the framing has verified. */
 static struct str take_line(struct str *text)
 {
     const char *lf = memchr(text->ptr, '\n', text->len);

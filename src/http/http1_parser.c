@@ -25,8 +25,8 @@ static enum http1_event fail(struct http1_parser *p, int status, const char *tex
     return HTTP1_ERROR;
 }
 
-/* Empty lines before a request are skipped (RFC 9112, 2.2), a few: some clients end a body with
- * one, nobody needs thousands. Returns how many bytes that is. */
+/* Skip empty lines before a request (RFC 9112, 2.2), up to a limit: some clients end a body with
+ * one, but none needs thousands. Returns the number of bytes. */
 static size_t skip_empty_lines(struct http1_parser *p, struct str in)
 {
     size_t used = 0;
@@ -38,7 +38,7 @@ static size_t skip_empty_lines(struct http1_parser *p, struct str in)
     return used;
 }
 
-/* The lines of a head up to the empty one, from where the last call stopped. */
+/* Find the empty line that ends a head, continuing where the last call stopped. */
 static enum http1_event pass_lines(struct http1_parser *p, struct str in, size_t *used)
 {
     const struct http_limits *limits = p->limits;
@@ -85,7 +85,7 @@ static enum http1_event next_head(struct http1_parser *p, struct str in, size_t 
     if (in.len == 0 || maybe_empty_line) {
         return HTTP1_MORE;
     }
-    /* The first byte alone may say enough: TLS on a plain port need not wait for a line end. */
+    /* The first byte may be enough to reject: TLS on a plain port need not wait for a line end. */
     if (http_field_token_len(str_from(in.ptr, 1)) == 0) {
         return fail(p, 400, "the request line is not well-formed");
     }
@@ -124,7 +124,7 @@ uint64_t http1_parser_left(const struct http1_parser *p)
     }
 }
 
-/* Give out what is there of the left bytes. */
+/* Return the available part of the remaining body. */
 static enum http1_event take_body(struct http1_parser *p, struct str in, size_t *used)
 {
     if (in.len == 0) {
@@ -177,8 +177,8 @@ static enum http1_event take_chunk_size(struct http1_parser *p, struct str line)
     return HTTP1_MORE;
 }
 
-/* Find a line of at most max bytes, its end included; *line is without it. False when it has not
- * come yet or cannot be taken, and *event says which. */
+/* Find a line of at most max bytes, including its end; *line is without it. False if the line is
+ * incomplete or invalid; *event says which. */
 static bool find_line(struct http1_parser *p, struct str in, size_t max, struct str *line,
                       enum http1_event *event)
 {
@@ -235,7 +235,7 @@ static enum http1_event next_chunk_end(struct http1_parser *p, struct str in, si
     return HTTP1_MORE;
 }
 
-/* Trailers must be well-formed and are forgotten: nobody may smuggle a header in through them. */
+/* Trailers must be well-formed but are ignored, so that no header can be smuggled in. */
 static enum http1_event next_trailer(struct http1_parser *p, struct str in, size_t *used)
 {
     struct str line;
@@ -288,7 +288,7 @@ enum http1_event http1_parser_next(struct http1_parser *p, struct str in, size_t
         enum http1_state before = p->state;
         enum http1_event event = steps[before](p, str_from_offset(in, *out_used), &used);
         *out_used += used;
-        /* A step that only moved on, past a chunk's size for instance, is no event. */
+        /* A step that only advances, past a chunk's size for instance, is no event. */
         bool moved = used > 0 || p->state != before;
         if (event != HTTP1_MORE || !moved || *out_used == in.len) {
             return event;

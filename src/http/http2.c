@@ -10,7 +10,7 @@
 #include "http/http_exchange_int.h"
 #include "http/http_loop_int.h"
 
-/* nghttp2 fails these calls for want of memory, or when the arguments make no sense. */
+/* These nghttp2 calls fail only without memory, or for invalid arguments. */
 static void must(int rc)
 {
     CHECK(rc == 0);
@@ -63,7 +63,7 @@ static void list_remove(struct http2 *h, struct http_exchange *x)
     h->stream_count--;
 }
 
-/* nghttp2 has closed the stream of x, or the connection is over. */
+/* nghttp2 has closed the stream of x, or the connection has ended. */
 static void let_go(struct http2 *h, struct http_exchange *x)
 {
     list_remove(h, x);
@@ -73,9 +73,9 @@ static void let_go(struct http2 *h, struct http_exchange *x)
     http_exchange__gone(x);
 }
 
-/* ---- what nghttp2 calls ---- */
+/* ---- callbacks of nghttp2 ---- */
 
-/* The exchange of the stream; NULL when there is none, or none any more. */
+/* The exchange of the stream; NULL if there is none any more. */
 static struct http_exchange *exchange_of(nghttp2_session *session, int32_t stream_id)
 {
     return nghttp2_session_get_stream_user_data(session, stream_id);
@@ -112,10 +112,10 @@ static int header_cb(nghttp2_session *session, const nghttp2_frame *frame, const
     if (is_request_head(frame) && x != NULL) {
         http2_head__field(x, str_from(name, name_len), str_from(value, value_len));
     }
-    return 0; /* trailers are forgotten: nobody may smuggle a header in through them */
+    return 0; /* trailers are ignored, so that no header can be smuggled in */
 }
 
-/* Has the client read enough of its answers to ask for more? */
+/* Has the client read enough of its answers to start another request? */
 static bool can_start(const struct http2 *h)
 {
     return h->queued_bytes + http_conn__unwritten(h->conn) < h->conn->loop->limits->output_bytes;
@@ -158,7 +158,7 @@ static int frame_recv_cb(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
-/* The answer is sent: the client shall stop sending its body. */
+/* The answer is sent: ask the client to stop sending its body. */
 static void end_linger(nghttp2_session *session, struct http_exchange *x)
 {
     x->h2.lingers = false;
@@ -166,7 +166,7 @@ static void end_linger(nghttp2_session *session, struct http_exchange *x)
     http_conn__queue(x->conn);
 }
 
-/* Bytes have come that nobody wants. */
+/* Count body bytes that no handler wants. */
 static void linger_on(nghttp2_session *session, struct http_exchange *x, size_t len)
 {
     if (x != NULL && x->h2.lingers) {
@@ -194,8 +194,8 @@ static int data_chunk_cb(nghttp2_session *session, uint8_t flags, int32_t stream
     return 0;
 }
 
-/* After the whole answer, a body that is still coming is not wanted any more. It is not refused at
- * once: there are clients that throw the answer away when their stream is reset behind it. */
+/* After the whole answer, the rest of the body is unwanted. It is not refused at once: some
+ * clients discard the answer when their stream is reset right behind it. */
 static int frame_send_cb(nghttp2_session *session, const nghttp2_frame *frame, void *data)
 {
     struct http2 *h = data;
@@ -209,7 +209,7 @@ static int frame_send_cb(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
-/* A stream has ended before its answer. Many of them are an attack: each costs us a whole request
+/* A stream was reset before its answer. Many resets are an attack: each costs us a whole request
  * and the client next to nothing. */
 static void count_reset(struct http2 *h)
 {
@@ -278,8 +278,8 @@ struct http2_shared *http2__shared_new(const struct http_server_config *config)
     must(nghttp2_option_new(&shared->options));
     nghttp2_option_set_no_auto_window_update(shared->options, 1);
     nghttp2_option_set_no_closed_streams(shared->options, 1);
-    /* nghttp2 counts some of the streams that count_reset does. It shall come second, or there
-     * would be two GOAWAY frames, the later one with more streams. */
+    /* nghttp2 counts some of the streams that count_reset does. Its limit must come second, or
+     * there would be two GOAWAY frames, the later one with more streams. */
     nghttp2_option_set_stream_reset_rate_limit(shared->options,
                                                2 * (uint64_t)limits->h2_reset_burst,
                                                2 * (uint64_t)limits->h2_reset_per_s);
@@ -323,7 +323,7 @@ static void http2_eof(struct http_conn *c)
     http_conn__finish(c, false);
 }
 
-/* Move frames from nghttp2 to the connection. True when it may have more than there is room for. */
+/* Move frames from nghttp2 to the connection. True if nghttp2 may have more than fits. */
 static bool pull_frames(struct http2 *h)
 {
     struct http_conn *c = h->conn;
@@ -362,10 +362,10 @@ static bool http2_turn(struct http_conn *c)
 
 static void http2_drained(struct http_conn *c)
 {
-    (void)c; /* each stream watches its own pieces */
+    (void)c; /* each stream tracks its own pieces */
 }
 
-/* Always: what the client sends may be the window that our answers wait for. */
+/* Always: the client may send the window update that our answers wait for. */
 static bool http2_wants_input(const struct http_conn *c)
 {
     (void)c;
@@ -442,7 +442,7 @@ static struct http2 *session_new(struct http_conn *c)
     return h;
 }
 
-/* Our settings, and from now on the connection is ours. */
+/* Send our settings; from now on this protocol owns the connection. */
 static void session_begin(struct http2 *h)
 {
     const struct http_limits *limits = h->conn->loop->limits;
@@ -468,7 +468,7 @@ void http2__open(struct http_conn *c)
 
 bool http2__open_upgraded(struct http_conn *c, struct http_exchange *x, struct str settings)
 {
-    uint8_t payload[33 * 6]; /* a few more settings than nghttp2 takes in one frame */
+    uint8_t payload[33 * 6]; /* more settings than nghttp2 accepts in one frame */
     size_t len;
     if (base64url_room(settings.len) > sizeof payload ||
         !base64url_decode(settings, payload, &len)) {

@@ -13,7 +13,7 @@
 #include "http/http_field.h"
 #include "http/http_loop_int.h"
 
-/* nghttp2 fails these calls for want of memory, or when the arguments make no sense. */
+/* These nghttp2 calls fail only without memory, or for invalid arguments. */
 static void must(int rc)
 {
     CHECK(rc == 0);
@@ -21,14 +21,14 @@ static void must(int rc)
 
 enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + HTTP_COMMON_HEADERS_MAX + 4 };
 
-/* One answer in so many has the headers that are never the same in the table of the compression, so
- * that the others need not spell their names. */
+/* One answer in this many puts the headers with changing values into the compression table, so
+ * that the others can refer to their names. */
 enum { NAMES_EVERY = 256 };
 
 struct nv_list {
     nghttp2_nv row[NV_MAX];
     size_t count;
-    struct arena *arena;   /* for values that must be changed */
+    struct arena *arena;   /* for modified values */
     bool indexes_changing; /* see NAMES_EVERY */
 };
 
@@ -39,14 +39,14 @@ static void nv_begin(struct nv_list *list, struct arena *arena)
     list->indexes_changing = false;
 }
 
-/* Its value is another one in every answer: in the table of the compression it would be of no use,
- * and push out what is the same in all of them. */
+/* The value differs in every answer: in the compression table it would be useless, and would
+ * evict the constant ones. */
 static bool is_never_the_same(struct str name)
 {
     return str_eq(name, STR("X-Request-Id")) || str_eq(name, STR("Server-Timing"));
 }
 
-/* nghttp2 only reads what its type has without const. */
+/* nghttp2 only reads these bytes, but its type has no const. */
 static uint8_t *bytes_of(struct str s)
 {
     static const char nothing[1] = "";
@@ -63,7 +63,7 @@ static void nv_put_row(struct nv_list *list, struct str name, struct str value, 
                                             .flags = flags};
 }
 
-/* A row whose name is a constant in small letters, and whose value is sound. */
+/* Add a header whose name is a lower-case constant, and whose value is valid. */
 static void nv_put(struct nv_list *list, struct str name, struct str value)
 {
     nv_put_row(list, name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME);
@@ -74,7 +74,7 @@ static void nv_add(struct nv_list *list, struct str name, struct str value)
     if (http_field_value_len(value) != value.len) {
         char *clean = arena_alloc(list->arena, value.len, 1);
         if (clean == NULL) {
-            return; /* rather no header than one that breaks the framing */
+            return; /* omit a header that would break the framing */
         }
         http_field_copy_value(clean, value);
         value.ptr = clean;
@@ -95,7 +95,7 @@ static void nv_add_all(struct nv_list *list, const struct http_header *headers, 
     }
 }
 
-/* Rows of constants, with names in small letters. */
+/* Add constant headers with lower-case names. */
 static void nv_put_constants(struct nv_list *list, const struct http_header *headers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ static struct str number_text(uint64_t n, char room[DIGITS_MAX])
     return str_from(room, (size_t)(digits_put(room, n) - room));
 }
 
-/* The pieces have run out and the answer is over: end the stream, or let trailers do it. */
+/* All pieces of the answer are sent: end the stream, or send the trailers. */
 static void end_of_pieces(nghttp2_session *session, struct http_exchange *x, uint32_t *flags)
 {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
@@ -196,7 +196,7 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     http_conn__queue(h->conn);
 }
 
-/* Before bytes are put into its pieces. */
+/* Call before bytes are added to the pieces of x. */
 static void count_piece(struct http_exchange *x, size_t len)
 {
     struct http2 *h = x->conn->session;
@@ -206,7 +206,7 @@ static void count_piece(struct http_exchange *x, size_t len)
     h->queued_bytes += len;
 }
 
-/* The whole body. */
+/* Add the whole body. */
 static void add_body(struct http_exchange *x, const struct http_response *r)
 {
     count_piece(x, r->body.len);
@@ -219,7 +219,7 @@ static void add_body(struct http_exchange *x, const struct http_response *r)
     }
 }
 
-/* There is something to send again, or the end. */
+/* New data or the end is ready to be sent. */
 static void wake(struct http_exchange *x)
 {
     struct http2 *h = x->conn->session;
@@ -321,7 +321,7 @@ static void http2_want_body(struct http_exchange *x)
         invite(x);
     }
     if (x->body_mode == HTTP_MODE_COLLECT && x->body.len > 0) {
-        x->ops->consumed(x, x->body.len); /* it came before the handler decided */
+        x->ops->consumed(x, x->body.len); /* arrived before the handler decided */
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * The head of an HTTP/2 request, field by field, until it is whole. See http2_int.h.
+ * The head of an HTTP/2 request, field by field, until it is complete. See http2_int.h.
  */
 #include <string.h>
 
@@ -9,11 +9,11 @@
 #include "http/http_loop_int.h"
 
 enum {
-    HEADERS_FIRST = 16,  /* rows to begin with */
-    FIELD_OVERHEAD = 32, /* what RFC 9113 counts per field besides its bytes */
+    HEADERS_FIRST = 16,  /* initial number of rows */
+    FIELD_OVERHEAD = 32, /* counted per field by RFC 9113, besides its bytes */
 };
 
-/* The first one counts. */
+/* The first problem is kept. */
 static void set_problem(struct http_exchange *x, struct http_problem problem)
 {
     if (x->h2.problem.status == 0) {
@@ -76,7 +76,7 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
 {
     struct http_request *req = &x->req;
     if (!is_within_limits(x, name, value)) {
-        return; /* decoded, because the compression state must go on, and forgotten */
+        return; /* decoded for the compression state, then ignored */
     }
     struct str copy = arena_str(req->arena, value);
     if (copy.len != value.len) {
@@ -99,7 +99,7 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
     }
 }
 
-/* A cookie header that came in several fields is put together again (RFC 9113, 8.2.3). */
+/* Join a cookie header that came in several fields (RFC 9113, 8.2.3). */
 static void join_cookies(struct http_exchange *x)
 {
     struct http_request *req = &x->req;

@@ -13,8 +13,8 @@
 
 enum {
     PIECES_MAX = 32,              /* per system call */
-    TLS_RECORD_BYTES = 16 * 1024, /* encrypted at once: the largest record */
-    UNSENT_BYTES = 128 * 1024,    /* that the kernel takes and cannot send yet */
+    TLS_RECORD_BYTES = 16 * 1024, /* encrypted at a time: the largest record */
+    UNSENT_BYTES = 128 * 1024,    /* limit of bytes in the kernel that are not sent yet */
 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -37,7 +37,7 @@ static uv_stream_t *stream_of(struct http_conn *c)
     return (uv_stream_t *)&c->tcp;
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 void http_conn__queue(struct http_conn *c)
 {
@@ -98,7 +98,7 @@ static void list_remove(struct http_loop *loop, struct http_conn *c)
     HTTP_LOOP_COUNT(loop, connections_open, -1);
 }
 
-/* libuv is done with the socket and with everything it was to write. */
+/* libuv has finished with the socket and all its writes. */
 static void closed_cb(uv_handle_t *handle)
 {
     struct http_conn *c = handle->data;
@@ -113,7 +113,7 @@ static void closed_cb(uv_handle_t *handle)
     free(c);
 }
 
-/* Nothing can be answered any more: the exchanges that are left hear of it. */
+/* No answer is possible any more: tell the remaining exchanges. */
 static void leave_protocol(struct http_conn *c)
 {
     if (c->proto != NULL) {
@@ -137,7 +137,7 @@ static void shutdown_cb(uv_shutdown_t *req, int status)
     }
 }
 
-/* Everything is written: shut our side, and wait for the client to read it and close its own. */
+/* Everything is written: shut down our side, and wait for the client to read it and close. */
 static void begin_linger(struct http_conn *c)
 {
     move(c, HTTP_CONN_LINGERING);
@@ -184,7 +184,7 @@ static void encrypt_output(struct http_conn *c)
     http_tls_take(&c->tls, &c->wire);
 }
 
-/* Give libuv what the socket does not take now; it stays in out until write_cb. */
+/* Pass to libuv what the socket does not accept now; it stays in out until write_cb. */
 static void write_rest(struct http_conn *c, struct http_out *out)
 {
     ATTR_UNINITIALIZED uv_buf_t pieces[PIECES_MAX];
@@ -202,7 +202,7 @@ static void write_rest(struct http_conn *c, struct http_out *out)
     c->writing = true;
 }
 
-/* Write to the socket what is in out, as far as it takes it. */
+/* Write out to the socket, as far as the socket accepts it. */
 static void write_out(struct http_conn *c, struct http_out *out)
 {
     while (!c->writing && !c->doomed && out->bytes > 0) {
@@ -234,7 +234,7 @@ static void flush(struct http_conn *c)
 
 /* ---- input ---- */
 
-/* The first bytes say which protocol it is. Those that could be the HTTP/2 preface need not be
+/* Detect the protocol from the first bytes. Bytes that match the HTTP/2 preface need not be
  * kept: they are known. */
 static void find_protocol(struct http_conn *c, struct str bytes)
 {
@@ -261,7 +261,7 @@ static void find_protocol(struct http_conn *c, struct str bytes)
 static void plain_input(struct http_conn *c, struct str bytes)
 {
     if (c->state != HTTP_CONN_OPEN || c->doomed) {
-        return; /* one of several records has ended it */
+        return; /* an earlier one of several records closed it */
     }
     if (c->proto == NULL) {
         find_protocol(c, bytes);
@@ -283,13 +283,13 @@ static void on_eof(struct http_conn *c)
 static void tls_input(struct http_conn *c, struct str bytes)
 {
     int n;
-    http_conn__queue(c); /* OpenSSL may have something to send, whatever becomes of the bytes */
+    http_conn__queue(c); /* OpenSSL may have output, whatever happens to the input */
     http_tls_feed(&c->tls, bytes);
     while ((n = http_tls_read(&c->tls, c->loop->plain_room, HTTP_LOOP_READ_BYTES)) > 0) {
         plain_input(c, str_from(c->loop->plain_room, (size_t)n));
     }
     if (n < 0) {
-        http_conn__finish(c, true); /* OpenSSL has left an alert to send */
+        http_conn__finish(c, true); /* OpenSSL has an alert to send */
     } else if (http_tls_is_over(&c->tls)) {
         on_eof(c);
     }
@@ -304,7 +304,7 @@ static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 
 static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
 
-/* Read, unless what was read cannot be used up. */
+/* Read, unless the input cannot be processed now. */
 static void update_reading(struct http_conn *c)
 {
     bool want =
@@ -339,24 +339,24 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         HTTP_LOOP_COUNT(c->loop, bytes_read, n);
         struct str bytes = str_from(buf->base, (size_t)n);
         if (c->state != HTTP_CONN_OPEN) {
-            /* thrown away */
+            /* discarded */
         } else if (c->tls.ssl != NULL) {
             tls_input(c, bytes);
         } else {
             plain_input(c, bytes);
         }
-        update_reading(c); /* libuv would read on and on */
+        update_reading(c); /* libuv would keep reading */
     }
 }
 
-/* ---- what the loop calls ---- */
+/* ---- called by the loop ---- */
 
-/* All is written; is that the end? */
+/* Everything is written: is the connection finished? */
 static void after_last_byte(struct http_conn *c)
 {
     if (c->tls.ssl != NULL) {
         http_tls_end(&c->tls);
-        flush(c); /* a few bytes; if the socket does not take them they are lost, and may be */
+        flush(c); /* a few bytes; losing them does no harm */
     }
     if (c->doomed) {
         return; /* the next round closes it */
@@ -406,11 +406,11 @@ void http_conn__stop(struct http_conn *c)
     if (c->state == HTTP_CONN_OPEN && c->proto != NULL) {
         c->proto->stop(c);
     } else if (c->state == HTTP_CONN_OPEN) {
-        http_conn__doom(c); /* not a byte of it yet */
+        http_conn__doom(c); /* no byte of it was sent */
     }
 }
 
-/* Has the client taken nothing for too long? */
+/* Has the client read nothing for too long? */
 static bool is_stuck(struct http_conn *c, uint64_t now_ms)
 {
     size_t left = uv_stream_get_write_queue_size(stream_of(c));
@@ -421,7 +421,7 @@ static bool is_stuck(struct http_conn *c, uint64_t now_ms)
     return now_ms - c->progress_ms > c->loop->limits->write_timeout_ms;
 }
 
-/* Has the client been too slow to say what it wants, or to close after its last answer? */
+/* Is the client too slow to send its request, or to close after the last answer? */
 static bool is_late(const struct http_conn *c, uint64_t now_ms)
 {
     const struct http_limits *limits = c->loop->limits;
@@ -443,9 +443,8 @@ void http_conn__expire(struct http_conn *c, uint64_t now_ms)
     }
 }
 
-/* For a client that does not read, the kernel would keep megabytes of its own. What is sent and not
- * acknowledged does not count, so this slows nobody down. Where it cannot be set, nothing is lost.
- */
+/* For a client that does not read, the kernel would buffer megabytes. Bytes that are sent but
+ * not acknowledged do not count, so this slows nobody down. Failure is harmless. */
 static void keep_little_unsent(int fd)
 {
     const int bytes = UNSENT_BYTES;

@@ -7,7 +7,7 @@
 #include "http/http_loop_int.h"
 #include "http/http_target.h"
 
-/* AddressSanitizer shall see every exchange end its life. */
+/* AddressSanitizer should see every exchange being freed. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { SPARE_MAX = 0 };
 #else
@@ -54,7 +54,7 @@ static void list_remove(struct http_loop *loop, struct http_exchange *x)
     loop->exchange_count--;
 }
 
-/* A clean exchange with an empty arena. */
+/* A reset exchange with an empty arena. */
 static struct http_exchange *take_spare(struct http_loop *loop)
 {
     struct http_exchange *x = loop->spare;
@@ -77,7 +77,7 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->loop = loop;
     x->conn = conn;
     x->ops = ops;
-    x->finished = true; /* no handler has it yet */
+    x->finished = true; /* no handler has seen it */
     buf_init_room(&x->body, SIZE_MAX, x->body_room, sizeof x->body_room);
     buf_set_budget(&x->body, loop->config->budget);
     x->req.loop = loop;
@@ -156,7 +156,7 @@ void http_exchange__start(struct http_exchange *x)
     }
 }
 
-/* Held by nobody: put it aside; it is cleaned at the end of the turn. */
+/* No longer referenced: put it aside; it is recycled at the end of the turn. */
 static void release_if_free(struct http_exchange *x)
 {
     if (!x->finished || x->conn != NULL) {
@@ -259,7 +259,7 @@ static bool body_keep(struct http_exchange *x, struct str bytes)
 static void body_collect(struct http_exchange *x, struct str bytes)
 {
     if (x->body_result != HTTP_BODY_COMPLETE) {
-        return; /* it failed; the rest is thrown away */
+        return; /* failed; the rest is discarded */
     }
     if (bytes.len > x->body_limit - x->body.len) {
         x->body_result = HTTP_BODY_TOO_LARGE;
@@ -271,7 +271,7 @@ static void body_collect(struct http_exchange *x, struct str bytes)
     }
 }
 
-/* Hand over what came before the handler decided to stream. */
+/* Pass on what arrived before the handler decided to stream. */
 static void body_hand_over(struct http_exchange *x)
 {
     if (x->body.len > 0) {

@@ -42,7 +42,7 @@ static size_t class_len(struct str s, uint8_t want)
     return i;
 }
 
-/* Sixteen bytes at once. A comparison makes each of them all ones where it holds. */
+/* Sixteen bytes at once. A comparison sets all bits of the bytes for which it holds. */
 enum { BLOCK_BYTES = 16 };
 typedef unsigned char block __attribute__((vector_size(BLOCK_BYTES)));
 
@@ -53,25 +53,25 @@ static block block_at(const char *at)
     return b;
 }
 
-/* Control bytes, the tab included. */
+/* Control bytes, including the tab. */
 static block control_marks(block b)
 {
     return (block)((b < 0x20) | (b == 0x7f));
 }
 
-/* And those that a target cannot have besides: blanks and number signs. */
+/* Other bytes that a target cannot have: spaces and number signs. */
 static block target_marks(block b)
 {
     return (block)((b <= ' ') | (b == 0x7f) | (b == '#'));
 }
 
-/* What is neither a letter nor a dash: names have little else. */
+/* Bytes that are neither letters nor dashes: names have few others. */
 static block name_marks(block b)
 {
     return (block)((((b | 0x20) - 'a') > 'z' - 'a') & (b != '-'));
 }
 
-/* Where the first byte is that is marked; BLOCK_BYTES: nowhere. */
+/* The position of the first marked byte; BLOCK_BYTES if none is marked. */
 static size_t first_mark(block marks)
 {
     uint64_t half[2];
@@ -82,8 +82,8 @@ static size_t first_mark(block marks)
     return half[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(half[1])) / 8 : BLOCK_BYTES;
 }
 
-/* How many bytes at the start of s are of a class. Bytes that are not marked are; of those that are
- * marked some may be, and the table knows. */
+/* The number of bytes at the start of s that belong to a class. Unmarked bytes do; the table
+ * decides for marked ones. */
 static inline size_t blocks_len(struct str s, block (*marks_of)(block b), uint8_t want)
 {
     size_t i = 0;
@@ -129,8 +129,8 @@ struct str http_field_trim(struct str s)
     return s;
 }
 
-/* A letter becomes small by one bit, which digits and dashes have. No other byte of a token becomes
- * one of these by it. */
+/* Setting one bit turns a letter into lower case. Digits and dashes have this bit already, and
+ * no other byte of a token becomes one of these. */
 static bool same_word(const char *name, const char *lower)
 {
     uint64_t words[2];

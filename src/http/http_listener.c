@@ -17,7 +17,7 @@
 #include "os/os_socket.h"
 
 enum {
-    /* Clients that connect at the same moment; one without room comes again after a second. */
+    /* Connections that wait to be accepted; beyond this, clients retry after a second. */
     BACKLOG = SOMAXCONN,
     ACCEPT_MAX = 64, /* connections accepted before others get their turn */
     WARN_EVERY_MS = 10000,
@@ -32,7 +32,7 @@ struct listen_socket {
     bool tls;
 };
 
-/* How many connections an address has. */
+/* Counts the connections of one address. */
 struct http_peer {
     struct map_node node;
     uint8_t key[HTTP_ADDR_KEY_BYTES];
@@ -49,12 +49,12 @@ struct http_listener {
     struct map peers;
     unsigned slots_out;
     uv_timer_t pause;
-    uint64_t warned_ms; /* when it was last logged that accepting pauses */
+    uint64_t warned_ms; /* when the pause was last logged */
     bool started;
     bool stopped;
 };
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 static struct http_peer *peer_find(struct http_listener *l, const struct http_addr *addr)
 {
@@ -80,7 +80,7 @@ static void peer_release(struct http_listener *l, struct http_peer *peer)
     }
 }
 
-/* On the first loop's thread: the place is free again. */
+/* On the first loop's thread: return the slot. */
 static void slot_back(struct http_slot *slot)
 {
     struct http_listener *l = slot->listener;
@@ -104,7 +104,7 @@ void http_listener__give_back(struct http_slot *slot)
         return;
     }
     slot->msg.deliver = slot_back_deliver;
-    /* The first loop does not end before every place is back. */
+    /* The first loop does not end before every slot is returned. */
     CHECK(mailbox_post(&l->loops[0].mailbox, &slot->msg));
 }
 
@@ -112,7 +112,7 @@ static void slot_arrive(struct msg *m)
 {
     struct http_slot *slot = CONTAINER_OF(m, struct http_slot, msg);
     if (slot->loop->closed) {
-        (void)close(slot->fd); /* it came with the last delivery of a thread that ends */
+        (void)close(slot->fd); /* delivered while the thread was ending */
         http_listener__give_back(slot);
         return;
     }
@@ -145,7 +145,7 @@ static void slot_send(struct http_listener *l, struct http_slot *slot)
 
 /* ---- accepting ---- */
 
-/* Say why and close. Best effort: the client may not have written anything yet. */
+/* Send the reason and close. Best effort: the client may not have written anything yet. */
 static void turn_away(struct http_listener *l, int fd, bool tls, struct http_problem problem)
 {
     struct http_loop *loop = &l->loops[0];
@@ -238,7 +238,7 @@ static void poll_cb(uv_poll_t *poll, int status, int events)
         } else if (errno == EAGAIN) {
             return;
         }
-        /* Other errors are those of the connection that was to be accepted. */
+        /* Other errors concern only the connection that was to be accepted. */
     }
 }
 
@@ -278,7 +278,7 @@ void http_listener__stop(struct http_listener *l)
     l->stopped = true;
     uv_close((uv_handle_t *)&l->pause, NULL);
     for (size_t i = 0; i < l->socket_count; i++) {
-        /* Clients that connect from now on shall be refused by the kernel, at once. */
+        /* From now on the kernel refuses new clients at once. */
         (void)shutdown(l->sockets[i].fd, SHUT_RD);
         uv_close((uv_handle_t *)&l->sockets[i].poll, poll_closed_cb);
     }
@@ -304,7 +304,7 @@ static int open_socket(const struct http_addr *addr)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     os_socket_watch_peers(fd);
     if (addr->sockaddr.ss_family == AF_INET6) {
-        /* ":8080" is for IPv4 too, whatever the system's default. */
+        /* ":8080" includes IPv4, whatever the system's default. */
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     }
     if (bind(fd, (const struct sockaddr *)&addr->sockaddr, addr->len) != 0 ||
@@ -326,7 +326,7 @@ static enum err_code bind_socket(struct listen_socket *s, const struct http_list
     }
     s->fd = open_socket(&addr);
     if (s->fd < 0 && errno == EAFNOSUPPORT && listen_on->address[0] == ':') {
-        /* A system without IPv6. */
+        /* The system has no IPv6. */
         struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(http_addr_port(&addr))};
         memcpy(&addr.sockaddr, &in, sizeof in);
         addr.len = sizeof in;

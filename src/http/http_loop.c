@@ -13,7 +13,7 @@
 enum {
     TICK_MS_MAX = 500,
     TICK_MS_MIN = 5,
-    ROUNDS_MAX = 4, /* at the end of a turn: an answer may make room for a request, and so on */
+    ROUNDS_MAX = 4, /* per turn: an answer may make room for a request, and so on */
 };
 
 struct mailbox *http_loop_mailbox(struct http_loop *loop)
@@ -48,7 +48,7 @@ static bool has_work(const struct http_loop *loop)
     return loop->turn_first != NULL || loop->later_first != NULL;
 }
 
-/* Each connection that is in the list now gets its turn; what it adds is for the next round. */
+/* Give each listed connection its turn; connections added meanwhile wait for the next round. */
 static void run_turns(struct http_loop *loop)
 {
     struct http_conn *c = TAKE(loop->turn_first);
@@ -97,7 +97,7 @@ static void close_handles(struct http_loop *loop)
     uv_close((uv_handle_t *)&loop->tick, NULL);
 }
 
-/* Everything is over when nothing is left that could come back to this thread. */
+/* Close the loop once nothing is left that could return to this thread. */
 static void maybe_close(struct http_loop *loop)
 {
     bool over = loop->stopping && !has_work(loop) && loop->conn_count == 0 &&
@@ -114,7 +114,7 @@ static void maybe_close(struct http_loop *loop)
 
 static void again_cb(uv_idle_t *idle)
 {
-    (void)idle; /* that it is there keeps the loop from waiting */
+    (void)idle; /* being active is enough: the loop does not block */
 }
 
 static void tell_turn(struct http_loop *loop)
@@ -129,12 +129,12 @@ static void end_of_turn_cb(uv_prepare_t *prepare)
     struct http_loop *loop = prepare->data;
     for (unsigned i = 0; i < ROUNDS_MAX && has_work(loop); i++) {
         run_later(loop);
-        tell_turn(loop); /* others work on what has come in while answers are written */
+        tell_turn(loop); /* others process the input while answers are written */
         run_turns(loop);
     }
     run_recycling(loop);
     tell_turn(loop);
-    /* A stream to a client that reads as fast as we write would never end: others come first. */
+    /* A stream to a client that reads as fast as we write would never end: let others run first. */
     CHECK((has_work(loop) ? uv_idle_start(&loop->again, again_cb) : uv_idle_stop(&loop->again)) ==
           0);
     maybe_close(loop);
@@ -161,7 +161,7 @@ static void tick_cb(uv_timer_t *timer)
     }
 }
 
-/* Often enough to be at most a quarter late. */
+/* At most a quarter of the shortest timeout. */
 static uint64_t tick_ms(const struct http_limits *limits)
 {
     const uint32_t timeouts[] = {limits->header_timeout_ms, limits->body_timeout_ms,
@@ -198,7 +198,8 @@ static void stop_deliver(struct msg *m)
     for (struct http_conn *c = loop->conns; c != NULL; c = c->next) {
         http_conn__stop(c);
     }
-    /* The tick cuts what is left; it must not be late by half of a short time-out. */
+    /* The tick closes the remaining connections. With a short timeout it must not be late by
+     * half of it. */
     uint64_t left_ms = loop->stop_ms - http_loop__now_ms(loop);
     uint64_t every_ms = uv_timer_get_repeat(&loop->tick);
     CHECK(uv_timer_start(&loop->tick, tick_cb, left_ms < every_ms ? left_ms : every_ms,
@@ -251,7 +252,7 @@ static void thread_main(void *data)
     loop->self = uv_thread_self();
     (void)snprintf(name, sizeof name, "http.%u", loop->index);
     (void)pthread_setname_np(pthread_self(), name);
-    /* Writing to a socket that the client has closed is an error, not a signal. */
+    /* Writing to a socket that the client has closed must fail, not raise a signal. */
     sigset_t pipe_signal;
     (void)sigemptyset(&pipe_signal);
     (void)sigaddset(&pipe_signal, SIGPIPE);
@@ -278,7 +279,7 @@ void http_loop__init(struct http_loop *loop)
     CHECK(loop->plain_room != NULL);
     loop->h2 = http2__shared_new(loop->config);
     CHECK(uv_loop_init(&loop->uv) == 0);
-    /* No thread runs the loop yet: it is ours to put things on. */
+    /* No thread runs the loop yet, so this thread may set it up. */
     mailbox_open(&loop->mailbox, &loop->uv);
     CHECK(uv_prepare_init(&loop->uv, &loop->end_of_turn) == 0);
     CHECK(uv_idle_init(&loop->uv, &loop->again) == 0);

@@ -11,7 +11,7 @@
 
 enum { STREAM_LEAST_BYTES = 32 * 1024 };
 
-/* The exchange of a request that the caller may still do something with. */
+/* The exchange, if the handler may still act on the request. */
 static struct http_exchange *unfinished(struct http_request *req)
 {
     struct http_exchange *x = http_exchange__of(req);
@@ -67,13 +67,13 @@ bool http_request_param(struct http_request *req, struct str name, struct str *o
     return false;
 }
 
-/* Room for the whole body at once when its length is known and not large. */
+/* Reserve space for the whole body if its length is known and not large. */
 static void reserve_body(struct http_exchange *x)
 {
     enum { AT_ONCE_MAX = 64 * 1024 };
     int64_t length = x->req.content_length;
     if (length > 0 && length <= AT_ONCE_MAX && x->body.len == 0) {
-        (void)!buf_reserve(&x->body, (size_t)length); /* a refusal is remembered */
+        (void)!buf_reserve(&x->body, (size_t)length); /* the buffer records a failure */
     }
 }
 
@@ -81,7 +81,7 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
 {
     struct http_exchange *x = unfinished(req);
     CHECK(done != NULL);
-    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* it is there already */
+    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* complete already */
         x->body_done = done;
         x->body_told = false;
         x->body_result = x->body.len > limit_bytes ? HTTP_BODY_TOO_LARGE : HTTP_BODY_COMPLETE;
@@ -100,7 +100,7 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
         reserve_body(x);
         x->ops->want_body(x);
     }
-    /* Otherwise the end of the body is what makes the step. */
+    /* Otherwise the end of the body triggers the step. */
     if (x->body_complete || x->body_result != HTTP_BODY_COMPLETE) {
         http_exchange__later(x);
     }
@@ -154,8 +154,8 @@ void http_request_begin(struct http_request *req, const struct http_response *re
     }
 }
 
-/* While the budget is spent, a stream may keep only little waiting: enough that its client's
- * reading brings it on. */
+/* While the budget is exhausted, a stream may buffer only a little: enough that the client's
+ * reading drives it on. */
 static bool is_full(const struct http_exchange *x)
 {
     size_t queued = x->ops->queued(x);

@@ -13,7 +13,7 @@
 
 enum {
     THREADS_DEFAULT_MAX = 8,
-    /* RFC 9113, 6.5.2: what SETTINGS_MAX_FRAME_SIZE may be. */
+    /* RFC 9113, 6.5.2: the range of SETTINGS_MAX_FRAME_SIZE. */
     FRAME_BYTES_MIN = 1 << 14,
     FRAME_BYTES_MAX = (1 << 24) - 1,
 };
@@ -21,7 +21,7 @@ enum {
 struct http_server {
     struct http_server_config config;
     char *cert_file, *key_file;
-    struct buf common[HTTP_COMMON_SETS]; /* config.common, as HTTP/1 writes them */
+    struct buf common[HTTP_COMMON_SETS]; /* config.common in the form of HTTP/1 */
     struct http_loop *loops;
     unsigned loop_count;
     struct http_listener *listener;
@@ -30,8 +30,8 @@ struct http_server {
     atomic_uint running; /* threads */
 };
 
-/* Two on two processors: as fast as one, and when the host takes a processor away, the clients of
- * the other thread go on. */
+/* Two threads on two processors: as fast as one, and if the host takes a processor away, the
+ * clients of the other thread continue. */
 static unsigned default_threads(void)
 {
     unsigned cpus = uv_available_parallelism();
@@ -45,7 +45,7 @@ static unsigned default_threads(void)
 static void loop_ended(struct http_loop *loop)
 {
     struct http_server *s = loop->server;
-    /* The others' last writes are visible to whoever counts down to zero. */
+    /* Whoever counts down to zero sees the other threads' last writes. */
     if (atomic_fetch_sub_explicit(&s->running, 1, memory_order_acq_rel) == 1 &&
         s->config.on_closed != NULL) {
         s->config.on_closed(s->config.data);
@@ -158,7 +158,7 @@ enum err_code http_server_open(const struct http_server_config *config,
     ATTR_CLEANUP(server_freep) struct http_server *s = calloc(1, sizeof *s);
     CHECK(s != NULL);
     s->config = *config;
-    s->config.listen = NULL; /* the caller's */
+    s->config.listen = NULL; /* belongs to the caller */
     s->cert_file = copy_z(config->tls_cert_file);
     s->key_file = copy_z(config->tls_key_file);
     for (size_t i = 0; i < HTTP_COMMON_SETS; i++) {
@@ -174,7 +174,7 @@ enum err_code http_server_open(const struct http_server_config *config,
     s->loops[0].listener = s->listener;
     atomic_init(&s->running, s->loop_count);
     s->started = true;
-    /* The first loop accepts, so it starts when the others can be given connections. */
+    /* The first loop accepts, so it starts when the others can take connections. */
     for (unsigned i = s->loop_count; i-- > 0;) {
         http_loop__start(&s->loops[i]);
     }

@@ -16,7 +16,7 @@ static int hex_value(char c)
     return -1;
 }
 
-/* The byte that "%xx" at the start of s stands for, or -1. */
+/* The byte encoded by "%xx" at the start of s, or -1. */
 static int encoded_byte(struct str s)
 {
     int high = s.len >= 3 ? hex_value(s.ptr[1]) : -1;
@@ -56,7 +56,7 @@ static bool has_scheme(struct str target, struct str scheme)
     return target.len >= scheme.len && str_eq_nocase(str_from(target.ptr, scheme.len), scheme);
 }
 
-/* "http://host/path" becomes "/path": the authority is the Host header's business. */
+/* "http://host/path" becomes "/path": the authority is in the Host header. */
 static bool strip_authority(struct str *target)
 {
     size_t scheme = has_scheme(*target, STR("http://"))    ? 7

@@ -16,18 +16,18 @@ static enum err_code tls_err(struct err *err, const char *file)
                    reason == NULL ? "cannot be used" : reason);
 }
 
-/* A key with a password cannot be used: OpenSSL would ask for it on the terminal and wait. */
+/* Refuse a key with a password: OpenSSL would prompt for it on the terminal. */
 static int no_password_cb(char *room, int size, int writing, void *data)
 {
     (void)room;
     (void)size;
     (void)writing;
     (void)data;
-    ERR_raise(ERR_LIB_PEM, PEM_R_BAD_PASSWORD_READ); /* the first error is the one that is told */
+    ERR_raise(ERR_LIB_PEM, PEM_R_BAD_PASSWORD_READ); /* the first error is the one reported */
     return -1;
 }
 
-/* "h2" where the client offers it, else "http/1.1"; a client without ALPN speaks HTTP/1. */
+/* "h2" if the client offers it, else "http/1.1"; a client without ALPN uses HTTP/1. */
 static int alpn_cb(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                    const unsigned char *in, unsigned in_len, void *data)
 {
@@ -59,7 +59,7 @@ enum err_code http_tls_load(const char *cert_file, const char *key_file, SSL_CTX
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                      SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-    /* Tickets resume sessions without a cache that all threads would share. */
+    /* Tickets resume sessions without a cache shared by all threads. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, alpn_cb, NULL);
     SSL_CTX_set_default_passwd_cb(context, no_password_cb);
@@ -82,7 +82,7 @@ void http_tls_open(struct http_tls *tls, SSL_CTX *context)
     CHECK(tls->ssl != NULL);
     CHECK(tls->in != NULL);
     CHECK(tls->out != NULL);
-    /* An empty buffer means "more will come", not "end of file". */
+    /* An empty buffer means "retry", not "end of file". */
     BIO_set_mem_eof_return(tls->in, -1);
     BIO_set_mem_eof_return(tls->out, -1);
     SSL_set_bio(tls->ssl, tls->in, tls->out);
