@@ -6,8 +6,7 @@
 #include "base/check.h"
 #include "base/fault.h"
 
-/* AddressSanitizer sees one allocation per call instead of one per block, so that running over the
- * end of a piece is found. */
+/* With AddressSanitizer, each piece is an allocation of its own, so that overruns are found. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { ARENA_BLOCK_BYTES = 1 };
 #else
@@ -58,7 +57,7 @@ void arena_freep(struct arena **a)
     *a = NULL;
 }
 
-/* Go on at the beginning of the block, which is the newest; NULL when there is none. */
+/* Use the newest block from its beginning; with none, the arena is empty. */
 static void use_block(struct arena *a, struct arena_block *b)
 {
     a->blocks = b;
@@ -84,7 +83,7 @@ void arena_reset(struct arena *a)
     a->owed = false;
 }
 
-/* The first reason is the one that is told. */
+/* The first error is kept. */
 void arena_spoil(struct arena *a, enum err_code why)
 {
     if (a->error == ERR_OK) {
@@ -92,7 +91,7 @@ void arena_spoil(struct arena *a, enum err_code why)
     }
 }
 
-/* May so much be given? */
+/* Do the limit and the fault point allow this many bytes? */
 static bool is_within(struct arena *a, size_t size)
 {
     if (a->owed) {
@@ -112,7 +111,7 @@ static size_t block_cap(size_t size, size_t align)
     return need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
 }
 
-/* A block of this size, which is paid for. */
+/* Add a block of this size, which the budget has already counted. */
 static void add_block(struct arena *a, size_t cap)
 {
     struct arena_block *b = malloc(sizeof *b + cap);
@@ -128,7 +127,7 @@ static bool has_room(const struct arena *a, size_t size, size_t align)
     return a->at != NULL && gap <= room && size <= room - gap;
 }
 
-/* From the newest block, which has room for it. */
+/* Cut a piece from the newest block, which has room. */
 static void *cut_piece(struct arena *a, size_t size, size_t align)
 {
     char *piece = a->at + (-(uintptr_t)a->at & (align - 1));

@@ -1,23 +1,22 @@
 /*
- * Arena: memory that all dies at once.
+ * Arena: memory that is freed all at once.
  *
  * One arena per request, one per applied entry, one per test. A single allocation is never freed.
- * Each arena has a limit, set by whoever made it, because what is put into it is sized by a client;
- * the blocks of a request's arena come from the budget of all requests besides.
+ * Each arena has a limit, set by its creator, because clients determine the sizes of what is put
+ * into it. The blocks of a request's arena are also taken from the budget shared by all requests.
  *
  * Running out is an ordinary outcome, and an arena remembers it, like the overflow of a buf: from
  * then on arena_error says why (ERR_TOO_LARGE: its own limit; ERR_OVERLOADED: the budget). So a
- * request is read and prepared without a look at each step, and whoever is about to do something
- * with the outcome looks once:
+ * request is read and prepared without a check at each step; the error is checked once, before the
+ * outcome is used:
  *
- *   arena_alloc   NULL past the limit. For whatever is as large as its sender likes.
+ *   arena_alloc   NULL past the limit. For sizes that the sender chooses.
  *   arena_need    never NULL: past the limit it is given all the same, and remembered. For what is
  *                 small, or no larger than what the arena holds already.
  *   arena_owe     from here on nothing is refused: what was asked for has been done, and its
  *                 answer, whose size the doing bounds, is owed.
  *
- * Running out of real memory aborts the process; the limit and the budget are there so that it does
- * not come to that.
+ * Running out of real memory aborts the process; the limit and the budget prevent that.
  */
 #pragma once
 
@@ -32,26 +31,25 @@
 
 /* Open so that allocating is inline; the members are private. */
 struct arena {
-    char *at, *end; /* what is free of the newest block; NULL when there is none */
+    char *at, *end; /* free part of the newest block; NULL: no block */
     size_t left_bytes;
     size_t limit_bytes;
     struct arena_block *blocks; /* newest first */
-    struct budget *budget;      /* of a request's arena; NULL: none */
-    enum err_code error;        /* why something was not given, or not within the limit */
+    struct budget *budget;      /* for a request's arena; NULL: none */
+    enum err_code error;        /* first refusal or excess over the limit */
     bool owed;
 };
 
 struct arena *arena_new(size_t limit_bytes);
-/* For requests: its blocks are taken from the budget, which outlives it. */
+/* For requests: its blocks are taken from the budget, which must outlive it. */
 struct arena *arena_new_budget(size_t limit_bytes, struct budget *budget);
-void arena_free(struct arena *a); /* NULL is fine */
+void arena_free(struct arena *a); /* NULL is allowed */
 void arena_freep(struct arena **a);
 
-/* Forget every allocation and error, keep the first block: for an arena that is used again and
- * again. */
+/* Drop all allocations and errors, but keep the first block: for an arena that is reused. */
 void arena_reset(struct arena *a);
 
-/* When the block has no room, or the limit none, or a test wants it to fail. */
+/* Slow path: no room in the block, over the limit, or an armed fault point. */
 ATTR_NODISCARD void *arena_alloc_slow(struct arena *a, size_t size, size_t align);
 
 /* In a build with fault points every allocation of a request can fail. */
@@ -76,28 +74,28 @@ ATTR_NODISCARD static inline void *arena_alloc(struct arena *a, size_t size, siz
     return piece;
 }
 
-/* Never NULL; see above. */
+/* Never NULL; see the top of this file. */
 void *arena_need(struct arena *a, size_t size, size_t align);
 
-/* Refuse nothing any more; see above. Until the next reset. */
+/* Refuse nothing until the next reset; see the top of this file. */
 void arena_owe(struct arena *a);
 
-/* Why something was refused, or given beyond the limit; ERR_OK when nothing was. */
+/* Why something was refused or exceeded the limit; ERR_OK if nothing was. */
 static inline enum err_code arena_error(const struct arena *a)
 {
     return a->error;
 }
 
-/* Something that belongs into the arena was refused elsewhere, for this reason. */
+/* Set the error: something that belongs into the arena was refused elsewhere. */
 void arena_spoil(struct arena *a, enum err_code why);
 
-/* A copy of s; empty with a NULL pointer when it does not fit. */
+/* A copy of s; empty with a NULL pointer if it does not fit. */
 struct str arena_str(struct arena *a, struct str s);
 
-/* A copy with a NUL behind it, for system calls and foreign interfaces. */
+/* A NUL-terminated copy, for system calls and foreign interfaces. */
 ATTR_NODISCARD char *arena_strz(struct arena *a, struct str s);
 
-/* What was asked for and given, up to the limit. */
+/* Bytes requested and allocated, up to the limit. */
 size_t arena_used_bytes(const struct arena *a);
 
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))

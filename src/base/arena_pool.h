@@ -1,8 +1,8 @@
 /*
- * Arenas of one thread, of requests that are done, for the next ones.
+ * Arenas of finished requests, kept by a thread for reuse.
  *
- * An arena that is given back keeps its first block, and its share of the budget with it. So at
- * most ARENA_POOL_MAX blocks are held by a thread that is idle.
+ * An arena in the pool keeps its first block, and that block's share of the budget. So an idle
+ * thread holds at most ARENA_POOL_MAX blocks.
  */
 #pragma once
 

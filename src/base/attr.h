@@ -15,8 +15,8 @@
 #define ATTR_UNUSED             __attribute__((unused))
 #define ATTR_PACKED             __attribute__((packed))
 
-/* A large local that is written before it is read: the release build, which makes all locals zero,
- * leaves this one as it is. For those that a request passes through, and no others. */
+/* A large local that is written before it is read: the release build zeroes all locals except
+ * these. Only for those on the path of every request. */
 #if __has_attribute(uninitialized)
 #define ATTR_UNINITIALIZED __attribute__((uninitialized))
 #else
@@ -28,7 +28,7 @@
 /* The struct of the given type whose member is at ptr. */
 #define CONTAINER_OF(ptr, type, member) ((type *)((uintptr_t)(ptr)-offsetof(type, member)))
 
-/* Hand a pointer over: its value, and NULL is left behind, so that a cleanup does nothing. */
+/* Move a pointer out: returns its value and leaves NULL behind, so that a cleanup does nothing. */
 #define TAKE(ptr)                                                                                  \
     (__extension__({                                                                               \
         __typeof__(ptr) take_value_ = (ptr);                                                       \

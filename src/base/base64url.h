@@ -10,14 +10,14 @@
 #include "base/attr.h"
 #include "base/str.h"
 
-/* How many bytes a text stands for, at most. */
+/* The maximum number of bytes that a text decodes to. */
 static inline size_t base64url_room(size_t len)
 {
     return len / 4 * 3 + 3;
 }
 
-/* The bytes. False when the text is anything else, such as spare bits that are not zero. */
+/* Decode. False if the text is invalid; unused bits must be zero. */
 ATTR_NODISCARD bool base64url_decode(struct str text, uint8_t *out, size_t *out_len);
 
-/* The other way; out has room for 4 bytes for every 3 begun. */
+/* Encode; out has room for 4 bytes for every 3 begun. */
 struct str base64url_encode(struct str bytes, char *out);

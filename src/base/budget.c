@@ -10,7 +10,7 @@ void budget_init(struct budget *b, size_t limit_bytes)
     atomic_init(&b->refused, 0);
 }
 
-/* Two threads may pass each other here; the peak is for people and for trimming. */
+/* Races with other threads are acceptable: the peak is only for statistics and trimming. */
 static void note_peak(struct budget *b, size_t used)
 {
     if (used > atomic_load_explicit(&b->peak_bytes, memory_order_relaxed)) {

@@ -1,10 +1,10 @@
 /*
- * Budget: how many bytes many holders may have together.
+ * Budget: a limit of bytes shared by many holders.
  *
- * A process has one for everything that requests can claim: bodies, what they are decoded into,
- * answers, streams. Whoever holds memory takes its size from the budget by block, not by
- * allocation, and gives it back when the block is freed. A budget that is spent refuses: that is an
- * answer ("come back later"), never a crash. Any thread; each call is one atomic addition.
+ * A process has one budget for all memory of requests: bodies, decoded data, answers, streams.
+ * Whoever holds memory takes its size from the budget by block, not by allocation, and gives it
+ * back when the block is freed. An exhausted budget refuses: the client gets an answer ("come back
+ * later"), and the server does not crash. Any thread; each call is one atomic addition.
  *
  * A NULL budget has no limit and counts nothing.
  */
@@ -20,21 +20,21 @@
 struct budget {
     size_t limit_bytes;
     atomic_size_t used_bytes;
-    atomic_size_t peak_bytes; /* the most since it was last looked at, or a little less */
+    atomic_size_t peak_bytes; /* peak since the last budget_take_peak, or a little less */
     atomic_uint_fast64_t refused;
 };
 
 void budget_init(struct budget *b, size_t limit_bytes);
 
-/* False, and nothing taken, when it would be more than the limit. */
+/* False, without taking anything, if the limit would be exceeded. */
 ATTR_NODISCARD bool budget_take(struct budget *b, size_t bytes);
 
-/* Take it even past the limit: for bytes that are owed and bounded otherwise. */
+/* Take bytes even beyond the limit: for bytes that are owed and bounded in another way. */
 void budget_force(struct budget *b, size_t bytes);
 void budget_give(struct budget *b, size_t bytes);
 
-/* Is nothing left? */
+/* Is the budget exhausted? */
 bool budget_is_spent(const struct budget *b);
 
-/* The most that was used since the last call of this function. */
+/* The peak since the last call of this function. */
 size_t budget_take_peak(struct budget *b);

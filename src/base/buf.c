@@ -28,7 +28,7 @@ void buf_set_budget(struct buf *b, struct budget *budget)
     b->budget = budget;
 }
 
-/* What is counted in the budget. */
+/* The bytes counted in the budget. */
 static size_t owned_bytes(const struct buf *b)
 {
     return b->borrowed ? 0 : b->cap;
@@ -48,7 +48,7 @@ void buf_deinit(struct buf *b)
     forget(b);
 }
 
-/* The content in memory of its own, with room for cap bytes. */
+/* Move the content into memory of the buf's own, with room for cap bytes. */
 static void own(struct buf *b, size_t cap)
 {
     char *ptr = realloc(b->borrowed ? NULL : b->ptr, cap);
@@ -98,7 +98,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         buf_add(b, small, (size_t)n);
         return;
     }
-    /* vsnprintf wants room for its NUL too. */
+    /* vsnprintf also needs room for its NUL. */
     char *room = buf_reserve(b, (size_t)n + 1);
     if (room != NULL) {
         va_start(args, fmt);

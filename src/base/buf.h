@@ -1,13 +1,13 @@
 /*
- * Buf: bytes that are owned and grow, up to a limit that must be said when it is made.
+ * Buf: an owned, growing sequence of bytes, up to a limit that is set at the start.
  *
- * What is put into a buf is sized by a client or a disk, so passing the limit is an ordinary
- * outcome: the buf then refuses, remembers it (overflow) and keeps what it had. A writer may thus
- * append many times and look once, at the end. The memory of a buf may come from a budget, which
- * refuses in the same way. Running out of real memory aborts.
+ * The content of a buf is sized by a client or a disk, so exceeding the limit is an ordinary
+ * outcome: the buf then refuses, sets overflow and keeps its content. A writer may thus append many
+ * times and check once, at the end. The memory of a buf may come from a budget, which refuses in
+ * the same way. Running out of real memory aborts.
  *
- * A buf may begin in room that its owner has anyway, on the stack or beside it, and moves out when
- * that is too small. Such a buf must not be copied as a struct.
+ * A buf may begin in memory borrowed from its owner, on the stack or beside the buf, and moves to
+ * its own memory when that is too small. Such a buf must not be copied as a struct.
  */
 #pragma once
 
@@ -26,28 +26,29 @@ struct buf {
     size_t len;
     size_t cap;
     size_t limit_bytes;
-    struct budget *budget; /* what is not borrowed is taken from it; NULL: from none */
-    bool overflow;         /* something did not fit */
-    bool refused;          /* it was the budget that refused */
-    bool owed;             /* the budget may not refuse: what is written has been done already */
-    bool borrowed;         /* ptr is the owner's room */
+    struct budget *budget; /* budget for memory that is not borrowed; NULL: none */
+    bool overflow;         /* the buf has refused bytes */
+    bool refused;          /* the budget caused the refusal */
+    bool owed;             /* the budget may not refuse: the content describes work already done */
+    bool borrowed;         /* ptr is borrowed memory of the owner */
 };
 
 void buf_init(struct buf *b, size_t limit_bytes);
-/* The room, of that many bytes, lives at least as long as the buf. */
+/* Begin in borrowed memory of room_bytes, which must outlive the buf. */
 void buf_init_room(struct buf *b, size_t limit_bytes, void *room, size_t room_bytes);
-/* Take what it needs from a budget that outlives it. Before anything is put into it. */
+/* Take memory from a budget, which must outlive the buf. Call it while the buf is empty. */
 void buf_set_budget(struct buf *b, struct budget *budget);
-void buf_deinit(struct buf *b); /* fine on one that was never used; leaves it empty */
+void buf_deinit(struct buf *b); /* also for a buf that was never used; leaves it empty */
 
-/* Forget the content, keep the memory. */
+/* Drop the content, keep the memory. */
 static inline void buf_clear(struct buf *b)
 {
     b->len = 0;
     b->overflow = b->refused = false;
 }
 
-/* Why it overflowed: ERR_TOO_LARGE or, when the budget is spent, ERR_OVERLOADED; or ERR_OK. */
+/* Why it overflowed: ERR_TOO_LARGE, or ERR_OVERLOADED if the budget is exhausted. ERR_OK if it
+ * did not. */
 static inline enum err_code buf_error(const struct buf *b)
 {
     return !b->overflow ? ERR_OK : b->refused ? ERR_OVERLOADED : ERR_TOO_LARGE;
@@ -58,7 +59,7 @@ static inline struct str buf_str(const struct buf *b)
     return (struct str){.ptr = b->ptr, .len = b->len};
 }
 
-/* Make room for n more bytes, when there is too little; NULL past the limit. */
+/* Make room for n more bytes if necessary; NULL past the limit. */
 ATTR_NODISCARD char *buf_grow(struct buf *b, size_t n);
 
 /* Room for n more bytes, or NULL past the limit. The caller fills them and adds to len. */
@@ -72,7 +73,7 @@ static inline void buf_add(struct buf *b, const void *bytes, size_t n)
 {
     char *room = n == 0 ? NULL : buf_reserve(b, n);
     if (room != NULL) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): only nothing is at NULL */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): room is NULL only if n is 0 */
         memcpy(room, bytes, n);
         b->len += n;
     }
@@ -90,11 +91,11 @@ static inline void buf_add_char(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
-/* The bytes leave the buf, which is empty afterwards; the caller frees them. NULL when empty. They
- * are the caller's, no longer the budget's. */
+/* Move the bytes out of the buf, which is empty afterwards; the caller frees them. NULL when
+ * empty. The budget no longer counts them. */
 ATTR_NODISCARD char *buf_take(struct buf *b);
 
-/* The memory of a buf that is not in borrowed room leaves it with what it took from the budget:
- * *out_cap bytes, which the caller gives back when it frees them. NULL, and nothing happens, when
- * it is in borrowed room. */
+/* Move the memory out together with its share of the budget: *out_cap bytes, which the caller
+ * returns to the budget when freeing the memory. NULL, and nothing happens, if the memory is
+ * borrowed. */
 ATTR_NODISCARD char *buf_hand_over(struct buf *b, size_t *out_cap);

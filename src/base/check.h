@@ -13,8 +13,8 @@
 /* Print where and why, then abort. */
 ATTR_NORETURN ATTR_COLD void check_failed(const char *file, int line, const char *what);
 
-/* Stop the process for a reason that is no bug of ours: a disk that fails, a store that refuses a
- * write. Going on would acknowledge what is not there. */
+/* Stop the process for a reason that is not a bug: a failing disk, a store that refuses a write.
+ * Continuing would acknowledge data that is not stored. */
 ATTR_NORETURN ATTR_COLD void check_fatal(const char *fmt, ...) ATTR_PRINTF(1, 2);
 
 #define CHECK(cond) ((cond) ? (void)0 : check_failed(__FILE__, __LINE__, #cond))

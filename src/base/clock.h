@@ -1,9 +1,9 @@
 /*
  * Clock: the two kinds of time, and where "now" comes from.
  *
- * Wall time is what people and the log see; it may jump. Mono time only measures distances. The two
- * are different types, so that adding one to the other does not compile. The rules of core/ get
- * "now" as a value; inside a replicated command it is the leader's stamp.
+ * Wall time is for people and the log; it may jump. Mono time only measures durations. The two are
+ * different types, so that adding one to the other does not compile. The rules of core/ get "now"
+ * as a value; inside a replicated command it is the leader's stamp.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #define NS_PER_S  1000000000LL
 
 struct wall {
-    int64_t ns; /* since 1970-01-01T00:00:00Z; 0 means "not set" wherever a time is optional */
+    int64_t ns; /* since 1970-01-01T00:00:00Z; 0 means "not set" where a time is optional */
 };
 
 #define WALL_NONE ((struct wall){.ns = 0})
@@ -30,7 +30,7 @@ struct clock {
     void *data;
 };
 
-/* at + ms, held at the ends of the range instead of wrapping. */
+/* at + ms, saturating instead of wrapping around. */
 static inline struct wall wall_add_ms(struct wall at, int64_t ms)
 {
     int64_t ns;

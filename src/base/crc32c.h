@@ -9,9 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continue crc, which is 0 at the start, over n more bytes. */
+/* Add n bytes to a checksum; crc is 0 at the start. */
 uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t n);
 
-/* The same without the instruction, slowly: for processors that lack it, and to check it against.
- */
+/* The same in software, slowly: for processors without the instruction, and for tests. */
 uint32_t crc32c_update_software(uint32_t crc, const void *bytes, size_t n);

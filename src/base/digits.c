@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* Digits are made in pairs, from the last one on: a division for two of them. */
+/* Digits are produced in pairs, from the last one on: one division for two digits. */
 static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
                             "34353637383940414243444546474849505152535455565758596061626364656667"
                             "6869707172737475767778798081828384858687888990919293949596979899";
@@ -16,7 +16,7 @@ char *digits_put(char *at, uint64_t n)
         begin -= 2;
         memcpy(begin, pairs + 2 * (n % 100), 2);
     }
-    uint32_t small = (uint32_t)n; /* which is divided with less */
+    uint32_t small = (uint32_t)n; /* 32-bit divisions are faster */
     for (; small >= 100; small /= 100) {
         begin -= 2;
         memcpy(begin, pairs + (size_t)2 * (small % 100), 2);
@@ -32,8 +32,8 @@ char *digits_put(char *at, uint64_t n)
     return at + width;
 }
 
-/* Eight digits of hex, the highest first. Halves move apart until each digit has a byte of its own;
- * adding six lets those from ten on reach the bit that says to use a letter. */
+/* Eight hex digits, the highest first. Halves move apart until each digit has a byte of its own;
+ * adding six makes digits from ten on set the bit that selects a letter. */
 void digits_put_hex_word(char *at, uint32_t n)
 {
     const uint64_t ones = 0x0101010101010101U;

@@ -83,7 +83,7 @@ enum err_code {
 
 struct err {
     enum err_code code;
-    int sys;       /* errno, or the failing library's own code; 0 when neither */
+    int sys;       /* errno, or the code of the library that failed; 0 if none */
     char msg[240]; /* one line, no trailing newline, safe to show to the caller */
 };
 
@@ -101,10 +101,10 @@ enum err_code err_set(struct err *err, enum err_code code, const char *fmt, ...)
 /* The code with the text of its row. */
 enum err_code err_set_default(struct err *err, enum err_code code);
 
-/* Put what we were doing in front of what went wrong: "open view: disk is full". */
+/* Prepend the context of an error: "open view: disk is full". */
 enum err_code err_wrap(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
-/* Record errno at once, before any other call can change it. ENOSPC and EDQUOT become
+/* Record errno; call it before any other call can change errno. ENOSPC and EDQUOT become
  * ERR_NO_SPACE, everything else ERR_IO. */
 enum err_code err_from_errno(struct err *err, const char *call);
 

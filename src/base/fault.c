@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-/* How often the point may still be passed before it fails; 0 is "never fails". */
+/* Passes left before the point fails; 0: never fails. */
 static atomic_uint left[FAULT_COUNT];
 static atomic_uint_fast64_t values[FAULT_COUNT];
 

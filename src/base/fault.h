@@ -31,9 +31,10 @@ enum fault {
         FAULT_COUNT
 };
 
-/* From the nth passing on, counted from 1, the point fails; 0 disarms it. */
+/* Make the point fail from its nth passing on, counted from 1; 0 disarms it. */
 void fault_arm(enum fault point, unsigned nth);
-/* The same at once, with a number for points that report one; 0 unless armed this way. */
+/* Make the point fail at once, and report a value where the point has one. The value is 0 unless
+ * armed this way. */
 void fault_arm_value(enum fault point, uint64_t value);
 uint64_t fault_value(enum fault point);
 void fault_reset(void);

@@ -19,16 +19,16 @@ static uint64_t add_word(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-/* The last n bytes, fewer than a word, of which there are `all`: as a word with zeros behind them.
- * A copy of so many bytes would be a call. */
+/* The last n bytes of `all`, fewer than a word, padded with zeros to a word. A memcpy of
+ * variable length would be a call. */
 static uint64_t last_bytes(const uint8_t *p, size_t n, size_t all)
 {
-    if (all >= sizeof(uint64_t)) { /* with some before them, which are shifted out */
+    if (all >= sizeof(uint64_t)) { /* read the bytes before them too, and shift those out */
         return word_at(p + n - sizeof(uint64_t)) >> 8 * (sizeof(uint64_t) - n);
     }
     if (n >= sizeof(uint32_t)) {
         uint32_t low;
-        uint32_t high; /* some of them again */
+        uint32_t high; /* overlaps the low part */
         memcpy(&low, p, sizeof low);
         memcpy(&high, p + n - sizeof high, sizeof high);
         return le32toh(low) | (uint64_t)le32toh(high) << 8 * (n - sizeof high);
@@ -39,13 +39,13 @@ static uint64_t last_bytes(const uint8_t *p, size_t n, size_t all)
 enum { LANES = 4 };
 #define STRIDE (LANES * sizeof(uint64_t))
 
-/* Long inputs in lanes that do not wait for one another. Apart, so that short ones, which most are,
- * have no registers to save. */
+/* Long inputs, in independent lanes. Not inlined, so that short inputs, which are the common
+ * ones, need not save registers. */
 ATTR_NOINLINE static uint64_t add_strides(uint64_t h, const uint8_t *p, size_t strides)
 {
     uint64_t lane[LANES] = {h, hash_u64(h + 1), hash_u64(h + 2), hash_u64(h + 3)};
     for (; strides > 0; strides--, p += STRIDE) {
-#pragma GCC unroll LANES /* so that they stay in registers */
+#pragma GCC unroll LANES /* keeps the lanes in registers */
         for (unsigned i = 0; i < LANES; i++) {
             lane[i] = add_word(lane[i], word_at(p + i * sizeof(uint64_t)));
         }

@@ -1,9 +1,9 @@
 /*
  * Hash: 64 bits for tables in memory and for the rolling state hash.
  *
- * Not a defence: whoever chooses the keys can find collisions. A table that a stranger fills
- * compares whole keys. The function is fixed for ever, because the state hash is compared between
- * nodes and versions.
+ * Not collision-resistant: somebody who chooses the keys can find collisions, so tables with keys
+ * from clients compare whole keys. The function is fixed for ever, because the state hash is
+ * compared between nodes and versions.
  */
 #pragma once
 

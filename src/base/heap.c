@@ -73,7 +73,7 @@ static uint32_t move_down(struct heap *h, struct heap_item item, uint32_t pos)
     }
 }
 
-/* There is a gap at pos: the item goes there, or further up or down. */
+/* Fill the gap at pos: put the item there, or move it further up or down. */
 static void settle(struct heap *h, struct heap_item item, uint32_t pos)
 {
     place(h, item, move_down(h, item, move_up(h, item, pos)));
@@ -109,7 +109,8 @@ void heap_remove(struct heap *h, struct heap_node *n)
     n->pos = HEAP_OUT;
 }
 
-/* Nobody is before its parent: what was found is the list of those whose children are looked at. */
+/* No item precedes its parent, so the list of items found is also the list of those whose
+ * children must be checked. */
 uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, uint32_t max)
 {
     uint32_t count = 0;
@@ -127,8 +128,8 @@ uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, u
     return count;
 }
 
-/* From a parent to its first child, from a child to the next, and up where there is none: nothing
- * has to be remembered. */
+/* Walk from a parent to its first child, from a child to the next sibling, and up where there is
+ * none: needs no stack. */
 void heap_each_until(const struct heap *h, int64_t key,
                      bool (*fn)(void *data, struct heap_node *node), void *data)
 {

@@ -1,12 +1,12 @@
 /*
- * Heap: things that are due at some moment, the earliest first.
+ * Heap: a priority queue of things that are due at some time, the earliest first.
  *
  * Intrusive: a thing embeds struct heap_node; the heap owns only its array. Things with the same
- * key come in the order that `before` gives, so that the order of taking out does not depend on the
- * order of putting in: replicas that were restarted at different times agree.
+ * key are ordered by `before`, so that the order of removal does not depend on the order of
+ * insertion: replicas that were restarted at different times agree.
  *
- * What is compared stands in the array itself, so that moving through a large heap does not touch
- * the things. Where many have the same key, `rank` spares most calls of `before`.
+ * The keys are in the array itself, so that searching a large heap does not access the things.
+ * Where many have the same key, `rank` avoids most calls of `before`.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #define HEAP_OUT UINT32_MAX
 
 struct heap_node {
-    uint32_t pos; /* place in the heap's array, HEAP_OUT while in none */
+    uint32_t pos; /* index in the heap's array, HEAP_OUT: not in a heap */
 };
 
 struct heap_item {
@@ -31,8 +31,8 @@ struct heap {
     uint32_t count;
     uint32_t cap;
     bool (*before)(const struct heap_node *a, const struct heap_node *b); /* for equal keys */
-    /* Of two things the one with the lower rank is before the other; with equal ranks, ask. NULL:
-     * all ranks are equal. */
+    /* Of two things with the same key, the one with the lower rank comes first; with equal
+     * ranks, `before` decides. NULL: all ranks are equal. */
     uint64_t (*rank)(const struct heap_node *n);
 };
 
@@ -53,16 +53,16 @@ void heap_init_ranked(struct heap *h,
                       uint64_t (*rank)(const struct heap_node *n));
 void heap_deinit(struct heap *h);
 
-/* The key of what is in the heap. */
+/* The key of a node in the heap. */
 static inline int64_t heap_key(const struct heap *h, const struct heap_node *n)
 {
     return h->items[n->pos].key;
 }
 
-/* Put in, or move to another key. */
+/* Insert, or change the key. */
 void heap_set(struct heap *h, struct heap_node *n, int64_t key);
 
-/* Take out; fine when it is in none. */
+/* Remove; does nothing for a node that is not in a heap. */
 void heap_remove(struct heap *h, struct heap_node *n);
 
 /* The first, or NULL. */
@@ -83,10 +83,10 @@ static inline int64_t heap_first_key(const struct heap *h)
     return h->count == 0 ? INT64_MAX : h->items[0].key;
 }
 
-/* Those with keys up to this one, at most max of them and the first always among them, in no order;
- * how many. */
+/* Collect nodes with keys up to this one, at most max of them, always including the first, in no
+ * order; returns their number. */
 uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, uint32_t max);
 
-/* Call fn for each whose key is at most this one, in no order, until it says no. */
+/* Call fn for each node whose key is at most this one, in no order, until fn returns false. */
 void heap_each_until(const struct heap *h, int64_t key,
                      bool (*fn)(void *data, struct heap_node *node), void *data);

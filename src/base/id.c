@@ -7,7 +7,7 @@
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/* What a digit stands for, and one; 0 for what is no digit. */
+/* The value of a digit plus one; 0 for any other character. */
 /* clang-format off */
 static const uint8_t value_of[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
@@ -45,7 +45,7 @@ int64_t id_ms(struct id id)
     return (int64_t)(half_of(id, 0) >> 16);
 }
 
-/* The entry's index, which never goes back, and the number as far as there is room for it. */
+/* The entry's index, which never decreases, and as many bits of the number as fit. */
 uint64_t id_rank(struct id id)
 {
     uint64_t index = half_of(id, 0) << 32 | half_of(id, 1) >> 32;
@@ -53,8 +53,8 @@ uint64_t id_rank(struct id id)
     return index << 16 | (number < UINT16_MAX ? number : UINT16_MAX);
 }
 
-/* Eight ids with neighbouring numbers share all bits but the last three, in which they stand side
- * by side from a place that only chance knows: an id alone is anywhere. */
+/* Eight ids with neighbouring numbers get hashes that differ only in the last three bits, so
+ * they are adjacent; all other bits look random. */
 uint64_t id_hash(struct id id)
 {
     uint64_t halves[2];
@@ -65,7 +65,7 @@ uint64_t id_hash(struct id id)
     return (group & ~7ULL) | ((group + number) & 7);
 }
 
-/* The lowest bits, five to a digit, of which there are count. */
+/* Write the lowest bits as count digits, five bits each. */
 static void put_digits(char *out, unsigned count, uint64_t bits)
 {
     for (char *at = out + count; at > out; bits >>= 5) {
@@ -80,7 +80,7 @@ size_t id_format(struct id id, struct str prefix, char *out)
     CHECK(prefix.len <= ID_PREFIX_MAX);
     memcpy(out, prefix.ptr, prefix.len);
     /* 26 digits hold 130 bits, so the first one has only the id's top three. Twelve digits, 60
-     * bits, are what fits into a word. */
+     * bits, fit into a word. */
     char *text = out + prefix.len;
     put_digits(text, 2, high >> 56);
     put_digits(text + 2, 12, high << 4 | low >> 60);
@@ -88,7 +88,8 @@ size_t id_format(struct id id, struct str prefix, char *out)
     return prefix.len + ID_TEXT_LEN;
 }
 
-/* What put_digits wrote; *seen has a bit above the lowest five when one was no digit. */
+/* Read digits written by put_digits. After an invalid digit, *seen has a bit above the lowest
+ * five. */
 static inline uint64_t take_digits(const char *text, unsigned count, uint32_t *seen)
 {
     uint64_t bits = 0;

@@ -1,11 +1,11 @@
 /*
- * Id: the identity of a job, batch, schedule and whatever else has a prefix below; 128 bits, shown
- * as 26 characters.
+ * Id: the identity of a job, batch, schedule and everything else with a prefix below; 128 bits,
+ * shown as 26 characters.
  *
- * An id is made from where its creation stands in the log, not from a random number: the time of
- * the entry in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry
- * (32 bits). The index makes it unique without anybody asking; time that never runs backwards makes
- * it sort by creation, in memory, in RocksDB and as text.
+ * An id is made from the log position of its creation, not from a random number: the time of the
+ * entry in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry (32
+ * bits). The index makes it unique without coordination; time that never runs backwards makes it
+ * sort by creation, in memory, in RocksDB and as text.
  *
  * Text: a prefix such as "job_" and 26 digits of lower-case base 32 (0-9, a-z without i l o u).
  */
@@ -42,7 +42,7 @@ struct id {
 #define ID_POLICY   STR("apol_")
 #define ID_BUDGET   STR("budget_")
 
-/* The id whose ID_BYTES bytes are there. */
+/* Read an id from ID_BYTES bytes. */
 static inline struct id id_from_bytes(const void *bytes)
 {
     struct id id;
@@ -52,7 +52,7 @@ static inline struct id id_from_bytes(const void *bytes)
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number);
 
-/* The milliseconds of the time that it was made from. */
+/* The creation time in milliseconds. */
 int64_t id_ms(struct id id);
 
 static inline bool id_eq(struct id a, struct id b)
@@ -70,20 +70,20 @@ static inline bool id_is_none(struct id id)
     return id_eq(id, ID_NONE);
 }
 
-/* A number that sorts as the ids of one log do, as far as it goes: of two ids the one with the
- * lower rank came first; with equal ranks, compare them. Ids of two logs (a restore) sort by rank
- * in the same way everywhere, but not by time. */
+/* A number that sorts as the ids of one log do, but with fewer bits: of two ids, the one with
+ * the lower rank is older; with equal ranks, compare the ids. Ids of two logs (after a restore)
+ * are sorted by rank in the same way on all nodes, but not by time. */
 uint64_t id_rank(struct id id);
 
-/* Ids that were made together are put in, looked for and taken out together. They get neighbouring
- * values, so that a table of slots finds eight of them with one look into memory. */
+/* Ids that were made together are inserted, found and removed together. They get neighbouring
+ * values, so that a hash table finds eight of them with one memory access. */
 uint64_t id_hash(struct id id);
 
-/* prefix and digits into out, which has room for ID_TEXT_MAX; returns the length. */
+/* Write prefix and digits to out, which has room for ID_TEXT_MAX; returns the length. */
 size_t id_format(struct id id, struct str prefix, char *out);
 
-/* False when s is not the prefix and 26 digits that id_format could have written. */
+/* False if s is not the prefix and 26 digits as written by id_format. */
 ATTR_NODISCARD bool id_parse(struct str s, struct str prefix, struct id *out);
 
-/* The next ID_BYTES of what is being decoded; none, and bad, when they are not all there. */
+/* Decode the next ID_BYTES; ID_NONE, and bad, if bytes are missing. */
 struct id id_unpack(struct unpack *u);

@@ -17,7 +17,7 @@ static struct id_set_slot *slot_for(const struct id_set *s, struct id id, uint32
     return &s->slots[at];
 }
 
-/* Known not to be there, and there is room. */
+/* The id must not be in the set, and there must be room. */
 static void append(struct id_set *s, struct id_set_slot *slot, struct id id, uint32_t hash,
                    uint64_t number)
 {
@@ -89,7 +89,7 @@ uint64_t id_set_oldest(const struct id_set *s)
     return s->numbers[s->first & (s->cap - 1)];
 }
 
-/* Linear probing without marks: what may move into the gap does. */
+/* Linear probing without tombstones: later slots that may move into the gap do. */
 static void close_gap(struct id_set *s, uint32_t gap)
 {
     uint32_t mask = s->cap * 2 - 1;

@@ -1,8 +1,9 @@
 /*
- * Id_set: ids in the order in which they came, each once and with a number beside it.
+ * Id_set: unique ids in the order of insertion, each with a number.
  *
- * A ring, and a table of places in it. What came first is taken out first, so both ends of the ring
- * and, for ids that were made together (id_hash), the table are read and written side by side.
+ * A ring, and a hash table of places in the ring. Ids are removed in the order of insertion, so
+ * accesses to both ends of the ring and, for ids that were made together (id_hash), to the table
+ * are local.
  */
 #pragma once
 
@@ -13,7 +14,7 @@
 
 struct id_set_slot {
     uint32_t place; /* in the ring, plus one; 0: empty */
-    uint32_t hash;  /* low half, of the id there */
+    uint32_t hash;  /* low half of the id's hash */
 };
 
 /* All zeros: empty. */
@@ -21,31 +22,31 @@ struct id_set {
     struct id *ids;
     uint64_t *numbers; /* at the same places */
     struct id_set_slot *slots;
-    uint32_t cap;   /* of the ring, a power of two; the table has twice as many */
+    uint32_t cap;   /* of the ring, a power of two; the table is twice as large */
     uint64_t first; /* of the oldest; places are these modulo cap */
     uint64_t next;
 };
 
-void id_set_clear(struct id_set *s); /* and give the memory back */
+void id_set_clear(struct id_set *s); /* also frees the memory */
 
 static inline uint64_t id_set_count(const struct id_set *s)
 {
     return s->next - s->first;
 }
 
-/* Whether the next one makes it grow. */
+/* Would the next id make the set grow? */
 static inline bool id_set_is_full(const struct id_set *s)
 {
     return id_set_count(s) == s->cap;
 }
 
-/* False when the id is there already; it keeps its place and its number. */
+/* False if the id is in the set already; it keeps its place and number. */
 bool id_set_add(struct id_set *s, struct id id, uint64_t number);
 
 bool id_set_find(const struct id_set *s, struct id id, uint64_t *out_number);
 
-/* The number of the oldest of a set that is not empty. */
+/* The number of the oldest id; the set must not be empty. */
 uint64_t id_set_oldest(const struct id_set *s);
 
-/* Take the oldest out; false when there is none. */
+/* Remove the oldest id; false if the set is empty. */
 bool id_set_take(struct id_set *s, struct id *out);

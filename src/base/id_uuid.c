@@ -17,18 +17,18 @@ enum { HALF_BITS = 61, ROUNDS = 4 };
 _Static_assert(2 * HALF_BITS == 128 - 6, "version and variant take six bits");
 _Static_assert(96 + ID_UUID_NUMBER_BITS == 2 * HALF_BITS, "time, index and number fit exactly");
 
-/* The bits of an id, or of a name: two halves. */
+/* The bits of an id, or of a name, in two halves. */
 struct halves {
     uint64_t a, b;
 };
 
-/* A different function in each round: the halves of small ids are alike. */
+/* Differs in each round, because the halves of small ids are alike. */
 static uint64_t round_bits(unsigned round, uint64_t v)
 {
     return hash_u64(v + (round + 1) * 0x9e3779b97f4a7c15U) & HALF_MASK;
 }
 
-/* Each round changes one half by the other, which undoes it too. */
+/* A Feistel network: each round changes one half by the other, which can be undone. */
 static struct halves mix(struct halves h)
 {
     for (unsigned i = 0; i < ROUNDS; i += 2) {
@@ -76,7 +76,7 @@ void id_uuid_format(uint64_t high, uint64_t low, char out[static ID_UUID_LEN])
 {
     high = (high & ~VERSION_MASK) | VERSION_4;
     low = (low & ~VARIANT_MASK) | VARIANT_RFC;
-    /* Eight digits each; the two in the middle are cut in halves by a dash. */
+    /* Eight digits each; a dash splits the two words in the middle. */
     digits_put_hex_word(out, (uint32_t)(high >> 32));
     digits_put_hex_word(out + 9, (uint32_t)high);
     memmove(out + 14, out + 13, 4);
@@ -99,7 +99,7 @@ bool id_uuid_put(struct id id, char out[static ID_UUID_LEN])
     return true;
 }
 
-/* Sixteen digits and their dashes; false when one is neither. */
+/* Read sixteen digits and their dashes; false if a character is wrong. */
 static bool take_hex(const char *text, size_t len, const bool *dash, uint64_t *out)
 {
     uint64_t bits = 0;
@@ -123,7 +123,7 @@ static bool take_hex(const char *text, size_t len, const bool *dash, uint64_t *o
 bool id_uuid_parse(struct str s, struct id *out)
 {
     static const bool dash[ID_UUID_LEN] = {[8] = true, [13] = true, [18] = true, [23] = true};
-    enum { FIRST_LEN = 18 }; /* eight bytes and two dashes; a dash stands between the two */
+    enum { FIRST_LEN = 18 }; /* eight bytes and two dashes; a dash separates the two parts */
     uint64_t high;
     uint64_t low;
     if (s.len != ID_UUID_LEN || !take_hex(s.ptr, FIRST_LEN, dash, &high) ||

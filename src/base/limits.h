@@ -1,5 +1,5 @@
 /*
- * Limits: every number that bounds what a stranger can send or what we keep.
+ * Limits: all limits on what clients can send and what the server keeps.
  *
  * One line each on why it is that number. The names and values that clients can see are those of
  * http-api.md 1.5; a server setting may lower or raise some of them, and then this is the default.
@@ -141,6 +141,6 @@ enum {
 };
 /* clang-format on */
 
-/* While it is applied, a byte is there at most four times: as it was, as it will be, in the commit
- * and in the store's memory. */
+/* While an entry is applied, a byte exists at most four times: old version, new version, the
+ * commit, the store's memory. */
 _Static_assert(LIMIT_ENTRY_COST_BYTES <= 256 << 20, "any entry can be applied in 1 GiB of memory");

@@ -1,9 +1,9 @@
 /*
- * Map: from a name (any bytes) to an object that holds that name.
+ * Map: a hash map from a name (any bytes) to an object that contains the name.
  *
  * Intrusive: an object embeds struct map_node and keeps the bytes of its key alive; the map owns
  * only its table. Whole keys are compared, so chosen collisions cost time and nothing else. The
- * order of a walk depends on the table's size: whoever needs an order sorts.
+ * order of map_each depends on the table's size: sort where the order matters.
  */
 #pragma once
 
@@ -27,23 +27,23 @@ struct map {
 };
 
 void map_init(struct map *m);
-void map_deinit(struct map *m); /* the objects are their owner's */
+void map_deinit(struct map *m); /* does not free the objects */
 
 struct map_node *map_find(const struct map *m, struct str key);
-/* The same, when the hash of the key is known. */
+/* The same, with the hash of the key. */
 struct map_node *map_find_hashed(const struct map *m, uint64_t hash, struct str key);
 
-/* The hash of a key, and a node whose key has it: nearly always, but not for certain, that key's.
- */
+/* The hash of a key, and a node whose key has that hash: almost certainly, but not always, the
+ * same key. */
 uint64_t map_hash(struct str key);
 struct map_node *map_find_hash(const struct map *m, uint64_t hash);
 
-/* Put a node in whose key is set and not in the map yet. */
+/* Add a node whose key is set and not in the map yet. */
 void map_add(struct map *m, struct map_node *node);
-void map_add_hashed(struct map *m, struct map_node *node); /* whose hash is set, too */
+void map_add_hashed(struct map *m, struct map_node *node); /* with the node's hash set, too */
 
-/* Take out a node that is in the map. */
+/* Remove a node that is in the map. */
 void map_remove(struct map *m, struct map_node *node);
 
-/* Call fn for every node; fn may remove the node it is given, and no other. */
+/* Call fn for every node; fn may remove the given node, but no other. */
 void map_each(struct map *m, void (*fn)(struct map_node *node, void *data), void *data);

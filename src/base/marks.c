@@ -29,7 +29,7 @@ static uint32_t mark_of(uint64_t hash)
     return (uint32_t)hash == 0 ? 1 : (uint32_t)hash;
 }
 
-/* Where the mark is, or the empty slot where it belongs. */
+/* The slot of the mark, or the empty slot where it belongs. */
 static uint32_t find(const uint32_t *slots, uint32_t mask, uint32_t mark)
 {
     uint32_t at = mark & mask;
@@ -81,7 +81,7 @@ void marks_add(struct marks *m, uint64_t hash)
     m->used[table]++;
 }
 
-/* Linear probing without tombstones: what stands behind the gap and may move into it does. */
+/* Linear probing without tombstones: later slots that may move into the gap do. */
 static void close_gap(uint32_t *slots, uint32_t mask, uint32_t gap)
 {
     for (uint32_t at = (gap + 1) & mask; slots[at] != 0; at = (at + 1) & mask) {

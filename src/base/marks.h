@@ -1,9 +1,9 @@
 /*
- * Marks: has something with this hash been put in?
+ * Marks: an approximate set of hashes.
  *
- * Four bytes of each hash, nothing of the things themselves: a no is certain, a yes nearly always
- * right. Whoever would have to ask a slow table for every thing asks here first. The same hash may
- * be in several times, for several things; each is taken out by itself.
+ * It keeps four bytes of each hash: "no" is certain, "yes" is almost always right. It saves lookups
+ * in a slow table. The same hash may be added several times, for several things, and is then
+ * removed as many times.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum { MARKS_TABLE_BITS = 8, MARKS_TABLES = 1 << MARKS_TABLE_BITS };
 
 struct marks {
-    /* by the top bits of the hash: each grows by itself, in steps */
+    /* selected by the top bits of the hash, so that each grows by itself, in steps */
     uint32_t *slots[MARKS_TABLES]; /* low half of a hash; 0: empty */
     uint32_t slot_count[MARKS_TABLES];
     uint32_t used[MARKS_TABLES];
@@ -24,8 +24,8 @@ void marks_deinit(struct marks *m);
 
 bool marks_has(const struct marks *m, uint64_t hash);
 void marks_add(struct marks *m, uint64_t hash);
-/* One that is in. */
+/* The hash must be in the set. */
 void marks_remove(struct marks *m, uint64_t hash);
 
-/* Memory that they take. */
+/* Memory in use. */
 uint64_t marks_bytes(const struct marks *m);

@@ -17,7 +17,7 @@ struct meter_scale {
     unsigned count;
     struct {
         int64_t us;
-        const char *text; /* the same in seconds, as it is written */
+        const char *text; /* the same in seconds, as printed */
     } bounds[METER_BUCKETS_MAX];
 };
 
@@ -31,8 +31,8 @@ void meter_add(struct meter *m, const struct meter_scale *scale, int64_t us);
 /* "# HELP" and "# TYPE". */
 void meter_write_head(struct buf *out, const char *name, const char *type, const char *help);
 
-/* The samples; labels are 'a="b"', or empty. The scale is the one that was added by, or its first
- * bounds. */
+/* Write the samples; labels are 'a="b"', or empty. The scale is the one used for adding, or its
+ * first bounds. */
 void meter_write(struct buf *out, const char *name, const char *labels, const struct meter *m,
                  const struct meter_scale *scale);
 

@@ -1,9 +1,9 @@
 /*
- * Pack: the bytes of everything that outlives a process or leaves it.
+ * Pack: encodes everything that is stored or sent.
  *
  * Numbers are little-endian and fixed; small counts and lengths are varints (7 bits per byte, low
  * bits first); text is a varint length and its bytes. Keys that must sort as numbers are
- * big-endian. What is packed is read with unpack.h, which comes along.
+ * big-endian. Read it with unpack.h, which is included here.
  */
 #pragma once
 
@@ -62,7 +62,7 @@ static inline void pack_varint(struct buf *b, uint64_t v)
 static inline void pack_text(struct buf *b, struct str s)
 {
     char *room = s.len < 0x80 ? buf_reserve(b, 1 + s.len) : NULL;
-    if (room == NULL) { /* long, or past the limit */
+    if (room == NULL) { /* longer than the inline case, or past the limit */
         pack_varint(b, s.len);
         buf_add_str(b, s);
         return;

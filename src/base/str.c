@@ -61,7 +61,7 @@ struct str str_at_most(struct str s, size_t max)
 {
     if (s.len > max) {
         s.len = max;
-        /* Bytes that continue a character begin with the bits 10. */
+        /* Continuation bytes of a character begin with the bits 10. */
         while (s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80) {
             s.len--;
         }
@@ -83,7 +83,7 @@ bool str_to_i64(struct str s, int64_t *out)
     int64_t value = 0;
     size_t i = negative ? 1 : 0;
 
-    const size_t safe = i + 18 < s.len ? i + 18 : s.len; /* so many digits cannot overflow */
+    const size_t safe = i + 18 < s.len ? i + 18 : s.len; /* this many digits cannot overflow */
 
     if (i == s.len) {
         return false;
@@ -101,7 +101,7 @@ bool str_to_i64(struct str s, int64_t *out)
             return false;
         }
         int64_t digit = s.ptr[i] - '0';
-        /* Negative numbers are built downwards, so that INT64_MIN fits. */
+        /* Negative numbers are accumulated downwards, so that INT64_MIN fits. */
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, negative ? -digit : digit, &value)) {
             return false;
@@ -148,7 +148,7 @@ bool str_is_utf8(struct str s)
 
     while (i < s.len) {
         uint64_t word;
-        /* Eight ASCII bytes at a time: that is nearly all of what comes. */
+        /* Eight ASCII bytes at a time: the common case. */
         while (i + sizeof word <= s.len) {
             memcpy(&word, p + i, sizeof word);
             if ((word & 0x8080808080808080U) != 0) {

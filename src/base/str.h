@@ -1,5 +1,5 @@
 /*
- * Str: a view of bytes. It owns nothing, may hold NUL bytes and is passed by value.
+ * Str: a view of bytes. It does not own them, may contain NUL bytes and is passed by value.
  *
  * Everything that is parsed is a str; a NUL-terminated string exists only at system calls and
  * foreign interfaces.
@@ -37,12 +37,12 @@ static inline bool str_eq(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Byte order; a prefix comes before what it begins. */
+/* Byte order; a prefix comes before longer strings. */
 int str_cmp(struct str a, struct str b);
 
 bool str_starts_with(struct str s, struct str prefix);
 
-/* The first len bytes at both; ASCII letters compare without case, every other byte as it is. */
+/* Compare len bytes; only ASCII letters are compared without case. */
 bool str_same_nocase(const char *a, const char *b, size_t len);
 
 static inline bool str_eq_nocase(struct str a, struct str b)
@@ -50,33 +50,32 @@ static inline bool str_eq_nocase(struct str a, struct str b)
     return a.len == b.len && str_same_nocase(a.ptr, b.ptr, a.len);
 }
 
-/* Without the ASCII white space at both ends. */
+/* Without ASCII white space at both ends. */
 struct str str_trim(struct str s);
 
-/* Its beginning, of max bytes at most, that does not end inside a character of UTF-8. */
+/* At most max bytes from the start, without splitting a UTF-8 character. */
 struct str str_at_most(struct str s, size_t max);
 
-/* Cut off what stands before the first such character, or all when there is none; the rest is what
- * stands behind it. A list of no words is empty, so: while (rest.len > 0) { … str_cut(&rest, ',') …
- * } */
+/* Cut off and return the part before the first such character, or all if there is none; *rest is
+ * the part behind it. An empty list has no words, so: while (rest.len > 0) { … str_cut(&rest,
+ * ',') … } */
 struct str str_cut(struct str *rest, char at);
 
-/* The part of s from the byte at, which is at most its length. */
+/* The part of s from an offset on, which is at most its length. */
 static inline struct str str_from_offset(struct str s, size_t at)
 {
     CHECK(at <= s.len);
     return s.len == 0 ? s : str_from(s.ptr + at, s.len - at);
 }
 
-/* The whole of s as a decimal number: optional '-', digits, nothing else. False when it is anything
- * else or does not fit; *out is then untouched. */
+/* Parse all of s as a decimal number: optional '-', digits, nothing else. False if it is
+ * anything else or does not fit; *out is then unchanged. */
 ATTR_NODISCARD bool str_to_i64(struct str s, int64_t *out);
 
 /* Well-formed UTF-8 by RFC 3629: no surrogates, nothing overlong, nothing past U+10FFFF. */
 bool str_is_utf8(struct str s);
 
-/* How many bytes the character that s begins with has; 0 when that is not well-formed UTF-8 or
- * there is none. */
+/* Length of the first character of s in bytes; 0 if s is empty or not well-formed UTF-8 there. */
 size_t str_utf8_len(struct str s);
 
 /* True when any byte is an ASCII control character (0 to 31, and 127). */

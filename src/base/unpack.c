@@ -11,7 +11,7 @@ uint64_t unpack_varint_long(struct unpack *u)
         }
         v |= part << shift;
         if ((byte & 0x80) == 0) {
-            /* A number has one encoding: no zero byte in front of nothing. */
+            /* A number has only one valid encoding: no trailing zero byte. */
             if (byte == 0 && shift > 0) {
                 break;
             }

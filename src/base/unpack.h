@@ -1,9 +1,8 @@
 /*
- * Unpack: read what pack.h wrote.
+ * Unpack: decodes what pack.h encoded.
  *
- * The decoder trusts nobody: it never reads past the end, and after the first bad read every
- * further one gives zero and `bad` stays set, so that a caller decodes a whole record and looks
- * once.
+ * The input is untrusted: reads never go past the end. After the first bad read, every further read
+ * returns zero and `bad` stays set, so that a caller decodes a whole record and checks once.
  */
 #pragma once
 
@@ -17,7 +16,7 @@
 struct unpack {
     const uint8_t *at;
     const uint8_t *end;
-    bool bad; /* a read went past the end, or found what cannot be */
+    bool bad; /* a read went past the end, or found an invalid value */
 };
 
 static inline struct unpack unpack_from(struct str s)
@@ -31,7 +30,7 @@ static inline size_t unpack_left(const struct unpack *u)
     return (size_t)(u->end - u->at);
 }
 
-/* Copy n bytes out, or zeros and bad when they are not there. */
+/* Copy n bytes out; zeros, and bad, if there are fewer. */
 static inline void unpack_take(struct unpack *u, void *out, size_t n)
 {
     if (u->bad || unpack_left(u) < n) {
@@ -92,7 +91,7 @@ static inline int64_t unpack_i64(struct unpack *u)
     return (int64_t)unpack_u64(u);
 }
 
-/* A varint of more than one byte, or none. */
+/* A varint of more than one byte, or an invalid one. */
 uint64_t unpack_varint_long(struct unpack *u);
 
 static inline uint64_t unpack_varint(struct unpack *u)
@@ -103,9 +102,9 @@ static inline uint64_t unpack_varint(struct unpack *u)
 uint64_t unpack_u64_be(struct unpack *u);
 uint32_t unpack_u32_be(struct unpack *u);
 
-/* A view into what is being decoded; empty and bad when it is not all there. */
+/* A view of the decoded bytes; empty, and bad, if they are incomplete. */
 struct str unpack_text(struct unpack *u);
 struct str unpack_bytes(struct unpack *u, size_t n);
 
-/* True when all went well and nothing is left over. */
+/* True if no read failed and nothing is left over. */
 bool unpack_done(const struct unpack *u);

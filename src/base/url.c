@@ -26,7 +26,7 @@ static bool is_one_of(char c, struct str set)
     return memchr(set.ptr, c, set.len) != NULL;
 }
 
-/* Up to where the path, the query or the fragment begins. */
+/* The part before the path, the query or the fragment. */
 static struct str authority_of(struct str rest)
 {
     size_t len = 0;
@@ -72,7 +72,7 @@ static bool read_name(struct str *rest, struct url *out)
     return len > 0 && out->host.ptr[0] != '.';
 }
 
-/* ":8080", or ":" alone, which is as good as nothing. */
+/* Parse ":8080"; ":" alone means no port. */
 static bool read_port(struct str rest, struct url *out)
 {
     int64_t port = out->tls ? PORT_HTTPS : PORT_HTTP;

@@ -1,8 +1,8 @@
 /*
- * Url: the parts of an http or https address that say where a request goes.
+ * Url: parses the parts of an http or https URL that select the destination.
  *
- * What passes here names a host that can be looked up or connected to; what stands behind the host
- * is not looked at, except for characters that no address may have.
+ * An accepted URL has a host that can be resolved or connected to; the rest is checked only for
+ * characters that no URL may contain.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 
 struct url {
     bool tls;
-    struct str host; /* a view of the text: a name or an address, IPv6 without its brackets */
+    struct str host; /* view of the text: name or address, IPv6 without brackets */
     bool v6;
-    uint16_t port; /* the scheme's own when none is given */
+    uint16_t port; /* default port of the scheme if none is given */
 };
 
-/* False: *out_why says, in words that go on after "url ", what is wrong. */
+/* False: *out_why is the reason, worded to follow "url ". */
 bool url_parse(struct str text, struct url *out, const char **out_why);
 
-/* The text as a part of an address or a form: "a b" becomes "a%20b". */
+/* Percent-encode the text for a URL or a form: "a b" becomes "a%20b". */
 void url_escape(struct buf *out, struct str text);

@@ -14,17 +14,17 @@
 
 enum {
     KV_FULL_PAUSE_MS = 100,
-    KV_FULL_TRIES = 600, /* a minute */
+    KV_FULL_TRIES = 600, /* one minute */
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
     KV_WINDOW_BYTES = 2 << 20,
     KV_WINDOW_KEYS = 4096,     /* written in a few milliseconds */
-    KV_SKIPPED_MAX = 256,      /* deleted keys in a row, in a walk that need not go on */
-    KV_LARGE_BYTES = 8 << 20,  /* a commit that gains nothing from waiting in the window */
-    KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: those that lie together are read together */
+    KV_SKIPPED_MAX = 256,      /* deleted keys in a row before an optional walk stops */
+    KV_LARGE_BYTES = 8 << 20,  /* a commit this large is not put into the window */
+    KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: neighbours are read together */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
-    KV_SYNC_BYTES = 1 << 20, /* of a table go to the disk at once: the log's flushes come between */
+    KV_SYNC_BYTES = 1 << 20, /* of a table synced at a time: log flushes come in between */
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
 };
 
@@ -38,9 +38,10 @@ enum err_code kv__err(struct err *err, char *msg, const char *doing)
     return code;
 }
 
-/* The place of one write as a hint for the next: a few comparisons instead of sixty. RocksDB keeps
- * one such place per prefix, here the first byte. It has no function for this option; and it mixes
- * up the places of keys and of deleted ranges, so such a family is given no ranges: write_range. */
+/* Use the position of one insert as a hint for the next: a few comparisons instead of sixty.
+ * RocksDB keeps one hint per prefix, here the first byte. Its C API has no function for this
+ * option. Also, RocksDB mixes up the hints of keys and of deleted ranges, so no ranges are
+ * written to such a family: write_range. */
 static void set_hinted_options(struct kv *kv)
 {
     char *msg = NULL;
@@ -75,7 +76,7 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_options_set_max_open_files(kv->options, KV_OPEN_FILES_MAX);
     rocksdb_options_set_bytes_per_sync(kv->options, KV_SYNC_BYTES);
     rocksdb_options_set_compression(kv->options, rocksdb_lz4_compression);
-    /* The first levels are rewritten soon, and most of what is in them is gone by then. */
+    /* The first levels are rewritten soon, and most of their data is deleted by then. */
     rocksdb_options_set_min_level_to_compress(kv->options, 2);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(kv->options, 1);
     rocksdb_options_set_max_compaction_bytes(kv->options, KV_COMPACTION_BYTES_MAX);
@@ -91,13 +92,13 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_writeoptions_disable_WAL(kv->write, 1);
 }
 
-/* Open the database. A thread begins with the name of the one that starts it, and RocksDB does not
- * name all of its own: they would be taken for the caller. */
+/* Open the database. A new thread inherits the name of its creator, and RocksDB does not name
+ * all of its threads: they would be mistaken for the caller. */
 static rocksdb_t *open_db(struct kv *kv, const char *path, int family_count,
                           const char *const *names, const rocksdb_options_t *const *options,
                           char **msg)
 {
-    char caller[16] = ""; /* as long as a name may be */
+    char caller[16] = ""; /* maximum length of a thread name */
     (void)pthread_getname_np(pthread_self(), caller, sizeof caller);
     (void)pthread_setname_np(pthread_self(), "rocksdb");
     rocksdb_t *db = rocksdb_open_column_families(kv->options, path, family_count, names, options,
@@ -133,7 +134,7 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
         names[i] = kv->names[i] = config->families[i];
         options[i] = hinted ? kv->hinted_options : kv->options;
     }
-    /* RocksDB insists on a family of its own; nothing is kept in it. */
+    /* RocksDB requires this family; it stays empty. */
     names[config->family_count] = "default";
     options[config->family_count] = kv->options;
     kv->db = open_db(kv, path, (int)config->family_count + 1, names, options, &msg);
@@ -144,13 +145,14 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     kv->family_count = config->family_count;
     kv->hinted_families = config->hinted_families;
     kv->window_bytes = config->window_bytes > 0 ? config->window_bytes : KV_WINDOW_BYTES;
-    /* RocksDB counts every comparison of keys for whoever might ask, unless this thread says no. */
+    /* RocksDB counts key comparisons for its statistics, unless they are disabled for the
+     * thread. */
     rocksdb_set_perf_level(rocksdb_disable);
     *out_kv = TAKE(kv);
     return ERR_OK;
 }
 
-/* A hinted family has no ranges: there, each key that RocksDB has goes by itself. */
+/* Ranges are not written to a hinted family: there, each stored key is deleted singly. */
 static void write_range(struct kv *kv, const struct kv_record *r)
 {
     rocksdb_column_family_handle_t *family = kv__family(kv, r->family);
@@ -159,7 +161,7 @@ static void write_range(struct kv *kv, const struct kv_record *r)
                                            r->value.len);
         return;
     }
-    /* RocksDB's own: one of ours holds the store open, which may be closing. */
+    /* A RocksDB iterator, not a kv_iter: that would hold the store, which may be closing. */
     rocksdb_iterator_t *it = rocksdb_create_iterator_cf(kv->db, kv->read, family);
     char *msg = NULL;
     for (rocksdb_iter_seek(it, r->key.ptr, r->key.len); rocksdb_iter_valid(it) != 0;
@@ -172,7 +174,7 @@ static void write_range(struct kv *kv, const struct kv_record *r)
         rocksdb_writebatch_delete_cf(kv->wb, family, key, len);
     }
     rocksdb_iter_get_error(it, &msg);
-    if (msg != NULL) { /* as the end of the keys it would be a lie */
+    if (msg != NULL) { /* otherwise the error would look like the end of the keys */
         check_fatal("delete a range of the store: %s", msg);
     }
     rocksdb_iter_destroy(it);
@@ -197,9 +199,9 @@ static void write_record(void *data, const struct kv_record *r)
     }
 }
 
-/* A flush or a compaction that found the disk full makes RocksDB refuse writes until it has tried
- * again and succeeded, which it does by itself. A commit cannot be taken back, so it waits for
- * that; a compaction that failed has given its space back by then. */
+/* If a flush or a compaction finds the disk full, RocksDB refuses writes until its own retry has
+ * succeeded. A commit cannot be undone, so it waits for that; a compaction that failed has freed
+ * its space by then. */
 static char *write_patiently(struct kv *kv)
 {
     static const struct timespec pause = {.tv_nsec = (long)KV_FULL_PAUSE_MS * 1000000};
@@ -218,7 +220,7 @@ static char *write_patiently(struct kv *kv)
     }
 }
 
-/* What was gathered in kv->wb becomes one commit of RocksDB's. */
+/* Write the records in kv->wb as one commit of RocksDB. */
 static enum err_code write_gathered(struct kv *kv, struct err *err)
 {
     char *msg = write_patiently(kv);
@@ -226,7 +228,7 @@ static enum err_code write_gathered(struct kv *kv, struct err *err)
     return msg == NULL ? ERR_OK : kv__err(err, msg, "write to the store");
 }
 
-/* The commits in the window become one of RocksDB's. The lock is held. */
+/* Write the commits in the window as one commit of RocksDB. The lock must be held. */
 static enum err_code write_window(struct kv *kv, struct err *err)
 {
     if (kv_window_bytes(&kv->window) == 0) {
@@ -240,7 +242,7 @@ static enum err_code write_window(struct kv *kv, struct err *err)
     return code;
 }
 
-/* What the commit itself has put into the range before it deletes it: RocksDB does not have that
+/* Delete the keys that this commit itself has put into the range: RocksDB does not have them
  * yet. */
 static void drop_earlier(struct kv *kv, const char *at, const char *end,
                          const struct kv_record *range)
@@ -255,8 +257,8 @@ static void drop_earlier(struct kv *kv, const char *at, const char *end,
     }
 }
 
-/* A large commit goes to RocksDB by itself: the window would only hold another copy of it, and can
- * count no further than 4 GiB. The lock is held, the window is empty. */
+/* Write a large commit directly to RocksDB: the window would only hold another copy of it, and
+ * its offsets end at 4 GiB. The lock is held, the window is empty. */
 static enum err_code write_large(struct kv *kv, struct kv_batch *b, struct err *err)
 {
     const char *end = b->records.ptr + b->records.len;
@@ -269,7 +271,7 @@ static enum err_code write_large(struct kv *kv, struct kv_batch *b, struct err *
         write_record(kv, &r);
         at = next;
     }
-    buf_deinit(&b->records); /* two copies are enough, and one this large is not worth keeping */
+    buf_deinit(&b->records); /* two copies are enough; this one is too large to keep */
     enum err_code code = write_gathered(kv, err);
     rocksdb_writebatch_destroy(kv->wb);
     kv->wb = rocksdb_writebatch_create();
@@ -425,7 +427,8 @@ enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family,
     return get_stored(kv, view, family, key, out, out_found, err);
 }
 
-/* Look for the key in the window; what it does not know stays in *families. The lock is held. */
+/* Look for the key in the window. Families for which the window has no answer stay in *families.
+ * The lock must be held. */
 static bool find_recent(const struct kv *kv, unsigned *families, struct str key,
                         struct str *out_value)
 {
@@ -444,7 +447,7 @@ static bool find_recent(const struct kv *kv, unsigned *families, struct str key,
     return false;
 }
 
-/* Several families, as they were in one moment, without a view: see kv_view_new. */
+/* Several families, all read at the same moment, without a view: see kv_view_new. */
 /* NOLINTNEXTLINE(readability-function-size): as above */
 static enum err_code get_stored_any(struct kv *kv, unsigned families, struct str key,
                                     struct buf *out, bool *out_found, struct err *err)
@@ -503,7 +506,7 @@ enum err_code kv_get_any(struct kv *kv, unsigned families, struct str key, struc
                : get_stored_any(kv, families, key, out, out_found, err);
 }
 
-/* Those that the window knows of; a bit is left for each that it does not. */
+/* Read the keys that the window knows; the result has a bit for each other key. */
 static uint64_t get_near_recent(struct kv *kv, unsigned family, const struct str *keys,
                                 size_t count, const struct kv_visitor *visitor)
 {
@@ -522,7 +525,7 @@ static uint64_t get_near_recent(struct kv *kv, unsigned family, const struct str
     return left;
 }
 
-/* The others; the iterator is at the first of them, or at what comes behind it. */
+/* Read the remaining keys. The iterator is at the first of them, or at the next key behind it. */
 static void get_near_stored(struct kv_iter *it, const struct str *keys, size_t count, uint64_t left,
                             const struct kv_visitor *visitor)
 {
@@ -531,7 +534,7 @@ static void get_near_stored(struct kv_iter *it, const struct str *keys, size_t c
         if ((left & UINT64_C(1) << i) == 0) {
             continue;
         }
-        /* There is nothing from the last key to where the iterator is. */
+        /* There are no keys between the last key and the iterator. */
         bool passed = str_cmp(last, keys[i]) < 0 &&
                       (!kv_iter_valid(it) || str_cmp(kv_iter_key(it), keys[i]) > 0);
         if (!passed && kv_iter__walk_to(it, keys[i])) {
@@ -581,7 +584,7 @@ enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err)
     if (msg != NULL) {
         return kv__err(err, msg, "checkpoint");
     }
-    /* A log size of 0 makes it flush every family first, at one point of the commits. */
+    /* With a log size of 0, RocksDB flushes all families first, at the same commit. */
     rocksdb_checkpoint_create(checkpoint, dir, 0, &msg);
     rocksdb_checkpoint_object_destroy(checkpoint);
     return msg == NULL ? ERR_OK : kv__err(err, msg, "checkpoint");

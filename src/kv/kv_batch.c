@@ -9,7 +9,7 @@ struct kv_batch *kv_batch__new(size_t family_count)
     struct kv_batch *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     b->family_count = family_count;
-    /* Whoever commits has decided what an entry may come to; it cannot be refused here. */
+    /* The caller has limited the size of an entry; a commit cannot be refused here. */
     buf_init(&b->records, SIZE_MAX);
     return b;
 }

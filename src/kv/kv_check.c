@@ -1,5 +1,5 @@
 /*
- * Reading all of a store to see whether it can be read. RocksDB has a checksum in every block.
+ * Reads all of a store to find damage. RocksDB has a checksum in every block.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct check {
     void *data;
 };
 
-/* RocksDB names the table in its message; add what is in it. */
+/* Report an error. RocksDB's message names the table; add what the table contains. */
 static void tell(const struct check *c, const char *name, const char *msg)
 {
     char text[CHECK_TEXT_BYTES];
@@ -60,7 +60,7 @@ static uint64_t read_family(const struct check *c, rocksdb_column_family_handle_
     return keys;
 }
 
-/* Open for reading; *out_msg says what is wrong otherwise. */
+/* Open the store for reading; on failure *out_msg has the reason. */
 static void open_store(struct check *c, const char *path, const struct kv_config *config,
                        rocksdb_options_t *options, char **out_msg)
 {

@@ -1,10 +1,10 @@
 /*
- * Walks over what RocksDB has and what the window has, as one.
+ * Iterators over the merged content of RocksDB and the window.
  *
- * A walk takes a copy of the window's keys of its family, sorted, in the moment in which RocksDB's
- * iterator is made, and merges the two. So a reader costs the thread that commits the time of a
- * copy, and never the writing of the window. A window that deletes a range of the family is written
- * first; that is rare.
+ * An iterator takes a sorted copy of the window's keys of its family at the moment when RocksDB's
+ * iterator is made, and merges the two. So a reader delays the committing thread only by the time
+ * of the copy, without writing the window. If the window deletes a range of the family, it is
+ * written first; that is rare.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,26 +12,26 @@
 #include "base/fault.h"
 #include "kv/kv_int.h"
 
-enum { ITER_STEPS_MAX = 4 }; /* a seek costs about as much as that many steps */
+enum { ITER_STEPS_MAX = 4 }; /* a seek costs about as much as this many steps */
 
-/* A key that the window had. */
+/* A key from the window. */
 struct recent {
     struct str key, value; /* views of kv_iter.bytes */
     bool gone;
 };
 
 struct kv_iter {
-    struct kv *kv; /* held */
+    struct kv *kv; /* keeps the store open */
     rocksdb_iterator_t *it;
-    struct buf bytes; /* records of the window */
+    struct buf bytes; /* copied records of the window */
     struct recent *recent;
     size_t count;
-    size_t at;        /* the first of recent that is not behind us */
-    bool from_recent; /* where we are: there, or in RocksDB */
+    size_t at;        /* first of recent at or after the position */
+    bool from_recent; /* the position is in recent, not in RocksDB */
 };
 
-/* With what RocksDB has now. It is nowhere yet: the way to a key may lead over many that were
- * deleted, and not all callers want the first one. */
+/* An iterator over RocksDB's current content, without a position: the first key may be behind
+ * many deleted keys, and not all callers want it. */
 static struct kv_iter *new_iter(struct kv *kv, const rocksdb_readoptions_t *read, unsigned family)
 {
     struct kv_iter *it = calloc(1, sizeof *it);
@@ -50,7 +50,7 @@ struct kv_iter *kv_iter__new_stored(struct kv *kv, const rocksdb_readoptions_t *
     return it;
 }
 
-/* --- the copy --- */
+/* --- the copy of the window --- */
 
 static void copy_record(void *data, const struct kv_record *r)
 {
@@ -66,7 +66,7 @@ static int compare_recent(const void *a, const void *b)
     return str_cmp(x->key, y->key);
 }
 
-/* Views of the copied records, by key. The bytes do not move any more. */
+/* Make views of the copied records, sorted by key. The bytes must not move after this. */
 static void sort_recent(struct kv_iter *it)
 {
     if (it->count == 0) {
@@ -84,7 +84,7 @@ static void sort_recent(struct kv_iter *it)
     qsort(it->recent, it->count, sizeof *it->recent, compare_recent);
 }
 
-/* The lock is held, so nothing is looked for. */
+/* Does not seek, because the lock is held. */
 static struct kv_iter *new_locked(struct kv *kv, unsigned family)
 {
     if (kv_window_has_range(&kv->window, family)) {
@@ -95,7 +95,7 @@ static struct kv_iter *new_locked(struct kv *kv, unsigned family)
     return it;
 }
 
-/* --- where we are --- */
+/* --- position --- */
 
 static struct str stored_key(const struct kv_iter *it)
 {
@@ -109,7 +109,8 @@ static bool stored_valid(const struct kv_iter *it)
     return rocksdb_iter_valid(it->it) != 0;
 }
 
-/* To the lower of the two; what the window has written or deleted hides what RocksDB has. */
+/* Move to the lower key of the two. A key written or deleted in the window hides the same key in
+ * RocksDB. */
 static void settle_down(struct kv_iter *it)
 {
     while (it->at < it->count) {
@@ -130,7 +131,7 @@ static void settle_down(struct kv_iter *it)
     it->from_recent = false;
 }
 
-/* The first of recent at or after the key. */
+/* The first item of recent at or after the key. */
 static size_t find_recent(const struct kv_iter *it, struct str key)
 {
     size_t low = 0;
@@ -152,7 +153,7 @@ static bool is_hidden(const struct kv_iter *it, struct str key)
     return i < it->count && str_eq(it->recent[i].key, key);
 }
 
-/* --- making and using one --- */
+/* --- creation and use --- */
 
 struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
                             struct str from)
@@ -170,11 +171,12 @@ struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned 
 
 void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct kv_iter **out_its)
 {
-    /* An iterator stays with what there was when it was made, and nobody writes in between. */
+    /* An iterator keeps the content of the moment of its creation; the lock excludes writes in
+     * between. */
     (void)pthread_mutex_lock(&kv->lock);
     for (size_t i = 0; i < count; i++) {
         if (kv_window_has_range(&kv->window, families[i])) {
-            kv__flush_window_locked(kv); /* before the first is made: it would not see it */
+            kv__flush_window_locked(kv); /* before the first iterator, which would not see it */
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -244,7 +246,7 @@ void kv_iter_seek_back(struct kv_iter *it, struct str key)
     }
     if (any) {
         kv_iter_seek(it, buf_str(&found));
-    } else { /* RocksDB's is before its first key */
+    } else { /* RocksDB's iterator is before its first key */
         it->at = it->count;
         it->from_recent = false;
     }
@@ -284,7 +286,7 @@ bool kv_iter__walk_to(struct kv_iter *it, struct str key)
             return true;
         }
         if (order > 0) {
-            break; /* it is behind us */
+            break; /* passed already */
         }
         kv_iter_next(it);
     }

@@ -1,7 +1,7 @@
 /*
- * Giving space back. A deletion is a record of its own until a compaction brings it together with
- * what it deletes, and RocksDB is in no hurry: a family that nobody writes to any more keeps the
- * bytes of everything that was deleted from it.
+ * Frees the space of deleted data. A deletion is a record of its own until a compaction merges it
+ * with the deleted records. RocksDB has no reason to compact a family that is no longer written,
+ * which then keeps the bytes of all its deleted records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +11,16 @@
 #include "log/log.h"
 
 enum {
-    SHRINK_PART = 4,                   /* at least this part of a family must be deletions */
-    SHRINK_BYTES_MIN = 64 << 20,       /* and this much is worth a compaction… */
-    SHRINK_URGENT_BYTES_MIN = 1 << 20, /* …or this, when space is low */
+    SHRINK_PART = 4,                   /* minimum share of deletions in a family */
+    SHRINK_BYTES_MIN = 64 << 20,       /* minimum size worth a compaction… */
+    SHRINK_URGENT_BYTES_MIN = 1 << 20, /* …and when space is low */
 };
 
-/* What a family has on disk, and between which keys its deletions are. */
+/* Size of a family on disk, and the key range of its deletions. */
 struct usage {
     uint64_t bytes, entries, deletions;
     struct buf first, last;
-    bool everywhere; /* or anywhere */
+    bool everywhere; /* deletions may be anywhere */
 };
 
 static void widen(struct usage *u, struct str first, struct str last)
@@ -69,7 +69,7 @@ static uint64_t property(const struct kv *kv, unsigned family, const char *name)
     return value;
 }
 
-/* What is only in memory deletes nothing on disk yet. Where it is, nobody says. */
+/* Count deletions that are still in memory. Their keys are unknown. */
 static void count_memory(const struct kv *kv, unsigned family, struct usage *u)
 {
     uint64_t deletions = property(kv, family, "rocksdb.num-deletes-active-mem-table") +
@@ -79,28 +79,28 @@ static void count_memory(const struct kv *kv, unsigned family, struct usage *u)
     u->everywhere = deletions > 0;
 }
 
-/* Each deletion hides about one entry, and both go together. */
+/* Each deletion hides about one record; a compaction removes both. */
 static bool is_worth_it(const struct usage *u, bool urgent)
 {
     return u->deletions > 0 && u->deletions >= u->entries / SHRINK_PART &&
            u->bytes >= (urgent ? SHRINK_URGENT_BYTES_MIN : SHRINK_BYTES_MIN);
 }
 
-/* What is left of the family when deletions and what they hide have gone. */
+/* Does the rest of the family, without deletions and hidden records, fit into the free space? */
 static bool fits(const struct usage *u, uint64_t free_bytes)
 {
     uint64_t gone = u->deletions < u->entries / 2 ? 2 * u->deletions : u->entries;
     return (u->entries == 0 ? 0 : u->bytes / u->entries * (u->entries - gone)) <= free_bytes / 2;
 }
 
-/* Before it begins, RocksDB flushes what is in memory: all families together, as always here. There
- * is no call of its interface for C that would do just that; its flush is of one family alone. */
+/* RocksDB flushes its memory before it begins: all families together, as always here. The C API
+ * has no function for that alone; its flush works on a single family. */
 static void compact(const struct kv *kv, unsigned family, const struct usage *u)
 {
     const char *first = u->everywhere ? NULL : u->first.ptr;
     const char *last = u->everywhere ? NULL : u->last.ptr;
     rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
-    /* Flushes of others must not wait for it. */
+    /* Automatic compactions and flushes must not wait for this one. */
     rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
     rocksdb_compact_range_cf_opt(kv->db, kv__family(kv, family), options, first, u->first.len, last,
                                  u->last.len);
@@ -136,7 +136,7 @@ void kv_allow_compaction(struct kv *kv, bool allow)
     for (unsigned family = 0; family < kv->family_count; family++) {
         char *msg = NULL;
         rocksdb_set_options_cf(kv->db, kv__family(kv, family), 1, &name, &value, &msg);
-        if (msg != NULL) { /* its file of options could not be written; the option is set */
+        if (msg != NULL) { /* the options file could not be written, but the option is set */
             log_warn("store options not written", LOG_Z("error", msg));
             rocksdb_free(msg);
         }

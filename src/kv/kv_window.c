@@ -9,17 +9,17 @@
 
 enum {
     WINDOW_FIRST_KEYS = 1024,
-    WINDOW_KEPT_BYTES = 4 << 20, /* memory that is kept for the next time; more was one big entry */
+    WINDOW_KEPT_BYTES = 4 << 20, /* memory kept when cleared; only one big entry needs more */
 };
 
 #define WINDOW_BYTES_MAX ((size_t)UINT32_MAX)
 
 struct kv_window_key {
-    uint32_t at;   /* where its last record begins */
+    uint32_t at;   /* offset of its last record */
     uint32_t hash; /* of family and key */
     uint8_t family;
     bool below;   /* the store may have the key too */
-    bool dropped; /* since then, with a range of keys */
+    bool dropped; /* deleted later by a range */
 };
 
 void kv_window_init(struct kv_window *w)
@@ -45,7 +45,7 @@ static struct kv_record record_at(const struct kv_window *w, size_t at)
     return r;
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot of a key, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct kv_window *w, uint32_t hash, unsigned family, struct str key)
 {
     size_t mask = w->slot_count - 1;
@@ -66,7 +66,7 @@ static uint32_t hash_of(unsigned family, struct str key)
     return (uint32_t)hash_bytes(family, key.ptr, key.len);
 }
 
-/* Room for one more key. At least half of the slots stay free. */
+/* Make room for one more key. At least half of the slots stay free. */
 static void grow(struct kv_window *w)
 {
     if (w->count < w->room) {
@@ -110,7 +110,7 @@ static bool covers(const struct kv_record *range, unsigned family, struct str ke
            str_cmp(key, range->value) < 0;
 }
 
-/* Ranges are rare, and what they take is usually old: in the store, not here. */
+/* Ranges are rare, and the keys that they delete are usually in the store, not in the window. */
 static void drop_range(struct kv_window *w, const struct kv_record *range, size_t at)
 {
     buf_add(&w->ranges, &at, sizeof at);
@@ -198,23 +198,23 @@ void kv_window_each_of(const struct kv_window *w, unsigned family,
     }
 }
 
-/* Records of a family, to be put in order kind by kind. Those whose keys begin with the same byte
- * are of one kind, and often begin with much more that is the same: what tells them apart is looked
- * for once for all of them, and compared as one number. Most kinds come in their order. */
+/* Sorts the records of a family, kind by kind. A kind is all keys with the same first byte,
+ * which often share a longer prefix: the bytes behind that are found once per kind and compared
+ * as one number. Most kinds arrive in order. */
 struct sorting {
     struct kv_record *records;
     struct place {
-        uint64_t head; /* of those that are sorted */
+        uint64_t head; /* only while sorting */
         const struct kv_record *record;
-    } * places, *spare; /* room for as many each */
+    } * places, *spare; /* equal sizes */
     size_t count;
     struct kind {
-        struct str last; /* key that came */
-        size_t count;    /* 0: none came, and nothing else is known of the kind */
+        struct str last; /* latest key */
+        size_t count;    /* 0: no keys; the other members are then undefined */
         bool in_order;
-        struct place *end; /* behind those that have their place */
+        struct place *end; /* behind the placed records */
     } kinds[256];
-    uint8_t came[256]; /* kinds, each once */
+    uint8_t came[256]; /* the kinds that have keys */
     size_t came_count;
 };
 
@@ -239,7 +239,7 @@ static void note_record(void *data, const struct kv_record *r)
     s->records[s->count++] = *r;
 }
 
-/* The bytes of a key from there on, as a number that sorts as they do. */
+/* The bytes of a key from an offset on, as a number with the same order. */
 static uint64_t head_of(struct str key, size_t from)
 {
     uint8_t bytes[sizeof(uint64_t)] = {0};
@@ -250,7 +250,7 @@ static uint64_t head_of(struct str key, size_t from)
     return be64toh(head);
 }
 
-/* What tells the keys apart, behind what all of them begin with. */
+/* Set the heads: the bytes behind the prefix that all keys share. */
 static void find_heads(struct place *places, size_t count)
 {
     struct str first = places[0].record->key;
@@ -272,7 +272,7 @@ static bool is_before(const struct place *a, const struct place *b)
     return a->head != b->head ? a->head < b->head : str_cmp(a->record->key, b->record->key) < 0;
 }
 
-/* Two runs that follow one another become one. */
+/* Merge two adjacent runs into one. */
 static void merge(const struct place *a, size_t a_count, const struct place *b, size_t b_count,
                   struct place *out)
 {
@@ -289,8 +289,8 @@ static void merge(const struct place *a, size_t a_count, const struct place *b, 
     }
 }
 
-/* The C library's sort takes four times as long for the call that every comparison is. Returns
- * where the places are in order: there or in the spare room. */
+/* The C library's sort takes four times as long, because each comparison is a call. Returns the
+ * sorted places: places or spare. */
 static const struct place *sort(struct place *places, struct place *spare, size_t count)
 {
     find_heads(places, count);
@@ -308,7 +308,7 @@ static const struct place *sort(struct place *places, struct place *spare, size_
     return places;
 }
 
-/* The records of a kind stand together, in the order in which they came. */
+/* Group the records by kind, keeping their order within a kind. */
 static void place_records(struct sorting *s)
 {
     struct place *end = s->places;
@@ -336,11 +336,11 @@ static void each_sorted(const struct kv_window *w, unsigned family, struct sorti
         for (size_t left = kind->count; left > 0; left--) {
             fn(data, (place++)->record);
         }
-        kind->count = 0; /* for the next family */
+        kind->count = 0; /* reset for the next family */
     }
 }
 
-/* Room for all records. Of a few, their order does not matter: NULL. */
+/* Room for all records. NULL if there are few: then their order does not matter. */
 static struct sorting *new_sorting(const struct kv_window *w)
 {
     enum { WORTH_SORTING = 64 };
@@ -372,7 +372,7 @@ static void free_sorting(struct sorting *s)
 void kv_window_each(const struct kv_window *w, unsigned family_count, unsigned sorted,
                     void (*fn)(void *data, const struct kv_record *r), void *data)
 {
-    /* First the ranges: what was in them here is dropped, and what came later stays. */
+    /* First the ranges: they drop older keys of the window, and later keys stay. */
     for (size_t i = 0; i < range_count(w); i++) {
         struct kv_record range = range_at(w, i);
         fn(data, &range);

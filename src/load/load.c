@@ -14,7 +14,7 @@
 
 enum { THREAD_CLIENTS = 64, ERRORS_SHOWN = 3, ERRORS_EVERY = 1000 };
 
-/* The end of a run */
+/* End of a run */
 
 static void raise_fd(int fd)
 {
@@ -72,8 +72,8 @@ static void *thread_main(void *data)
     return NULL;
 }
 
-/* Jobs are pushed to a connection of the binary protocol, for one worker: it is not shared with
- * another one. */
+/* Over the binary protocol, jobs are pushed to a connection, for one worker: two workers cannot
+ * share it. */
 static bool may_share(const struct load_thread *t, const struct load_client *a,
                       const struct load_client *b)
 {
@@ -101,7 +101,7 @@ static struct load_conn *conn_for(struct load_thread *t, const struct load_clien
     return c;
 }
 
-/* Give each client its connection; as many clients to one as to another. */
+/* Distribute the clients evenly over the connections. */
 static void make_conns(struct load_thread *t)
 {
     size_t most = t->wire == &load_http1_wire ? 1 : LOAD_CONN_CLIENTS;
@@ -184,7 +184,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     run->stop_fd = eventfd(0, EFD_CLOEXEC);
     run->over_fd = eventfd(0, EFD_CLOEXEC);
     CHECK(run->stop_fd >= 0 && run->over_fd >= 0);
-    (void)os_process_raise_files(); /* the system says so itself when they are too few */
+    (void)os_process_raise_files(); /* if the limit is too low, a later system call reports it */
     load_client__texts_init(run);
     run->thread_count = thread_count(plan, producers + streams);
     run->threads_left = run->thread_count;
@@ -194,7 +194,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     for (unsigned i = 0; i < run->thread_count; i++) {
         make_thread(run, i, producers, producers + streams);
     }
-    load__check_over(run); /* nothing may be expected */
+    load__check_over(run); /* the run may have nothing to do */
     run->start_ns = os_clock_mono().ns;
     for (unsigned i = 0; i < run->thread_count; i++) {
         CHECK(pthread_create(&run->threads[i].id, NULL, thread_main, &run->threads[i]) == 0);

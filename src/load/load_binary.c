@@ -2,10 +2,11 @@
  * The binary worker protocol (rpc.md, appendix A): frames to bytes and back, by hand.
  *
  * Clients share a connection, as the jobs of one worker would. A producer's request is one frame. A
- * worker's is acks of what it held and credits for as many jobs: what the clients of a connection
- * have to say in one turn of the loop goes together, in one frame of acks and one of credits. Jobs
- * are pushed to the connection: whichever of its clients waits for some takes them, and until then
- * they stay in c->pushed. A client that sent acks waits for their answer first.
+ * worker's request is acks for the jobs that it held, and credits for as many new ones: the
+ * requests of all clients of a connection in one turn of the loop are joined into one frame of acks
+ * and one of credits. Jobs are pushed to the connection: the next of its clients that waits takes
+ * them, and until then they stay in c->pushed. A client that sent acks waits for their answer
+ * first.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ enum { ENQUEUE = 1, SUBSCRIBE = 2, ACK = 3, PING = 4, AUTH = 5, NOT_LEADER = 9 }
 enum { JOBS = 0x82, FAULT = 0xff };
 enum { CODE_OK, CODE_REFUSED, CODE_OVERLOADED, CODE_UNAVAILABLE };
 
-/* Defaults of a job, as the API has them. */
+/* Defaults of a job, as in the HTTP API. */
 enum { PRIORITY = 50, RETRIES = 3, BACKOFF_EXPONENTIAL = 3, HAS_PAYLOAD = 1 };
 enum { DELAY_MS = 5000, DELAY_MS_MAX = 600000, MS_PER_S = 1000 };
 
@@ -109,7 +110,7 @@ void load_binary__put_acks(struct load_client *client)
     CHECK(!b->overflow);
 }
 
-/* The wire */
+/* Frames of a connection */
 
 static const char *token_of(const struct load_plan *plan)
 {
@@ -188,18 +189,18 @@ static void wire_request(struct load_conn *c, struct load_client *client)
     if (client->body.len > 0) {
         add_acks(c, client);
     } else if (c->pushed_count > 0) {
-        c->looks = true; /* what it waits for is there */
+        c->looks = true; /* pushed jobs are waiting already */
     }
-    /* Credits for what it can hold and was not promised yet. */
+    /* Credits for the jobs that it can hold, minus those already promised. */
     c->credits += c->thread->run->plan->fetch_batch - client->promised;
     client->promised = c->thread->run->plan->fetch_batch;
 }
 
-/* What the turn of the loop has brought together. */
+/* Write the frames collected in this turn of the loop. */
 static void wire_finish(struct load_conn *c)
 {
     put_acks(c);
-    if (c->looks) { /* the answer has it looked at */
+    if (c->looks) { /* the answer to the ping wakes the clients */
         c->looks = false;
         put_frame(&c->out, PING, ++c->number, STR_EMPTY);
     }
@@ -231,8 +232,8 @@ static void answer(struct load_client *client, int status, struct str text)
     client->status = status;
 }
 
-/* A frame was refused: requests, or credits, which the server has forgotten then. After requests an
- * answer with a code follows. */
+/* A frame was refused: requests, or credits, which the server has then discarded. After refused
+ * requests an answer with a code follows. */
 static void refuse(struct load_conn *c, uint32_t number, int status, struct str text)
 {
     size_t asked = 0;
@@ -261,13 +262,13 @@ static int status_of_fault(struct str text)
 static void enqueued(struct load_conn *c, uint32_t number, int status)
 {
     for (size_t i = 0; i < c->client_count; i++) {
-        if (c->clients[i]->number == number) { /* else to one that was given up */
+        if (c->clients[i]->number == number) { /* otherwise the request was given up */
             c->clients[i]->status = status;
         }
     }
 }
 
-/* The end of a frame of acks. If some were not confirmed, it does not say whose. */
+/* Handle the answer to a frame of acks. If some were not confirmed, it does not name them. */
 static void acked(struct load_conn *c, uint32_t number, size_t affected, int status)
 {
     for (size_t i = 0; i < c->client_count; i++) {
@@ -280,7 +281,7 @@ static void acked(struct load_conn *c, uint32_t number, size_t affected, int sta
         if (status == 200) {
             client->acked = affected < client->in_ack ? affected : client->in_ack;
             affected -= client->acked;
-            buf_clear(&client->body); /* it is sent no more */
+            buf_clear(&client->body); /* do not send the acks again */
         }
     }
 }
@@ -341,7 +342,7 @@ static struct pushed_job take_job(struct unpack *u)
     return job;
 }
 
-/* Give the client what was pushed, as much as it can hold. False when it cannot be read. */
+/* Give the client pushed jobs, as many as it can hold. False if a job cannot be decoded. */
 static bool take_pushed(struct load_conn *c, struct load_client *client)
 {
     size_t most = c->thread->run->plan->fetch_batch;
@@ -363,7 +364,7 @@ static bool take_pushed(struct load_conn *c, struct load_client *client)
     return !u.bad;
 }
 
-/* Clients that have what they wait for. */
+/* Find clients that have got what they wait for. */
 static bool find_answered(struct load_conn *c)
 {
     bool good = true;

@@ -1,5 +1,5 @@
 /*
- * What a producer and a stream of a worker do, whatever the protocol.
+ * The behavior of producers and worker streams, independent of the protocol.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,16 @@ enum {
     TIME_DIGITS = 16, /* nanoseconds in hexadecimal, in the payload */
     PAUSE_MS_MAX = 64,
     ERROR_PAUSE_MS = 2,
-    POLL_MS = 1,      /* of a client that may not begin yet */
-    START_SHARE = 10, /* workers begin when one in so many jobs is there */
+    POLL_MS = 1,      /* for a client that may not begin yet */
+    START_SHARE = 10, /* workers begin when this fraction of the jobs is enqueued */
     LEASE_S_MIN = 10,
-    FETCH_WAIT_S = 1, /* how long the server may hold a fetch when there is nothing */
+    FETCH_WAIT_S = 1, /* how long the server may hold an empty fetch */
 };
 
 static const char zeros[] = "0000000000000000";
 _Static_assert(sizeof zeros - 1 == TIME_DIGITS, "as many zeros as digits");
 
-/* Texts */
+/* Texts of requests */
 
 void load_queue_name(const struct load_plan *plan, unsigned worker, char out[LOAD_TEXT_BYTES])
 {
@@ -34,7 +34,7 @@ void load_queue_name(const struct load_plan *plan, unsigned worker, char out[LOA
     }
 }
 
-/* A payload, with zeros where the time goes. */
+/* Make a payload, with zeros in place of the time. */
 static size_t make_payload(const struct load_plan *plan, struct buf *b)
 {
     static const char tail[] = "\"}";
@@ -62,8 +62,8 @@ static void make_job(const struct load_plan *plan, const char *queue, struct loa
     text->job = buf_take(&b);
 }
 
-/* Jobs whose fetch was answered to nobody, because a connection broke, come back soon: before the
- * run would count as stalled. Long enough for the work on all the jobs of a fetch. */
+/* If a connection breaks, the jobs of its unanswered fetch must return to the queue before the
+ * run counts as stalled. But the lease must be long enough for the work on all jobs of a fetch. */
 static int64_t lease_s(const struct load_plan *plan)
 {
     int64_t s = LEASE_S_MIN + 2 * plan->work_ns * plan->fetch_batch / NS_PER_S;
@@ -168,7 +168,7 @@ void load_client__deinit(struct load_client *client)
     free(client->held);
 }
 
-/* What a client does next */
+/* Next step of a client */
 
 static void wait_until(struct load_client *client, int64_t wake_ns)
 {
@@ -202,7 +202,8 @@ static enum load_protocol protocol_of(const struct load_client *client)
     return client->thread->run->plan->protocol;
 }
 
-/* The jobs that the producer puts in next, none when there are no more, and when it may. */
+/* Set the number of jobs that the producer enqueues next, 0 if there are none left, and the
+ * time. */
 static void take_jobs(struct load_client *client)
 {
     struct load_run *run = client->thread->run;
@@ -264,7 +265,7 @@ static void step_producer(struct load_client *client, int64_t now_ns)
     struct load_run *run = client->thread->run;
     const struct load_plan *plan = run->plan;
     const int64_t end_ns = plan->duration_ns > 0 ? run->start_ns + plan->duration_ns : INT64_MAX;
-    /* In this order: what is settled was enqueued before. */
+    /* Load in this order: jobs that are settled were enqueued before. */
     uint64_t settled = atomic_load(&run->acked) + atomic_load(&run->dropped);
     if (plan->duration_ns > 0 && now_ns < end_ns &&
         atomic_load(&run->enqueued) - settled >= plan->jobs) {
@@ -287,7 +288,7 @@ static void step_producer(struct load_client *client, int64_t now_ns)
     }
     client->began_ns = now_ns;
     make_enqueue(client, now_ns);
-    /* The next one is for the next worker's queue. */
+    /* Choose the queue of the next worker. */
     client->worker++;
     send_request(client);
 }
@@ -329,7 +330,7 @@ static bool is_streaming(const struct load_client *client)
     return protocol_of(client) == LOAD_STREAM || protocol_of(client) == LOAD_BINARY;
 }
 
-/* What it holds is acknowledged in the frame that fetches the next. */
+/* The frame that fetches the next jobs also acknowledges those that the client holds. */
 static void step_streaming_worker(struct load_client *client, int64_t now_ns)
 {
     client->in_ack = client->held_count - client->next;
@@ -395,9 +396,9 @@ void load_client__step(struct load_client *client, int64_t now_ns)
     }
 }
 
-/* What an answer means */
+/* Handling answers */
 
-/* Behind the next `"key":` of the text, blanks left out; NULL when there is none. */
+/* The text behind the next `"key":` and spaces; NULL if there is none. */
 static const char *behind_key(const char *at, const char *end, struct str key)
 {
     at = at == end ? NULL : memmem(at, (size_t)(end - at), key.ptr, key.len);
@@ -423,7 +424,7 @@ int64_t load_client__enqueued_at(const char *at, const char *end, int64_t otherw
     return (int64_t)v;
 }
 
-/* What may stand in a path as it is. */
+/* Can s be used in a path without escaping? */
 static bool is_id(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -436,8 +437,8 @@ static bool is_id(struct str s)
     return s.len > 0 && s.len <= LOAD_ID_BYTES;
 }
 
-/* The jobs of an answer: their ids and times, found by their names and nothing else. False when an
- * id is none. */
+/* Read the ids and times of the jobs in an answer, by the names of the fields only. False if an
+ * id is invalid. */
 static bool take_held(struct load_client *client)
 {
     unsigned most = client->thread->run->plan->fetch_batch;
@@ -484,7 +485,7 @@ static void fetched(struct load_client *client, int64_t now_ns)
     }
 }
 
-/* The ack is settled: some are done, the others are no longer counted on. */
+/* The acks are answered: count the confirmed ones, and drop the others. */
 static void settle(struct load_client *client, int64_t now_ns)
 {
     struct load_thread *t = client->thread;
@@ -525,11 +526,11 @@ static void acked(struct load_client *client, int64_t now_ns)
     if (client->thread->run->texts[client->worker].ack != NULL && client->status == 200) {
         client->held_count = client->next = 0;
         client->began_ns = client->sent_ns;
-        fetched(client, now_ns); /* a server that fetched nothing beside it is asked on its own */
+        fetched(client, now_ns); /* a server that did not fetch with the ack is asked separately */
     }
 }
 
-/* The answer to a frame: what it acknowledged is settled, what it fetched is held. */
+/* Handle the answer to a frame: settle the acks, keep the fetched jobs. */
 static void exchanged(struct load_client *client, int64_t now_ns)
 {
     if (client->in_ack > 0) {
@@ -543,7 +544,8 @@ static void exchanged(struct load_client *client, int64_t now_ns)
     fetched(client, now_ns);
 }
 
-/* An error in a frame as a status; a frame that is overloaded is sent again as it is. */
+/* Convert an error in a frame to a status; a frame that is refused by overload is sent again
+ * unchanged. */
 static void look_at_frame(struct load_client *client)
 {
     struct str error = client->status == 200 ? load_rpc__frame_error(client) : STR_EMPTY;
@@ -574,7 +576,7 @@ static void pause_client(struct load_client *client, int64_t now_ns)
     wait_until(client, now_ns + client->pause_ms * NS_PER_MS);
 }
 
-/* True when the answer was no success, and what follows is arranged. */
+/* True if the answer is an error; the next step is then arranged. */
 static bool refused(struct load_client *client, int64_t now_ns)
 {
     struct load_thread *t = client->thread;
@@ -594,7 +596,7 @@ static bool refused(struct load_client *client, int64_t now_ns)
         wait_until(client, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
         return true;
     }
-    /* A single ack of a job that is not active is a miss, not a mistake of the run. */
+    /* A single ack of a job that is not active is a miss, not an error of the run. */
     if (client->status >= 300 && !(is_ack && (client->status == 400 || client->status == 404))) {
         load__refuse(t, buf_str(&client->answer));
         return true;

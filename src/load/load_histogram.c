@@ -14,7 +14,7 @@ static size_t bucket_of(uint64_t value)
            (size_t)((value >> shift) - LOAD_HISTOGRAM_PARTS);
 }
 
-/* The greatest value that belongs there. */
+/* The greatest value of the bucket. */
 static uint64_t bucket_end(size_t index)
 {
     if (index < LOAD_HISTOGRAM_PARTS) {
@@ -25,7 +25,7 @@ static uint64_t bucket_end(size_t index)
     return ((part + 1) << shift) - 1;
 }
 
-/* Join two means and sums of squares; exact also when their sizes differ by much. */
+/* Combine two means and sums of squares; accurate also if the counts differ by much. */
 static void join(struct load_histogram *h, uint64_t count, double mean, double squares)
 {
     double a = (double)h->count;

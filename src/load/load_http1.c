@@ -56,7 +56,7 @@ static struct str field(struct str head, struct str name)
     return STR_EMPTY;
 }
 
-/* "proc;dur=0.490" in nanoseconds; -1 when it is not that. */
+/* Parse "proc;dur=0.490" to nanoseconds; -1 if invalid. */
 int64_t load_http1_timing(struct str timing)
 {
     static const char key[] = "dur=";
@@ -81,7 +81,7 @@ int64_t load_http1_timing(struct str timing)
     return value * unit;
 }
 
-/* The status in "HTTP/1.1 200 OK"; 0 when this is no such line. */
+/* The status in "HTTP/1.1 200 OK"; 0 if the line is invalid. */
 static int status_of(struct str head)
 {
     int64_t status = 0;
@@ -92,7 +92,7 @@ static int status_of(struct str head)
     return (int)status;
 }
 
-/* Is there a whole answer? Then it is the client's. False: this is no HTTP. */
+/* Give the client its answer, if that is complete. False if it is not HTTP. */
 static bool take_answer(struct load_conn *c, struct load_client *client)
 {
     struct str in = buf_str(&c->in);

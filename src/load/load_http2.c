@@ -2,8 +2,8 @@
  * HTTP/2 without TLS, by prior knowledge: many clients on one connection, a stream for each
  * request.
  *
- * nghttp2 calls back while it reads; nothing here answers from inside such a call. A client whose
- * stream has ended is put on the list of the connection, and the loop goes on from there.
+ * nghttp2 calls back while it reads; no client continues inside such a call. A client whose stream
+ * has ended is put on the list of the connection, and the loop goes on from there.
  */
 #include <string.h>
 
@@ -102,7 +102,7 @@ static ssize_t read_body_cb(nghttp2_session *session, int32_t stream_id, uint8_t
     return (ssize_t)n;
 }
 
-/* What the session wants to say goes behind c->out. */
+/* Append the session's output to c->out. */
 static void pump(struct load_conn *c)
 {
     const uint8_t *bytes = NULL;
@@ -127,7 +127,7 @@ static void open_conn(struct load_conn *c)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_cb);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close_cb);
     CHECK(nghttp2_option_new(&option) == 0);
-    /* What the generator checks costs the server: they share the processors. */
+    /* Validation in the generator costs the server: they share the processors. */
     nghttp2_option_set_no_http_messaging(option, 1);
     CHECK(nghttp2_session_client_new2(&session, callbacks, c, option) == 0);
     nghttp2_option_del(option);
@@ -147,10 +147,10 @@ static void close_conn(struct load_conn *c)
     c->session = NULL;
 }
 
-/* Names, and values that stay as they are until the client has its answer. */
+/* Names are constants; values stay valid until the client has its answer. */
 static nghttp2_nv pair(const char *name, const char *value)
 {
-    /* They are only read; the library's type has no const. */
+    /* The library only reads them, but its type has no const. */
     return (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name,
                         .value = (uint8_t *)(uintptr_t)value,
                         .namelen = strlen(name),
@@ -188,7 +188,7 @@ static bool take_input(struct load_conn *c, struct str bytes)
         return false;
     }
     pump(c);
-    /* After a GOAWAY, or at the end of the numbers for streams, another connection is needed. */
+    /* After a GOAWAY, or when the stream ids are used up, another connection is needed. */
     return nghttp2_session_check_request_allowed(c->session) != 0;
 }
 

@@ -56,7 +56,7 @@ static void close_conn(struct load_conn *c)
     }
 }
 
-/* What was asked on it has no answer now. */
+/* Requests in progress on the connection get no answer. */
 static void lose_conn(struct load_conn *c)
 {
     int64_t now_ns = os_clock_mono().ns;
@@ -71,7 +71,7 @@ static void lose_conn(struct load_conn *c)
     }
 }
 
-/* Send what the connection has to say; false when it is lost. */
+/* Send the connection's output; false if it is lost. */
 static bool flush(struct load_conn *c)
 {
     if (c->thread->wire->finish != NULL) {
@@ -109,7 +109,7 @@ static void step(struct load_client *client, int64_t now_ns)
     }
 }
 
-/* Clients whose answer is there go on. */
+/* Continue the clients that have their answer. */
 static void go_on(struct load_conn *c)
 {
     int64_t now_ns = os_clock_mono().ns;
@@ -144,7 +144,7 @@ static void handle(struct load_conn *c, char *room)
     }
 }
 
-/* Wake the clients whose time has come; how many milliseconds until the next one, -1 for none. */
+/* Wake the clients that are due; returns the milliseconds until the next one, -1 for none. */
 static int wake(struct load_thread *t)
 {
     int64_t now_ns = os_clock_mono().ns;

@@ -1,6 +1,6 @@
 /*
  * The messages of the RPC service (proto/corvo/v1/worker.proto), written and read by hand: as with
- * JSON, texts are copied, and answers are looked at only as far as it takes.
+ * JSON, texts are copied, and answers are decoded only as far as needed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 
 enum { HEAD_BYTES = 5 }; /* flags and length */
 
-/* Field numbers. A job of a batch, and of a frame, has the same. */
+/* Field numbers, the same for a job in a batch and in a frame. */
 enum { ENQUEUE_QUEUE = 1, ENQUEUE_PAYLOAD = 2 };
 enum { FETCHED_ID = 2, FETCHED_PAYLOAD = 4, JOB_ID = 1, JOB_PAYLOAD = 3 };
 enum { BATCH_JOBS = 1, ACK_ID = 1, ACK_ITEMS = 1, ACKED = 1 };
 enum { FRAME_ACKS = 7, FRAME_ENQUEUES = 8, ANSWER_JOBS = 2, ANSWER_ACKED = 3, ANSWER_ERROR = 4 };
 
-/* Numbers of a fetch by itself, and inside a frame. */
+/* Field numbers of a fetch request, and of a fetch inside a frame. */
 static const struct fetch_fields {
     unsigned queues, worker, host, lease, count;
 } fetch_fields[] = {
@@ -210,7 +210,7 @@ static bool take_varint(struct str *rest, uint64_t *out)
     return false;
 }
 
-/* False at the end, and at what is neither a number nor bytes. */
+/* Read the next field. False at the end, and for a type that is neither VARINT nor BYTES. */
 static bool next_field(struct str *rest, struct field *out)
 {
     uint64_t tag;
