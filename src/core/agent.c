@@ -20,7 +20,8 @@ static void add_dollars(struct buf *out, int64_t nusd)
 
 void agent_next_iteration(struct job_agent *a, struct buf *out_reason)
 {
-    /* A restored job may have any number: none is its first, and behind the last is no other. */
+    /* A restored job may have any iteration number: raise it to the first, and do not overflow
+     * after the last. */
     a->iteration = a->iteration < 1 ? 1 : a->iteration;
     a->iteration += a->iteration < INT64_MAX ? 1 : 0;
     if (a->max_iterations > 0 && a->iteration > a->max_iterations) {

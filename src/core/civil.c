@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-/* From 0000-01-01 to 1970-01-01. */
+/* Days from 0000-01-01 to 1970-01-01. */
 enum { EPOCH_DAYS = 719528, DAYS_PER_400_YEARS = 146097, EPOCH_WEEKDAY = 4 };
 
 /* Days of the year before each month, in a year without and with a leap day. */
@@ -61,7 +61,7 @@ struct civil civil_from_s(int64_t s)
     }
     days += EPOCH_DAYS;
     CHECK(days >= 0);
-    /* A year of the average length may be off by one, to either side. */
+    /* The average year length may give a year that is off by one. */
     int year = (int)(days * 400 / DAYS_PER_400_YEARS);
     if (days < days_before_year(year)) {
         year--;
@@ -71,7 +71,7 @@ struct civil civil_from_s(int64_t s)
     CHECK(year <= CIVIL_YEAR_MAX);
     int day = (int)(days - days_before_year(year));
     const int *before = days_before_month[is_leap(year)];
-    int month = day / 31 + 1; /* months have at most 31 days: never too late, at most one early */
+    int month = day / 31 + 1; /* months have at most 31 days, so it may be one too early */
     if (day >= before[month]) {
         month++;
     }

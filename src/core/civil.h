@@ -1,8 +1,8 @@
 /*
- * Civil: dates and times of day as people write them, and the seconds they stand for.
+ * Civil: converts between calendar dates with times of day, and seconds.
  *
- * The proleptic Gregorian calendar from year 0 to year 9999, days of 86400 seconds, no zone: the
- * seconds count from 1970-01-01T00:00:00 on the same clock. Zones are zone.h's.
+ * The proleptic Gregorian calendar from year 0 to year 9999, days of 86400 seconds, no time zone:
+ * the seconds count from 1970-01-01T00:00:00 on the same clock. For time zones see zone.h.
  */
 #pragma once
 
@@ -20,15 +20,15 @@ struct civil {
     int second;
 };
 
-/* Is it a date and a time of day of the calendar? Leap seconds are not. */
+/* Is it a valid date and time of day? Leap seconds are not. */
 bool civil_is_valid(struct civil c);
 
 int civil_days_in_month(int year, int month);
 
-/* Days from 1970-01-01 to that date, which is valid. */
+/* Days from 1970-01-01 to a valid date. */
 int64_t civil_to_days(int year, int month, int day);
 
-/* Seconds from 1970-01-01T00:00:00; and back. The result must be in the calendar. */
+/* Convert to and from seconds since 1970-01-01T00:00:00. The result must be in the calendar. */
 int64_t civil_to_s(struct civil c);
 struct civil civil_from_s(int64_t s);
 

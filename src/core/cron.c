@@ -18,8 +18,8 @@ static const struct field {
     const char *name;
     int min;
     int max;
-    int last; /* where "*" and "5/2" end: Sunday's second number is only for those who write it */
-    const struct str *names; /* of the values from min on */
+    int last;                /* end of "*" and "5/2"; 7 for Sunday must be written */
+    const struct str *names; /* names of the values from min on */
     size_t name_count;
 } fields[FIELDS_MAX] = {
     {"second", 0, 59, 59, NULL, 0},
@@ -40,7 +40,7 @@ static const struct {
     {{"@hourly", 7}, {"0 * * * *", 9}},
 };
 
-/* Cut the part of s before the first `mark` off it, and the mark. Without a mark, all of s. */
+/* Cut off the part of s before the first `mark`, and the mark. Without a mark, all of s. */
 static struct str take_until(struct str *s, char mark, bool *out_found)
 {
     size_t n = 0;
@@ -53,7 +53,7 @@ static struct str take_until(struct str *s, char mark, bool *out_found)
     return part;
 }
 
-/* A value of the field: a number or a name. False when it is none. */
+/* Parse a value of the field: a number or a name. False if invalid. */
 static bool read_value(const struct field *f, struct str text, int *out)
 {
     int64_t number;
@@ -70,7 +70,7 @@ static bool read_value(const struct field *f, struct str text, int *out)
     return true;
 }
 
-/* One item of a list: its bits, and whether it is everything. */
+/* Parse one item of a list: its bits, and whether it covers everything. */
 static bool read_item(const struct field *f, struct str text, uint64_t *bits, bool *any)
 {
     bool stepped, ranged;
@@ -131,7 +131,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The words of text; one more than FIELDS_MAX when there are too many. */
+/* Split text into words; returns FIELDS_MAX + 1 if there are more. */
 static size_t split(struct str text, struct str words[static FIELDS_MAX])
 {
     size_t count = 0, at = 0;
@@ -214,8 +214,7 @@ static int next_bit(uint64_t bits, int from)
     return rest == 0 ? -1 : __builtin_ctzll(rest);
 }
 
-/* Move t to the first matching time of its day that is not before it. False when the day has none
- * left. */
+/* Move t to the first matching time of its day that is not before it. False if there is none. */
 static bool match_time(const struct cron *c, struct civil *t)
 {
     int hour = next_bit(c->hours, t->hour);
@@ -223,12 +222,12 @@ static bool match_time(const struct cron *c, struct civil *t)
     int second = hour == t->hour && minute == t->minute ? next_bit(c->seconds, t->second)
                                                         : next_bit(c->seconds, 0);
     if (hour >= 0 && minute >= 0 && second < 0) {
-        /* Nothing is left of the minute. */
+        /* No match is left in the minute. */
         minute = next_bit(c->minutes, minute + 1);
         second = next_bit(c->seconds, 0);
     }
     if (hour >= 0 && minute < 0) {
-        /* Nothing is left of the hour. */
+        /* No match is left in the hour. */
         hour = next_bit(c->hours, hour + 1);
         minute = next_bit(c->minutes, 0);
         second = next_bit(c->seconds, 0);
@@ -285,7 +284,7 @@ bool cron_next_civil(const struct cron *c, struct civil after, struct civil *out
     return false;
 }
 
-/* The next multiple of every_ms from `created` on. */
+/* The first time after `after` among the multiples of every_ms from `created` on. */
 static bool next_every(const struct cron *c, struct wall created, struct wall after,
                        struct wall *out)
 {
@@ -313,7 +312,7 @@ bool cron_next(const struct cron *c, const struct zone *zone, struct wall create
     const int64_t after_s = after.ns / NS_PER_S - (after.ns % NS_PER_S < 0 ? 1 : 0);
     struct civil local = civil_from_s(after_s + zone_offset_s(zone, after_s));
     int64_t at_s;
-    /* Right after clocks were set back, local times come that were due before: pass those. */
+    /* After clocks are set back, local times are repeated: skip those that were due before. */
     do {
         if (!cron_next_civil(c, local, &local)) {
             return false;
@@ -332,11 +331,11 @@ bool cron_next(const struct cron *c, const struct zone *zone, struct wall create
 bool cron_next_pass(const struct cron *c, const struct zone *zone, struct wall after,
                     struct wall *out)
 {
-    enum { CHANGES_MAX = 64 }; /* in five years there are ten */
+    enum { CHANGES_MAX = 64 }; /* five years have ten changes */
     int64_t from_s = after.ns / NS_PER_S - (after.ns % NS_PER_S < 0 ? 1 : 0);
     int64_t offset = zone_offset_s(zone, from_s);
     int64_t end_s = zone_next_change_s(zone, from_s);
-    /* From one change of the clocks to the next they never jump. */
+    /* Between two changes, the zone's clocks never jump. */
     for (unsigned i = 0; i < CHANGES_MAX; i++) {
         struct civil local;
         if (!cron_next_civil(c, civil_from_s(from_s + offset), &local)) {

@@ -1,5 +1,5 @@
 /*
- * Cron: when a schedule is due (http-api.md 13.3).
+ * Cron: computes when a schedule is due (http-api.md 13.3).
  *
  *     [second] minute hour day-of-month month day-of-week
  *
@@ -10,7 +10,7 @@
  *
  * A parsed expression is a value: bitmaps, no pointers. Finding the next match is pure. On the
  * clocks of a zone, a time that they jump over is due at the instant of the jump, and a time that
- * they show twice is due once, the first time.
+ * occurs twice is due once, the first time.
  */
 #pragma once
 
@@ -25,8 +25,8 @@
 #include "core/zone.h"
 
 struct cron {
-    int64_t every_ms; /* of @every; the rest is then not used */
-    uint64_t seconds; /* bit n: second n matches; the others alike */
+    int64_t every_ms; /* for @every; the other members are then unused */
+    uint64_t seconds; /* bit n: second n matches; same for the others */
     uint64_t minutes;
     uint64_t hours;
     uint64_t days;
@@ -36,20 +36,20 @@ struct cron {
     bool any_weekday;
 };
 
-/* ERR_VALIDATION when text is no expression. One that never matches, such as February 30, is one:
- * ask for its next match. */
+/* ERR_VALIDATION if text is not a valid expression. An expression that never matches, such as
+ * February 30, is valid: its next match does not exist. */
 ATTR_NODISCARD enum err_code cron_parse(struct str text, struct cron *out, struct err *err);
 
-/* The first match strictly after a time of the calendar, on a clock that never jumps. False when
- * there is none up to the end of the fifth year after it, or the expression is an @every. */
+/* The first match strictly after a calendar time, on a clock that never jumps. False if there is
+ * none up to the end of the fifth following year, or for an @every. */
 ATTR_NODISCARD bool cron_next_civil(const struct cron *c, struct civil after, struct civil *out);
 
-/* The same by the clocks of a zone, pass by pass: a time that they jump over is not due, one that
- * they show twice is due twice (scheduler.md 3). */
+/* The same on the clocks of a zone, matching every occurrence: a time that is skipped by the
+ * clocks is not due, a time that occurs twice is due twice (scheduler.md 3). */
 ATTR_NODISCARD bool cron_next_pass(const struct cron *c, const struct zone *zone, struct wall after,
                                    struct wall *out);
 
-/* The first moment strictly after `after` at which the schedule is due. An @every counts from
- * `created` and needs no zone. False when there is none within five years. */
+/* The first time strictly after `after` at which the schedule is due. An @every counts from
+ * `created` and needs no zone. False if there is none within five years. */
 ATTR_NODISCARD bool cron_next(const struct cron *c, const struct zone *zone, struct wall created,
                               struct wall after, struct wall *out);

@@ -34,7 +34,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Cut the digits that s begins with off it. */
+/* Cut the leading digits off s. */
 static struct str take_digits(struct str *s)
 {
     size_t n = 0;
@@ -46,7 +46,7 @@ static struct str take_digits(struct str *s)
     return digits;
 }
 
-/* The unit is everything up to the next number. 0 when it is none. */
+/* Cut the unit, everything up to the next number, off s. 0 if it is unknown. */
 static int64_t take_unit(struct str *s)
 {
     size_t n = 0;
@@ -63,8 +63,8 @@ static int64_t take_unit(struct str *s)
     return 0;
 }
 
-/* The part of unit_ns that the digits behind a point say, rounded down. Digits past the 22nd are
- * worth nothing: a week times as many just fits into 128 bits. */
+/* The part of unit_ns given by the digits behind the point, rounded down. Digits past the 22nd
+ * have no effect: a week multiplied by 22 digits just fits into 128 bits. */
 static int64_t fraction_of(struct str digits, int64_t unit_ns)
 {
     unsigned __int128 value = 0;
@@ -78,7 +78,7 @@ static int64_t fraction_of(struct str digits, int64_t unit_ns)
 
 enum part { PART_OK, PART_NOT_VALID, PART_TOO_LONG };
 
-/* Add one number with its unit, cut off s, to *ns. */
+/* Cut one number with its unit off s, and add it to *ns. */
 static enum part take_part(struct str *s, int64_t *ns)
 {
     int64_t whole = 0, part;
@@ -154,8 +154,7 @@ enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
     return ERR_OK;
 }
 
-/* value in units of unit_ns, with its fraction but without zeros at the end, and the unit: "1.5ms".
- */
+/* Format value in units of unit_ns, without trailing zeros in the fraction: "1.5ms". */
 static size_t format_part(uint64_t value, uint64_t unit_ns, struct str unit, char *out)
 {
     int n = snprintf(out, DURATION_TEXT_MAX, "%" PRIu64, value / unit_ns);
@@ -164,7 +163,7 @@ static size_t format_part(uint64_t value, uint64_t unit_ns, struct str unit, cha
     uint64_t rest = value % unit_ns;
     if (rest > 0) {
         out[len++] = '.';
-        /* Units are powers of ten: the rest is gone when they come to 1. */
+        /* Units are powers of ten: when unit_ns reaches 1, no rest is left. */
         while (rest > 0 && unit_ns >= 10) {
             unit_ns /= 10;
             /* cppcheck-suppress zerodivcond ; it was 10 at least */

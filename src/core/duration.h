@@ -3,8 +3,7 @@
  *
  *     [+-]? ( digits [. digits] unit )+    with unit ns us µs ms s m h d w;    or 0
  *
- * The longest is what fits into a signed 64-bit count of nanoseconds, 292 years, as for struct
- * wall.
+ * The maximum is a signed 64-bit count of nanoseconds, 292 years, as for struct wall.
  */
 #pragma once
 
@@ -15,8 +14,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* In milliseconds, rounded down. ERR_VALIDATION when text is no duration, is negative or is too
- * long. The empty text is no duration: that it means "not set" is the caller's to know. */
+/* Parse to milliseconds, rounded down. ERR_VALIDATION if text is invalid, negative or too long.
+ * The empty text is invalid; if it means "not set", the caller must check that. */
 ATTR_NODISCARD enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err);
 
 /* The same in nanoseconds. */

@@ -27,7 +27,7 @@ const char *job_backoff_name(enum job_backoff b)
     return backoff_names[b];
 }
 
-/* The place of name in a list of words, or the list's length. */
+/* The index of name in a list of words, or count. */
 static size_t word_index(const char *const *words, size_t count, struct str name)
 {
     size_t i = 0;
@@ -57,7 +57,7 @@ bool job_backoff_parse(struct str name, enum job_backoff *out)
     return true;
 }
 
-/* base << (attempt - 1), held at the top of the range. */
+/* base << (attempt - 1), saturating. */
 static int64_t doubled(int64_t base_ms, uint32_t attempt)
 {
     CHECK(attempt > 0);
@@ -71,7 +71,7 @@ static int64_t doubled(int64_t base_ms, uint32_t attempt)
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt)
 {
     int64_t delay = 0;
-    attempt = attempt == 0 ? 1 : attempt; /* a restored job may say that it runs its zeroth */
+    attempt = attempt == 0 ? 1 : attempt; /* a restored job may have attempt 0 */
     switch (j->backoff) {
     case JOB_BACKOFF_NONE:
         return 0;

@@ -15,7 +15,7 @@
 #include "base/id.h"
 #include "base/str.h"
 
-/* The numbers are on disk. */
+/* Numbers of the stored format. */
 enum job_state {
     JOB_SCHEDULED = 0, /* waits for its time */
     JOB_PENDING = 1,   /* claimable when queue rules and dependencies allow */
@@ -28,7 +28,7 @@ enum job_state {
     JOB_STATE_COUNT
 };
 
-/* The numbers are on disk. */
+/* Numbers of the stored format. */
 enum job_backoff {
     JOB_BACKOFF_NONE,
     JOB_BACKOFF_FIXED,
@@ -36,7 +36,7 @@ enum job_backoff {
     JOB_BACKOFF_EXPONENTIAL
 };
 
-/* The numbers are on disk, the words are the contract's: name, number, word. */
+/* Name, number and word: the numbers are stored, the words are the contract's. */
 #define JOB_PRIORITY_LIST(X)                                                                       \
     X(CRITICAL, 0, "critical")                                                                     \
     X(HIGH, 1, "high")                                                                             \
@@ -48,22 +48,21 @@ enum {
 #undef JOB_PRIORITY_ENUM
 };
 
-/* How the worker that had the last claim ended it, for whoever asks again because the answer was
- * lost. The numbers are on disk. */
+/* How the worker with the last claim ended it, so that a repeated request whose answer was lost
+ * can be recognized. Numbers of the stored format. */
 enum job_ended {
-    JOB_ENDED_NOT =
-        0, /* it did not: the claim runs, was taken away, or an operator came after it */
+    JOB_ENDED_NOT = 0, /* not by the worker: running, taken away, or operator action */
     JOB_ENDED_ACK = 1,
     JOB_ENDED_FAIL = 2,
-    JOB_ENDED_CONTINUE = 3, /* an ack that asked for another iteration, and the job was held */
+    JOB_ENDED_CONTINUE = 3, /* the ack asked for another iteration, and the job was held */
 };
 
-/* How the last try of a job that the server itself delivers ended. The numbers are on disk. */
+/* How the last try of a job that the server itself delivers ended. Numbers of the stored format. */
 enum job_outcome {
     JOB_OUTCOME_NONE = 0,
     JOB_OUTCOME_COMPLETED = 1,
     JOB_OUTCOME_FAILED = 2,
-    JOB_OUTCOME_TIMEOUT = 3, /* whoever made the call was lost */
+    JOB_OUTCOME_TIMEOUT = 3, /* the node that made the call was lost */
     JOB_OUTCOME_CANCELLED = 4,
     JOB_OUTCOME_COUNT
 };
@@ -74,10 +73,10 @@ enum {
     JOB_RETRY_BASE_MS = 5000,
     JOB_RETRY_MAX_MS = 600000,
     JOB_UNIQUE_PERIOD_S = 3600,
-    JOB_LEASE_MS = 60000, /* also what a heartbeat renews to */
+    JOB_LEASE_MS = 60000, /* also what a heartbeat extends the lease to */
 };
 
-/* For the beginning of an initializer: what a job is unless somebody says otherwise. */
+/* Defaults of a job, for the start of an initializer. */
 #define JOB_DEFAULTS                                                                               \
     .priority = JOB_PRIORITY_NORMAL, .backoff = JOB_BACKOFF_EXPONENTIAL,                           \
     .max_retries = JOB_MAX_RETRIES, .retry_base_ms = JOB_RETRY_BASE_MS,                            \
@@ -86,15 +85,15 @@ enum {
 /* chain_step of the handlers. */
 enum { JOB_STEP_ON_EXIT = -1, JOB_STEP_ON_FAILURE = -2 };
 
-/* Money is counted in thousand-millionths of a dollar, because a sum of floating-point numbers is
- * not the same on every machine. */
+/* Money is counted in billionths of a dollar: sums of floating-point numbers differ between
+ * machines. */
 #define JOB_NUSD_PER_USD 1000000000LL
 
 struct job_agent {
     int64_t max_iterations; /* 0: no limit */
     int64_t max_cost_nusd;  /* 0: no limit */
-    int64_t timeout_ms;     /* of one iteration; 0: none */
-    struct str timeout;     /* as it was given */
+    int64_t timeout_ms;     /* per iteration; 0: none */
+    struct str timeout;     /* as it was sent */
     int64_t iteration;      /* from 1 */
     int64_t total_cost_nusd;
 };
@@ -111,9 +110,9 @@ struct job {
     int64_t retry_base_ms;
     int64_t retry_max_ms; /* 0: no cap */
 
-    uint64_t order;       /* place among the pending: lower came first; 0 while not in line */
-    uint64_t lease_token; /* of the last claim; only grows */
-    enum job_ended ended; /* that claim */
+    uint64_t order;       /* position among the pending jobs, lowest first; 0: not pending */
+    uint64_t lease_token; /* of the last claim; only increases */
+    enum job_ended ended; /* of that claim */
     uint64_t version;     /* index of the log entry that wrote this document */
 
     struct wall created_at;
@@ -124,13 +123,13 @@ struct job {
     struct wall failed_at;
     struct wall cancelled_at;
     struct wall lease_expires_at;
-    struct wall fail_ended_at; /* when JOB_ENDED_FAIL: when */
-    struct wall ready_at; /* when it came into line, if later than created_at; 0 once claimed */
+    struct wall fail_ended_at; /* for JOB_ENDED_FAIL: the time */
+    struct wall ready_at; /* when it became claimable, if later than created_at; 0 once claimed */
 
     int64_t unique_period_s;
     struct str unique_key;
     struct id batch_id;
-    bool batch_counted; /* its end is in the batch's counters */
+    bool batch_counted; /* the batch has counted its end */
     struct str worker_id;
     struct str hostname;
     struct str tags;
@@ -153,22 +152,22 @@ struct job {
     uint32_t error_count;     /* error entries ever written; the newest LIMIT_JOB_ERRORS are kept */
     uint32_t iteration_count; /* iteration rows */
     uint32_t usage_count;     /* usage rows */
-    uint32_t usage_summed;    /* of these, from the first on, so many are in usage_nusd */
-    int64_t usage_nusd;       /* what they cost */
+    uint32_t usage_summed;    /* usage rows, from the first on, included in usage_nusd */
+    int64_t usage_nusd;       /* cost of these rows */
 
-    /* Of a job that the server itself delivers (scheduler.md 21); empty and 0 in all others. */
-    struct str push;    /* where to: a JSON object, see fsm/command/push_target.h. Has secrets */
-    struct wall due_at; /* of the run that is waited for, under way, or was the last */
+    /* For jobs that the server itself delivers (scheduler.md 21); empty and 0 for all others. */
+    struct str push;    /* target: a JSON object, see fsm/command/push_target.h. Contains secrets */
+    struct wall due_at; /* of the run that is waiting, active, or was the last */
     struct wall first_try_at; /* of that run */
     uint32_t try_count;       /* rows of tries ever written… */
-    uint32_t try_first;       /* …of which those before this one are gone */
+    uint32_t try_first;       /* …of which those before this one were removed */
     uint32_t outcome;         /* of the last try: enum job_outcome */
     struct str cancel_reason;
-    struct str name;        /* that its maker gave it; unique in its queue */
-    uint64_t definition;    /* a hash of what its maker asked for under that name */
-    uint32_t counted_bytes; /* that it takes of its queue's capacity while it is not over */
-    struct str cron;        /* runs again after each run… */
-    struct wall cron_until; /* …but not later than this; 0: for ever */
+    struct str name;        /* given by its creator; unique in its queue */
+    uint64_t definition;    /* hash of the creator's definition under that name */
+    uint32_t counted_bytes; /* its share of the queue's capacity until it ends */
+    struct str cron;        /* repeats after each run… */
+    struct wall cron_until; /* …until this time; 0: for ever */
 };
 
 static inline bool job_state_is_terminal(enum job_state s)
@@ -178,16 +177,16 @@ static inline bool job_state_is_terminal(enum job_state s)
 
 const char *job_state_name(enum job_state s);
 const char *job_backoff_name(enum job_backoff b);
-const char *job_outcome_name(unsigned outcome); /* empty: there was none */
+const char *job_outcome_name(unsigned outcome); /* empty for 0 */
 ATTR_NODISCARD bool job_state_parse(struct str name, enum job_state *out);
 ATTR_NODISCARD bool job_backoff_parse(struct str name, enum job_backoff *out);
 
-/* How long after a failure of the given attempt, counted from 1, the next one is due. */
+/* The delay before the next attempt, after a failure of the given attempt, counted from 1. */
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt);
 
-/* How the last try of a job failed that waits for its next one, or has none left: failed or timed
- * out. None: it did not fail, or it is not known whether it waits because of that. */
+/* How the last try failed, for a job that waits for its next try or has none left: failed or
+ * timed out. None: it did not fail, or the reason why it waits is unknown. */
 enum job_outcome job_last_failure(const struct job *j);
 
-/* How many attempts are left after the attempt of j failed. */
+/* The attempts left after the current attempt of j failed. */
 uint32_t job_attempts_remaining(const struct job *j);

@@ -1,9 +1,9 @@
 /*
- * Job_fit: what the filter of a bulk operation says about a job that is seen again when the job is
- * changed (http-api.md 11.1).
+ * Job_fit: the conditions of a bulk operation's filter that are checked again when a job is changed
+ * (http-api.md 11.1).
  *
- * Which jobs a filter means is found before the change is in the log, and a job may have gone on
- * since: its state, its queue and its priority are looked at once more.
+ * The jobs that match a filter are selected before the change is in the log, and may have changed
+ * since: their state, queue and priority are checked once more.
  */
 #pragma once
 
@@ -21,11 +21,11 @@ struct job_fit {
     struct str queue;    /* internal name; empty: any */
 };
 
-/* It says nothing: every job fits. */
+/* No condition: every job fits. */
 bool job_fit_is_any(const struct job_fit *f);
 
 bool job_fit_has(const struct job_fit *f, const struct job *j);
 
-/* As bytes, in commands and records. What is unpacked says something, or u is bad. */
+/* Encode for commands and records. Unpacking sets u bad if there is no condition. */
 void job_fit_pack(const struct job_fit *f, struct buf *out);
 struct job_fit job_fit_unpack(struct unpack *u);

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-/* Where each move leads from each state; 0: nowhere, the move is not allowed. */
+/* The next state for each state and move; 0: the move is not allowed. */
 #define TO(state) (JOB_##state + 1)
 /* clang-format off */
 static const uint8_t targets[JOB_STATE_COUNT][JOB_MOVE_COUNT] = {

@@ -22,18 +22,18 @@
     X(CLAIM, "claim")                                                                              \
     X(COMPLETE, "ack") /* an ack that ends the job */                                              \
     X(CONTINUE, "ack") /* an agent's ack that asks for another iteration */                        \
-    X(ACK_HOLD, "ack") /* an agent's ack that asks for a human, or met a guardrail */              \
+    X(ACK_HOLD, "ack") /* an agent's ack that asks for approval, or hit a guardrail */             \
     X(FAIL, "fail")    /* a failure with attempts left */                                          \
-    X(EXHAUST, "fail") /* a failure without */                                                     \
+    X(EXHAUST, "fail") /* a failure with no attempts left */                                       \
     X(RETRY, "retry")                                                                              \
     X(REQUEUE, "requeue")                                                                          \
     X(CANCEL, "cancel")                                                                            \
     X(HOLD, "hold")                                                                                \
     X(APPROVE, "approve")                                                                          \
     X(REJECT, "reject")                                                                            \
-    X(PROMOTE, "promote") /* its time has come */                                                  \
-    X(RECLAIM, "reclaim") /* its lease ran out */                                                  \
-    X(REARM, "re-arm")    /* a run of a recurring job is over, and the next waits for its time */  \
+    X(PROMOTE, "promote") /* the scheduled time has come */                                        \
+    X(RECLAIM, "reclaim") /* the lease expired */                                                  \
+    X(REARM, "re-arm")    /* a run of a recurring job has ended; the next is scheduled */          \
     X(EXPIRE, "expire")
 
 enum job_move {
@@ -43,8 +43,8 @@ enum job_move {
         JOB_MOVE_COUNT
 };
 
-/* Where the move leads from a state. False when it is refused there. */
+/* The state after the move. False if the move is refused. */
 ATTR_NODISCARD bool job_move_target(enum job_state from, enum job_move move, enum job_state *out);
 
-/* The operation's word, for messages. */
+/* The word for the operation in messages. */
 const char *job_move_word(enum job_move move);

@@ -14,8 +14,8 @@
 
 #define QUEUE_NAME_MARK STR("::") /* between the namespace and the name */
 
-/* Whether a namespace may be called so: 1 to LIMIT_NAMESPACE_BYTES lower-case letters, digits and
- * hyphens, none of which are at an end (http-api.md 18.4). */
+/* Is it a valid namespace? 1 to LIMIT_NAMESPACE_BYTES lower-case letters, digits and hyphens,
+ * with no hyphen at either end (http-api.md 18.4). */
 bool queue_name_is_namespace(struct str s);
 
 /* The queue of each namespace that has the jobs of the Scheduled-DB API, and no others
@@ -23,7 +23,8 @@ bool queue_name_is_namespace(struct str s);
 #define QUEUE_NAME_SCHEDULER STR("scheduled-db")
 bool queue_name_is_scheduler(struct str internal);
 
-/* Whether the mark is somewhere in the name: to the default namespace it is then one of another. */
+/* Does the name contain the mark? In the default namespace, it is then a queue of another
+ * namespace. */
 bool queue_name_has_mark(struct str name);
 
 /* Append the internal name. */
@@ -31,17 +32,18 @@ void queue_name_add_internal(struct buf *out, struct str ns, struct str name);
 
 bool queue_name_is_visible(struct str ns, struct str internal);
 
-/* The namespace that an internal name is of: what is before its first mark, where that could be
- * one; otherwise empty, for the default one. */
+/* The namespace of an internal name: the part before the first mark, if that is a valid
+ * namespace; otherwise empty, for the default namespace. */
 struct str queue_name_namespace(struct str internal);
 
-/* Whether it is one of the namespace's own: the default one sees all, but has few. */
+/* Does the queue belong to the namespace? The default namespace sees all queues, but owns only
+ * those without a namespace. */
 bool queue_name_is_of(struct str ns, struct str internal);
 
-/* The namespace whose backup has the queue: that of its name, unless nobody could be in that one
- * ("default::x") or name the queue there ("acme::"). Those, and names whose prefix is no namespace
- * at all ("UP::x"), are of the default one. */
+/* The namespace whose backup contains the queue: that of its name, unless nobody can be in it
+ * ("default::x") or name the queue there ("acme::"). Those queues, and names whose prefix is no
+ * namespace ("UP::x"), belong to the default one. */
 struct str queue_name_home(struct str internal);
 
-/* The name as callers of the namespace know it; a name that they may not see stays as it is. */
+/* The name as seen in the namespace; a name that is not visible there is returned unchanged. */
 struct str queue_name_visible(struct str ns, struct str internal);

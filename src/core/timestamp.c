@@ -10,7 +10,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Cut c off the front of s. False when s begins with something else. */
+/* Cut c off the front of s. False if s begins with something else. */
 static bool take_char(struct str *s, char c)
 {
     if (s->len == 0 || s->ptr[0] != c) {
@@ -72,7 +72,7 @@ static bool take_zone(struct str *s, int *out_offset_s)
     return true;
 }
 
-/* What a text says: a moment is `at` on a clock that is offset_s ahead of UTC, and ns. */
+/* A parsed text: `at` on a clock that is offset_s ahead of UTC, plus ns. */
 struct parts {
     struct civil at;
     int ns;
@@ -120,7 +120,7 @@ static enum err_code read_parts(struct str text, struct parts *out, struct err *
     return ERR_OK;
 }
 
-/* Sets *out_late when the moment was moved to the end of the range. */
+/* Sets *out_late if the time was too late and was limited to the end of the range. */
 static enum err_code parse(struct str text, struct wall *out, bool *out_late, struct err *err)
 {
     struct parts p;
@@ -167,7 +167,7 @@ enum err_code timestamp_parse_s(struct str text, int64_t *out_s, struct err *err
     return ERR_OK;
 }
 
-/* The lowest digits of value into out, and what stands behind them; returns how many bytes. */
+/* Write the lowest digits of value to out, and the character `behind`; returns the length. */
 static size_t put(char *out, int value, size_t digits, char behind)
 {
     for (size_t i = digits; i > 0; i--) {

@@ -1,9 +1,9 @@
 /*
- * Timestamp: moments as text (http-api.md 2.2).
+ * Timestamp: parses and formats points in time (http-api.md 2.2).
  *
- * Read are RFC 3339 with a zone ("2026-02-11T10:00:00.5+01:00"), a date alone (midnight UTC) and a
+ * Accepts RFC 3339 with a zone ("2026-02-11T10:00:00.5+01:00"), a date alone (midnight UTC) and a
  * date and time without a zone (UTC): "2026-02-11T10:00", seconds and fraction optional. Digits
- * past the nanosecond are dropped. Written is RFC 3339 in UTC without zeros at the end of the
+ * past the nanosecond are dropped. Output is RFC 3339 in UTC without trailing zeros in the
  * fraction.
  */
 #pragma once
@@ -15,19 +15,19 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* ERR_VALIDATION when text is none of these forms or no day of the calendar. A moment that struct
- * wall cannot hold becomes the nearest that it can: the first nanosecond after the epoch, because 0
- * means "not set", or the last one of 2262. */
+/* ERR_VALIDATION if text has none of these forms or is not a valid date. A time outside the
+ * range of struct wall becomes the nearest one in range: the first nanosecond after the epoch,
+ * because 0 means "not set", or the last one of 2262. */
 ATTR_NODISCARD enum err_code timestamp_parse(struct str text, struct wall *out, struct err *err);
 
-/* The same for a moment that is to be kept: one after 2262 is refused, not moved. */
+/* The same for a time that is to be stored: a time after 2262 is refused. */
 ATTR_NODISCARD enum err_code timestamp_parse_kept(struct str text, struct wall *out,
                                                   struct err *err);
 
-/* The seconds from 1970 to any moment of the calendar, without its fraction. */
+/* Parse any calendar time to seconds since 1970, dropping the fraction. */
 ATTR_NODISCARD enum err_code timestamp_parse_s(struct str text, int64_t *out_s, struct err *err);
 
 enum { TIMESTAMP_TEXT_MAX = 32 };
 
-/* Write a moment into out, which has room for TIMESTAMP_TEXT_MAX; returns the length. */
+/* Write to out, which has room for TIMESTAMP_TEXT_MAX; returns the length. */
 size_t timestamp_format(struct wall at, char *out);

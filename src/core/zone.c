@@ -12,26 +12,26 @@ enum {
     TZIF_RESERVED = 15,
     TZIF_TYPE_BYTES = 6,
     TZIF_TYPES_MAX = 256,             /* a type is a byte */
-    OFFSETS_MAX = TZIF_TYPES_MAX + 2, /* and two of the rule */
-    OFFSET_S_MAX = 26 * 3600,         /* more than RFC 8536 allows, to either side */
+    OFFSETS_MAX = TZIF_TYPES_MAX + 2, /* plus two of the rule */
+    OFFSET_S_MAX = 26 * 3600,         /* in both directions; more than RFC 8536 allows */
 };
 
 struct change {
     int64_t at_s;
-    int64_t offset_s; /* from then on */
+    int64_t offset_s; /* from this change on */
 };
 
 struct zone {
     int64_t first_offset_s; /* before the first change */
-    bool has_rule;          /* the rule holds after the last change */
+    bool has_rule;          /* the rule applies after the last change */
     struct zone_rule rule;
-    int64_t offsets_s[OFFSETS_MAX]; /* every offset the zone ever has, each once */
+    int64_t offsets_s[OFFSETS_MAX]; /* every offset of the zone, once */
     size_t offset_count;
     size_t count;
-    struct change changes[]; /* in order */
+    struct change changes[]; /* in chronological order */
 };
 
-/* The six counts of a header, and what follows from them. */
+/* The six counts of a header, and derived values. */
 struct header {
     uint8_t version;
     uint32_t ut_count;
@@ -59,8 +59,7 @@ static struct header take_header(struct unpack *u)
     return h;
 }
 
-/* Pass the data behind the first header, which has times of 32 bits and is there for old readers.
- */
+/* Skip the data behind the first header: it has 32-bit times, for old readers. */
 static void skip_old_data(struct unpack *u, const struct header *h)
 {
     const uint64_t change_bytes = 4 + 1, leap_bytes = 4 + 4;
@@ -69,7 +68,8 @@ static void skip_old_data(struct unpack *u, const struct header *h)
                               h->leap_count * leap_bytes + h->standard_count + h->ut_count);
 }
 
-/* The offset of a type, of which there are so many. Bad when it is not one or means nothing. */
+/* The offset of a type of the given number of types. Sets bad if the type or its offset is
+ * invalid. */
 static int64_t type_offset(struct unpack *u, struct str types, uint8_t type)
 {
     if (u->bad || (size_t)type * TZIF_TYPE_BYTES >= types.len) {
@@ -100,7 +100,7 @@ static struct zone *zone_alloc(size_t change_count)
     return z;
 }
 
-/* The changes and their offsets. */
+/* Read the changes and their offsets. */
 static struct zone *take_changes(struct unpack *u, const struct header *h)
 {
     struct unpack times = unpack_from(unpack_bytes(u, (size_t)h->change_count * 8));
@@ -126,7 +126,7 @@ static struct zone *take_changes(struct unpack *u, const struct header *h)
     return z;
 }
 
-/* The line behind the data. An empty one says that nothing is known of the years to come. */
+/* Read the rule behind the data. If it is empty, the future is unknown. */
 static void take_rule(struct unpack *u, struct zone *z)
 {
     struct str rest = unpack_bytes(u, unpack_left(u));
@@ -187,7 +187,7 @@ void zone_freep(struct zone **z)
     *z = NULL;
 }
 
-/* How many changes there were up to and at an instant. */
+/* The number of changes up to an instant, inclusive. */
 static size_t changes_until(const struct zone *z, int64_t instant_s)
 {
     size_t low = 0, high = z->count;
@@ -245,8 +245,8 @@ int64_t zone_first_instant(const struct zone *z, int64_t local_s)
     if (zone_instants(z, local_s, found) > 0) {
         return found[0];
     }
-    /* 26 hours before, no clock had come that far; 26 hours after, every clock has. So one of the
-     * changes between jumps over it. */
+    /* Every clock reaches local_s at most 26 hours before or after that time in UTC. So one of
+     * the changes in this range jumps over it. */
     int64_t at_s = local_s - OFFSET_S_MAX;
     do {
         at_s = zone_next_change_s(z, at_s);

@@ -159,7 +159,7 @@ static int64_t change_local_s(const struct zone_rule_day *d, int year)
 
 struct change {
     int64_t at_s;
-    int64_t offset_s; /* from then on */
+    int64_t offset_s; /* from this change on */
 };
 
 static void insert(struct change *changes, size_t count, struct change c)
@@ -172,8 +172,8 @@ static void insert(struct change *changes, size_t count, struct change c)
     changes[i] = c;
 }
 
-/* All changes of the years around an instant, in order. Of two at the same instant, the one of the
- * later year is the later: that is how a rule says "all year round". */
+/* All changes of the years around an instant, in order. Of two at the same instant, the change
+ * of the later year comes last: rules for "all year round" rely on this. */
 static void changes_around(const struct zone_rule *rule, int64_t instant_s,
                            struct change out[static CHANGES])
 {

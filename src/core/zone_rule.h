@@ -1,10 +1,10 @@
 /*
- * Zone_rule: when clocks change in every year to come, as a POSIX TZ text says it.
+ * Zone_rule: the yearly changes of a time zone, given as a POSIX TZ string.
  *
  *     CET-1CEST,M3.5.0,M10.5.0/3
  *
- * Signs in it are the other way round: west of Greenwich is positive. Times may be 167 hours to
- * either side of midnight (RFC 8536, 3.3.1).
+ * Its signs are reversed: west of Greenwich is positive. Times may be 167 hours to either side of
+ * midnight (RFC 8536, 3.3.1).
  */
 #pragma once
 
@@ -14,31 +14,31 @@
 #include "base/attr.h"
 #include "base/str.h"
 
-/* One day of each year and a time on it. */
+/* One day of each year, and a time. */
 struct zone_rule_day {
     enum {
         ZONE_RULE_JULIAN, /* day 1 to 365, the leap day is not counted */
         ZONE_RULE_DAY,    /* day 0 to 365, the leap day is counted */
         ZONE_RULE_WEEKDAY /* the nth weekday of a month, the 5th is the last */
     } kind;
-    int day; /* or the weekday, 0 is Sunday */
+    int day; /* for WEEKDAY: 0 is Sunday */
     int week;
     int month;
-    int time_s; /* from midnight, on the clock as it was before the change */
+    int time_s; /* since midnight, on the clock before the change */
 };
 
 struct zone_rule {
     int64_t offset_s;     /* seconds east of UTC, in standard time */
-    int64_t dst_offset_s; /* and in the other */
+    int64_t dst_offset_s; /* the same, in daylight saving time */
     bool has_dst;
-    struct zone_rule_day start; /* of the other time */
+    struct zone_rule_day start; /* of daylight saving time */
     struct zone_rule_day end;
 };
 
-/* False when text is not such a rule. */
+/* False if text is not a valid rule. */
 ATTR_NODISCARD bool zone_rule_parse(struct str text, struct zone_rule *out);
 
 int64_t zone_rule_offset_s(const struct zone_rule *rule, int64_t instant_s);
 
-/* The first change strictly after an instant: when it is. INT64_MAX when there is none. */
+/* The first change strictly after an instant; INT64_MAX if there is none. */
 int64_t zone_rule_next_change_s(const struct zone_rule *rule, int64_t instant_s);

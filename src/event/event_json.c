@@ -7,9 +7,9 @@
 #include "core/timestamp.h"
 #include "json/json_compact.h"
 
-/* A line of data fits a reader that takes no more than LIMIT_EVENT_DATA_BYTES: the longest texts
- * are progress, which is written as it is, and reasons, which may grow sixfold as JSON; queue, ids
- * and numbers are far below the rest. */
+/* A line of data must fit readers with a limit of LIMIT_EVENT_DATA_BYTES. The longest texts are
+ * progress, which is written unchanged, and reasons, which may grow sixfold as JSON; queue, ids
+ * and numbers are much shorter. */
 enum { ESCAPED_BYTES_MAX = 6, OTHER_BYTES_MAX = 8 * 1024 };
 _Static_assert(LIMIT_PROGRESS_BYTES + OTHER_BYTES_MAX < LIMIT_EVENT_DATA_BYTES, "progress fits");
 _Static_assert(ESCAPED_BYTES_MAX *LIMIT_REASON_BYTES + OTHER_BYTES_MAX < LIMIT_EVENT_DATA_BYTES,
@@ -46,7 +46,7 @@ static void add_type(struct json_write *w, const struct store_event *e,
     add_text(w, "type", type);
 }
 
-/* Progress is the client's own text, which may go over several lines; a frame may not. */
+/* Progress is JSON of the client, which may span several lines; a frame must not. */
 static void add_progress(struct json_write *w, struct str json)
 {
     struct buf line;

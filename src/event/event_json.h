@@ -12,15 +12,15 @@
 
 enum event_json_dialect {
     EVENT_JSON_NAMED,   /* an "event:" line; types are bare words */
-    EVENT_JSON_MESSAGE, /* no such line; types of jobs have "job." in front */
+    EVENT_JSON_MESSAGE, /* no such line; types of jobs begin with "job." */
     EVENT_JSON_DIALECTS
 };
 
-/* The event object, with names of queues as the namespace sees them. */
+/* The event object, with queue names as visible in the namespace. */
 void event_json_write(struct json_write *w, const struct store_event *e, struct str ns,
                       enum event_json_dialect dialect);
 
-/* What the type says of the event besides, as JSON; nothing when there is nothing. */
+/* Append the further fields of the event's type as JSON; nothing if there are none. */
 void event_json_data(struct buf *out, const struct store_event *e, struct str ns);
 
 /* Append a whole frame, with the blank line that ends it. */

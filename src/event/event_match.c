@@ -13,13 +13,13 @@ static bool is_same_letter(char a, char b)
     return str_eq_nocase(str_from(&a, 1), str_from(&b, 1));
 }
 
-/* Goes back to the last '*' only, so the time is bounded by the product of the lengths. */
+/* Backtracks to the last '*' only, so the time is bounded by the product of the lengths. */
 static bool fits_glob(struct str pattern, struct str text)
 {
     size_t p = 0;
     size_t t = 0;
-    size_t star = SIZE_MAX; /* place of the last one seen */
-    size_t star_t = 0;      /* what it stands for ends here */
+    size_t star = SIZE_MAX; /* position of the last one */
+    size_t star_t = 0;      /* end of the text it matches */
     while (t < text.len) {
         if (p < pattern.len && pattern.ptr[p] == '*') {
             star = p++;
@@ -93,7 +93,7 @@ bool event_match_is_open(const struct event_match *m)
            !m->by_job;
 }
 
-/* With the words that there are, or as many of them as the message has room for. */
+/* List the valid words, or as many as the message has room for. */
 enum err_code event_match_refuse(const char *field, struct str type, struct err *err)
 {
     enum { SHOWN_MAX = 32 };

@@ -1,9 +1,9 @@
 /*
  * Event_match: which events a reader wants.
  *
- * Types are bits: a pattern is turned into the set of types that it fits once, when the reader
- * comes, so that asking about an event is a few comparisons. The dimensions of a filter are joined
- * by AND, the values of one by OR.
+ * Types are bits: the patterns of a reader are converted once to the set of matching types, so that
+ * checking an event takes a few comparisons. The dimensions of a filter are joined by AND, the
+ * values of one by OR.
  */
 #pragma once
 
@@ -19,17 +19,17 @@
 
 #define EVENT_MATCH_ALL UINT32_MAX
 
-/* The types that a pattern fits: a type's word, the same behind "job." for those of a job, or
- * either with '*' for any run of characters and '?' for one; letters in any case. A word that is no
- * type fits none. */
+/* The types that match a pattern: a type's word, the same with "job." in front for types of
+ * jobs, or either with the wildcards '*' and '?'; case-insensitive. A word that is not a type
+ * matches none. */
 uint32_t event_match_types(struct str pattern);
 
-/* The types that any of the patterns fits, all without one; '*' is every type, of queues too. One
- * that fits none is refused by name. */
+/* The types that match any of the patterns; all types without patterns. '*' matches every type,
+ * including those of queues. A pattern that matches none is refused; the error names it. */
 ATTR_NODISCARD enum err_code event_match_read_types(const struct str *patterns, size_t count,
                                                     uint32_t *out, struct err *err);
 
-/* A word that is no type: an error that lists those there are. */
+/* Refuse a word that is not a type; the error lists the valid types. */
 enum err_code event_match_refuse(const char *field, struct str type, struct err *err);
 
 struct event_match {
@@ -46,5 +46,5 @@ struct event_match {
 
 bool event_match_fits(const struct event_match *m, const struct store_event *e);
 
-/* Does it let every event through? */
+/* Does every event match? */
 bool event_match_is_open(const struct event_match *m);

@@ -72,7 +72,7 @@ static size_t page_bytes(const struct event_page *page)
     return bytes;
 }
 
-/* Stay within the limit, whatever the page that is wanted now needs. */
+/* Free pages to stay within the limit, but never the wanted page. */
 static void shrink(struct event_pages *p, const struct event_page *wanted)
 {
     size_t bytes = 0;
@@ -94,7 +94,7 @@ static struct str keep(struct event_page *page, struct str text)
     return kept;
 }
 
-/* Events of one queue often stand together: they share its name. */
+/* Adjacent events often have the same queue: share its name. */
 static struct str keep_queue(struct event_page *page, struct str queue)
 {
     if (page->count > 0 && str_eq(page->events[page->count - 1].queue, queue)) {
@@ -110,7 +110,7 @@ static bool take_event(void *data, const struct store_event *e)
         return false;
     }
     if (page->count > 0 && e->seq != page->first + page->count) {
-        page_clear(page); /* what came before it was cut off the log meanwhile */
+        page_clear(page); /* the events before it were removed from the log meanwhile */
     }
     if (page->count == 0) {
         page->first = e->seq;
@@ -124,7 +124,7 @@ static bool take_event(void *data, const struct store_event *e)
     return page->count < EVENT_PAGES_EVENTS;
 }
 
-/* Read what the page does not have yet. */
+/* Read the events that the page does not have yet. */
 static void fill(struct event_page *page, struct store *s)
 {
     uint64_t begin = page->number * EVENT_PAGES_EVENTS;

@@ -8,8 +8,8 @@
 
 enum {
     PAGES_BYTES = 16 << 20,
-    SLICE = 8 * EVENT_PAGES_EVENTS, /* events that a reader is given, or passes over, per turn */
-    TURN = 8 * SLICE,               /* and all of them together: some milliseconds */
+    SLICE = 8 * EVENT_PAGES_EVENTS, /* events given to or skipped by one reader per turn */
+    TURN = 8 * SLICE,               /* the same for all readers: some milliseconds */
     KEEPALIVE_MS = 15000,           /* contract */
 };
 
@@ -18,13 +18,13 @@ struct hub {
     struct engine_notifier *notifier;
     struct hub_counts *counts;
     struct event_pages *pages;
-    struct hub_reader *readers; /* the newest first */
+    struct hub_reader *readers; /* newest first */
     unsigned reader_count;
-    struct hub_reader *walk; /* the next one of a walk over them, which may leave */
-    struct hub_reader *rest; /* where the last turn stopped; NULL: it came to the end */
-    struct buf scratch;      /* a frame for one reader */
+    struct hub_reader *walk; /* next reader of the current walk; a reader may leave meanwhile */
+    struct hub_reader *rest; /* where the last turn stopped; NULL: at the end */
+    struct buf scratch;      /* frame for a single reader */
     uv_timer_t keepalive;
-    uv_idle_t more; /* active while somebody has not got all there is */
+    uv_idle_t more; /* active while a reader has events left */
     unsigned open_handles;
 };
 
@@ -68,7 +68,7 @@ static void cut(struct hub *h, struct hub_reader *r)
     r->cut(r);
 }
 
-/* True: it has left. */
+/* True if the reader has left the hub. */
 static bool refuse(struct hub *h, struct hub_reader *r)
 {
     if (r->may_read == NULL || r->may_read(r)) {
@@ -87,7 +87,7 @@ static void block(struct hub *h, struct hub_reader *r)
     r->blocked_next = hub_end(h);
 }
 
-/* Whoever sees all names as they are shares the frame; others have their own. */
+/* Readers that see all names unchanged share the frame; the others get their own. */
 static struct str frame_for(struct hub *h, const struct hub_reader *r, struct event_page *page,
                             uint32_t i, enum event_json_dialect dialect)
 {
@@ -119,7 +119,7 @@ static bool give(struct hub *h, struct hub_reader *r, struct event_page *page, u
     return true;
 }
 
-/* Give r the rest of the page from its position on; how many events it is further. */
+/* Give r the rest of the page from its position; returns the number of events that it advances. */
 static uint32_t give_page(struct hub *h, struct hub_reader *r, struct event_page *page)
 {
     uint32_t from = (uint32_t)(r->next - page->first);
@@ -140,8 +140,7 @@ static uint32_t give_page(struct hub *h, struct hub_reader *r, struct event_page
     return i - from;
 }
 
-/* A slice for r, of what is left of the turn. True when there is more for it. May cut or refuse it.
- */
+/* Give r a slice of what is left of the turn. True if there is more for it. May cut or refuse r. */
 static bool pump(struct hub *h, struct hub_reader *r, uint32_t *left)
 {
     uint64_t end = hub_end(h);
@@ -168,7 +167,7 @@ static void pump_all(struct hub *h)
 {
     uint64_t end = hub_end(h);
     uint32_t left = TURN;
-    bool more = h->rest != NULL; /* those before it have not had a turn */
+    bool more = h->rest != NULL; /* earlier readers have not had their turn */
     h->walk = h->rest != NULL ? h->rest : h->readers;
     while (h->walk != NULL && left > 0) {
         struct hub_reader *r = h->walk;

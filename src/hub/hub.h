@@ -28,49 +28,49 @@ struct hub;
 struct hub_reader {
     /* set by the caller */
     struct event_match match;
-    uint64_t next; /* the first event that it has not been given, or has passed over */
-    /* How it is given events: as frames of an event stream, or one by one in its own dialect. FULL:
-     * nothing was taken, and hub_writable comes. */
-    bool named, message; /* the frames it wants of an event, in this order; at least one */
+    uint64_t next; /* first event neither given nor skipped */
+    /* How events are given to it: as frames of an event stream, or by a function of its own. On
+     * FULL nothing was accepted, and hub_writable follows. */
+    bool named, message; /* the frames of each event, in this order; at least one */
     enum http_write (*write)(struct hub_reader *r, struct str frame);
-    /* Instead of frames: an event, or NULL to show that the stream is alive. */
+    /* Instead of frames: called with an event, or with NULL as a sign of life. */
     enum http_write (*give)(struct hub_reader *r, const struct store_event *e);
-    /* It is behind for good; it has left the hub. */
+    /* It is too far behind and has left the hub. */
     void (*cut)(struct hub_reader *r);
-    /* May it still read? Asked before it is given anything. NULL: always. Else it leaves the hub,
-     * and is refused. */
+    /* May it still read? Called before events are given. NULL: always. If false, it leaves the
+     * hub and is refused. */
     bool (*may_read)(struct hub_reader *r);
     void (*refused)(struct hub_reader *r);
     /* private */
     struct hub_reader *newer, *older;
-    bool blocked;          /* a write said FULL */
-    uint64_t blocked_next; /* where the log ended then */
-    bool named_sent;       /* of the event at next */
+    bool blocked;          /* the last write returned FULL */
+    uint64_t blocked_next; /* end of the log at that time */
+    bool named_sent;       /* the first frame of the event at next was sent */
 };
 
-/* Of all hubs together; any thread reads. */
+/* Sums of all hubs; any thread may read them. */
 struct hub_counts {
-    atomic_uint_fast64_t streams; /* begun */
+    atomic_uint_fast64_t streams; /* opened */
     atomic_uint_fast64_t ended;
     atomic_uint_fast64_t cut;
-    atomic_uint_fast64_t events; /* given to a reader */
+    atomic_uint_fast64_t events; /* given to readers */
 };
 
-/* On the thread of the loop, which mailbox belongs to. */
+/* Call on the thread of the loop; mailbox must belong to this loop. */
 struct hub *hub_open(struct engine *e, uv_loop_t *loop, struct mailbox *mailbox,
                      struct hub_counts *counts);
-/* Without readers. The memory goes when the loop has run closed handles. */
+/* Call without readers. The memory is freed when the loop has processed the closed handles. */
 void hub_close(struct hub *h);
 
-/* The number that the next event will get. */
+/* The number of the next event. */
 uint64_t hub_end(const struct hub *h);
-/* The oldest event at or after seq that is kept; seq when there is none. */
+/* The oldest kept event at or after seq; seq if there is none. */
 uint64_t hub_oldest(struct hub *h, uint64_t seq);
 
-/* There are so many readers that another one may not join. */
+/* True if the limit of readers is reached. */
 bool hub_is_full(const struct hub *h);
-/* What is there already is given from the loop, not from inside this call. */
+/* Existing events are given from the loop, not inside this call. */
 void hub_join(struct hub *h, struct hub_reader *r);
 void hub_leave(struct hub *h, struct hub_reader *r);
-/* There is room again; may cut or refuse r. */
+/* The reader has room again. May cut or refuse r. */
 void hub_writable(struct hub *h, struct hub_reader *r);

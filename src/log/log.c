@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "base/check.h"
 
-/* Values are cut, so that a line is whole however much somebody has sent: a hundred of them fit,
- * with every byte escaped. */
+/* Long values are truncated, so that a line always fits: a hundred values fit, even with every
+ * byte escaped. */
 enum { LOG_VALUE_BYTES_MAX = 2048, LOG_LINE_BYTES_MAX = 2 << 20 };
 
 static const char *const level_names[LOG_LEVEL_COUNT] = {"DEBUG", "INFO", "WARN", "ERROR"};
@@ -112,7 +112,7 @@ static void add_value(struct buf *line, const struct log_value *v, bool json)
     }
 }
 
-/* The names of settings have hyphens, which the names of values have not. */
+/* Names of settings have hyphens; names of log values must not. */
 static void add_named(struct buf *line, const struct log_value *v, bool json)
 {
     buf_printf(line, json ? ",\"" : " ");
@@ -143,7 +143,7 @@ void log_event(enum log_level level, const char *event, const struct log_value *
     buf_printf(&line, json ? "}\n" : "\n");
     (void)pthread_mutex_lock(&write_lock);
     ssize_t n = write(STDERR_FILENO, line.ptr, line.len);
-    (void)n; /* a log that cannot be written has nobody to tell */
+    (void)n; /* a failing log cannot be reported */
     (void)pthread_mutex_unlock(&write_lock);
     buf_deinit(&line);
 }

@@ -4,14 +4,14 @@
  *   log_info("snapshot taken", LOG_U64("index", index), LOG_I64("took_ms", ms));
  *   => time=2026-02-11T10:00:00.123Z level=INFO msg="snapshot taken" index=4096 took_ms=34
  *
- * The words are fixed, never built: who looks for one finds it. Lines are logfmt on a terminal and
- * JSON otherwise, unless the configuration says which. A line is built by the calling thread and
- * written with one write(2) under the module's lock, so that lines never mix. Nothing per job or
- * per request is logged above debug, except the requests and calls of the Scheduled-DB API, whose
- * contract wants that; payloads, tokens and keys never.
+ * Messages and names are constants, so that every line can be found in the source. Lines are logfmt
+ * on a terminal and JSON otherwise, unless the configuration says which. A line is built by the
+ * calling thread and written with one write(2) under the module's lock, so that lines never mix.
+ * Nothing per job or per request is logged above debug, except requests and calls of the
+ * Scheduled-DB API, whose contract requires it; payloads, tokens and keys never.
  *
- * error: someone must act. warn: we went on, and the line says how. info: the state of the node
- * changed. debug: everything else.
+ * error: someone must act. warn: the server continues, and the line says how. info: the state of
+ * the node changed. debug: everything else.
  */
 #pragma once
 
@@ -42,13 +42,13 @@ struct log_value {
 #define LOG_BOOL(n, v) ((struct log_value){.name = (n), .kind = LOG_VALUE_BOOL, .b = (v)})
 /* clang-format on */
 
-/* The level that a word of the configuration names: debug, info, warn or error; info for others. */
+/* Parse the configured level: debug, info, warn or error; anything else is info. */
 enum log_level log_level_of(struct str word);
 
-/* Before the first thread starts; without it, info and above as LOG_AUTO. */
+/* Call before the first thread starts; the default is info and above, as LOG_AUTO. */
 void log_configure(enum log_level min, enum log_format format);
 
-/* Whether lines of the level are written, for those that are many. */
+/* Are lines of this level written? Saves work for frequent lines. */
 bool log_wants(enum log_level level);
 
 void log_event(enum log_level level, const char *event, const struct log_value *values,

@@ -7,8 +7,9 @@
 
 #include "base/check.h"
 
-/* Deliver what has come, in order. A message may post others; they are for the next turn. One may
- * close the mailbox, which comes here again: what was taken before goes first then, too. */
+/* Deliver the messages in order. A message may post others, which are delivered in the next
+ * turn. One may close the mailbox, which calls this again: the rest of the current messages is
+ * delivered first then, too. */
 static void mailbox_deliver(struct mailbox *box)
 {
     uv_mutex_lock(&box->lock);
@@ -76,8 +77,8 @@ bool mailbox_post_chain(struct mailbox *box, struct msg *first, struct msg *last
     }
     uv_mutex_unlock(&box->lock);
     if (wake) {
-        /* Not under the lock: who is woken wants it. The descriptor stays open until nobody posts.
-         */
+        /* Write without the lock, which the woken thread needs. The descriptor stays open while
+         * anybody posts. */
         uint64_t one = 1;
         ssize_t n = write(box->wake_fd, &one, sizeof one);
         CHECK(n == sizeof one);

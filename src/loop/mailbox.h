@@ -21,9 +21,9 @@ struct msg {
 };
 
 struct mailbox {
-    /* private */
+    /* internal */
     uv_poll_t poll;
-    int wake_fd;     /* readable when something has come */
+    int wake_fd;     /* readable when messages have been posted */
     uv_mutex_t lock; /* guards the next three */
     struct msg *first, **last;
     bool closed;
@@ -32,23 +32,23 @@ struct mailbox {
     void *turned_data;
 };
 
-/* On the loop's own thread, before anybody posts. */
+/* On the loop's own thread, before anything is posted. */
 void mailbox_open(struct mailbox *box, uv_loop_t *loop);
 
-/* On the owner's thread: call fn after each turn in which messages were delivered. Work that can be
- * done for many messages at once is done there. */
+/* On the owner's thread: call fn after each turn in which messages were delivered, for work that
+ * is done once for many messages. */
 void mailbox_on_turn(struct mailbox *box, void (*fn)(void *data), void *data);
 
-/* From any thread. False, and the message is still the caller's, once the mailbox is closed. */
+/* From any thread. False if the mailbox is closed; the caller then keeps the message. */
 bool mailbox_post(struct mailbox *box, struct msg *m);
 
-/* The same for a chain of messages from first to last, linked by next, with one wake-up at most.
- * They are delivered in that order. */
+/* The same for a chain of messages linked by next, with at most one wake-up. They are delivered
+ * in that order. */
 bool mailbox_post_chain(struct mailbox *box, struct msg *first, struct msg *last);
 
-/* On the owner's thread: refuse further posts, deliver what is there, end the handle. The memory
- * is free to use again after the loop has run closed handles. */
+/* On the owner's thread: refuse further posts, deliver the pending messages, close the handle.
+ * The memory may be reused after the loop has processed the closed handle. */
 void mailbox_close(struct mailbox *box);
 
-/* After the loop has run closed handles, when nobody can post any more. */
+/* After the loop has processed the closed handle, when nobody can post any more. */
 void mailbox_deinit(struct mailbox *box);

@@ -14,11 +14,12 @@
 
 enum { REPORT_FD = 3, PIPE_COUNT = 3, CHILD_FD_MIN = 16 };
 
-/* Descriptors that the child gets are first moved out of the way of the numbers it gets them as. */
+/* Descriptors for the child are first moved to numbers that do not collide with their final
+ * ones. */
 struct plumbing {
     int input;
     int ours[PIPE_COUNT];
-    int theirs[PIPE_COUNT]; /* become 1, 2 and REPORT_FD */
+    int theirs[PIPE_COUNT]; /* become descriptors 1, 2 and REPORT_FD */
 };
 
 static void close_all(struct plumbing *p)
@@ -61,7 +62,7 @@ static enum err_code lay(struct plumbing *p, struct str input, struct err *err)
     return ERR_OK;
 }
 
-/* Between fork and exec: only calls that a child of any process may make. */
+/* Runs between fork and exec: only async-signal-safe calls. */
 ATTR_NORETURN static void become(const struct plumbing *p, const char *command,
                                  char *const *environment)
 {
@@ -104,7 +105,7 @@ enum err_code os_child_start(const char *command, struct str input, char *const 
         }
         return code;
     }
-    (void)setpgid(pid, pid); /* whoever is first; a signal must not come before it */
+    (void)setpgid(pid, pid); /* parent and child both try: a signal must not come before it */
     *out = (struct os_child){pid, exit_fd, p.ours[0], p.ours[1], p.ours[2]};
     p.ours[0] = p.ours[1] = p.ours[2] = -1;
     close_all(&p);
@@ -121,7 +122,7 @@ int os_child_end(struct os_child *c)
 {
     int status = 0;
     CHECK(c->pid > 0);
-    /* Before the wait: while the leader is a zombie its group cannot become another's. */
+    /* Before waitpid: while the leader is a zombie, its group id cannot be reused. */
     os_child_signal(c, SIGKILL);
     CHECK(waitpid(c->pid, &status, 0) == c->pid);
     os_file_close(c->exit_fd);

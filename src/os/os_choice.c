@@ -28,7 +28,7 @@ struct os_file_path os_choice_read(const char *dir, const char *name)
         memcpy(chosen, bytes.ptr, bytes.len);
     }
     buf_deinit(&bytes);
-    /* One of its own kind, in this folder. */
+    /* Accept only a part of this choice, in this folder. */
     if (os_choice_is_part(name, chosen) && strchr(chosen, '/') == NULL) {
         struct os_file_path path = os_file_join(dir, chosen);
         if (os_file_stat(path.z, &info, &err) == ERR_OK && info.is_dir) {

@@ -1,12 +1,12 @@
 /*
- * Os_choice: one folder that takes another's place while the other is in use.
+ * Os_choice: replaces a folder while the old one is in use.
  *
  *   <dir>/<name>          the folder, unless
  *   <dir>/<name>.choice   names another, that exists:
  *   <dir>/<name>.<n>
  *
- * Who may not rename a folder under its user writes the new one beside it, chooses it, and lets a
- * later start give it the usual name.
+ * If a folder cannot be renamed while it is in use, write the new one beside it and choose that; a
+ * later start renames it to the usual name.
  */
 #pragma once
 
@@ -16,12 +16,12 @@
 #include "base/err.h"
 #include "os/os_file.h"
 
-/* The folder that counts. */
+/* The folder in use. */
 struct os_file_path os_choice_read(const char *dir, const char *name);
 
-/* From now on it is <dir>/<chosen>, which begins with the name and a dot; durable on return. */
+/* Choose <dir>/<chosen>; chosen begins with name and a dot. Durable on return. */
 ATTR_NODISCARD enum err_code os_choice_write(const char *dir, const char *name, const char *chosen,
                                              struct err *err);
 
-/* Does this name in dir belong to a choice: one of the others, or the file? */
+/* Does this entry of dir belong to the choice: another folder, or the choice file? */
 bool os_choice_is_part(const char *name, const char *entry);

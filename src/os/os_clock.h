@@ -1,6 +1,6 @@
 /*
- * Os_clock: the real clock, and real random numbers. Nothing else in the program asks the system
- * for them.
+ * Os_clock: the real clock, and real random numbers. Nothing else in the program reads them from
+ * the system.
  */
 #pragma once
 
@@ -13,10 +13,10 @@ struct clock os_clock(void);
 
 struct wall os_clock_wall(void);
 struct mono os_clock_mono(void);
-/* Like os_clock_mono, which stands still while the machine sleeps; this one does not. */
+/* Like os_clock_mono, but also counts while the machine is suspended. */
 struct mono os_clock_boot(void);
 
-/* Processor time that the calling thread has used. */
+/* CPU time of the calling thread. */
 int64_t os_clock_thread_ns(void);
 
 /* Unpredictable bytes. Aborts if the system has none. */

@@ -21,7 +21,7 @@
 
 enum { CHUNK_BYTES = 1 << 20, FILE_MODE = 0644, DIR_MODE = 0755 };
 
-/* What went wrong with which file. Reads errno first of all. */
+/* Fill err from errno, with the name of the file. Reads errno first. */
 static enum err_code fail(struct err *err, const char *call, const char *path)
 {
     bool missing = errno == ENOENT;
@@ -60,7 +60,7 @@ enum err_code os_file_open(const char *path, int flags, int *out_fd, struct err 
 void os_file_close(int fd)
 {
     if (fd >= 0) {
-        /* Whoever needs the data flushed it; an interrupted close has closed all the same. */
+        /* Data that matters was flushed before; an interrupted close has closed the file. */
         (void)close(fd);
     }
 }
@@ -107,7 +107,7 @@ enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count, ui
             left -= iov[i].iov_len;
             i++;
         }
-        if (left > 0) { /* it stopped inside this one: finish it, so that the list stays as it is */
+        if (left > 0) { /* partial write inside this item: finish it, because the list is const */
             size_t rest = iov[i].iov_len - left;
             if (write_plain(fd, (const char *)iov[i].iov_base + left, rest, offset, err) !=
                 ERR_OK) {
@@ -174,7 +174,7 @@ enum err_code os_file_flush_dir(const char *path, struct err *err)
     return fsync(fd) == 0 ? ERR_OK : fail(err, "flush", path);
 }
 
-/* The folder that holds path. */
+/* The parent folder of path. */
 static struct os_file_path parent_of(const char *path)
 {
     struct os_file_path dir = {.z = "."};
@@ -229,7 +229,7 @@ enum err_code os_file_read(const char *path, struct buf *out, struct err *err)
         os_file_open(path, O_RDONLY, &fd, err) != ERR_OK) {
         return err->code;
     }
-    /* One byte more than it should have, so that the end is found without growing twice. */
+    /* One byte more than the size, so that the end is found without growing again. */
     for (size_t room = (size_t)info.size + 1;; room = CHUNK_BYTES) {
         size_t left = out->limit_bytes - out->len;
         char *at = buf_reserve(out, room <= left ? room : left);
@@ -276,7 +276,7 @@ void os_file_unmap(struct str mapped)
 {
     if (mapped.len > 0) {
         int code = munmap((void *)(uintptr_t)mapped.ptr, mapped.len);
-        CHECK(code == 0); /* what was mapped above */
+        CHECK(code == 0); /* the mapping is from os_file_map */
     }
 }
 
@@ -326,7 +326,7 @@ enum err_code os_file_checksum(const char *path, uint32_t *out_crc, uint64_t *ou
 
 static void names_add(struct os_file_names *names, const char *name)
 {
-    /* Grown one by one: the folders are ours and have tens of files. */
+    /* Grown one by one: our folders have only tens of files. */
     names->name = realloc(names->name, (names->count + 1) * sizeof *names->name);
     CHECK(names->name != NULL);
     names->name[names->count] = strdup(name);
@@ -374,7 +374,7 @@ enum err_code os_file_list(const char *dir, struct os_file_names *out, struct er
     return ERR_OK;
 }
 
-/* What a walk does with one file or folder; false, with errno set, ends it. */
+/* Visits one file or folder of a walk; false, with errno set, ends the walk. */
 typedef bool (*visit_fn)(const FTSENT *entry, void *data);
 
 static enum err_code walk(const char *path, visit_fn visit, void *data, struct err *err)
@@ -439,7 +439,7 @@ static bool visit_remove(const FTSENT *entry, void *data)
 {
     (void)data;
     if (entry->fts_info == FTS_D) {
-        return true; /* it comes again, empty, as FTS_DP */
+        return true; /* visited again as FTS_DP, when it is empty */
     }
     int rc = entry->fts_info == FTS_DP ? rmdir(entry->fts_accpath) : unlink(entry->fts_accpath);
     return rc == 0 || errno == ENOENT;

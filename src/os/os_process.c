@@ -16,11 +16,11 @@
 
 enum {
     STATUS_BYTES_MAX = 16 * 1024,
-    HEAP_MAPPED_BYTES = 4 << 20, /* pieces from this on are mapped, and unmapped */
+    HEAP_MAPPED_BYTES = 4 << 20, /* larger pieces are mapped, and unmapped when freed */
     HEAP_SPARE_BYTES = 8 << 20,  /* kept free at the end of the heap */
 };
 
-/* The number behind "Name:" at the beginning of a line; 0 when there is none. */
+/* The number after "Name:" at the start of a line; 0 if there is none. */
 static uint64_t field(struct str text, struct str name)
 {
     while (text.len > 0) {
@@ -85,7 +85,7 @@ void os_process_usage(struct os_process_usage *out)
 
 enum { PROC_LINE = 128 };
 
-/* The beginning of a file of /proc; empty when it cannot be had. */
+/* The beginning of a file of /proc; empty if it cannot be read. */
 static void read_line(const char *path, char line[static PROC_LINE])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -112,7 +112,7 @@ uint64_t os_process_cpus(void)
     return cpus > 0 ? (uint64_t)cpus : 0;
 }
 
-/* The number that a file holds; UINT64_MAX when there is no such file or it says "max". */
+/* The number in a file; UINT64_MAX if there is no file or it says "max". */
 static uint64_t number_in(const char *path)
 {
     struct buf text;
@@ -130,7 +130,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The limit of the group and of all above it: folders from the root down to the path. */
+/* The lowest limit of the group and its ancestors: folders from the root down to path. */
 static uint64_t group_memory(struct str path)
 {
     uint64_t bytes = UINT64_MAX;
@@ -147,7 +147,8 @@ static uint64_t group_memory(struct str path)
     }
 }
 
-/* "0::/user.slice/…" names the group; the files of version 1 are where they are in a container. */
+/* "0::/user.slice/…" names the group. The two fixed paths are those of version 1, and of a
+ * container. */
 static uint64_t any_group_memory(void)
 {
     struct buf text;
@@ -180,8 +181,8 @@ uint64_t os_process_memory(void)
 
 void os_process_tune_heap(void)
 {
-    /* By itself the allocator raises this with every large piece that is freed, up to 32 MiB, and
-     * then keeps such pieces. */
+    /* By default the allocator raises this threshold, up to 32 MiB, when a large piece is freed,
+     * and then keeps such pieces. */
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there are no threads yet */
     (void)mallopt(M_MMAP_THRESHOLD, HEAP_MAPPED_BYTES);
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the same */
@@ -206,10 +207,10 @@ uint64_t os_process_raise_files(void)
 
 void os_process_fill_standard(void)
 {
-    static const int useless[] = {O_WRONLY, O_RDONLY, O_RDONLY}; /* of input, output and errors */
+    static const int useless[] = {O_WRONLY, O_RDONLY, O_RDONLY}; /* for input, output and errors */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            CHECK(open("/dev/null", useless[fd]) == fd); /* the lowest that is free */
+            CHECK(open("/dev/null", useless[fd]) == fd); /* open returns the lowest free number */
         }
     }
 }

@@ -1,20 +1,20 @@
 /*
- * Os_signal: signals as something to wait for, beside everything else one waits for.
+ * Os_signal: signals as a descriptor that can be polled together with others.
  *
- * A process that opens this is no longer interrupted anywhere: the signals are blocked and read
- * from a descriptor. It must therefore never block without looking at that descriptor too.
+ * The signals are blocked and read from the descriptor, so they no longer interrupt the process. It
+ * must therefore never wait without polling that descriptor, too.
  */
 #pragma once
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* Block SIGINT and SIGTERM (and SIGWINCH if wanted) and return a descriptor that is readable when
- * one has come; -1 when the system has none. For a process with one thread. */
+/* Block SIGINT and SIGTERM (and SIGWINCH if wanted) and return a descriptor that is readable
+ * when a signal is pending; -1 if the system has none. For a process with one thread. */
 int os_signal_open(bool window_size);
 
-/* The signal that came, without waiting; 0 when there is none. */
+/* The pending signal, without waiting; 0 if there is none. */
 int os_signal_read(int fd);
 
-/* Let signals through again, as a child expects before it runs another program. */
+/* Unblock the signals, as another program expects before exec. */
 void os_signal_restore(void);

@@ -16,8 +16,8 @@ static bool is_name_char(char c)
            c == '+' || c == '-';
 }
 
-/* Parts of letters, digits and _+-, between single slashes. A zone begins with a capital letter;
- * what else lies in the folder ("localtime", "posix/…", "zone.tab") does not. */
+/* Letters, digits and _+-, separated by single slashes. Names of zones begin with a capital
+ * letter; other files in the folder ("localtime", "posix/…", "zone.tab") do not. */
 static bool is_zone_name(struct str name)
 {
     if (name.len == 0 || name.len > NAME_MAX_BYTES || name.ptr[0] < 'A' || name.ptr[0] > 'Z') {
@@ -47,7 +47,7 @@ enum err_code os_zone_read(struct str name, struct buf *out, struct err *err)
     }
     (void)snprintf(path, sizeof path, "%s/" STR_FMT, zone_folder, STR_ARG(name));
     enum err_code code = os_file_stat(path, &info, err);
-    /* "Europe/Berlin/Mitte" walks through a file. */
+    /* In "Europe/Berlin/Mitte", a component is a file. */
     if (code == ERR_NOT_FOUND || (code != ERR_OK && err->sys == ENOTDIR)) {
         return refuse(name, err);
     }

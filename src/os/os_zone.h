@@ -1,8 +1,7 @@
 /*
  * Os_zone: the system's time zone files, by the names of the IANA database.
  *
- * Reads bytes only; what they mean is core/zone.h's. Whoever asks keeps the result: nothing is
- * cached here.
+ * Reads bytes only; core/zone.h interprets them. Nothing is cached here.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Put the file of the zone ("Europe/Berlin") behind what is in out. The name comes from a client:
- * it can only lead into the zone folder. ERR_VALIDATION when there is no such zone, ERR_TOO_LARGE
- * past the limit of out, ERR_IO when the file cannot be read. */
+/* Append the zone's file ("Europe/Berlin") to out. The name may come from a client: it cannot
+ * leave the zone folder. ERR_VALIDATION if there is no such zone, ERR_TOO_LARGE past the limit
+ * of out, ERR_IO if the file cannot be read. */
 ATTR_NODISCARD enum err_code os_zone_read(struct str name, struct buf *out, struct err *err);
