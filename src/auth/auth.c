@@ -82,7 +82,7 @@ bool auth_allows(struct auth_table *t, const struct auth_caller *who, const stru
             auth_table_grants(t, str_trim(who->role), rule->resource, rule->action));
 }
 
-/* Actions that are the last segment of a path of at least three behind its base. */
+/* Is the segment an action? Only as the last of at least three segments behind the base path. */
 static bool is_action(struct str segment)
 {
     static const char *const words[] = {"pause",   "resume", "drain", "clear", "retry", "cancel",
@@ -99,7 +99,7 @@ struct auth_rule auth_rule_of_route(unsigned allowed, struct str method, struct 
 {
     struct auth_rule rule = {.roles = allowed};
     struct str base = STR("/api/v1/");
-    size_t skip = str_starts_with(pattern, base) ? base.len : 1; /* other dialects have none */
+    size_t skip = str_starts_with(pattern, base) ? base.len : 1; /* other APIs: no base path */
     struct str rest = str_from_offset(pattern, skip);
     struct str last = STR_EMPTY;
     unsigned count = 0;
@@ -148,17 +148,17 @@ bool auth_rule_of_rpc(struct str method, struct auth_rule *out)
     return false;
 }
 
-/* What this thread has hashed last. The same few secrets come with every request, and to hash one
- * costs a tenth of all the rest of a small request. */
+/* The latest hashes of this thread. The same few secrets come with every request, and hashing
+ * one takes a tenth of the time of a small request. */
 enum { RECENT_COUNT = 32, RECENT_BYTES_MAX = 128 };
 struct recent {
-    size_t len; /* 0: nothing yet */
+    size_t len; /* 0: unused */
     char secret[RECENT_BYTES_MAX];
     uint8_t hash[AUTH_HASH_BYTES];
 };
 static _Thread_local struct recent recent[RECENT_COUNT];
 
-/* Secrets are random, so that a few bytes of one will do. */
+/* Secrets are random, so a few of their bytes are enough as a hash. */
 static struct recent *recent_at(struct str secret)
 {
     uint64_t last = 0;

@@ -19,9 +19,9 @@ enum {
     ID_BYTES_MAX = 512,
     RSA_BITS_MIN = 2048,
     RSA_BITS_MAX = 8192,
-    RSA_EXPONENT_BYTES_MAX = 8, /* a larger one only costs time */
+    RSA_EXPONENT_BYTES_MAX = 8, /* larger exponents only cost time */
     NUMBER_BYTES_MAX = RSA_BITS_MAX / 8 + 8,
-    HALF = 32, /* bytes of a coordinate, and of half a signature, of P-256 */
+    HALF = 32, /* bytes of a coordinate of P-256, and of half a signature */
     ED25519_BYTES = 32,
 };
 
@@ -50,7 +50,7 @@ bool auth_alg_of(struct str word, enum auth_alg *out)
     return false;
 }
 
-/* Keys out of their numbers. NULL when they are none. */
+/* Constructing keys from their numbers. NULL if they are invalid. */
 
 static EVP_PKEY *from_params(const char *type, OSSL_PARAM_BLD *bld)
 {
@@ -107,7 +107,7 @@ static EVP_PKEY *make_p256(const struct number *x, const struct number *y)
     EVP_PKEY *pkey = NULL;
     if (OSSL_PARAM_BLD_push_utf8_string(bld, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1 &&
         OSSL_PARAM_BLD_push_octet_string(bld, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof point) == 1) {
-        pkey = from_params("EC", bld); /* refuses a point that is not on the curve */
+        pkey = from_params("EC", bld); /* also checks that the point is on the curve */
     }
     OSSL_PARAM_BLD_free(bld);
     return pkey;
@@ -120,9 +120,9 @@ static EVP_PKEY *make_ed25519(const struct number *x)
                : EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL, x->bytes, x->len);
 }
 
-/* Reading a set */
+/* Parsing a set */
 
-/* The member as text without escapes; empty when it is something else. */
+/* A string member without escapes; empty if it is anything else. */
 static struct str plain(struct str object, struct str name)
 {
     struct json_value v;
@@ -257,7 +257,7 @@ static bool verify(EVP_PKEY *pkey, const EVP_MD *md, struct str text, const uint
     return right;
 }
 
-/* The token has both numbers side by side, OpenSSL wants them as DER. */
+/* The token has both numbers concatenated; OpenSSL needs them as DER. */
 static bool verify_p256(EVP_PKEY *pkey, struct str text, struct str signature)
 {
     const uint8_t *bytes = (const uint8_t *)signature.ptr;

@@ -19,7 +19,7 @@ bool auth_jwt_has_shape(struct str token)
     for (size_t i = 0; i < token.len; i++) {
         dots += token.ptr[i] == '.' ? 1 : 0;
     }
-    return dots == PARTS - 1 && token.ptr[0] == 'e'; /* "{" in base64, whatever follows */
+    return dots == PARTS - 1 && token.ptr[0] == 'e'; /* "{" in base64 begins with 'e' */
 }
 
 static bool decode_part(struct str part, struct arena *arena, struct str *out)
@@ -114,7 +114,7 @@ static bool says(struct str claims, struct str name, struct str wanted)
            json_value_text_eq(v, wanted);
 }
 
-/* One of several, or the only one. */
+/* The audience may be one string or an array. */
 static bool is_audience(struct str claims, struct str wanted)
 {
     struct json_value v;
@@ -132,7 +132,7 @@ static bool is_audience(struct str claims, struct str wanted)
     return found;
 }
 
-/* Seconds since 1970. Fractions, which are allowed, are cut off. */
+/* Seconds since 1970. A fraction is allowed, and dropped. */
 static bool read_time(struct str claims, struct str name, int64_t *out_s)
 {
     struct json_value v;
@@ -150,7 +150,7 @@ static bool read_time(struct str claims, struct str name, int64_t *out_s)
     return true;
 }
 
-/* It begins later than now. One that is no time at all counts as later. */
+/* Is the claim's time in the future? An invalid time counts as future. */
 static bool is_later(struct str claims, struct str name, int64_t now_s)
 {
     int64_t at_s;
@@ -160,7 +160,7 @@ static bool is_later(struct str claims, struct str name, int64_t now_s)
 
 enum err_code auth_jwt_check(struct auth_jwt *t, const struct auth_jwt_rule *rule, struct err *err)
 {
-    enum { FAR_S = 1 << 30 }; /* later than that is for ever, and does not overflow */
+    enum { FAR_S = 1 << 30 }; /* treated as never: avoids overflow */
     int64_t now_s = rule->now.ns / NS_PER_S;
     int64_t expires_s;
     if (rule->issuer.len == 0 || !says(t->claims, STR("iss"), rule->issuer)) {

@@ -13,37 +13,38 @@
 
 enum {
     AUTH_JWT_BYTES_MAX = 16 << 10,
-    AUTH_JWT_SKEW_S = 60, /* how far the clocks of the provider and of this machine may differ */
+    AUTH_JWT_SKEW_S = 60, /* allowed clock difference between the provider and this machine */
 };
 
-/* Texts are in the token or in the arena. */
+/* Texts are views of the token or in the arena. */
 struct auth_jwt {
     enum auth_alg alg;
-    struct str key_id;    /* empty: none is named */
+    struct str key_id;    /* empty: not given */
     struct str claims;    /* JSON */
-    struct str text;      /* that was signed */
-    struct str signature; /* bytes */
+    struct str text;      /* the signed part */
+    struct str signature; /* decoded */
     struct wall expires_at;
 };
 
-/* Does it have the shape of a token? Keys and passwords usually have not. */
+/* Does it look like a token? Keys and passwords usually do not. */
 bool auth_jwt_has_shape(struct str token);
 
-/* ERR_UNAUTHORIZED says what is wrong with it. */
+/* ERR_UNAUTHORIZED explains what is wrong with the token. */
 ATTR_NODISCARD enum err_code auth_jwt_parse(struct str token, struct arena *arena,
                                             struct auth_jwt *out, struct err *err);
 
-/* Did a key of the set sign it? ERR_NOT_FOUND: the set has no such key, a newer one may have;
- * ERR_UNAUTHORIZED: the signature is wrong. */
+/* Was it signed by a key of the set? ERR_NOT_FOUND: the set does not have the key, but a newer
+ * set may; ERR_UNAUTHORIZED: the signature is wrong. */
 ATTR_NODISCARD enum err_code auth_jwt_verify(const struct auth_jwt *t, const struct auth_jwks *keys,
                                              struct err *err);
 
 struct auth_jwt_rule {
     struct str issuer;
     struct str audience;
-    struct str nonce; /* empty: none is asked for */
+    struct str nonce; /* empty: not checked */
     struct wall now;
 };
-/* Is it for us, and now? ERR_UNAUTHORIZED says why not. Fills in when it expires. */
+/* Check that the token is intended for us and valid now; fills in its expiry. ERR_UNAUTHORIZED
+ * gives the reason. */
 ATTR_NODISCARD enum err_code auth_jwt_check(struct auth_jwt *t, const struct auth_jwt_rule *rule,
                                             struct err *err);

@@ -6,7 +6,7 @@
 
 enum { ROLES_MAX = 64, ROLES_BYTES_MAX = ROLES_MAX * (LIMIT_NAME_BYTES + 1) };
 
-/* A claim as text; empty when it is absent or something else. */
+/* A claim as text; empty if it is absent or not a string. */
 static struct str claim(struct str claims, struct str name, struct arena *arena)
 {
     struct json_value v;
@@ -19,7 +19,7 @@ static struct str claim(struct str claims, struct str name, struct arena *arena)
     return str_trim(text);
 }
 
-/* The first of these claims that says something. */
+/* The first of these claims that is not empty. */
 static struct str first_claim(struct str claims, const char *const *names, size_t count,
                               struct arena *arena)
 {
@@ -61,7 +61,7 @@ static void add_role(struct buf *roles, struct str role)
     buf_add_str(roles, role);
 }
 
-/* Each text of an array, or the one text; what is neither has none. */
+/* Call fn for each string of an array, or for a single string; any other value has none. */
 static void each_text(struct json_value v, struct arena *arena,
                       void (*fn)(void *data, struct str text), void *data)
 {
@@ -91,7 +91,7 @@ static void take_role(void *data, struct str role)
     add_role(data, role);
 }
 
-/* An array, or a text that holds one as JSON. */
+/* Read an array, or a string that contains an array as JSON. */
 static void take_extra_roles(struct str claims, struct arena *arena, struct buf *roles)
 {
     struct json_value v;
@@ -113,7 +113,7 @@ static void take_extra_roles(struct str claims, struct arena *arena, struct buf 
 struct mapping {
     const struct store_sso *settings;
     struct buf *roles;
-    struct str first; /* empty: no group had a role */
+    struct str first; /* empty: no group was mapped to a role */
 };
 
 static void take_group(void *data, struct str group)
@@ -142,7 +142,7 @@ static struct str role_of_groups(struct str claims, const struct store_sso *s, s
     return m.first;
 }
 
-/* What both ways have in common: what is missing, and what cannot be. */
+/* Common to both sources: set defaults, and refuse invalid values. */
 static enum err_code complete(struct auth_identity *id, struct buf *roles, struct arena *arena,
                               struct err *err)
 {
@@ -219,6 +219,6 @@ struct auth_caller auth_sso_caller(const struct auth_identity *id)
 void auth_sso_proof(const struct store_sso *s, uint8_t out[AUTH_HASH_BYTES])
 {
     uint8_t issuer[AUTH_HASH_BYTES];
-    auth_hash(s->issuer, issuer); /* of a fixed length, so that the two cannot run together */
+    auth_hash(s->issuer, issuer); /* fixed length: the concatenation is unambiguous */
     auth_hash_two(str_from(issuer, sizeof issuer), s->client_id, out);
 }

@@ -13,28 +13,28 @@
 
 struct auth_identity {
     struct str name;
-    struct str ns; /* empty: the default one */
+    struct str ns; /* empty: the default namespace */
     struct str role;
-    struct str roles;  /* more of them, one per line; a role that is not built in is among them */
-    struct wall until; /* when the token that says so expires; 0: there is none */
+    struct str roles;  /* further roles, one per line; custom roles are listed here */
+    struct wall until; /* when the token expires; 0: no token */
 };
 
-/* ERR_UNAUTHORIZED when it says things that cannot be, such as a namespace that is no name. Texts
- * are in the claims or in the arena. */
+/* ERR_UNAUTHORIZED for invalid values, such as an invalid namespace. Texts are views of the
+ * claims or in the arena. */
 ATTR_NODISCARD enum err_code auth_sso_from_claims(struct str claims, const struct store_sso *s,
                                                   struct arena *arena, struct auth_identity *out,
                                                   struct err *err);
 
 struct auth_sso_headers {
     struct str subject, role, ns;
-    struct str roles; /* with commas between */
+    struct str roles; /* separated by commas */
 };
 ATTR_NODISCARD enum err_code auth_sso_from_headers(const struct auth_sso_headers *h,
                                                    struct arena *arena, struct auth_identity *out,
                                                    struct err *err);
 
-/* As a caller, who has the rights of all the roles. */
+/* The identity as a caller with the rights of all its roles. */
 struct auth_caller auth_sso_caller(const struct auth_identity *id);
 
-/* What ties a session to the provider that vouched for it. */
+/* A hash of the provider's settings, which binds a session to that provider. */
 void auth_sso_proof(const struct store_sso *s, uint8_t out[AUTH_HASH_BYTES]);

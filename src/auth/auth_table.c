@@ -14,13 +14,14 @@
 #include "base/map.h"
 #include "crypto/crypto.h"
 
-/* Keys: an array in pieces, which never move, and an open table of numbers into it. */
+/* Keys: an array in pieces, which never move, and an open-addressing hash table of indexes into
+ * it. */
 enum { PIECE = 1024, SLOTS_FIRST = 64, NONE = UINT32_MAX };
 enum {
     KEY_ENABLED = 1,
     KEY_ORG = 2,
-    KEY_IS = 4,        /* not only roles for a key that is none */
-    KEY_ROLE_SHIFT = 8 /* from here on the bit of a built-in role */
+    KEY_IS = 4,        /* the key exists; otherwise there are only roles for it */
+    KEY_ROLE_SHIFT = 8 /* from here on: the bit of a built-in role */
 };
 enum { USED_EVERY_S = 60 };
 #define DEFAULT_NS STR("default")
@@ -28,19 +29,19 @@ enum { USED_EVERY_S = 60 };
 struct key {
     uint8_t hash[AUTH_HASH_BYTES];
     int64_t expires_ns;
-    uint32_t ns, role, scope, roles; /* numbers of texts; 0: default, a built-in role, none */
-    _Atomic uint32_t used_s;         /* when that was written down */
-    uint32_t flags;                  /* of a free place: the number of the next */
+    uint32_t ns, role, scope, roles; /* text numbers; 0: default namespace, built-in role, none */
+    _Atomic uint32_t used_s;         /* last recorded use */
+    uint32_t flags;                  /* in a free place: index of the next free place */
 };
 
 struct session {
     struct map_node node; /* by hash */
     struct auth_session rec;
     uint8_t hash[AUTH_HASH_BYTES];
-    char bytes[]; /* its texts */
+    char bytes[]; /* texts */
 };
 
-/* A role or a namespace, by its name. */
+/* A role or a namespace. */
 struct named {
     struct map_node node;
     struct str value;
@@ -48,27 +49,28 @@ struct named {
 };
 
 struct auth_table {
-    pthread_rwlock_t lock; /* guards all but the counts */
-    bool loading;          /* of the thread that changes it: between the two empty keys */
+    pthread_rwlock_t lock; /* guards everything except the atomic counts */
+    bool loading;          /* changing thread only: between the two empty keys */
     struct key **pieces;
     uint32_t piece_count, place_count, free_place;
     uint32_t *slots;
-    uint32_t slot_count; /* a power of two */
+    uint32_t slot_count; /* power of two */
     uint32_t used_slots;
     atomic_uint_fast32_t enabled_count;
     atomic_size_t namespace_count;
-    atomic_bool stays_closed; /* while all records are read anew: it was closed before */
+    atomic_bool stays_closed; /* during a reload: it was closed before */
     struct auth_texts texts;
     struct map sessions;
     struct map roles;
     struct map namespaces;
-    struct buf sso;          /* the record's body; empty: there is none */
-    struct buf sso_fallback; /* what is in force without one */
+    struct buf sso;          /* body of the record; empty: no record */
+    struct buf sso_fallback; /* used if there is no record */
     bool sso_on;
-    uint8_t sso_proof[AUTH_HASH_BYTES]; /* of the provider in force */
+    uint8_t sso_proof[AUTH_HASH_BYTES]; /* of the current provider */
     _Atomic char sso_kind;
     atomic_uint_fast64_t sso_version;
-    atomic_uint_fast64_t version; /* counted under the lock: who has read it finds what it counts */
+    atomic_uint_fast64_t version; /* incremented under the lock: readers of a version see the
+                                     changes that it counts */
 };
 
 /* Keys */
@@ -78,7 +80,7 @@ static struct key *key_at(const struct auth_table *t, uint32_t place)
     return &t->pieces[place / PIECE][place % PIECE];
 }
 
-/* A hash is as good as random. */
+/* Hashes are uniformly distributed. */
 static uint32_t home_of(const struct auth_table *t, const uint8_t *hash)
 {
     uint32_t bits;
@@ -86,7 +88,7 @@ static uint32_t home_of(const struct auth_table *t, const uint8_t *hash)
     return bits & (t->slot_count - 1);
 }
 
-/* The slot that has the hash, or the empty one where it would be. */
+/* The slot with the hash, or the empty slot where it belongs. */
 static uint32_t slot_of(const struct auth_table *t, const uint8_t *hash)
 {
     uint32_t slot = home_of(t, hash);
@@ -154,7 +156,7 @@ static struct key *need_key(struct auth_table *t, const uint8_t *hash)
     return k;
 }
 
-/* All but its roles. */
+/* Release all texts except the roles. */
 static void forget_texts(struct auth_table *t, struct key *k)
 {
     auth_texts_set(&t->texts, &k->ns, STR_EMPTY);
@@ -162,7 +164,7 @@ static void forget_texts(struct auth_table *t, struct key *k)
     auth_texts_set(&t->texts, &k->scope, STR_EMPTY);
 }
 
-/* Those behind the empty slot that would not be found any more move up. */
+/* Later slots that could no longer be found behind the empty slot move up. */
 static void drop_key(struct auth_table *t, const uint8_t *hash)
 {
     uint32_t hole = slot_of(t, hash);
@@ -202,7 +204,7 @@ static void set_flags(struct auth_table *t, struct key *k, uint32_t flags)
     k->flags = flags;
 }
 
-/* A key that is deleted may leave its roles behind: they are records of their own. */
+/* Roles of a deleted key stay: they are records of their own. */
 static void remove_key(struct auth_table *t, const uint8_t *hash)
 {
     struct key *k = find_key(t, hash);
@@ -219,7 +221,7 @@ static void put_key(struct auth_table *t, const uint8_t *hash, struct str body)
 {
     struct store_key rec;
     if (!store_access_decode_key(body, &rec)) {
-        return; /* one of a newer version: it lets nobody in */
+        return; /* from a newer version: grants no access */
     }
     struct key *k = need_key(t, hash);
     k->expires_ns = rec.expires_at.ns;
@@ -237,7 +239,7 @@ static void put_org_key(struct auth_table *t, const uint8_t *hash)
     set_flags(t, k, KEY_IS | KEY_ORG | KEY_ENABLED | ROLE_ADMIN << KEY_ROLE_SHIFT);
 }
 
-/* Roles of a key are one text, in lines; changed by adding a line or leaving one out. */
+/* The roles of a key are one text, in lines: assigning adds a line, and removing deletes a line. */
 static void assign(struct auth_table *t, const uint8_t *hash, struct str role, bool on)
 {
     struct key *k = need_key(t, hash);
@@ -303,7 +305,7 @@ static void put_session(struct auth_table *t, struct str hash, struct str body)
     if (!store_access_decode_session(body, &rec)) {
         return;
     }
-    bool texts = rec.how == STORE_SESSION_SSO; /* of the others the credential says who it is */
+    bool texts = rec.how == STORE_SESSION_SSO; /* other sessions get these from their credential */
     struct str from[] = {rec.name, rec.ns, rec.role, rec.roles};
     size_t len = 0;
     for (size_t i = 0; texts && i < COUNT_OF(from); i++) {
@@ -328,15 +330,15 @@ static void put_session(struct auth_table *t, struct str hash, struct str body)
     map_add(&t->sessions, &s->node);
 }
 
-/* What is in force follows from the record, or from what there is without one. A record that cannot
- * be read, of a newer version, lets nobody in. */
+/* Apply the record or, without one, the fallback. A record from a newer version, which cannot be
+ * read, grants no access. */
 static void follow_sso(struct auth_table *t)
 {
     struct store_sso sso;
     struct str body = buf_str(t->sso.len > 0 ? &t->sso : &t->sso_fallback);
     char kind = STORE_SSO_NONE;
     if (t->sso_on && body.len > 0 && !store_access_decode_sso(body, &sso)) {
-        kind = STORE_SSO_OIDC; /* and no token is right */
+        kind = STORE_SSO_OIDC; /* and accept no token */
         memset(t->sso_proof, 0, sizeof t->sso_proof);
     } else if (t->sso_on && body.len > 0) {
         bool off = sso.provider == STORE_SSO_HEADERS && !sso.headers_enabled;
@@ -480,7 +482,7 @@ static void end_change(struct auth_table *t)
 void auth_table_change(void *table, struct str key, struct str value)
 {
     struct auth_table *t = table;
-    if (t->loading) { /* the lock is held: whoever asks waits for the whole of it */
+    if (t->loading) { /* the lock is held already: readers wait until the reload is complete */
         if (key.len > 0) {
             change(t, key.ptr[0], str_from_offset(key, 1), value);
             return;
@@ -503,7 +505,7 @@ void auth_table_change(void *table, struct str key, struct str value)
     end_change(t);
 }
 
-/* Asking */
+/* Lookups */
 
 static void begin_read(struct auth_table *t)
 {
@@ -683,7 +685,7 @@ bool auth_table_grants(struct auth_table *t, struct str roles, struct str resour
 
 bool auth_table_limits(struct auth_table *t, struct str ns, struct store_namespace *out)
 {
-    if (t->namespace_count == 0) { /* as on most servers, and every request asks */
+    if (t->namespace_count == 0) { /* fast path, as on most servers */
         return false;
     }
     begin_read(t);

@@ -14,7 +14,7 @@ struct text {
 };
 
 struct auth_text_place {
-    struct text *text; /* NULL: it is free */
+    struct text *text; /* NULL: free */
     uint32_t next_free;
 };
 
@@ -38,7 +38,7 @@ void auth_texts_deinit(struct auth_texts *t)
     map_deinit(&t->by_text);
 }
 
-/* The number of a place that is free. */
+/* The number of a free place. */
 static uint32_t take_place(struct auth_texts *t)
 {
     if (t->free != 0) {

@@ -14,23 +14,23 @@
 
 struct auth_text_place;
 
-/* Zero is one without texts. */
+/* All zeros: empty. */
 struct auth_texts {
     struct map by_text;
-    struct auth_text_place *places; /* by number, from 1 */
+    struct auth_text_place *places; /* indexed by number, from 1 */
     uint32_t count, cap, free;
 };
 
-/* Nobody has any: their numbers mean nothing any more. */
+/* Release all texts; their numbers become invalid. */
 void auth_texts_clear(struct auth_texts *t);
 
 void auth_texts_deinit(struct auth_texts *t);
 
-/* Put the number of this text in the place of another, which is let go. */
+/* Replace *number by the number of this text, and release the old text. */
 void auth_texts_set(struct auth_texts *t, uint32_t *number, struct str text);
 
-/* Until the last number of it is let go. */
+/* Valid until the last reference to the number is released. */
 struct str auth_texts_at(const struct auth_texts *t, uint32_t number);
 
-/* How many there are. */
+/* The number of texts. */
 size_t auth_texts_count(const struct auth_texts *t);

@@ -38,7 +38,7 @@ struct json_value backup_reader_value(const struct backup_reader *r)
     struct json_scan scan = json_scan_from(buf_str(&r->text));
     struct json_value value;
     bool whole = json_scan_value(&scan, &value);
-    CHECK(whole); /* it was checked before it was reported */
+    CHECK(whole); /* it was checked before the event */
     return value;
 }
 
@@ -48,7 +48,7 @@ static enum backup_reader_event refuse(const struct backup_reader *r, struct err
     return BACKUP_READER_ERROR;
 }
 
-/* "jobs[3]: …", or "meta: …". */
+/* Prepend the path: "jobs[3]: …", or "meta: …". */
 static void wrap(const struct backup_reader *r, struct err *err)
 {
     struct str key = buf_str(&r->key);
@@ -61,7 +61,7 @@ static void wrap(const struct backup_reader *r, struct err *err)
     }
 }
 
-/* The value is whole: is it JSON? */
+/* The value is complete: check that it is JSON. */
 static enum backup_reader_event end_value(struct backup_reader *r, struct err *err)
 {
     if (json_scan_check(buf_str(&r->text), err) != ERR_OK) {
@@ -80,7 +80,7 @@ static void begin_value(struct backup_reader *r)
     buf_clear(&r->text);
 }
 
-/* Where a string ends: behind its quote; the length of in when that is still to come. */
+/* The end of a string, behind its quote; the length of in if the end has not arrived. */
 static size_t string_len(struct backup_reader *r, struct str in)
 {
     size_t i = 0;
@@ -108,7 +108,7 @@ static bool ends_scalar(char c)
     return c == ',' || c == '}' || c == ']' || is_blank(c);
 }
 
-/* How much of in belongs to the value at hand, and whether it is whole with that. */
+/* The number of bytes of in that belong to the current value, and whether they complete it. */
 static size_t value_len(struct backup_reader *r, struct str in, bool *out_whole)
 {
     size_t i = 0;
@@ -122,7 +122,7 @@ static size_t value_len(struct backup_reader *r, struct str in, bool *out_whole)
         char c = in.ptr[i];
         if (r->depth == 0 && ends_scalar(c) && (r->text.len > 0 || i > 0)) {
             *out_whole = true;
-            break; /* the byte belongs to what is around the value */
+            break; /* the byte follows the value */
         }
         i++;
         if (c == '"') {
@@ -136,7 +136,7 @@ static size_t value_len(struct backup_reader *r, struct str in, bool *out_whole)
     return i;
 }
 
-/* Take n bytes of the input. */
+/* Consume n bytes of the input. */
 static void take(struct backup_reader *r, struct str *in, size_t n)
 {
     r->running_crc = crc32c_update(r->running_crc, in->ptr, n);
@@ -175,7 +175,7 @@ static enum backup_reader_event in_key(struct backup_reader *r, struct str *in, 
     return BACKUP_READER_MORE;
 }
 
-/* The bytes between values are looked at one by one; these are no blanks. */
+/* Bytes between values are handled one by one. The states below see no blanks. */
 
 static enum backup_reader_event begin(struct backup_reader *r, char c, struct err *err)
 {
@@ -223,7 +223,7 @@ static enum backup_reader_event end_list(struct backup_reader *r)
     return BACKUP_READER_LIST_END;
 }
 
-/* What stands behind a key, a member or an element. */
+/* Handle the separator after a key, a member or an element. */
 static enum backup_reader_event separate(struct backup_reader *r, char c, struct err *err)
 {
     if (r->state == BACKUP_READER_COLON && c == ':') {
@@ -236,12 +236,12 @@ static enum backup_reader_event separate(struct backup_reader *r, char c, struct
     } else if (r->state == BACKUP_READER_AFTER_ELEMENT && c == ']') {
         return end_list(r);
     } else {
-        return refuse(r, err); /* behind the object are blanks alone */
+        return refuse(r, err); /* only blanks may follow the object */
     }
     return BACKUP_READER_MORE;
 }
 
-/* A value begins with the byte, which is left to it. */
+/* A value begins with this byte, which is not consumed here. */
 static bool begins_value(const struct backup_reader *r, char c)
 {
     return (r->state == BACKUP_READER_VALUE && c != '[') ||

@@ -12,13 +12,13 @@ void backup_verify_checksum(uint32_t crc, char out[BACKUP_VERIFY_CHECKSUM_BYTES]
     }
 }
 
-/* Format and checksum; crc is that of everything in front of the member. */
+/* Read format and checksum; crc is that of all bytes before the member. */
 static enum err_code read_meta(struct json_value meta, uint32_t crc, struct backup_verify *out,
                                struct err *err)
 {
     struct json_value v;
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
-    out->format = 1; /* of several the last one counts */
+    out->format = 1; /* if repeated, the last one counts */
     out->has_checksum = out->checksum_fits = false;
     if (meta.type != JSON_TYPE_OBJECT) {
         return err_set(err, ERR_VALIDATION, "meta is not an object");
@@ -39,7 +39,7 @@ static enum err_code read_meta(struct json_value meta, uint32_t crc, struct back
     return ERR_OK;
 }
 
-/* Where a list of the backup is counted; NULL when the member is none. */
+/* The counter of a list of the backup; NULL if the member is not counted. */
 static uint64_t *counter_of(struct backup_verify *out, const struct backup_reader *r)
 {
     const struct {
@@ -95,7 +95,7 @@ enum err_code backup_verify_event(struct backup_verify *v, const struct backup_r
     case BACKUP_READER_LIST:
         v->counter = counter_of(v, r);
         if (v->counter != NULL) {
-            *v->counter = 0; /* of several the last one counts */
+            *v->counter = 0; /* if repeated, the last one counts */
             v->has_jobs = v->has_jobs || v->counter == &v->jobs;
         } else if (backup_reader_is_key(r, STR("meta"))) {
             return err_set(err, ERR_VALIDATION, "meta is not an object");

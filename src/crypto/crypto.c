@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-/* Fetched once: looking an algorithm up by its name costs more than a short digest. */
+/* Fetched once: looking up an algorithm by name takes longer than a short digest. */
 static const EVP_MD *sha256(void)
 {
     static EVP_MD *_Atomic fetched;
@@ -21,7 +21,7 @@ static const EVP_MD *sha256(void)
         CHECK(md != NULL);
         CHECK(EVP_MD_get_size(md) == CRYPTO_HASH_BYTES);
         if (!atomic_compare_exchange_strong(&fetched, &none, md)) {
-            EVP_MD_free(md); /* another thread was first */
+            EVP_MD_free(md); /* another thread was faster */
             md = none;
         }
     }
@@ -54,7 +54,7 @@ void crypto_hmac(struct str key, struct str text, uint8_t out[CRYPTO_HASH_BYTES]
     CHECK(len == CRYPTO_HASH_BYTES);
 }
 
-/* In blocks, of which the last may look at bytes for a second time. */
+/* Compares blocks; the last block may overlap the one before. */
 bool crypto_equal(const void *a, const void *b, size_t len)
 {
     typedef uint64_t block __attribute__((vector_size(16)));

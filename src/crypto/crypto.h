@@ -1,8 +1,8 @@
 /*
- * Crypto: digests, authentication codes and random secrets, all of SHA-256.
+ * Crypto: SHA-256 digests, HMAC-SHA256, and random secrets.
  *
- * The one place that asks OpenSSL for them. Public keys are read and signatures are checked in
- * auth/auth_jwk.h; TLS is the business of whoever has a connection.
+ * The only module that uses OpenSSL for these. Public keys and signatures are in auth/auth_jwk.h;
+ * TLS is handled by the modules that have connections.
  */
 #pragma once
 
@@ -15,15 +15,15 @@
 enum { CRYPTO_HASH_BYTES = 32 };
 
 void crypto_hash(struct str text, uint8_t out[CRYPTO_HASH_BYTES]);
-/* Of both, one behind the other. */
+/* The SHA-256 of the concatenation of both. */
 void crypto_hash_two(struct str a, struct str b, uint8_t out[CRYPTO_HASH_BYTES]);
 
-/* What only one who has the key can say of the text: HMAC. Any key will do, an empty one too. */
+/* HMAC of the text. Any key is allowed, also an empty one. */
 void crypto_hmac(struct str key, struct str text, uint8_t out[CRYPTO_HASH_BYTES]);
 
-/* In a time that tells nothing of where they differ. */
+/* Compare in constant time. */
 bool crypto_equal(const void *a, const void *b, size_t len);
 
-/* Random bytes that nobody can guess; and a secret that is no longer needed goes from memory. */
+/* Cryptographically secure random bytes; and clearing a secret that is no longer needed. */
 void crypto_random(void *out, size_t len);
 void crypto_wipe(void *secret, size_t len);

@@ -7,7 +7,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Past the string whose opening quote is at p. */
+/* Skip the string whose opening quote is at p. */
 static const char *string_end(const char *p, const char *end)
 {
     p = json__plain_end(p + 1, end);
@@ -18,7 +18,7 @@ static const char *string_end(const char *p, const char *end)
     return p < end ? p + 1 : end;
 }
 
-/* The first space from p on that means nothing; end when there is none. */
+/* The first insignificant space from p on; end if there is none. */
 static const char *next_space(const char *p, const char *end)
 {
     while (p < end && !is_space(*p)) {

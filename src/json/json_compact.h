@@ -1,7 +1,7 @@
 /*
- * Json_compact: a value without the white space that means nothing.
+ * Json_compact: removes the insignificant white space from a value.
  *
- * Numbers, escapes, the order of keys and repeated keys stay exactly as they came.
+ * Numbers, escapes, the order of keys and repeated keys are kept unchanged.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Value, which json_scan has accepted: itself, when it has no such space, or a copy in the arena.
- * Empty when that has no room for one. */
+/* Value must have been accepted by json_scan. Returns value itself if there is nothing to
+ * remove, else a copy in the arena. Empty if the arena is full. */
 ATTR_NODISCARD struct str json_compact_in(struct arena *arena, struct str value);
 
-/* Put value, which json_scan has accepted, behind what is in out, which may overflow. */
+/* Append value, which json_scan has accepted, to out, which may overflow. */
 void json_compact_add(struct buf *out, struct str value);

@@ -1,5 +1,5 @@
 /*
- * What the files of json/ share: how far text is plain, and a value whose type is known.
+ * Json_int: shared by the files of json/: finding plain text, and scanning a value of known type.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "json/json_scan.h"
 
-/* json_scan_value, when json_scan_peek has just said what the value is. */
+/* json_scan_value, for a value whose type json_scan_peek has just returned. */
 ATTR_NODISCARD bool json_scan__peeked(struct json_scan *s, enum json_type type,
                                       struct json_value *out);
 
@@ -33,7 +33,7 @@ static inline bool json__is_plain_byte(char c)
     return (unsigned char)c >= ' ' && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
-/* Whether all of these bytes are plain, four to eight: the two halves may overlap. */
+/* Are all of these bytes plain? Four to eight bytes: the two halves may overlap. */
 static inline bool json__is_plain(const char *p, const char *end)
 {
     uint32_t first, last;
@@ -42,8 +42,8 @@ static inline bool json__is_plain(const char *p, const char *end)
     return json__special((uint64_t)first << 32 | last) == 0;
 }
 
-/* Copy text to out, which has room for it. False when some of it is not plain. Two words may
- * overlap, so that no byte is looked at alone unless there are fewer than four. */
+/* Copy text to out, which has room for it. False if part of it is not plain. The last two words
+ * may overlap, so that single bytes are handled only if there are fewer than four. */
 static inline bool json__copy_plain(char *out, struct str text)
 {
     uint64_t word;

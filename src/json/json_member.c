@@ -1,5 +1,5 @@
 /*
- * What one value means to its row: the part of json_schema that knows the kinds.
+ * Stores one value according to its row: the part of json_schema that handles the kinds.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "json/json_schema_int.h"
 
-/* Each function puts one value into the member of a struct, as its row wants it. */
+/* Stores one value in the member of a struct, as its row requires. */
 typedef enum err_code (*store_fn)(struct json_decode *d, const struct json_field *field,
                                   struct json_value value, char *member);
 
@@ -107,7 +107,7 @@ static enum err_code store_raw(struct json_decode *d, const struct json_field *f
     return ERR_OK;
 }
 
-/* The word that is meant, by its name or by the number it stands for; NULL when it is none. */
+/* Find a word by its name or by the number that it stands for; NULL if there is none. */
 static const struct json_word *find_word(const struct json_word *list, struct str name,
                                          const int64_t *number)
 {

@@ -4,7 +4,7 @@
 #include "json/json_scan.h"
 #include "json/json_write.h"
 
-/* Between two members of the object whose first one begins at `first`. */
+/* Add the comma between two members of the object whose first member begins at `first`. */
 static void add_comma(struct buf *out, size_t first)
 {
     if (out->len > first) {
@@ -31,7 +31,7 @@ static bool has_key(const struct json_object_pair *pairs, size_t count, struct j
     return false;
 }
 
-/* The members of object whose key none of the pairs has. */
+/* Add the members of object whose keys are not in the pairs. */
 static void add_members(struct buf *out, size_t first, struct str object,
                         const struct json_object_pair *pairs, size_t count)
 {

@@ -12,8 +12,8 @@ struct json_scan json_scan_from(struct str text)
     return (struct json_scan){.begin = begin, .at = begin, .end = begin + text.len};
 }
 
-/* The passing functions below take a place and give the place behind what they passed, or NULL on a
- * problem. That keeps the place in a register, which is where the speed comes from. */
+/* The pass functions take a position and return the position behind what they passed, or NULL on
+ * a problem. This keeps the position in a register, which makes them fast. */
 
 ATTR_COLD static const char *fail(struct json_scan *s, const char *at, const char *problem)
 {
@@ -24,7 +24,7 @@ ATTR_COLD static const char *fail(struct json_scan *s, const char *at, const cha
     return NULL;
 }
 
-/* The byte at p, or one that stands nowhere outside of a string when nothing is left. */
+/* The byte at p; at the end of the text, a byte that is valid only inside of strings. */
 static inline char byte_at(const struct json_scan *s, const char *p)
 {
     if (p == s->end) {
@@ -51,7 +51,7 @@ static bool is_hex(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The length of the escape at p, a backslash; 0 when it is none. */
+/* The length of the escape at p, which is a backslash; 0 if it is invalid. */
 static size_t escape_len(const char *p, const char *end)
 {
     if (end - p < 2) {
@@ -64,7 +64,7 @@ static size_t escape_len(const char *p, const char *end)
     return whole ? 6 : 0;
 }
 
-/* What cannot be passed eight at a time: an escape or a character outside of ASCII. */
+/* Pass bytes that cannot be passed eight at a time: an escape or a non-ASCII character. */
 static const char *pass_special(struct json_scan *s, const char *p)
 {
     if (p == s->end) {
@@ -81,8 +81,8 @@ static const char *pass_special(struct json_scan *s, const char *p)
     return len > 0 ? p + len : fail(s, p, "not UTF-8");
 }
 
-/* The rest of a string, from the first byte on that is not plain. Apart, so that plain strings,
- * which most are, have no registers to save. */
+/* The rest of a string, from the first byte that is not plain. Not inlined, so that plain
+ * strings, the common case, need not save registers. */
 ATTR_NOINLINE static const char *pass_specials(struct json_scan *s, const char *p,
                                                bool *out_escaped)
 {
@@ -142,7 +142,7 @@ static const char *pass_word(struct json_scan *s, const char *p, struct str word
     return str_starts_with(text, word) ? p + word.len : fail(s, p, "expected a value");
 }
 
-/* What begins with the byte c. */
+/* The type of a value that begins with the byte c. */
 static inline enum json_type type_of(char c)
 {
     switch (c) {
@@ -182,7 +182,7 @@ static inline const char *pass_scalar(struct json_scan *s, const char *p, enum j
     }
 }
 
-/* Behind a key: the colon, and up to the value. */
+/* After a key: pass the colon, up to the value. */
 static inline const char *pass_colon(struct json_scan *s, const char *p)
 {
     p = pass_space(s, p);
@@ -200,8 +200,8 @@ static inline const char *pass_key(struct json_scan *s, const char *p)
     return p == NULL ? NULL : pass_colon(s, p);
 }
 
-/* Behind a value, inside of containers: close those that end here. Up to the next value of the one
- * that goes on, or past the bracket of the last. */
+/* After a value, inside of containers: pass the brackets of those that end here. Up to the next
+ * value of the container that continues, or past the bracket of the outermost. */
 static inline const char *pass_ends(struct json_scan *s, const char *p, const char *close,
                                     unsigned *depth)
 {
@@ -220,7 +220,7 @@ static inline const char *pass_ends(struct json_scan *s, const char *p, const ch
     return p;
 }
 
-/* The object or array at p, however deep it is. */
+/* Pass the object or array at p, however deeply nested. */
 static const char *pass_container(struct json_scan *s, const char *p)
 {
     ATTR_UNINITIALIZED char
@@ -309,8 +309,8 @@ bool json_scan_enter_array(struct json_scan *s)
     return enter(s, JSON_TYPE_ARRAY, "expected an array");
 }
 
-/* Pass the comma before the next key or element, if there must be one, and white space. False at
- * the end of the container, which is then left, or on a problem. */
+/* Pass the comma before the next key or element, if required, and white space. False at the end
+ * of the container, which is then left, or on a problem. */
 static bool next_item(struct json_scan *s, char close, const char *problem)
 {
     CHECK(s->problem != NULL || s->depth > 0);
@@ -419,7 +419,7 @@ bool json_scan_member(struct str object, struct str name, struct json_value *out
     return true;
 }
 
-/* Which of the names is the key? count: none. */
+/* The index of the key in names; count if it is not there. */
 static size_t name_of(struct json_value key, const struct str *names, size_t count)
 {
     size_t i = 0;

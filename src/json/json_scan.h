@@ -1,12 +1,12 @@
 /*
- * Json_scan: walk over JSON text, checking it on the way, without building anything.
+ * Json_scan: iterates over JSON text and validates it, without building a tree.
  *
- * A value is a span of the text it stands in: what a client sent is checked once and then carried
- * as the bytes that came, so that big integers and the order of keys survive. Nesting is a counted
+ * A value is a view of the source text: input of clients is checked once and then kept as the
+ * original bytes, so that big integers and the order of keys are preserved. Nesting is a counted
  * stack of bits; nothing here recurses or allocates.
  *
- * The scanner trusts nobody. After the first problem every further call says "no more", and the
- * problem stays, so that a caller walks to the end and looks once:
+ * The input is untrusted. After the first problem every further call returns "no more", and the
+ * problem is kept, so that a caller iterates to the end and checks once:
  *
  *     struct json_scan s = json_scan_from(text);
  *     struct json_value key, value;
@@ -19,9 +19,8 @@
  *         return json_scan_err(&s, err);
  *     }
  *
- * Accepted is what RFC 8259 accepts, in well-formed UTF-8, nested at most LIMIT_JSON_DEPTH deep. A
- * byte order mark is refused. An escaped half of a surrogate pair is JSON by its grammar and is
- * carried.
+ * It accepts RFC 8259 in well-formed UTF-8, nested at most LIMIT_JSON_DEPTH deep. A byte order mark
+ * is refused. An escaped half of a surrogate pair is grammatical JSON and is accepted.
  */
 #pragma once
 
@@ -38,21 +37,21 @@ struct json_scan {
     const char *at;
     const char *end;
     const char *problem; /* NULL, or what is wrong with the byte at `at` */
-    unsigned depth;      /* containers entered and not left */
+    unsigned depth;      /* containers entered but not left */
     bool fresh;          /* the last thing read was the bracket that opened a container */
 };
 
 struct json_scan json_scan_from(struct str text);
 
-/* Pass one whole value, of any type and depth. False on a problem; *out is then untouched. */
+/* Pass one whole value, of any type and depth. False on a problem; *out is then unchanged. */
 ATTR_NODISCARD bool json_scan_value(struct json_scan *s, struct json_value *out);
 
-/* What the next value is, by its first byte; JSON_TYPE_COUNT when there is none or nothing begins
- * like that. The value is not passed. */
+/* The type of the next value, from its first byte; JSON_TYPE_COUNT if there is none or the byte
+ * is invalid. The value is not passed. */
 enum json_type json_scan_peek(struct json_scan *s);
 
-/* Step into the object or array that is the next value. False when it is something else: a problem
- * too, so peek first where other types are fine. */
+/* Enter the object or array that is the next value. Any other type is a problem, too, and gives
+ * false: peek first where other types are allowed. */
 ATTR_NODISCARD bool json_scan_enter_object(struct json_scan *s);
 ATTR_NODISCARD bool json_scan_enter_array(struct json_scan *s);
 
@@ -65,7 +64,7 @@ ATTR_NODISCARD bool json_scan_next_key(struct json_scan *s, struct json_value *o
  * array, which is then left, or on a problem. */
 ATTR_NODISCARD bool json_scan_next_element(struct json_scan *s);
 
-/* True when nothing was wrong and only white space is left. Otherwise there is a problem. */
+/* True if there was no problem and only white space is left. Otherwise there is a problem now. */
 ATTR_NODISCARD bool json_scan_done(struct json_scan *s);
 
 /* The problem as ERR_PARSE: "invalid JSON at byte 17: …". There must be one. */
@@ -76,20 +75,19 @@ enum err_code json_scan_err(const struct json_scan *s, struct err *err);
 /* Is text exactly one value, with white space around it or not? ERR_PARSE when it is not. */
 ATTR_NODISCARD enum err_code json_scan_check(struct str text, struct err *err);
 
-/* The first value of text; whatever stands behind it is not looked at. ERR_PARSE when text does not
- * begin with one. */
+/* The first value of text; the rest is ignored. ERR_PARSE if text does not begin with a value. */
 ATTR_NODISCARD enum err_code json_scan_first(struct str text, struct json_value *out,
                                              struct err *err);
 
-/* The member of that name, the last one when there are several. False when there is none, or object
+/* The member of that name, the last one if there are several. False if there is none, or if text
  * does not begin with a well-formed object. */
 ATTR_NODISCARD bool json_scan_member(struct str object, struct str name, struct json_value *out);
 
-/* The members of several names, in one pass: out[i] is that of names[i], null where there is none.
- * False when object does not begin with a well-formed object. */
+/* The members of several names, in one pass: out[i] is that of names[i], null if there is none.
+ * False if text does not begin with a well-formed object. */
 ATTR_NODISCARD bool json_scan_members(struct str object, const struct str *names, size_t count,
                                       struct json_value *out);
 
-/* The same of a text that is an object and nothing else but white space. */
+/* The same for a text that is an object with nothing but white space around it. */
 ATTR_NODISCARD bool json_scan_whole_members(struct str text, const struct str *names, size_t count,
                                             struct json_value *out);

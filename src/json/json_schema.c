@@ -14,7 +14,7 @@ enum { PATH_BYTES = 128, LIST_FIRST = 8 };
 /* clang-format off */
 static const struct {
     const char *name;
-    enum json_type type; /* JSON_TYPE_COUNT: it depends on the row */
+    enum json_type type; /* JSON_TYPE_COUNT: depends on the row */
     size_t size;         /* of the member */
 } kinds[JSON_KIND_COUNT] = {
     [JSON_KIND_STR]      = {"string",           JSON_TYPE_STRING, sizeof(struct str)},
@@ -44,7 +44,7 @@ static bool is_list(const struct json_field *field)
 
 /* Messages. */
 
-/* Where we are: "jobs[3].priority". Cut when it is too long for one line. */
+/* The path of the current member: "jobs[3].priority". Truncated to one line. */
 static const char *path_of(const struct json_decode *d, char out[static PATH_BYTES])
 {
     size_t len = 0;
@@ -108,7 +108,7 @@ enum err_code json_schema__refuse_size(struct json_decode *d, const char *unit, 
                                field->max, unit, got);
 }
 
-/* The next value is not of the expected type. If it is no JSON either, that is what is said. */
+/* The next value is not of the expected type. If it is invalid JSON, report that instead. */
 static enum err_code refuse_next(struct json_decode *d, enum json_type expected)
 {
     struct json_value value;
@@ -146,8 +146,8 @@ void json_schema__absent(struct json_decode *d)
 
 /* Arrays and objects. */
 
-/* Room for one more item of the list at hand, behind those that are there; NULL when there is an
- * error. Growing doubles and leaves the old items in the arena. */
+/* Room for one more item of the current list; NULL if there is an error. Growing doubles and
+ * leaves the old items in the arena. */
 static char *list_room(struct json_decode *d, size_t item_size)
 {
     struct json_frame *f = json_schema__top(d);
@@ -236,7 +236,7 @@ static enum err_code add_str(struct json_decode *d)
     return ERR_OK;
 }
 
-/* Step into the object that is the next value, to fill the struct at base. */
+/* Enter the object that is the next value, to fill the struct at base. */
 static enum err_code begin_object(struct json_decode *d, const struct json_schema *schema,
                                   char *base)
 {
@@ -258,7 +258,7 @@ static bool is_required(const struct json_field *field)
     return (field->flags & JSON_REQUIRED) != 0;
 }
 
-/* The first required row that was not present, or NULL. They come before the others. */
+/* The first required row that was not present, or NULL. Required rows come first. */
 static const struct json_field *find_missing(const struct json_frame *f)
 {
     const struct json_field *fields = f->schema->fields;
@@ -331,7 +331,7 @@ static enum err_code pass_unknown(struct json_decode *d, struct json_value key)
     return json_scan_value(&d->scan, &value) ? ERR_OK : json_scan_err(&d->scan, d->err);
 }
 
-/* The value of the member at hand. */
+/* Read the value of the current member. */
 static enum err_code read_member(struct json_decode *d)
 {
     struct json_frame *f = json_schema__top(d);
@@ -364,7 +364,7 @@ static enum err_code read_member(struct json_decode *d)
     return json_member__store(d, value);
 }
 
-/* One step: the next element of the list at hand, or the next member of the object at hand. */
+/* One step: the next element of the current list, or the next member of the current object. */
 static enum err_code step(struct json_decode *d)
 {
     struct json_frame *f = json_schema__top(d);

@@ -1,9 +1,9 @@
 /*
- * Json_schema: one table per request, from which it is decoded, checked and described.
+ * Json_schema: one table per request, used to decode, validate and document it.
  *
  * A row names a member of a JSON object, the member of the C struct it goes into, its limits and
- * one line for people. Decoding goes from the bytes straight into the struct, in one pass. What a
- * member means when it is absent is said once, by a struct to start from.
+ * one line for people. Decoding fills the struct directly from the bytes, in one pass. The values
+ * of absent members come from an initial struct.
  *
  *     struct enqueue_in { struct str queue; struct str payload; int64_t max_retries; };
  *
@@ -17,7 +17,7 @@
  *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init);
  *
  * The rules of http-api.md 1.5: the first JSON value of the text is used; unknown members are
- * passed over; of a repeated key the last one wins, though each is checked; null is as good as
+ * ignored; of a repeated key the last one wins, though each is checked; null means the same as
  * absent; a known member of the wrong JSON type is ERR_PARSE; a value outside of its limits, or a
  * required member that is missing or empty, is ERR_VALIDATION. Messages begin with the path:
  * "jobs[3].priority: expected 0 to 9, got 12".
@@ -55,17 +55,16 @@ enum json_kind {
 
 /* Flags of a row. */
 enum {
-    JSON_REQUIRED = 1 << 0,     /* such rows come first */
-    JSON_KEEP_NULL = 1 << 1,    /* raw: null is a value, not an absence; object: given, as NULL */
-    JSON_ONLY_OBJECT = 1 << 2,  /* raw: anything but an object is of the wrong type */
-    JSON_CUT = 1 << 3,          /* text that is too long is cut between characters, not refused */
-    JSON_NO_CONTROL = 1 << 4,   /* text with control characters is refused */
-    JSON_CLAMP = 1 << 5,        /* an integer above max counts as max */
-    JSON_LAX = 1 << 6,          /* an unknown word, or an integer out of range, counts as absent */
-    JSON_OR_NUMBER = 1 << 7,    /* a word may also be given as the number it stands for */
-    JSON_INSISTED = 1 << 8,     /* told: the handler refuses what is absent, empty or below 1 */
-    JSON_NUMBER_APART = 1 << 9, /* a number is kept as JSON_NUMBER + n: what it means, and whether
-                                   it may be, is the handler's to know */
+    JSON_REQUIRED = 1 << 0,    /* such rows come first */
+    JSON_KEEP_NULL = 1 << 1,   /* raw: null is a value, not an absence; object: given, as NULL */
+    JSON_ONLY_OBJECT = 1 << 2, /* raw: must be an object */
+    JSON_CUT = 1 << 3,         /* long text is truncated between characters, not refused */
+    JSON_NO_CONTROL = 1 << 4,  /* text with control characters is refused */
+    JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
+    JSON_LAX = 1 << 6,         /* an unknown word, or an integer out of range, counts as absent */
+    JSON_OR_NUMBER = 1 << 7,   /* a word may also be given as the number it stands for */
+    JSON_INSISTED = 1 << 8, /* documentation only: the handler refuses absent, empty or below 1 */
+    JSON_NUMBER_APART = 1 << 9, /* a number is kept as JSON_NUMBER + n, for the handler to check */
 };
 
 /* Flags of a schema. */
@@ -81,10 +80,10 @@ struct json_word {
 /* A number where a word is expected, 0 to JSON_NUMBER_MAX. */
 enum { JSON_NUMBER = 1 << 16, JSON_NUMBER_MAX = JSON_NUMBER - 1 };
 
-/* "critical, high or normal": the words, for messages. */
+/* Append "critical, high or normal": the words, for messages. */
 void json_schema_list_words(const struct json_word *words, struct buf *out);
 
-/* The grammars of durations and times are core's; a row brings the function. They fail with
+/* Durations and times are parsed by core; a row names the function, which fails with
  * ERR_VALIDATION. */
 typedef enum err_code (*json_duration_fn)(struct str text, int64_t *out_ms, struct err *err);
 typedef enum err_code (*json_time_fn)(struct str text, struct wall *out, struct err *err);
@@ -103,17 +102,17 @@ struct json_field {
     size_t count_offset; /* arrays */
     int64_t item_max;    /* array of strings: bytes of each */
     union {
-        const struct json_word *words; /* of text and raw values they are told */
+        const struct json_word *words; /* for text and raw: documentation only */
         json_duration_fn parse_duration;
         json_time_fn parse_time;
         const struct json_schema *schema;
     };
-    /* Told to clients, and nothing to the decoder: what a handler sees to itself, because its
-     * refusals have a code and words of their own. */
+    /* Documentation only, ignored by the decoder: limits that the handler checks itself, because
+     * its errors have a code and words of their own. */
     int64_t told_min;         /* 0: min */
     int64_t told_max;         /* 0: max; of a raw object: how many members */
-    const char *told_type;    /* raw: the type, as answers have it; NULL: any JSON */
-    const char *told_pattern; /* text: what it matches, unless it is one of the words */
+    const char *told_type;    /* raw: type in the documentation; NULL: any JSON */
+    const char *told_pattern; /* text: its pattern, unless it is one of the words */
 };
 
 enum { JSON_FIELDS_MAX = 64, JSON_SCHEMA_DEPTH_MAX = 8 };
@@ -122,24 +121,24 @@ struct json_schema {
     const struct json_field *fields;
     size_t count;     /* at most JSON_FIELDS_MAX */
     size_t size;      /* of the struct */
-    const void *init; /* a struct of that size, what absent members are; NULL for zeros */
+    const void *init; /* values of absent members, a struct of that size; NULL: zeros */
     unsigned flags;
-    bool has_set;      /* the struct wants to know which members were present, */
+    bool has_set;      /* the struct records which members were present, */
     size_t set_offset; /* as bits of a uint64_t: bit n for row n */
 };
 
-/* Decode the object that text begins with into *out, whose content before does not matter. Texts
- * and raw values are views into text wherever they can be; everything else is in the arena; out
- * lives as long as both. On failure *out has nothing of use. ERR_TOO_LARGE when the arena is full
+/* Decode the object that text begins with into *out, whose old content is ignored. Texts and raw
+ * values are views of text where possible; everything else is in the arena; *out is valid as
+ * long as both. On failure the content of *out is undefined. ERR_TOO_LARGE if the arena is full
  * or a raw value is too long. */
 ATTR_NODISCARD enum err_code json_schema_decode(const struct json_schema *schema, struct str text,
                                                 struct arena *arena, void *out, struct err *err);
 
-/* Stop the process if a table contradicts itself: names that repeat, rows without a doc or with
- * limits that nothing can meet, schemas nested too deep. For tests and for the start. */
+/* Abort if a table contradicts itself: repeated names, rows without a doc or with impossible
+ * limits, schemas nested too deep. For tests and for the start. */
 void json_schema_check(const struct json_schema *schema);
 
-/* "string", "integer" …: what the contract calls the kind. */
+/* "string", "integer" …: the contract's name of the kind. */
 const char *json_schema_kind_name(enum json_kind kind);
 
 /* clang-format off */
@@ -147,13 +146,13 @@ const char *json_schema_kind_name(enum json_kind kind);
 #define JSON_SCHEMA(type, rows, ...)                                                               \
     {.fields = (rows), .count = COUNT_OF(rows), .size = sizeof(type), ##__VA_ARGS__}
 
-/* For JSON_SCHEMA: the member of the struct that is told what was present. */
+/* For JSON_SCHEMA: the member of the struct that records which members were present. */
 #define JSON_SET(type, member)                                                                     \
     .has_set = true, .set_offset = JSON_OFFSET(type, member, uint64_t)
 
-/* The rows. Each gives the member's address its own type check: a row does not compile when the
- * member is of another type. An enum is only checked for its size. Behind the text may stand what
- * is told: .told_max = 512. */
+/* The rows. Each gives the member's address its own type check: a row with a member of another
+ * type does not compile. Enums are checked only for their size. Further documentation may follow
+ * the text: .told_max = 512. */
 #define JSON_OFFSET(type, member, ctype)                                                           \
     (offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (ctype *)0))
 #define JSON_OFFSET_ENUM(type, member)                                                             \
@@ -186,7 +185,7 @@ const char *json_schema_kind_name(enum json_kind kind);
     {JSON_ROW(#member, text, JSON_KIND_WORD, bits), .words = (list),                               \
      .offset = JSON_OFFSET_ENUM(type, member)}
 
-/* The C member has its unit in its name and the JSON member has not, so both are named. */
+/* The C member has its unit in its name, the JSON member has not, so both are given. */
 #define JSON_DURATION(type, member, wire, parse, lo, hi, bits, text)                               \
     {JSON_ROW(wire, text, JSON_KIND_DURATION, bits), JSON_RANGE(lo, hi),                           \
      .parse_duration = (parse), .offset = JSON_OFFSET(type, member, int64_t)}

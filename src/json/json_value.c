@@ -8,7 +8,7 @@
 
 enum { NUMBER_TEXT_MAX = 128, REPLACEMENT = 0xfffd };
 
-/* What is between the quotes. */
+/* The text between the quotes. */
 static struct str body_of(struct json_value value)
 {
     CHECK(value.type == JSON_TYPE_STRING);
@@ -54,8 +54,7 @@ static size_t put_utf8(uint32_t code, char *out)
     return 4;
 }
 
-/* The \u escape at *at, with the second one of a pair: the bytes of its character into out and past
- * it. */
+/* Decode the \u escape at *at, and the second one of a pair, to out; *at moves behind it. */
 static size_t decode_unit(const char **at, const char *end, char *out)
 {
     const char *p = *at;
@@ -75,8 +74,8 @@ static size_t decode_unit(const char **at, const char *end, char *out)
     return put_utf8(code, out);
 }
 
-/* The next piece of a body, decoded: what stands before the next backslash, or one escape, whose
- * bytes go into scratch. */
+/* The next decoded piece of a body: the text before the next backslash, or one escape, which is
+ * decoded to scratch. */
 static struct str next_piece(const char **at, const char *end, char scratch[static 4])
 {
     static const char from[] = "\"\\/bfnrt";
@@ -173,16 +172,16 @@ bool json_value_i64(struct json_value value, int64_t *out)
     return value.type == JSON_TYPE_NUMBER && str_to_i64(value.text, out);
 }
 
-/* Most numbers: few digits, no exponent. The digits and the power of ten are doubles without loss,
- * so their quotient is the nearest double, which is what strtod would give in ten times the time.
- */
+/* Fast path for most numbers: few digits, no exponent. The digits and the power of ten are exact
+ * as doubles, so their quotient is the nearest double: the same result as strtod, ten times
+ * faster. */
 static bool short_decimal(struct str text, double *out)
 {
     enum { DIGITS_MAX = 15 };
     static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     uint64_t digits = 0;
-    size_t behind = 0; /* digits behind the point */
+    size_t behind = 0; /* digits after the point */
     bool point = false;
     size_t i = text.ptr[0] == '-' ? 1 : 0;
     if (text.len - i > DIGITS_MAX) {
@@ -215,7 +214,7 @@ bool json_value_f64(struct json_value value, double *out)
     }
     memcpy(text, value.text.ptr, value.text.len);
     text[value.text.len] = '\0';
-    /* The grammar was checked; nobody sets a locale, so the point is a point. */
+    /* The grammar was checked, and no locale is set, so the decimal point is a point. */
     double v = strtod(text, NULL);
     if (!isfinite(v)) {
         return false;

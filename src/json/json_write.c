@@ -19,7 +19,7 @@ static bool in_object(const struct json_write *w)
     return w->depth > 0 && (w->objects >> (w->depth - 1) & 1) != 0;
 }
 
-/* Before a value: its comma, unless its key has put it. */
+/* Before a value: add its comma, unless its key has done so. */
 static void begin_value(struct json_write *w)
 {
     CHECK(!w->done);
@@ -66,7 +66,7 @@ void json_write_end(struct json_write *w)
     end_value(w);
 }
 
-/* One byte that cannot stand in a string as it is. */
+/* Add one byte that must be escaped. */
 static void add_escape(struct buf *out, unsigned char c)
 {
     static const char plain[] = "\"\\\b\f\n\r\t";
@@ -80,8 +80,8 @@ static void add_escape(struct buf *out, unsigned char c)
     }
 }
 
-/* Text of which not everything can stand in a string as it is. Apart, so that plain text, which
- * most is, pays nothing for it. */
+/* Text with bytes that must be escaped. Not inlined, so that plain text, the common case, is
+ * fast. */
 ATTR_NOINLINE static void add_escaped(struct buf *out, bool comma, struct str text, bool colon)
 {
     const char *p = text.ptr, *end = p + text.len;
@@ -108,7 +108,7 @@ ATTR_NOINLINE static void add_escaped(struct buf *out, bool comma, struct str te
     buf_add_str(out, colon ? STR("\":") : STR("\""));
 }
 
-/* A string, with a comma before it or a colon behind it where one is due. */
+/* Add a string, with a comma before it or a colon after it where required. */
 static void add_string(struct buf *out, bool comma, struct str text, bool colon)
 {
     const size_t size = text.len + 2 + (comma ? 1 : 0) + (colon ? 1 : 0);
@@ -197,7 +197,7 @@ enum { F64_DIGITS_MAX = 17, F64_TEXT_MAX = 32, F64_PLAIN_MIN = -6, F64_PLAIN_MAX
 /* A number as d.ddd… times ten to some power. */
 struct decimal {
     char digits[F64_TEXT_MAX];
-    size_t count;  /* without zeros at the end, but one at least */
+    size_t count;  /* without trailing zeros, but at least one */
     int magnitude; /* the power of ten of the first digit */
 };
 
@@ -209,14 +209,14 @@ static bool is_same(double a, double b)
     return bits[0] == bits[1];
 }
 
-/* v, which is positive or zero, in the fewest digits that read back as v. */
+/* Convert v, which is positive or zero, to the fewest digits that read back as v. */
 static struct decimal to_decimal(double v)
 {
     struct decimal d = {.count = 0};
     char text[F64_TEXT_MAX] = "";
     double back;
 
-    /* Fifteen digits are never ambiguous, and seventeen always enough. */
+    /* Fifteen digits are always unambiguous, and seventeen always sufficient. */
     int precision = 14;
     do {
         precision++;
@@ -252,7 +252,7 @@ static void add_decimal(struct buf *out, const struct decimal *d)
 {
     const int count = (int)d->count;
     const bool plain = d->magnitude >= F64_PLAIN_MIN && d->magnitude <= F64_PLAIN_MAX;
-    /* How many digits stand before the point, in the form that is written. */
+    /* The number of digits before the point in the chosen form. */
     int whole = plain ? d->magnitude + 1 : 1;
 
     if (whole <= 0) {
