@@ -1,9 +1,10 @@
 /*
- * Backup_verify: checks that a backup is complete and unchanged.
+ * Backup_verify: is this a whole backup, as it was written?
  *
  * A backup is one JSON object (docs/operations.md). Its last member, meta, has the number of the
- * format and a checksum over every byte before the member, so that a truncated, damaged or edited
- * file is detected. Pure: no files, no server. The bytes may come in pieces (backup_reader.h).
+ * format and a checksum over every byte in front of the member, so that a file that was cut,
+ * damaged or edited is told from one that was not. Pure: no files, no server. The bytes may come in
+ * pieces (backup_reader.h).
  */
 #pragma once
 
@@ -18,24 +19,25 @@
 enum {
     BACKUP_VERIFY_FORMAT = 2,
     BACKUP_VERIFY_CHECKSUM_BYTES = 15,
-    BACKUP_VERIFY_TEXT_BYTES = 128 << 20, /* of one job with its rows, or one element */
+    BACKUP_VERIFY_TEXT_BYTES = 128 << 20, /* of one job with its rows, or of another element */
     BACKUP_VERIFY_NAMESPACE_BYTES = 255   /* more than one can have */
 };
 
 struct backup_verify {
-    int64_t format; /* 1 if not given */
+    int64_t format; /* 1 when nothing is said */
     bool has_checksum;
     bool checksum_fits;
     bool has_jobs;
     uint64_t jobs, queues, schedules, batches;
-    size_t ns_len; /* as in the file, without the quotes; truncated */
+    size_t ns_len; /* as it is written, without the quotes; cut */
     char ns[BACKUP_VERIFY_NAMESPACE_BYTES];
-    uint64_t *counter; /* of the current list; NULL: not counted */
+    uint64_t *counter; /* of the list at hand; NULL: none */
 };
 
-/* Call begin, then event for every event of the reader, then end. ERR_PARSE if the text is not
- * JSON, ERR_VALIDATION if it is not a backup or has a later format, ERR_TOO_LARGE if an element
- * exceeds BACKUP_VERIFY_TEXT_BYTES. A wrong checksum is not an error here: it is reported in v. */
+/* In pieces: begin, every event of the reader, the end. ERR_PARSE when the text is not JSON,
+ * ERR_VALIDATION when it is not a backup or of a later format, ERR_TOO_LARGE when an element has
+ * more than BACKUP_VERIFY_TEXT_BYTES. A checksum that does not fit is not an error here: v says so.
+ */
 void backup_verify_begin(struct backup_verify *v);
 ATTR_NODISCARD enum err_code backup_verify_event(struct backup_verify *v,
                                                  const struct backup_reader *r,
@@ -43,7 +45,7 @@ ATTR_NODISCARD enum err_code backup_verify_event(struct backup_verify *v,
 ATTR_NODISCARD enum err_code backup_verify_end(const struct backup_verify *v,
                                                const struct backup_reader *r, struct err *err);
 
-/* The same for a text that is there as a whole. */
+/* The same for a text that is complete in memory. */
 ATTR_NODISCARD enum err_code backup_verify_text(struct str text, struct backup_verify *out,
                                                 struct err *err);
 

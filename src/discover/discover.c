@@ -96,8 +96,8 @@ static const char *scheme(const struct discover *d)
     return d->config.tls ? "https" : "http";
 }
 
-/* The URL of the API at a host and port; 0, or the port for peers: that of our own API. False when
- * it is too long. */
+/* The URL of the API at a host and port. If the port is 0 or our own peer port, use our own API
+ * port. False if the URL is too long. */
 static bool url_at(const struct discover *d, struct str host, uint16_t port,
                    char out[static DISCOVER_URL_BYTES])
 {
@@ -119,7 +119,7 @@ void discover__add_host(const struct discover *d, struct discover_list *out, str
     }
 }
 
-/* What was given in so many words: URLs as they are. */
+/* Add the configured URLs unchanged. */
 static void add_given(const struct discover *d, struct discover_list *out)
 {
     struct str list = d->config.peers;
@@ -137,7 +137,7 @@ static void add_given(const struct discover *d, struct discover_list *out)
     }
 }
 
-/* Finding */
+/* Discovery */
 
 enum err_code discover_open(const struct discover_config *config, struct discover **out,
                             struct err *err)
@@ -218,9 +218,9 @@ enum err_code discover_find(struct discover *d, struct discover_list *out, struc
     return code == ERR_OK ? ERR_OK : err_wrap(err, "discover %s", d->strategy->name);
 }
 
-/* Which one is this node? */
+/* Recognizing this node */
 
-/* Is the host of the URL one of this machine's addresses, with the port of our API? */
+/* Is the host of the URL one of this machine's addresses, with our API's port? */
 static bool is_local_address(const struct discover *d, const char *url)
 {
     struct ifaddrs *found = NULL;
@@ -256,7 +256,7 @@ bool discover_is_own(const struct discover *d, const struct discover_peer *peer)
         return true;
     }
     if (d->strategy == &discover_static__strategy) {
-        return false; /* whoever wrote the list has written our own URL as it is */
+        return false; /* the configured list would have our own URL verbatim */
     }
     bool any = !discover__split(c->bind, &bind_host, &ignored) ||
                str_eq(bind_host, STR("0.0.0.0")) || str_eq(bind_host, STR("::"));

@@ -1,10 +1,10 @@
 /*
  * Discover: finds the other nodes of the cluster (scheduler.md 14.3).
  *
- * A strategy produces the addresses of the nodes' HTTP APIs; who is a member is decided elsewhere.
- * Each strategy is one file with one row in the table of discover.c:
+ * A strategy produces the addresses of the nodes' HTTP APIs; membership is decided elsewhere. Each
+ * strategy is one file with one row in the table of discover.c:
  *
- *   static               the list that was given
+ *   static               the configured list
  *   dns                  SRV records of a name, else its A and AAAA records
  *   kubernetes           running pods with a label, from the API server
  *   kubernetes_dns       addresses of a headless service
@@ -14,8 +14,8 @@
  * Addresses often carry the port for peers, because that is what other servers announce. A port
  * that is our own peer port therefore stands for our own API port.
  *
- * Every function but discover_meter_* waits for the network, for a few seconds at most. One thread
- * at a time may use a struct discover.
+ * Every function except discover_meter_* blocks on the network, for a few seconds at most. One
+ * thread at a time may use a struct discover.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ enum {
 
 struct discover_peer {
     char url[DISCOVER_URL_BYTES];      /* of its API */
-    char node_id[DISCOVER_NAME_BYTES]; /* empty: not known */
+    char node_id[DISCOVER_NAME_BYTES]; /* empty: unknown */
 };
 
 struct discover_list {
@@ -44,26 +44,26 @@ struct discover_list {
     size_t count;
 };
 
-/* All texts live as long as what is opened with them. Those of other strategies may be empty. */
+/* All texts must live as long as the struct discover. Those of other strategies may be empty. */
 struct discover_config {
     struct str strategy;
-    struct str peers; /* URLs or host:port, separated by commas; part of every answer */
+    struct str peers; /* URLs or host:port, separated by commas; part of every result */
     bool tls;         /* the APIs of the nodes speak HTTPS */
     uint16_t api_port, peer_port;
 
     /* this node */
     struct str node_id;
     struct str bind;      /* of its API */
-    struct str http_url;  /* what others are told; empty: not known yet */
-    struct str peer_addr; /* what peers are told */
+    struct str http_url;  /* advertised URL; empty: unknown yet */
+    struct str peer_addr; /* advertised to peers */
     struct str pod;       /* empty: not in Kubernetes */
     struct str pod_ip, pod_ns;
 
-    struct str name;           /* to look up; of Kubernetes: the service */
-    struct str domain;         /* empty: the name is whole, or cluster.local */
+    struct str name;           /* to resolve; with Kubernetes: the service */
+    struct str domain;         /* empty: the name is complete, or cluster.local */
     struct str dns_server;     /* address or address:port; empty: the system's */
-    struct str ns;             /* of Kubernetes; empty: that of the account */
-    struct str kubernetes_api; /* URL; empty: by the two below, which every pod is told */
+    struct str ns;             /* with Kubernetes; empty: the account's namespace */
+    struct str kubernetes_api; /* URL; empty: from the two below, which every pod has */
     struct str kubernetes_host, kubernetes_port;
     struct str account_dir; /* with token, ca.crt and namespace */
 
@@ -72,11 +72,11 @@ struct discover_config {
     struct str gossip_secret;
 };
 
-/* What it has done so far. Any thread. */
+/* Statistics. Any thread may read them. */
 struct discover_meter {
     atomic_uint_fast64_t found_total, failed_total; /* lookups */
-    atomic_uint_fast64_t joined_total, left_total;  /* addresses that came, that went */
-    atomic_uint_fast64_t known;                     /* addresses in the last answer */
+    atomic_uint_fast64_t joined_total, left_total;  /* addresses that appeared, disappeared */
+    atomic_uint_fast64_t known;                     /* addresses in the last result */
 };
 
 struct discover;
@@ -87,20 +87,20 @@ const char *discover_strategy(size_t index);
 /* Whether the text is an address that can be looked up: host, or host:port. */
 bool discover_is_address(struct str text);
 
-/* ERR_VALIDATION when the strategy is none, or lacks what it needs. ERR_IO when it cannot begin. */
+/* ERR_VALIDATION if the strategy is unknown, or lacks a setting. ERR_IO if it cannot start. */
 ATTR_NODISCARD enum err_code discover_open(const struct discover_config *config,
                                            struct discover **out, struct err *err);
-void discover_close(struct discover *d); /* NULL is fine */
+void discover_close(struct discover *d); /* NULL is allowed */
 
-/* The nodes that can be found now, in the order of their URLs, each once; this one is among them
- * when the strategy sees it. On failure the list has what was found all the same. */
+/* The nodes that can be found now, sorted by URL, without duplicates; includes this node if the
+ * strategy sees it. On failure the list still has the nodes found so far. */
 ATTR_NODISCARD enum err_code discover_find(struct discover *d, struct discover_list *out,
                                            struct err *err);
 
 /* Is it this node? */
 bool discover_is_own(const struct discover *d, const struct discover_peer *peer);
 
-/* Does a node that is not found mean that it has gone? Not of a list that somebody wrote. */
+/* Does a missing node count as gone? Not with a configured list. */
 bool discover_may_remove(const struct discover *d);
 
 const struct discover_meter *discover_meter(const struct discover *d);

@@ -1,8 +1,8 @@
 /*
  * Dns: SRV records, and where there are none, the addresses of the name (scheduler.md 14.3, X-17).
  *
- * With a domain the service is asked for as _name._tcp.domain, without one the name is taken as it
- * is. An optional TXT record _node-id.<target> names the node.
+ * With a domain the query is for _name._tcp.domain, without one for the name itself. An optional
+ * TXT record _node-id.<target> names the node.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static enum err_code open_dns(struct discover *d, struct err *err)
                                   : err_set(err, ERR_VALIDATION, "discover-dns-name is missing");
 }
 
-/* One target. With TLS its name is what the certificate has; without, an address will do. */
+/* Add one target. With TLS use its name, which is in the certificate; otherwise its addresses. */
 static enum err_code add_target(struct discover *d, const struct discover_host *target,
                                 struct discover_list *out, struct err *err)
 {
@@ -49,7 +49,7 @@ enum err_code discover_dns__srv(struct discover *d, const char *name, struct dis
         struct err one;
         if (add_target(d, &targets->hosts[i], out, &one) != ERR_OK) {
             *err = one;
-            code = ERR_IO; /* one is there and cannot be found: the answer is not whole */
+            code = ERR_IO; /* a target that cannot be resolved: the result is incomplete */
         }
     }
     return code;

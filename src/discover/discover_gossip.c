@@ -1,12 +1,12 @@
 /*
  * Gossip: nodes report themselves and each other over UDP (scheduler.md 14.3).
  *
- * A thread of its own beats every GOSSIP_MS: it sends what it knows to a few nodes that it knows
- * and to the seeds that it has not heard yet (discover_members.h says what becomes of a report). A
- * datagram that gets lost costs nothing, because the next one says the same. Every datagram is
- * authenticated (discover_message.h).
+ * Every GOSSIP_MS, a thread of its own sends its reports to a few known nodes and to the seeds that
+ * it has not heard from yet (for the handling of reports see discover_members.h). A lost datagram
+ * does no harm, because the next one has the same content. Every datagram is authenticated
+ * (discover_message.h).
  *
- * Names of seeds are looked up by whoever calls find, never by the thread, which must not wait.
+ * Names of seeds are resolved by the caller of find, never by the thread, which must not block.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -32,7 +32,7 @@ enum {
     FANOUT = 3,
     SEEDS_MAX = 32,
     PORT_DEFAULT = 7946,
-    LEAVE_ROUNDS = 5, /* how often a leave is said, because one may get lost */
+    LEAVE_ROUNDS = 5, /* a leave is repeated, because datagrams may be lost */
     LEAVE_MS = 20,
     DATAGRAMS_PER_TURN = 256,
     ROWS_PER_MESSAGE = 255,
@@ -50,13 +50,13 @@ struct gossip {
     uint16_t port;
     struct discover_message_key key;
     uv_thread_t thread;
-    uv_mutex_t lock; /* of what is below */
+    uv_mutex_t lock; /* guards the members below */
     struct discover_members members;
     struct discover_member self;
     struct address seeds[SEEDS_MAX];
     size_t seed_count;
-    /* of the thread */
-    uint64_t turn; /* where the next message begins in the table */
+    /* thread only */
+    uint64_t turn; /* where the next message starts in the table */
     bool warned_clock;
 };
 
@@ -88,7 +88,7 @@ static bool look_up(const char *host, uint16_t port, bool numeric, struct addres
     return true;
 }
 
-/* What a node says of itself is an address, not a name: nobody waits here. */
+/* A node reports its own address, never a name: no lookup blocks here. */
 static bool address_of(const char *text, struct address *out)
 {
     char host[DISCOVER_NAME_BYTES];
@@ -116,8 +116,8 @@ static void name_of(const struct address *a, char *out, size_t size)
 
 /* Sending */
 
-/* This node first, then others that are alive or have said that they leave, from another place each
- * time: those that do not fit have their turn in the next message. */
+/* This node first, then others that are alive or have left, starting at another place each time:
+ * those that do not fit are in the next message. */
 static size_t write_message(struct gossip *g, uint8_t out[static DISCOVER_MESSAGE_BYTES_MAX])
 {
     const struct discover_member *rows[ROWS_PER_MESSAGE];
@@ -136,12 +136,12 @@ static size_t write_message(struct gossip *g, uint8_t out[static DISCOVER_MESSAG
 
 static void send_to(struct gossip *g, const struct address *to, const uint8_t *bytes, size_t len)
 {
-    /* One that cannot be sent is as good as one that got lost. */
+    /* A failed send is handled like a lost datagram. */
     (void)!sendto(g->socket, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL,
                   (const struct sockaddr *)&to->at, to->len);
 }
 
-/* A few of those that are alive, at random; all of them when asked. */
+/* Send to a few random members that are alive, or to all of them. */
 static void send_to_members(struct gossip *g, const uint8_t *bytes, size_t len, bool all)
 {
     struct address to;
@@ -187,9 +187,9 @@ static void beat(struct gossip *g, bool all)
     uv_mutex_unlock(&g->lock);
 }
 
-/* Hearing */
+/* Receiving */
 
-/* A node that listens on all addresses does not know its own: the datagram's sender does. */
+/* A node that listens on all addresses does not know its own: use the sender's address. */
 static void complete(struct discover_member *m, const struct address *from)
 {
     if (strncmp(m->gossip, "0.0.0.0:", 8) == 0 || strncmp(m->gossip, "[::]:", 5) == 0) {
@@ -272,7 +272,7 @@ static void add_seed(struct gossip *g, struct address *seeds, size_t *count, con
     }
 }
 
-/* The list that was given, else what the name has. */
+/* Use the configured list, else resolve the name. */
 static void find_seeds(struct gossip *g)
 {
     const struct discover_config *c = &g->d->config;

@@ -2,12 +2,12 @@
  * Kubernetes: the running pods with the label app=<service>, from the API server (scheduler.md
  * 14.3).
  *
- * The pod's service account says who we are: its token is read before each request, because it is
- * replaced from time to time, and its CA certificate is the only one that the API server is
- * trusted by. A pod that has an address counts whether it is ready or not; a node that begins a
+ * The pod's service account authenticates the requests: its token is read before each request,
+ * because it is replaced from time to time, and the API server is verified only with its CA
+ * certificate. A pod that has an address counts whether it is ready or not: a node that begins a
  * cluster is not ready yet.
  *
- * This pod is annotated with where it is found, if the account may do that.
+ * This pod is annotated with its own addresses, if the account has the permission.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ enum {
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
 struct kubernetes {
-    char base[URL_BYTES]; /* of the API server, with the namespace's path */
+    char base[URL_BYTES]; /* URL of the API server, with the namespace's path */
     char ca[PATH_BYTES];
     char token_file[PATH_BYTES];
     char authorization[LINE_BYTES];
@@ -67,7 +67,7 @@ void discover_kubernetes__namespace(const struct discover *d, char out[static DI
     buf_deinit(&text);
 }
 
-/* Asking */
+/* Requests */
 
 static enum err_code read_token(struct kubernetes *k, struct err *err)
 {
@@ -86,7 +86,7 @@ static enum err_code read_token(struct kubernetes *k, struct err *err)
     return code;
 }
 
-/* One request; ERR_OK only for a 200, whose body is then added to answer. */
+/* Send one request; ERR_OK only for status 200, whose body is then appended to answer. */
 static enum err_code request(struct kubernetes *k, const char *method, const char *path,
                              struct str body, struct buf *answer, struct err *err)
 {
@@ -122,7 +122,7 @@ static enum err_code request(struct kubernetes *k, const char *method, const cha
 
 /* Reading pods */
 
-/* The text at a path of members, without its quotes; empty when it is not there. Names, phases and
+/* The string at a path of members, without its quotes; empty if there is none. Names, phases and
  * addresses have no characters that JSON escapes. */
 static struct str text_at(struct str object, const char *const path[], size_t depth)
 {
@@ -139,7 +139,7 @@ static struct str text_at(struct str object, const char *const path[], size_t de
     text_at((object), (const char *const[]){__VA_ARGS__},                                          \
             COUNT_OF(((const char *const[]){__VA_ARGS__})))
 
-/* Call fn with each element of the array that is a member of the object. */
+/* Call fn with each element of the array that is the member of the object. */
 static void each(struct str object, const char *member, void (*fn)(void *data, struct str element),
                  void *data)
 {
@@ -182,7 +182,7 @@ static void note_pod(void *data, struct str pod)
     struct pods *p = data;
     const struct discover_config *c = &p->d->config;
     struct json_value spec;
-    uint16_t port = 0; /* of the API, where the pod names one */
+    uint16_t port = 0; /* of the API, if the pod specifies one */
     char host[DISCOVER_NAME_BYTES];
     struct str name = TEXT_AT(pod, "metadata", "name");
     struct str ip = TEXT_AT(pod, "status", "podIP");
@@ -193,7 +193,7 @@ static void note_pod(void *data, struct str pod)
     if (json_scan_member(pod, STR("spec"), &spec)) {
         each(spec.text, "containers", note_container, &port);
     }
-    /* A pod of a StatefulSet has a name that outlives its address. */
+    /* The name of a StatefulSet's pod stays the same when its address changes. */
     int n = subdomain.len == 0
                 ? snprintf(host, sizeof host, STR_FMT, STR_ARG(ip))
                 : snprintf(host, sizeof host, STR_FMT "." STR_FMT ".%.63s.svc." STR_FMT,
@@ -253,7 +253,7 @@ static bool annotate(struct discover *d, bool remove, struct err *err)
     struct buf body;
     struct buf answer;
     if (!discover__split(c->peer_addr, &host, &number)) {
-        host = c->peer_addr; /* as it was given */
+        host = c->peer_addr; /* as configured */
     }
     (void)snprintf(port, sizeof port, "%u", (unsigned)number);
     (void)snprintf(now, sizeof now, "%lld", os_clock_wall().ns / NS_PER_S);
@@ -279,7 +279,7 @@ static bool annotate(struct discover *d, bool remove, struct err *err)
     return done;
 }
 
-/* Beginning and end */
+/* Opening and closing */
 
 static bool is_name(struct str s)
 {
@@ -293,14 +293,14 @@ static bool is_name(struct str s)
     return s.len > 0 && s.len < DISCOVER_NAME_BYTES;
 }
 
-/* Where the API server is: as given, else as the pod's environment says. */
+/* The URL of the API server: as configured, else from the pod's environment. */
 static enum err_code find_server(const struct discover *d, char *out, size_t size, struct err *err)
 {
     struct str host = d->config.kubernetes_host;
     struct str port = d->config.kubernetes_port;
     struct str given = d->config.kubernetes_api;
     if (given.len > 0) {
-        if (!str_starts_with(given, STR("https://"))) { /* the token must not go out in the clear */
+        if (!str_starts_with(given, STR("https://"))) { /* never send the token in clear text */
             return err_set(err, ERR_VALIDATION, "kubernetes-api: expected a URL with https");
         }
         (void)snprintf(out, size, STR_FMT, STR_ARG(given));

@@ -1,12 +1,12 @@
 /*
- * Discover_members: who is alive, by what nodes report of themselves and of each other.
+ * Discover_members: tracks which nodes are alive, from their reports about themselves and others.
  *
- * Each node counts its own beats. A report of a node is news when it has a later start, or more
- * beats of the same one; news travel from node to node, so that any of them reaches all. A node of
- * which there was no news for MEMBERS_SILENT_MS counts as gone. It is remembered for a while, so
- * that an old report that is still on its way does not bring it back.
+ * Each node counts its own beats. A report about a node is news if it has a later start, or more
+ * beats since the same start; news is forwarded from node to node until it reaches all. A node
+ * without news for MEMBERS_SILENT_MS counts as gone. It is remembered for a while, so that an old
+ * report still in transit does not bring it back.
  *
- * Pure: time is brought along. Open so that it can be a member.
+ * Pure: the time is a parameter. The struct is public so that it can be embedded.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include "discover/discover.h"
 
 enum {
-    DISCOVER_MEMBERS_MAX = 2 * DISCOVER_PEERS_MAX, /* those that have gone included */
+    DISCOVER_MEMBERS_MAX = 2 * DISCOVER_PEERS_MAX, /* including nodes that are gone */
     DISCOVER_MEMBERS_SILENT_MS = 5000,
     DISCOVER_MEMBERS_FORGET_MS = 60000,
 };
@@ -25,12 +25,12 @@ enum {
 struct discover_member {
     char node_id[DISCOVER_NAME_BYTES];
     char url[DISCOVER_URL_BYTES];
-    char gossip[DISCOVER_NAME_BYTES]; /* its address for these reports, "host:port" */
-    uint64_t started_ms;              /* by its own clock */
+    char gossip[DISCOVER_NAME_BYTES]; /* its address for gossip, "host:port" */
+    uint64_t started_ms;              /* by that node's clock */
     uint64_t beats;
-    bool left; /* it said so */
-    /* of this node */
-    int64_t heard_ms; /* when there was news */
+    bool left; /* it reported that it leaves */
+    /* kept by this node */
+    int64_t heard_ms; /* time of the last news */
 };
 
 struct discover_members {
@@ -38,11 +38,11 @@ struct discover_members {
     size_t count;
 };
 
-/* True when the report is news. A node that is not known and has left is none. */
+/* True if the report is news. A report about an unknown node that has left is not. */
 bool discover_members_merge(struct discover_members *m, const struct discover_member *report,
                             int64_t now_ms);
 
 bool discover_members_is_alive(const struct discover_member *row, int64_t now_ms);
 
-/* Drop those of whom there was no news for so long that nobody reports them any more. */
+/* Drop nodes without news for so long that nobody reports them any more. */
 void discover_members_forget(struct discover_members *m, int64_t now_ms);

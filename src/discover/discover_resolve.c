@@ -15,14 +15,14 @@ enum {
     WAIT_S = 1,
     TRIES = 3,
     DNS_PORT = 53,
-    SRV_PORT_AT = 4, /* behind priority and weight */
+    SRV_PORT_AT = 4, /* after priority and weight */
     SRV_TARGET_AT = 6,
 };
 
 struct answer {
     uint8_t *bytes; /* from malloc */
     ns_msg msg;
-    int count; /* of its records */
+    int count; /* number of records */
 };
 
 static void answer_deinit(struct answer *a)
@@ -53,7 +53,7 @@ static enum err_code use_server(res_state state, struct str server, struct err *
     return ERR_OK;
 }
 
-/* ERR_NOT_FOUND when the name, or its record, does not exist. The answer is released in any case by
+/* ERR_NOT_FOUND if the name or the record does not exist. In any case, free the answer with
  * answer_deinit. */
 static enum err_code ask(struct str server, const char *name, int type, struct answer *out,
                          struct err *err)
@@ -111,7 +111,7 @@ enum err_code discover_resolve_srv(struct str server, const char *name, struct d
             dn_expand(ns_msg_base(a.msg), ns_msg_end(a.msg), ns_rr_rdata(rr) + SRV_TARGET_AT,
                       h->host, sizeof h->host) < 0 ||
             h->host[0] == '\0') {
-            continue; /* the root as a target says that there is no service */
+            continue; /* the root as a target means that there is no service */
         }
         h->port = (uint16_t)ns_get16(ns_rr_rdata(rr) + SRV_PORT_AT);
         out->count++;
@@ -142,7 +142,7 @@ static enum err_code add_records(struct str server, const char *name, int type, 
     return ERR_OK;
 }
 
-/* The machine's own way, with its file of hosts. */
+/* Resolve with the system's resolver, including its hosts file. */
 static enum err_code add_known(const char *name, struct discover_hosts *out, struct err *err)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -176,7 +176,7 @@ enum err_code discover_resolve_addresses(struct str server, const char *name,
     if (v4 == ERR_IO || v4 == ERR_VALIDATION) {
         return v4;
     }
-    /* A name that has IPv4 addresses may lack others. */
+    /* A name with IPv4 addresses may have no IPv6 addresses. */
     enum err_code v6 =
         add_records(server, name, ns_t_aaaa, AF_INET6, out, out->count > before ? &ignored : err);
     return out->count > before ? ERR_OK

@@ -1,6 +1,6 @@
 /*
- * Static: the nodes are those that were given. Looking again costs nothing, and nobody ever
- * vanishes from such a list.
+ * Static: the nodes are those of the configured list. A lookup costs nothing, and nodes never
+ * disappear.
  */
 #include "discover/discover_int.h"
 

@@ -19,28 +19,28 @@
 #include "os/os_file.h"
 
 enum {
-    BLOCK_BYTES = 256 * 1024, /* unless one text is larger */
+    BLOCK_BYTES = 256 * 1024, /* unless a single text is larger */
     COMPLAINT_BYTES = 256,
-    AGE_S_MAX = 600, /* well below the CPU time of a child */
-    LOOK_MS = 50,    /* between two looks at how long the answer is wanted */
+    AGE_S_MAX = 600, /* well below the CPU limit of a child */
+    LOOK_MS = 50,    /* interval of checking *until_ns */
 };
 
 struct jqbox {
     pid_t pid;
     int fd;
     bool broken;
-    const atomic_int_fast64_t *until_ns; /* how long the answer is wanted; NULL: nobody says */
+    const atomic_int_fast64_t *until_ns; /* deadline that another thread may change; NULL: none */
     int64_t opened_ns;
     struct buf program;
-    struct buf out; /* frames to be sent */
+    struct buf out; /* frames to send */
     size_t sent;
-    size_t count; /* texts among them */
+    size_t count; /* number of texts in it */
     bool answers[JQBOX_TEXTS_MAX];
 };
 
 /* The child */
 
-/* Signals as a new program expects them, and no descriptor but the socket. */
+/* Start the child with default signals, and no descriptor but the socket. */
 static enum err_code spawn(int socket, pid_t *out_pid, struct err *err)
 {
     char name[] = "corvo";
@@ -94,13 +94,14 @@ void jqbox_close(struct jqbox *b)
     }
     os_file_close(b->fd);
     if (b->pid > 0) {
-        /* Nobody else waits for it, so the number is its own until we have. */
+        /* Only this function waits for the child, so its pid cannot be reused before that. */
         (void)kill(b->pid, SIGKILL);
         pid_t got;
         do {
             got = waitpid(b->pid, NULL, 0);
         } while (got < 0 && errno == EINTR);
-        /* Whoever started the server may have had it ignore SIGCHLD; then the system has waited. */
+        /* If the server was started with SIGCHLD ignored, the system has already reaped the
+         * child. */
         CHECK(got == b->pid || errno == ECHILD);
     }
     buf_deinit(&b->program);
@@ -108,7 +109,7 @@ void jqbox_close(struct jqbox *b)
     free(b);
 }
 
-/* Talking */
+/* Communication */
 
 static enum err_code too_long(struct jqbox *b, struct err *err)
 {
@@ -157,8 +158,8 @@ static bool would_wait(void)
     return errno == EAGAIN || errno == EINTR;
 }
 
-/* Receive exactly so many bytes, and send what is left of the block meanwhile: the child answers
- * before it has read everything, so whoever only sent could wait for ever. */
+/* Receive exactly this many bytes, and meanwhile send the rest of the block: the child answers
+ * before it has read everything, so sending alone could block for ever. */
 static enum err_code exchange(struct jqbox *b, char *in, size_t wanted, int64_t deadline_ns,
                               struct err *err)
 {
@@ -171,7 +172,7 @@ static enum err_code exchange(struct jqbox *b, char *in, size_t wanted, int64_t 
             ssize_t n = send(b->fd, b->out.ptr + b->sent, b->out.len - b->sent,
                              MSG_NOSIGNAL | MSG_DONTWAIT);
             if (n < 0 && !would_wait()) {
-                b->sent = b->out.len; /* it has ended; what it said before is still to be read */
+                b->sent = b->out.len; /* the child has ended; its output can still be read */
             }
             b->sent += n > 0 ? (size_t)n : 0;
         }
@@ -191,7 +192,8 @@ static void next_block(struct jqbox *b)
     b->count = 0;
 }
 
-/* One line of printable ASCII, without what is for users of the tool of that name. */
+/* The first line, limited to printable ASCII, without parts that only concern users of the jq
+ * tool. */
 static struct str first_line(char *text, size_t len)
 {
     static const char *const tails[] = {" (Unix shell quoting", " at <top-level>"};

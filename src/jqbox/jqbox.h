@@ -1,19 +1,19 @@
 /*
- * Jqbox: programs in the jq language, asked about many JSON texts, in a process of their own.
+ * Jqbox: runs a jq program on many JSON texts, in a separate process.
  *
  * libjq runs whatever it is given: a program may loop for ever, take all memory, or make the
- * library abort. So it does not run here. A child (this very executable, see jqbox_child.h)
- * compiles the program once and then answers a stream of texts with one byte each; it has no
- * environment, no files, no more memory than LIMIT_JQ_BYTES, and it is killed when its time is
- * over. What it says is believed only in this form; a child that ends or says anything else is an
- * error, never an answer.
+ * library abort. So it does not run in the server. A child (this same executable, see
+ * jqbox_child.h) compiles the program once and then answers a stream of texts with one byte each;
+ * it has no environment, no files, no more memory than LIMIT_JQ_BYTES, and it is killed when its
+ * time is up. Only output in this form is accepted; a child that ends or writes anything else
+ * causes an error, never an answer.
  *
  *   jqbox_add, jqbox_add, … jqbox_ask --[texts]--> child
  *                                     <--[0/1]----
  *
  * A text matches when the first value that the program gives for it is true, and nothing else: a
- * slip such as `.n = 1` gives the whole text, and must not match all of them. A program that gives
- * nothing or fails for a text does not match it.
+ * mistake such as `.n = 1` returns the whole text, and must not match all of them. A text for which
+ * the program returns nothing or fails does not match.
  *
  * One thread at a time. The child dies with the thread that opened it.
  */
@@ -32,27 +32,27 @@ struct jqbox;
 
 enum { JQBOX_TEXTS_MAX = 4096 }; /* in a block */
 
-/* Start a child and have the program compiled. Times are those of os_clock_mono. Fails with
- * ERR_VALIDATION, "unsupported payload_jq expression: …", for what is no program; ERR_SEARCH when
- * the time was over; ERR_IO when no child could be started. */
+/* Start a child and compile the program. Times are those of os_clock_mono. Fails with
+ * ERR_VALIDATION, "unsupported payload_jq expression: …", for an invalid program; ERR_SEARCH
+ * after the deadline; ERR_IO if no child could be started. */
 ATTR_NODISCARD enum err_code jqbox_open(struct str program, int64_t deadline_ns, struct jqbox **out,
                                         struct err *err);
-/* The child is gone when this returns. NULL is fine. */
+/* The child has ended when this returns. NULL is allowed. */
 void jqbox_close(struct jqbox *b);
 
-/* Can it be asked on behalf of this program? Not when it is of another, has failed, or is old. */
+/* Can it be reused for this program? Not if it runs another program, has failed, or is old. */
 bool jqbox_fits(const struct jqbox *b, struct str program);
 
-/* Put a text into the block that the next jqbox_ask sends. False: the block is full, ask first. A
- * text always fits into an empty block. */
+/* Add a text to the block that the next jqbox_ask sends. False: the block is full, call
+ * jqbox_ask first. A text always fits into an empty block. */
 ATTR_NODISCARD bool jqbox_add(struct jqbox *b, struct str text);
 
-/* From now on the time is over soon after *until_ns, too, which any thread may change. NULL: no
- * more. */
+/* In addition to the deadlines, stop soon after *until_ns, which any thread may change. NULL: no
+ * longer. */
 void jqbox_watch(struct jqbox *b, const atomic_int_fast64_t *until_ns);
 
-/* Send the block and wait for its answers, in the order of the texts; they live until the next
- * call. Fails with ERR_SEARCH when the time was over, and with ERR_VALIDATION when the program has
- * ended its child; then nothing but jqbox_close is left to do. */
+/* Send the block and wait for its answers, in the order of the texts; they are valid until the
+ * next call. Fails with ERR_SEARCH after the deadline, and with ERR_VALIDATION if the program
+ * has terminated its child; then only jqbox_close may be called. */
 ATTR_NODISCARD enum err_code jqbox_ask(struct jqbox *b, int64_t deadline_ns, const bool **out,
                                        size_t *out_count, struct err *err);

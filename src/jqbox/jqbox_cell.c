@@ -14,8 +14,8 @@
 
 #include "base/limits.h"
 
-/* The numbers of system calls belong to an architecture, and a process of one could use those of
- * another. Unknown here: there are no walls, and so no children. */
+/* System call numbers depend on the architecture, and a process could use those of another one.
+ * On an unknown architecture there is no sandbox, and so no child. */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -24,14 +24,14 @@
 #define ARCHITECTURE 0
 #endif
 
-/* A sanitizer maps terabytes that it does not use. */
+/* A sanitizer maps terabytes of address space that it does not use. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { BOUND_SPACE = 0 };
 #else
 enum { BOUND_SPACE = 1 };
 #endif
 
-enum { CPU_S_MAX = 900 }; /* the parent's clock ends a child long before */
+enum { CPU_S_MAX = 900 }; /* the parent's timeout ends a child long before */
 
 static const uint32_t allowed[] = {
     /* memory, the socket, the time, the seed of hashes, the end and what a sanitizer does first */
@@ -45,7 +45,7 @@ static struct sock_filter load(size_t offset)
     return (struct sock_filter){.code = BPF_LD | BPF_W | BPF_ABS, .k = (uint32_t)offset};
 }
 
-/* Step over so many rules when the loaded word is the value, or when it is not. */
+/* Skip this many rules if the loaded word equals the value, or if it does not. */
 static struct sock_filter if_equal(uint32_t value, unsigned skip_then, unsigned skip_else)
 {
     return (struct sock_filter){.code = BPF_JMP | BPF_JEQ | BPF_K,
@@ -77,7 +77,7 @@ static bool bound_calls(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* What libraries and stack have mapped already is not the program's. */
+/* Bytes that libraries and stack have already mapped: they do not count for the program. */
 static rlim_t mapped_bytes(void)
 {
     unsigned long long pages = 0;

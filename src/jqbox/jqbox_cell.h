@@ -1,9 +1,9 @@
 /*
- * Jqbox_cell: the walls around a child of jqbox.
+ * Jqbox_cell: the sandbox of a child of jqbox.
  *
- * After jqbox_cell_enter the process cannot open, name or make anything: it may read and write the
- * descriptors that it has, take memory up to LIMIT_JQ_BYTES, and end. All other system calls fail
- * with EPERM. It ends with its parent.
+ * After jqbox_cell_enter the process cannot open or create anything: it may only use its open
+ * descriptors, allocate memory up to LIMIT_JQ_BYTES, and exit. All other system calls fail with
+ * EPERM. It ends with its parent.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 
 #include "base/attr.h"
 
-/* False when some wall could not be put up: then nothing of a stranger may run. */
+/* False if part of the sandbox could not be set up: then no program of a client may run. */
 ATTR_NODISCARD bool jqbox_cell_enter(void);

@@ -15,11 +15,11 @@
 enum {
     SOCKET = STDIN_FILENO,
     READ_BYTES = 64 * 1024,
-    HEAD = sizeof(uint32_t), /* of a frame */
+    HEAD = sizeof(uint32_t), /* header of a frame */
     ANSWERS = 4096,
 };
 
-/* What came and has not been looked at. */
+/* Received bytes that are not processed yet. */
 struct input {
     char *bytes;
     size_t at, len, cap;
@@ -30,7 +30,7 @@ bool jqbox_child_is_asked(int argc, char **argv)
     return argc == 2 && strcmp(argv[1], JQBOX_CHILD_ARGUMENT) == 0;
 }
 
-/* The parent is gone, or never wrote like this: there is nobody to tell. */
+/* The parent is gone, or violates the protocol: nobody can be told. */
 ATTR_NORETURN static void leave(void)
 {
     _exit(0);
@@ -48,7 +48,7 @@ static void send_all(const char *bytes, size_t len)
     }
 }
 
-/* A frame that is here already. */
+/* Take a complete frame from the input, if there is one. */
 static bool take_frame(struct input *in, struct str *out)
 {
     size_t have = in->len - in->at;
@@ -68,7 +68,7 @@ static bool take_frame(struct input *in, struct str *out)
     return true;
 }
 
-/* Frames taken before are gone after this. */
+/* Frames taken before are invalid after this. */
 static void read_more(struct input *in)
 {
     size_t rest = in->len - in->at;
@@ -98,7 +98,7 @@ struct complaint {
     size_t len;
 };
 
-/* libjq tells about each mistake and then how many there were; the first says what is wrong. */
+/* libjq reports each mistake and then their number; the first message has the reason. */
 static void complain_cb(void *data, jv message)
 {
     struct complaint *c = data;
@@ -109,7 +109,7 @@ static void complain_cb(void *data, jv message)
     jv_free(message);
 }
 
-/* Tell the parent: nothing, or what is wrong. */
+/* Report to the parent: an empty text, or the error. */
 static void report(const char *text, size_t text_len)
 {
     uint32_t len = (uint32_t)text_len;
@@ -128,9 +128,9 @@ static jq_state *compile(struct str program)
     memcpy(z, program.ptr, program.len);
     z[program.len] = '\0';
     jq_set_error_cb(jq, complain_cb, &complaint);
-    jq_set_input_cb(jq, NULL, NULL); /* libjq 1.6 leaves these as the memory was */
+    jq_set_input_cb(jq, NULL, NULL); /* libjq 1.6 leaves these uninitialized */
     jq_set_debug_cb(jq, NULL, NULL);
-    /* There are no libraries; libjq fails to check that it was told where they are. */
+    /* There are no libraries, but libjq fails without a library path. */
     jq_set_attr(jq, jv_string("JQ_LIBRARY_PATH"), jv_array());
     jq_set_attr(jq, jv_string("JQ_ORIGIN"), jv_string("/"));
     jq_set_attr(jq, jv_string("PROGRAM_ORIGIN"), jv_string("/"));
@@ -147,12 +147,12 @@ static jq_state *compile(struct str program)
     return jq;
 }
 
-/* Asking */
+/* Answering */
 
 static bool matches(jq_state *jq, struct str text)
 {
     jv value = jv_parse_sized(text.ptr, (int)text.len);
-    if (!jv_is_valid(value)) { /* deeper than libjq reads */
+    if (!jv_is_valid(value)) { /* nested deeper than libjq allows */
         jv_free(value);
         return false;
     }

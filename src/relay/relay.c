@@ -49,7 +49,7 @@ void relay_close(struct relay *r)
     uv_close((uv_handle_t *)&r->again, again_closed);
 }
 
-/* Owners are told outside of nghttp2 and of their own calls. */
+/* Callbacks to owners run outside of nghttp2 and of the owners' own calls. */
 
 void relay__stir(struct relay *r, struct relay_stream *s)
 {
@@ -84,7 +84,7 @@ void relay__tell(struct relay *r)
         if ((s->ended || s->failed) && s->link != NULL) {
             relay_link__reset(s);
         }
-        s->moved(s); /* it may be gone after this */
+        s->moved(s); /* s may be gone after this */
     }
 }
 
@@ -106,7 +106,7 @@ void relay_send(struct relay *r, struct relay_stream *s, const struct relay_requ
     s->body = request->body;
     s->body_open = request->body_open;
     buf_init(&s->in, (size_t)RELAY_WINDOW_BYTES * 2);
-    buf_init(&s->out, SIZE_MAX); /* the sender's window bounds it */
+    buf_init(&s->out, SIZE_MAX); /* limited by the sender's window */
     relay_link__submit(find_link(r, request->url), s, request);
 }
 

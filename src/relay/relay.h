@@ -30,7 +30,7 @@ struct relay_link;
 enum {
     RELAY_HEADERS_MAX = HTTP_RESPONSE_HEADERS_MAX,
     RELAY_TRAILERS_MAX = 8,
-    RELAY_WINDOW_BYTES = 256 << 10, /* of an answer that nobody has taken */
+    RELAY_WINDOW_BYTES = 256 << 10, /* of a response that was not taken yet */
 };
 
 struct relay_request {
@@ -38,66 +38,66 @@ struct relay_request {
     struct str method, target;
     const struct http_header *headers; /* lower-case names */
     size_t header_count;
-    struct str body; /* lives as long as the stream */
-    bool body_open;  /* more of it comes by relay_write */
+    struct str body; /* must live as long as the stream */
+    bool body_open;  /* more follows by relay_write */
 };
 
 struct relay_stream {
     /* set by the caller */
-    void (*moved)(struct relay_stream *s); /* from the loop, never inside a call of the caller's */
-    void (*taken)(struct relay_stream *s, size_t n); /* of what relay_write was given; may be NULL
-                                                      */
+    void (*moved)(struct relay_stream *s); /* from the loop, never inside a call to the relay */
+    void (*taken)(struct relay_stream *s,
+                  size_t n); /* n bytes of relay_write were sent; may be NULL */
     void *data;
-    struct arena *arena; /* for the head of the answer; lives as long as the stream */
+    struct arena *arena; /* for the head of the response; must live as long as the stream */
 
-    /* the answer so far */
+    /* the response so far */
     int status; /* 0: no head yet */
     struct http_header headers[RELAY_HEADERS_MAX];
     size_t header_count;
     struct http_header trailers[RELAY_TRAILERS_MAX];
     size_t trailer_count;
-    struct buf in;  /* of the body, what relay_take has not taken */
-    bool ended;     /* the answer is whole, but for what is in `in` */
-    bool failed;    /* there will be no more of it */
-    bool untouched; /* with failed: the other node certainly did nothing */
+    struct buf in;  /* body bytes that relay_take has not taken */
+    bool ended;     /* the response is complete, including `in` */
+    bool failed;    /* no more will arrive */
+    bool untouched; /* with failed: the other node certainly did not process the request */
 
-    /* private */
+    /* internal */
     struct relay *relay;     /* NULL: never sent */
-    struct relay_link *link; /* NULL: over */
+    struct relay_link *link; /* NULL: finished */
     struct relay_stream *next, **prev;
     struct relay_stream *stirred_next;
     bool stirred, head_done, closed;
-    bool head_sent; /* the request has left us, or a part of it */
+    bool head_sent; /* the request was sent, at least in part */
     int32_t id;
     struct str body;
     size_t body_sent;
     bool body_open, body_waits;
-    struct buf out; /* of relay_write */
+    struct buf out; /* bytes from relay_write */
     size_t out_sent;
 };
 
-/* On the loop's thread, which owns it. Who is reached by TLS must show a certificate that this
- * machine trusts, or that the authority in ca_file has signed, which may be NULL. */
+/* On the loop's thread, which owns the relay. Nodes reached by TLS must present a certificate
+ * that this machine trusts, or one signed by the CA in ca_file, which may be NULL. */
 struct relay *relay_open(uv_loop_t *loop, const char *ca_file);
-/* No stream is under way. Its handles are closing when it returns; its memory goes with the last of
- * them. */
+/* Call when no stream is in progress. The handles are closing when this returns; the memory is
+ * freed with the last of them. */
 void relay_close(struct relay *r);
 
-/* Send a request. The stream is zero but for what its caller sets. */
+/* Send a request. The stream must be zero except for the members set by the caller. */
 void relay_send(struct relay *r, struct relay_stream *s, const struct relay_request *request);
 
-/* More of the body, and its end. Fine on a stream that is over. */
+/* Send more of the body; end the body. Does nothing for a stream that has finished. */
 void relay_write(struct relay_stream *s, struct str bytes);
 void relay_write_end(struct relay_stream *s);
 
-/* The first n bytes of `in` are done with. */
+/* Release the first n bytes of `in`. */
 void relay_take(struct relay_stream *s, size_t n);
 
-/* Nobody wants the answer any more: the relay forgets the stream. Fine on one that is over. */
+/* Cancel a stream whose response is no longer wanted. Does nothing if it has finished. */
 void relay_cancel(struct relay_stream *s);
 
-/* Release what is left of the answer. */
+/* Free the rest of the response. */
 void relay_stream_deinit(struct relay_stream *s);
 
-/* At the end of each turn of the loop: write what was collected. */
+/* At the end of each turn of the loop: write the collected output. */
 void relay_flush(struct relay *r);

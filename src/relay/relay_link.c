@@ -1,8 +1,8 @@
 /*
  * One connection to another node: HTTP/2, in clear text by prior knowledge or by TLS.
  *
- * nghttp2 calls back while it reads; nothing here tells an owner from inside such a call. A node
- * that does not even answer a ping is taken for gone, and what was asked of it has failed.
+ * nghttp2 calls back while it reads; owners are never called inside such a callback. A node that
+ * does not answer a ping counts as gone, and its requests have failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@
 
 enum {
     CONNECT_MS = 2000,
-    LOOK_MS = 1000,   /* how often a connection is looked at */
-    SILENT_MS = 2000, /* without a byte, with requests under way: ask for a sign of life */
-    DEAD_MS = 6000,   /* and without one for so long: it is gone */
+    LOOK_MS = 1000,   /* interval of the checks */
+    SILENT_MS = 2000, /* idle time with requests in progress, before a ping */
+    DEAD_MS = 6000,   /* idle time after which the node counts as gone */
     STREAMS_MAX = 1000,
     FIELDS_MAX = 160,
     CONNECTION_WINDOW = 16 << 20,
 };
 
-/* What nghttp2 tells */
+/* Callbacks of nghttp2 */
 
 static struct relay_stream *stream_of(nghttp2_session *session, int32_t id)
 {
@@ -67,7 +67,7 @@ static int on_header_cb(nghttp2_session *session, const nghttp2_frame *frame, co
         return 0;
     }
     if (s->status == 0) {
-        return 0; /* of an answer that is none yet */
+        return 0; /* headers of an interim response */
     }
     bool kept = !s->head_done ? keep(s, s->headers, &s->header_count, RELAY_HEADERS_MAX, row)
                               : keep(s, s->trailers, &s->trailer_count, RELAY_TRAILERS_MAX, row);
@@ -107,7 +107,7 @@ static int on_frame_cb(nghttp2_session *session, const nghttp2_frame *frame, voi
     return 0;
 }
 
-/* Not all of the request may have been taken: an answer that came before is whole all the same. */
+/* The node may have answered before it read the whole request: the response is still complete. */
 static int on_close_cb(nghttp2_session *session, int32_t id, uint32_t error, void *data)
 {
     struct relay_stream *s = stream_of(session, id);
@@ -190,7 +190,7 @@ static nghttp2_session *new_session(struct relay_link *l)
     return session;
 }
 
-/* The end */
+/* Closing */
 
 static void release(struct relay_link *l)
 {
@@ -239,7 +239,7 @@ void relay_link__forget(struct relay_stream *s)
     CHECK(l != NULL);
     if (l->state != LINK_CLOSING) {
         (void)nghttp2_session_set_stream_user_data(l->session, s->id, NULL);
-        /* What was not taken of it must not keep the others' window shut. */
+        /* Bytes that were not taken must not block the window of other streams. */
         (void)nghttp2_session_consume(l->session, s->id, s->in.len);
     }
     *s->prev = s->next;
@@ -276,7 +276,7 @@ static void written_cb(uv_write_t *req, int status)
     release(l);
 }
 
-/* What is to be written next; false when the session is broken. */
+/* Collect the output to be written next; false if the session is broken. */
 static bool collect(struct relay_link *l)
 {
     enum { ENOUGH = 256 << 10 };
@@ -328,7 +328,7 @@ static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     *out = uv_buf_init(l->relay->room, RELAY_ROOM_BYTES);
 }
 
-/* False when the connection cannot go on. */
+/* False if the connection must be closed. */
 static bool take_bytes(struct relay_link *l, struct str bytes)
 {
     struct relay *r = l->relay;
@@ -365,7 +365,7 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
     }
 }
 
-/* Time */
+/* Timeouts */
 
 static void timer_cb(uv_timer_t *timer)
 {
@@ -479,7 +479,7 @@ struct relay_link *relay_link__open(struct relay *r, struct str url)
         l->holders++;
         CHECK(uv_timer_start(&l->timer, timer_cb, CONNECT_MS, 0) == 0);
     } else {
-        l->state = LINK_CONNECTING; /* nothing to cancel */
+        l->state = LINK_CONNECTING; /* the lookup was not needed: nothing to cancel */
         CHECK(uv_timer_start(&l->timer, timer_cb, 0, 0) == 0);
     }
     return l;
@@ -495,7 +495,7 @@ bool relay_link__has_room(const struct relay_link *l)
 
 static nghttp2_nv field(struct str name, struct str value)
 {
-    /* They are copied; the library's type has no const. */
+    /* nghttp2 copies them, but its type has no const. */
     return (nghttp2_nv){.name = (uint8_t *)(uintptr_t)name.ptr,
                         .value = (uint8_t *)(uintptr_t)value.ptr,
                         .namelen = name.len,

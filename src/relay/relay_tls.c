@@ -1,8 +1,8 @@
 /*
- * TLS of a connection to another node, through memory: OpenSSL never sees the socket.
+ * TLS of a connection to another node, through memory buffers: OpenSSL does not use the socket.
  *
- * The other node shows the certificate of its API, which must be for the host that it is reached
- * at, and signed by somebody this machine trusts or by the cluster's own authority.
+ * The other node presents the certificate of its API. It must be valid for the host in the URL, and
+ * signed by a CA that this machine trusts or by the cluster's own CA.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ bool relay_tls__open(struct relay_link *l, const char *host)
 
 void relay_tls__close(struct relay_link *l)
 {
-    SSL_free(l->ssl); /* with its memory for both ways */
+    SSL_free(l->ssl); /* also frees both memory buffers */
     l->ssl = NULL;
 }
 

@@ -18,7 +18,7 @@ static void list_members(const struct raft_configuration *members, uint64_t self
     }
 }
 
-/* Alone from now on, with a number of its own. */
+/* Make the node a group of one, with a cluster number of its own. */
 static enum err_code make_alone(struct disk_io *disk, const char *data_dir, struct identity *me,
                                 const char *address, struct err *err)
 {
@@ -32,7 +32,8 @@ static enum err_code make_alone(struct disk_io *disk, const char *data_dir, stru
         me->cluster &= INT64_MAX;
     } while (me->cluster == 0);
     me->joined = false;
-    /* The identity first: half-way, it is a node that the others refuse, and not one of two. */
+    /* Store the identity first: a crash in between leaves a node that the others refuse, not a
+     * second member. */
     enum err_code code = identity_store(data_dir, me, err);
     if (code == ERR_OK) {
         code = disk_io_recover(disk, &alone, err);

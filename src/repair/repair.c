@@ -17,13 +17,13 @@
 
 #define STATE_NAME "state"
 
-/* One of the snapshots that are kept. */
+/* One of the kept snapshots. */
 struct repair_snapshot {
     bool exists;
-    bool readable; /* its manifest is: a start that finds another as the newest refuses */
-    bool sound;    /* and so are all its files */
+    bool readable; /* its manifest is readable: a start refuses if the newest one is not */
+    bool sound;    /* all its files are undamaged, too */
     uint64_t index;
-    struct snapshots_id id; /* from the file's name, which tells it whatever is in the file */
+    struct snapshots_id id; /* from the file's name: known even if it is damaged */
     struct err err;
 };
 
@@ -31,12 +31,12 @@ struct repair {
     const struct repair_ask *ask;
     struct buf *out;
     struct os_file_path raft, log, snapshots, view;
-    struct os_file_path state; /* the one that counts: a checkpoint may have taken its place */
-    struct os_file_path aside; /* where damaged files go */
+    struct os_file_path state; /* the folder in use: a checkpoint may have replaced the first one */
+    struct os_file_path aside; /* where damaged files are moved */
     bool aside_made;
     bool has_state, state_sound;
     bool log_sound;
-    uint64_t log_first; /* the first entry that it has, or the one after the last */
+    uint64_t log_first; /* first entry of the log; if empty, the next one */
     struct repair_snapshot snapshot[SNAPSHOTS_KEPT]; /* newest first */
 };
 
@@ -101,8 +101,8 @@ static enum err_code examine_snapshot(struct repair *r, size_t nth, struct err *
     return ERR_OK;
 }
 
-/* The log must go on from the newest snapshot whose manifest can be read: one that cannot has to be
- * moved aside before a start gets as far as the log. */
+/* The log must continue the newest snapshot with a readable manifest: an unreadable manifest has
+ * to be moved aside before a start reads the log. */
 static uint64_t covered_index(const struct repair *r)
 {
     for (size_t i = 0; i < SNAPSHOTS_KEPT; i++) {
@@ -121,7 +121,8 @@ static void examine_log(struct repair *r)
         buf_printf(r->out, "log: damaged: %s\n", err.msg);
         return;
     }
-    /* Before the first snapshot there is a log: an empty folder means that its files are lost. */
+    /* The log is begun before the first snapshot is made: a snapshot without a log means that
+     * the log's files are lost. */
     r->log_sound = content.begun || !r->snapshot[0].exists;
     r->log_first = content.first_index;
     if (r->log_sound) {
@@ -133,7 +134,7 @@ static void examine_log(struct repair *r)
     wal_content_clear(&content);
 }
 
-/* --- mending --- */
+/* --- repairing --- */
 
 static enum err_code move_aside(struct repair *r, const char *path, const char *name,
                                 struct err *err)
@@ -161,7 +162,7 @@ static enum err_code move_snapshot(struct repair *r, const struct repair_snapsho
     (void)snprintf(name, sizeof name, "%s.manifest", s->id.z);
     struct os_file_path manifest = os_file_join(r->snapshots.z, name);
     struct os_file_path folder = os_file_join(r->snapshots.z, s->id.z);
-    /* The manifest first: one must never be without its checkpoint. */
+    /* Move the manifest first: a manifest must never exist without its checkpoint. */
     if (move_aside(r, manifest.z, name, err) != ERR_OK ||
         os_file_flush_dir(r->snapshots.z, err) != ERR_OK) {
         return err->code;
@@ -169,7 +170,7 @@ static enum err_code move_snapshot(struct repair *r, const struct repair_snapsho
     return move_aside(r, folder.z, s->id.z, err);
 }
 
-/* Every folder that a start could take for the state, and the file that chooses among them. */
+/* Move every folder that a start could use as the state, and the file that selects one of them. */
 static enum err_code move_states(struct repair *r, struct err *err)
 {
     struct os_file_names names = {0};
@@ -196,20 +197,21 @@ static enum err_code move_all(struct repair *r, struct err *err)
     return move_aside(r, r->view.z, "view.db", err);
 }
 
-/* What has to go so that a start finds only what is good. Nothing acknowledged is lost by it. */
+/* What to move aside so that a start finds only undamaged data. No acknowledged entry is lost by
+ * this. */
 struct plan {
     bool state;
-    size_t snapshots; /* so many, from the newest on */
+    size_t snapshots; /* number of snapshots, from the newest on */
 };
 
-/* Does the log go on from this snapshot? */
+/* Does the log continue this snapshot? */
 static bool log_follows(const struct repair *r, const struct repair_snapshot *s)
 {
     return s->readable && r->log_first <= s->index + 1;
 }
 
-/* From the best that a start can begin with: a good snapshot; then the state as it is, with a
- * snapshot that only has a good manifest; then a log that has everything. */
+/* Choose the best base for a start: a good snapshot; else the existing state, with a snapshot of
+ * which only the manifest is good; else a log that has all entries. */
 static bool make_plan(const struct repair *r, struct plan *out)
 {
     size_t count = 0;

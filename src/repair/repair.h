@@ -1,14 +1,14 @@
 /*
- * Repair: what is damaged in a data folder that no server uses, and what can be done about it.
+ * Repair: finds damage in a data folder that no server uses, and repairs it if possible.
  *
- * The state can be made again from a snapshot and the log behind it. The log reaches back to the
- * older of the two snapshots that are kept, so either will do. Tables that a snapshot shares with
- * the state by hard links are damaged in both; then the other snapshot may be good, or only a
- * backup is left.
+ * The state can be rebuilt from a snapshot and the log behind it. The log reaches back to the older
+ * of the two snapshots that are kept, so either snapshot is sufficient. Tables that a snapshot
+ * shares with the state by hard links are damaged in both; then the other snapshot may be good, or
+ * only a backup helps.
  *
- * Reads everything, changes nothing unless told to, and removes nothing: what is damaged is moved
- * aside. What a crash left unfinished at the end of the log stays for the next start. Blocks; for a
- * process of its own.
+ * Reads everything, changes files only if `apply` is set, and removes nothing: damaged files are
+ * moved aside. An unfinished write at the end of the log, left by a crash, is not touched: the next
+ * start handles it. Blocks; for a process of its own.
  */
 #pragma once
 
@@ -20,18 +20,18 @@
 
 enum repair_outcome {
     REPAIR_SOUND,    /* nothing is damaged */
-    REPAIR_MENDED,   /* what was damaged is out of the way: the next start makes it again */
-    REPAIR_POSSIBLE, /* it would be, but for `apply` */
+    REPAIR_MENDED,   /* damaged files were moved aside: the next start rebuilds them */
+    REPAIR_POSSIBLE, /* possible, but `apply` is not set */
     REPAIR_LOST,     /* only a backup helps */
 };
 
 struct repair_ask {
     const char *data_dir;
     bool apply;
-    bool empty; /* a backup will be restored: move all data aside, whatever its state */
+    bool empty; /* a backup will be restored: move all data aside in any case */
 };
 
-/* Report to out, line by line, for people. An error means that the folder could not be examined:
- * ERR_CONFLICT when a server uses it. */
+/* Write a report for people to out, line by line. An error means that the folder could not be
+ * examined: ERR_CONFLICT if a server uses it. */
 ATTR_NODISCARD enum err_code repair_run(const struct repair_ask *ask, struct buf *out,
                                         enum repair_outcome *out_outcome, struct err *err);

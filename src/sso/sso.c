@@ -10,19 +10,19 @@
 
 enum {
     FETCH_MS = 5000,
-    ANSWER_BYTES_MAX = 512 << 10, /* of a provider */
-    ASK_BYTES = 256 << 10,        /* of what one question needs: a token, decoded, with its roles */
+    ANSWER_BYTES_MAX = 512 << 10, /* limit of a provider's response */
+    ASK_BYTES = 256 << 10,        /* memory limit of one question: a decoded token with its roles */
     WAITING_MAX = 1024,
     CONNECTIONS_MAX = 16,
-    REFRESH_MS = 10000,             /* the provider is asked once in so long, */
-    CREDIT_MS_MAX = 5 * REFRESH_MS, /* and after a rest so many times at once */
-    KEYS_MS = 3600 * 1000, /* after so long they are fetched again: one may have been withdrawn */
+    REFRESH_MS = 10000,             /* minimum interval between requests to the provider… */
+    CREDIT_MS_MAX = 5 * REFRESH_MS, /* …and the burst allowed after a pause */
+    KEYS_MS = 3600 * 1000,          /* fetch the keys again: one may have been revoked */
     URL_BYTES_MAX = 8192,
 };
 
 enum fetch { FETCH_NONE, FETCH_PROVIDER, FETCH_KEYS };
 
-/* A code on its way to the provider. */
+/* An authorization code being exchanged at the provider. */
 struct sso_exchange {
     struct outgoing_request request;
     struct sso_ask *ask;
@@ -37,7 +37,7 @@ struct sso {
     uv_sem_t opened;
     struct mailbox box;
     struct msg stop_msg, end_msg;
-    /* below: the thread's own */
+    /* below: used by the thread only */
     uv_loop_t loop;
     struct outgoing *outgoing;
     bool stopping;
@@ -45,15 +45,15 @@ struct sso {
     struct store_sso settings;
     bool has_settings;
     uint64_t version;
-    struct sso_provider provider; /* without memory: not known */
-    struct auth_jwks *keys;       /* NULL: not known */
+    struct sso_provider provider; /* no memory: unknown */
+    struct auth_jwks *keys;       /* NULL: unknown */
     uint64_t keys_at_ms;
-    struct err why; /* the provider is not known */
+    struct err why; /* why the provider is unknown */
     enum fetch fetching;
     struct outgoing_request request;
     struct buf url;
-    uint64_t credit_ms, credit_at_ms;       /* for asking the provider */
-    struct sso_ask *waiting, **waiting_end; /* for the provider's keys */
+    uint64_t credit_ms, credit_at_ms;       /* rate limit of requests to the provider */
+    struct sso_ask *waiting, **waiting_end; /* wait for the provider's keys */
     size_t waiting_count;
     struct sso_exchange *exchanges;
     size_t exchange_count;
@@ -61,7 +61,7 @@ struct sso {
 
 static void step(struct sso *s, struct sso_ask *a);
 
-/* ---- the end of a question ---- */
+/* ---- answering a question ---- */
 
 static void deliver_done(struct msg *m)
 {
@@ -73,7 +73,7 @@ static void answer(struct sso_ask *a)
 {
     a->msg.deliver = deliver_done;
     bool posted = mailbox_post(a->reply_to, &a->msg);
-    CHECK(posted); /* whoever asks lives until he is answered */
+    CHECK(posted); /* the asker's mailbox stays open until the answer */
 }
 
 static void refuse(struct sso_ask *a, enum err_code code, const char *why)
@@ -95,7 +95,7 @@ static void end_fetch(struct sso *s)
 
 static void wake(struct sso *s, bool asked);
 
-/* Nothing of the settings before counts any more. */
+/* Discard everything that depends on the old settings. */
 static void follow_settings(struct sso *s)
 {
     if (s->version == auth_table_sso_version(s->config.auth)) {
@@ -118,7 +118,7 @@ static void follow_settings(struct sso *s)
 
 static void fetch(struct sso *s, enum fetch what, const char *url);
 
-/* Everybody who waited looks again. */
+/* All waiting questions are tried again. */
 static void wake(struct sso *s, bool asked)
 {
     struct sso_ask *a = s->waiting;
@@ -165,7 +165,7 @@ static enum err_code take_keys(struct sso *s, struct str text, struct err *err)
     auth_jwks_free(s->keys);
     s->keys = keys;
     s->keys_at_ms = uv_now(&s->loop);
-    sso_cache__clear(&s->cache, s->version); /* one may have been withdrawn */
+    sso_cache__clear(&s->cache, s->version); /* a key may have been revoked */
     log_info("identity provider's keys fetched", LOG_STR("issuer", s->settings.issuer),
              LOG_U64("keys", auth_jwks_count(keys)));
     return ERR_OK;
@@ -218,7 +218,7 @@ static void fetch(struct sso *s, enum fetch what, const char *url)
     outgoing_start(s->outgoing, &s->request);
 }
 
-/* Tokens must not be able to make this server ask the provider as often as they like. */
+/* Rate limit: tokens must not be able to make this server call the provider at will. */
 static bool may_refresh(struct sso *s)
 {
     uint64_t now_ms = uv_now(&s->loop);
@@ -232,7 +232,7 @@ static bool may_refresh(struct sso *s)
     return true;
 }
 
-/* Ask the provider for its addresses and keys, unless that is under way. */
+/* Fetch the provider's description and keys, unless that is in progress. */
 static bool refresh(struct sso *s)
 {
     if (s->fetching != FETCH_NONE) {
@@ -255,7 +255,8 @@ static void wait_for_keys(struct sso *s, struct sso_ask *a)
     s->waiting_count++;
 }
 
-/* The provider is asked again, once for each question; when that cannot be, this is the end. */
+/* Fetch from the provider again, once for each question; if that is not possible, answer with
+ * the error. */
 static void ask_again(struct sso *s, struct sso_ask *a, enum err_code code, const char *why)
 {
     if (!a->asked_again && s->waiting_count < WAITING_MAX && refresh(s)) {
@@ -380,10 +381,10 @@ static void tell_provider(struct sso *s, struct sso_ask *a)
     answer(a);
 }
 
-/* As far as it can go now. */
+/* Advance the question as far as possible now. */
 static void step(struct sso *s, struct sso_ask *a)
 {
-    err_clear(&a->err); /* of the step before */
+    err_clear(&a->err); /* of the previous step */
     follow_settings(s);
     if (s->stopping) {
         refuse(a, ERR_UNHEALTHY, "the server is shutting down");
@@ -397,7 +398,7 @@ static void step(struct sso *s, struct sso_ask *a)
         exchange(s, a);
     } else {
         if (uv_now(&s->loop) - s->keys_at_ms > KEYS_MS) {
-            (void)refresh(s); /* for the next ones */
+            (void)refresh(s); /* for the next questions */
         }
         verify(s, a);
     }

@@ -1,14 +1,14 @@
 /*
  * Sso: single sign-on with an OpenID Connect provider (http-api.md 3.3, 18.5).
  *
- * A thread of its own asks the provider for its addresses and keys, exchanges the codes of sign-ins
- * and verifies tokens; nobody else waits for it. Whoever has a question hands it over and hears of
- * its end in his own mailbox. Tokens that were right are remembered until they expire, so that a
- * client's next request asks nobody.
+ * A thread of its own fetches the provider's URLs and keys, exchanges the codes of sign-ins and
+ * verifies tokens; no other thread waits for it. Other threads submit questions and get the answers
+ * in their own mailboxes. Valid tokens are cached until they expire, so that a client's next
+ * request needs no question.
  *
- * The settings are those of the table (auth_table.h): after a change nothing of before counts. Keys
- * are fetched when they are first needed, when a token names one that is not there, and every hour;
- * never more often than a few times a minute, whatever tokens are shown.
+ * The settings are those of the table (auth_table.h): a change discards all cached data. Keys are
+ * fetched when they are first needed, when a token names an unknown key, and every hour; at most a
+ * few times a minute, whatever tokens clients send.
  */
 #pragma once
 
@@ -23,51 +23,51 @@ struct sso;
 
 struct sso_config {
     struct auth_table *auth;
-    const struct outgoing_guard *guard; /* NULL: every address may be called */
+    const struct outgoing_guard *guard; /* NULL: every address is allowed */
     const char *user_agent;
 };
 
 struct sso *sso_open(const struct sso_config *config);
-/* Ends all questions; later ones end at once. */
+/* End all questions; later ones end at once. */
 void sso_stop(struct sso *s);
-/* After sso_stop, when nobody asks any more. NULL is fine, for both. */
+/* After sso_stop, when nobody asks any more. NULL is allowed for both. */
 void sso_free(struct sso *s);
 
-/* Was the token with this hash right before, and is it still? Any thread. The texts go into the
- * arena. */
+/* Was the token with this hash valid before, and is it still? Any thread. Texts are copied to
+ * the arena. */
 ATTR_NODISCARD bool sso_knows(struct sso *s, const uint8_t hash[AUTH_HASH_BYTES],
                               struct arena *arena, struct auth_identity *out);
 
 enum sso_question {
-    SSO_TOKEN,    /* who does the token belong to? */
-    SSO_PROVIDER, /* where does the provider let people sign in? */
-    SSO_CODE,     /* who is it that the provider sent back with the code? */
+    SSO_TOKEN,    /* whose token is this? */
+    SSO_PROVIDER, /* the provider's sign-in URL */
+    SSO_CODE,     /* who signed in at the provider with this code? */
 };
 
-/* The asker's memory, from sso_ask until done. */
+/* A question. The asker owns it, and keeps it from sso_ask until done. */
 struct sso_ask {
     /* set by the asker */
     enum sso_question question;
     struct str token;
     struct str code, verifier, nonce, redirect_url;
-    void (*done)(struct sso_ask *a); /* in the mailbox's loop */
+    void (*done)(struct sso_ask *a); /* called on the mailbox's loop */
     struct mailbox *reply_to;
     void *data;
-    /* result. ERR_UNAUTHORIZED: it is not right, and why. ERR_UNHEALTHY: the provider cannot be
-     * asked, or does not answer as it should. ERR_NOT_FOUND: there is no such provider. */
+    /* result. ERR_UNAUTHORIZED: invalid, with the reason. ERR_UNHEALTHY: the provider cannot be
+     * reached or answers incorrectly. ERR_NOT_FOUND: no provider is configured. */
     struct err err;
-    struct auth_identity identity; /* in memory, as the next two */
+    struct auth_identity identity; /* its texts, and the next two, are in memory */
     struct str sign_in_url, client_id;
     uint8_t proof[AUTH_HASH_BYTES]; /* for a session */
-    struct arena *memory;           /* given back by sso_release */
+    struct arena *memory;           /* freed by sso_release */
     /* private */
     struct msg msg;
     struct sso *sso;
     struct sso_ask *next;
     struct sso_exchange *exchange;
-    bool asked_again; /* with new keys */
+    bool asked_again; /* after fetching the keys again */
 };
 
 void sso_ask(struct sso *s, struct sso_ask *a);
-/* After done. */
+/* Call after done. */
 void sso_release(struct sso_ask *a);

@@ -1,5 +1,5 @@
 /*
- * Tokens that were right, by their hash, until they expire. The oldest go when there are too many.
+ * Cache of valid tokens by their hash, until they expire. Beyond a limit, the oldest are removed.
  */
 #include <stdlib.h>
 

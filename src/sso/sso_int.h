@@ -1,5 +1,5 @@
 /*
- * What the files of sso share: the thread's state, the provider, what is remembered.
+ * Shared by the files of sso: the thread's state, the provider, the cache of tokens.
  */
 #pragma once
 
@@ -10,26 +10,26 @@
 #include "outgoing/outgoing.h"
 #include "sso/sso.h"
 
-/* What a provider says of itself. Texts are in the buf. */
+/* A provider's description of itself. Texts are in the buf. */
 struct sso_provider {
     struct arena *memory;
     const char *sign_in_url, *token_url, *keys_url;
-    bool secret_in_body; /* it does not take the client's secret in a header */
+    bool secret_in_body; /* the client's secret must be in the body, not in a header */
 };
 
-/* Tokens that were right. Any thread, under its lock. */
+/* The cache of valid tokens. Any thread, under its lock. */
 struct sso_cache {
     pthread_rwlock_t lock;
     struct map map;
     struct sso_cached *oldest, *newest;
     size_t bytes;
-    uint64_t version; /* of the settings that they were right by */
+    uint64_t version; /* version of the settings under which they are valid */
 };
 
 /* sso_cache.c */
 void sso_cache__init(struct sso_cache *c);
 void sso_cache__deinit(struct sso_cache *c);
-/* Forget all; those that come are for this version of the settings. */
+/* Clear the cache; new tokens are for this version of the settings. */
 void sso_cache__clear(struct sso_cache *c, uint64_t version);
 void sso_cache__put(struct sso_cache *c, struct str token, const struct auth_identity *id,
                     struct wall expires_at);
@@ -37,19 +37,18 @@ ATTR_NODISCARD bool sso_cache__get(struct sso_cache *c, const uint8_t hash[AUTH_
                                    uint64_t version, struct wall now, struct arena *arena,
                                    struct auth_identity *out);
 
-/* sso_provider.c: what a provider's documents say. Pure. */
+/* sso_provider.c: the documents of a provider. Pure. */
 
-/* ERR_UNHEALTHY says what is wrong with it. The memory is the provider's, freed by
+/* ERR_UNHEALTHY has the reason. The memory belongs to the provider, and is freed by
  * sso_provider__clear. */
 ATTR_NODISCARD enum err_code sso_provider__parse(struct str text, struct str issuer,
                                                  struct sso_provider *out, struct err *err);
 void sso_provider__clear(struct sso_provider *p);
-/* Where its description is. */
+/* The URL of the provider's description. */
 void sso_provider__url(struct str issuer, struct buf *out);
-/* The body of the request that exchanges a code, and the Authorization that goes with it, if any.
- */
+/* The body of the request that exchanges a code, and its Authorization header, if any. */
 void sso_provider__exchange(const struct sso_provider *p, const struct store_sso *settings,
                             const struct sso_ask *ask, struct buf *body, struct buf *authorization);
-/* The id_token of the answer to it. */
+/* Read the id_token from the response to the exchange. */
 ATTR_NODISCARD enum err_code sso_provider__id_token(struct str answer, struct arena *arena,
                                                     struct str *out, struct err *err);

@@ -21,8 +21,8 @@ void sso_provider__url(struct str issuer, struct buf *out)
     buf_printf(out, STR_FMT "/.well-known/openid-configuration", STR_ARG(issuer));
 }
 
-/* An address that it gives; NULL when there is none. A provider that is reached by TLS must not
- * send anybody elsewhere without. */
+/* Read a URL of the description; NULL if there is none. A provider that is reached by TLS must
+ * not refer to URLs without TLS. */
 static enum err_code read_url(struct str text, const char *name, bool tls, struct arena *arena,
                               const char **out, struct err *err)
 {
@@ -45,7 +45,7 @@ static enum err_code read_url(struct str text, const char *name, bool tls, struc
     return ERR_OK;
 }
 
-/* Does the list have the word? */
+/* Does the array contain the word? */
 static bool lists(struct str text, const char *name, struct str word)
 {
     struct json_value v;
@@ -118,7 +118,7 @@ static void add_basic(const struct store_sso *settings, struct buf *out)
     buf_add_char(&pair, ':');
     url_escape(&pair, settings->client_secret);
     size_t len = base64url_encode(buf_str(&pair), encoded).len;
-    for (size_t i = 0; i < len; i++) { /* as RFC 7617 has it: the other alphabet, and padded */
+    for (size_t i = 0; i < len; i++) { /* as in RFC 7617: standard base64, padded */
         encoded[i] = (char)(encoded[i] == '-' ? '+' : encoded[i] == '_' ? '/' : encoded[i]);
     }
     buf_add_str(out, STR("Basic "));
