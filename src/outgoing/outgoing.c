@@ -19,16 +19,16 @@ struct outgoing {
     uv_loop_t *loop;
     struct outgoing_config config;
     CURLM *multi;
-    uv_timer_t timer;                /* what libcurl wants to do later */
-    uv_timer_t broken_timer;         /* requests that could not even begin */
-    struct outgoing_request *broken; /* they are told from the loop like all others */
+    uv_timer_t timer;                /* libcurl's timeout */
+    uv_timer_t broken_timer;         /* reports requests that could not start */
+    struct outgoing_request *broken; /* these are reported from the loop like all others */
     uv_timer_t body_timer;           /* bodies that take too long */
-    struct outgoing_request *body_first, *body_last; /* the one whose time is over first */
+    struct outgoing_request *body_first, *body_last; /* by the end of their time */
     size_t active;
     unsigned open_handles;
 };
 
-/* A socket that libcurl waits for. */
+/* A socket that libcurl waits on. */
 struct watched {
     uv_poll_t poll;
     struct outgoing *client;
@@ -40,7 +40,7 @@ static void must(CURLMcode code)
     CHECK(code == CURLM_OK);
 }
 
-/* The end of a request */
+/* End of a request */
 
 static void leave_bodies(struct outgoing_request *r)
 {
@@ -180,7 +180,7 @@ static void finish_all(struct outgoing *o)
     while ((m = curl_multi_info_read(o->multi, &left)) != NULL) {
         struct outgoing_request *r = NULL;
         if (m->msg == CURLMSG_DONE) {
-            CURLcode code = m->data.result; /* m is gone with its handle */
+            CURLcode code = m->data.result; /* m is freed with its handle */
             (void)curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&r);
             finish(r, code);
         }
@@ -268,15 +268,15 @@ static size_t answer_cb(char *bytes, size_t size, size_t count, void *data)
     struct outgoing_request *r = data;
     size_t len = size * count;
     size_t room = r->answer_limit - r->answer.len;
-    buf_add(&r->answer, bytes, len < room ? len : room); /* the first bytes are all there */
+    buf_add(&r->answer, bytes, len < room ? len : room); /* keep all bytes that fit */
     if (len > room) {
         buf_add(&r->answer, bytes + room, len - room);
     }
     return r->answer.overflow ? 0 : len;
 }
 
-/* A line of the head. Behind the last one comes the body, unless it is the head of a redirect,
- * which is followed: then there is another answer. */
+/* A header line. The body follows the last one, unless the response is a redirect that is
+ * followed: then another response comes. */
 static size_t head_cb(char *bytes, size_t size, size_t count, void *data)
 {
     struct outgoing_request *r = data;
@@ -292,7 +292,7 @@ static size_t head_cb(char *bytes, size_t size, size_t count, void *data)
     return len;
 }
 
-/* May it go there? Else the request remembers why not. */
+/* May the request go to this address? If not, the request records the reason. */
 static bool may_go(struct outgoing_request *r, const struct sockaddr *address, socklen_t len)
 {
     const struct outgoing_guard *guard = r->client->config.guard;
@@ -317,8 +317,8 @@ static curl_socket_t open_socket_cb(void *data, curlsocktype purpose, struct cur
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* libcurl sends a request again, up to five times, when a connection that was kept breaks off
- * without a response. The first may have been received all the same. */
+/* libcurl repeats a request, up to five times, if a reused connection breaks off without a
+ * response. The server may have received the first one all the same. */
 static bool is_repeated(struct outgoing_request *r)
 {
     long redirects = 0;
@@ -328,8 +328,8 @@ static bool is_repeated(struct outgoing_request *r)
     return r->again;
 }
 
-/* Does a connection that is there already lead where this request may go? Another one, which may go
- * further, has made it. */
+/* May the request use this existing connection? It may have been made by a request that the
+ * guard allows more. */
 static bool may_go_to(struct outgoing_request *r, const char *peer, int peer_port)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)peer_port)};
@@ -342,7 +342,7 @@ static bool may_go_to(struct outgoing_request *r, const char *peer, int peer_por
                : may_go(r, &none, sizeof none);
 }
 
-/* Before anything is sent. */
+/* Called before anything is sent. */
 static int before_request_cb(void *data, char *peer, char *local, int peer_port, int local_port)
 {
     struct outgoing_request *r = data;
@@ -352,7 +352,7 @@ static int before_request_cb(void *data, char *peer, char *local, int peer_port,
     return refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-/* "Name: value", without anything that could begin a line of its own. */
+/* Add "Name: value", without characters that could start another line. */
 static bool add_header(struct outgoing_request *r, const struct outgoing_header *h)
 {
     char line[HEADER_BYTES_MAX];
@@ -384,7 +384,7 @@ static bool add_headers(struct outgoing_request *r)
             return false;
         }
     }
-    /* libcurl would wait for "100 Continue" before a larger body. */
+    /* Without this, libcurl would wait for "100 Continue" before a larger body. */
     struct curl_slist *list = curl_slist_append(r->header_list, "Expect:");
     CHECK(list != NULL);
     r->header_list = list;
@@ -398,9 +398,9 @@ static bool set_up(struct outgoing_request *r)
     bool ok = true;
     SET(CURLOPT_URL, r->url);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    /* One that is set by its word stays the same behind redirects. */
+    /* A method that is set by name stays the same after redirects. */
     if (strcmp(r->method, "HEAD") == 0) {
-        SET(CURLOPT_NOBODY, 1L); /* else it waits for the body that the answer tells of */
+        SET(CURLOPT_NOBODY, 1L); /* otherwise libcurl waits for the announced body */
     } else if (strcmp(r->method, "POST") != 0) {
         SET(CURLOPT_CUSTOMREQUEST, r->method);
     }
@@ -413,7 +413,7 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_QUICK_EXIT, 1L); /* a lookup that hangs holds nobody up at the end */
+    SET(CURLOPT_QUICK_EXIT, 1L); /* a hanging lookup does not delay the shutdown */
     SET(CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_TCP_NODELAY, 1L);
@@ -437,7 +437,7 @@ static bool set_up(struct outgoing_request *r)
     return ok;
 }
 
-/* Requests that could not begin */
+/* Requests that could not start */
 
 static void broken_cb(uv_timer_t *timer)
 {
@@ -517,7 +517,7 @@ struct outgoing *outgoing_open(uv_loop_t *loop, const struct outgoing_config *co
     CHECK(uv_timer_init(loop, &o->body_timer) == 0);
     o->timer.data = o->broken_timer.data = o->body_timer.data = o;
     o->open_handles = 3;
-    CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); /* counted; any thread */
+    CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); /* reference-counted; thread-safe */
     o->multi = curl_multi_init();
     CHECK(o->multi != NULL);
     must(curl_multi_setopt(o->multi, CURLMOPT_SOCKETFUNCTION, socket_cb));
@@ -542,7 +542,7 @@ static void closed_cb(uv_handle_t *handle)
 void outgoing_close(struct outgoing *o)
 {
     CHECK(o->active == 0);
-    must(curl_multi_cleanup(o->multi)); /* closes what is kept open, by socket_cb */
+    must(curl_multi_cleanup(o->multi)); /* closes the kept connections, through socket_cb */
     curl_global_cleanup();
     uv_close((uv_handle_t *)&o->timer, closed_cb);
     uv_close((uv_handle_t *)&o->broken_timer, closed_cb);

@@ -15,29 +15,29 @@ enum { OWN_MAX = 8 };
 /* An address that this server listens on. */
 struct own {
     struct os_address address;
-    bool any; /* all addresses of the machine */
+    bool any; /* port is on all addresses of the machine */
     in_port_t port;
 };
 
 struct outgoing_guard {
     struct os_networks never, deny, guests_deny, allow;
     struct own own[OWN_MAX];
-    atomic_size_t own_count; /* those before it do not change */
+    atomic_size_t own_count; /* entries below it are immutable */
 };
 
-/* What the registries of special-purpose addresses (IANA, RFC 6890 and its updates) say is not
- * reachable from elsewhere or is no machine, without loopback and private networks. */
+/* Special-purpose addresses that are not globally reachable or not a single machine, from the
+ * registries of IANA (RFC 6890 and its updates), except loopback and private networks. */
 static const char *const refused_by_itself[] = {
     "0.0.0.0/8",      /* "this" network: connects to this machine */
     "169.254.0.0/16", /* link-local */
     "192.0.0.0/24",   /* protocol assignments */
     "192.0.2.0/24",   /* documentation… */
-    "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", /* relays of 6to4, given up */
+    "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", /* 6to4 relays, deprecated */
     "198.18.0.0/15",                                       /* benchmarks */
     "224.0.0.0/4",                                         /* multicast */
     "240.0.0.0/4",                                         /* reserved, and broadcast */
     "::/128",         /* unspecified: connects to this machine */
-    "64:ff9b:1::/48", /* NAT64 of this site: where the IPv4 address stands is not known */
+    "64:ff9b:1::/48", /* local-use NAT64: the position of the IPv4 address is unknown */
     "100::/64",       /* discarded */
     "100:0:0:1::/64", /* dummy */
     "2001::/23",      /* protocol assignments: Teredo, benchmarks, ORCHID */
@@ -48,7 +48,7 @@ static const char *const refused_by_itself[] = {
     "ff00::/8",       /* multicast */
 };
 
-/* Metadata services, which no list opens. */
+/* Metadata services, which no list can allow. */
 static const char *const refused_always[] = {
     "169.254.169.254", /* most clouds */
     "169.254.170.2",   /* credentials of containers at AWS… */
@@ -61,14 +61,14 @@ static const char *const refused_always[] = {
     "fd20:ce::254",    /* Google Cloud */
 };
 
-/* What belongs to whoever runs the server. */
+/* Networks that belong to the operator of the server. */
 static const char *const refused_to_guests[] = {
     "127.0.0.0/8",    "10.0.0.0/8", "172.16.0.0/12",
-    "192.168.0.0/16", "::1",        "100.64.0.0/10", /* behind a provider; overlay networks */
+    "192.168.0.0/16", "::1",        "100.64.0.0/10", /* carrier-grade NAT; overlay networks */
     "fc00::/7",
 };
 
-/* The IPv4 address inside an IPv6 one; false when there is none. */
+/* Extract the IPv4 address from an IPv6 one; false if there is none. */
 static bool carried_v4(const struct os_address *a, struct os_address *out)
 {
     static const uint8_t prefixes[][12] = {
@@ -77,7 +77,7 @@ static bool carried_v4(const struct os_address *a, struct os_address *out)
         {0x00, 0x64, 0xff, 0x9b},   /* NAT64 */
         {0},                        /* compatible */
     };
-    static const uint8_t loopback[OS_ADDRESS_BYTES] = {[15] = 1}; /* looks like 0.0.0.1 in zeros */
+    static const uint8_t loopback[OS_ADDRESS_BYTES] = {[15] = 1}; /* not a compatible 0.0.0.1 */
     if (a->v4 || memcmp(a->b, loopback, sizeof loopback) == 0) {
         return false;
     }
@@ -94,7 +94,7 @@ static bool carried_v4(const struct os_address *a, struct os_address *out)
     return false;
 }
 
-/* Its own addresses */
+/* The server's own addresses */
 
 static in_port_t port_of(const struct sockaddr *address)
 {
@@ -119,7 +119,7 @@ static bool is_same(const struct os_address *a, const struct os_address *b)
     return a->v4 == b->v4 && memcmp(a->b, b->b, a->v4 ? 4 : OS_ADDRESS_BYTES) == 0;
 }
 
-/* Does the machine have this address? When that cannot be found out, it does not. */
+/* Is this an address of the machine? False if that cannot be determined. */
 static bool is_of_machine(const struct os_address *a)
 {
     struct ifaddrs *list = NULL;
@@ -177,7 +177,7 @@ bool outgoing_guard_is_own(const struct outgoing_guard *g, const struct sockaddr
     return false;
 }
 
-/* The address, or the one that it carries. */
+/* Is the address, or the IPv4 address inside it, in the list? */
 static bool is_listed(const struct os_networks *list, const struct os_address *a,
                       const struct os_address *inner)
 {

@@ -19,7 +19,7 @@ enum {
 struct outgoing_wait {
     CURLM *multi;
     struct outgoing_wait_call *running;
-    bool moved; /* something arrived that a caller may wait for */
+    bool moved; /* an event occurred that a caller may wait for */
 };
 
 struct outgoing_wait *outgoing_wait_new(void)
@@ -29,8 +29,8 @@ struct outgoing_wait *outgoing_wait_new(void)
     CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
     w->multi = curl_multi_init();
     CHECK(w->multi != NULL);
-    /* A connection for each request under way: one that a stream breaks must not take others with
-     * it. */
+    /* One connection per concurrent request: if a stream breaks it, no other request is
+     * affected. */
     CHECK(curl_multi_setopt(w->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING) == CURLM_OK);
     return w;
 }
@@ -67,7 +67,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
     return call->answer.overflow ? 0 : piece.len;
 }
 
-/* The value, when the line is the header that is wanted. */
+/* Keep the value if the line is the wanted header. */
 static void keep_header(struct outgoing_wait_call *call, struct str line)
 {
     struct str value = line;
@@ -88,7 +88,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
     long status = 0;
     call->heard = os_clock_mono();
     keep_header(call, line);
-    /* The empty line ends a head; that of an interim answer is not the one we wait for. */
+    /* The empty line ends a head. Interim responses are skipped. */
     if (str_trim(line).len == 0) {
         (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
         call->status = status >= 200 ? (int)status : 0;
@@ -97,7 +97,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
     return line.len;
 }
 
-/* What is not sent of an open body; nothing stops the sending until there is more. */
+/* Send the next bytes of an open body; pause if there are none yet. */
 static size_t on_read(char *out, size_t size, size_t count, void *data)
 {
     struct outgoing_wait_call *call = data;
@@ -155,7 +155,7 @@ static void set_stream(CURL *easy, struct outgoing_wait_call *call)
 
 static void set_headers(CURL *easy, struct outgoing_wait_call *call)
 {
-    /* No waiting for "100 Continue": our servers refuse by the length alone. */
+    /* Do not wait for "100 Continue": our servers refuse by the length alone. */
     struct curl_slist *list = curl_slist_append(NULL, "Expect:");
     CHECK(list != NULL);
     for (size_t i = 0; call->headers != NULL && call->headers[i] != NULL; i++) {
@@ -198,7 +198,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     SET(CURLOPT_HEADERDATA, (void *)call);
     SET(CURLOPT_URL, call->url);
     SET(CURLOPT_PATH_AS_IS, 1L); /* a queue may be called ".." */
-    /* A peer that is gone without a word is noticed, however long an answer may take. */
+    /* Detect a peer that vanished silently, however long a response may take. */
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_IDLE_S);
     SET(CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_INTERVAL_S);
@@ -287,7 +287,7 @@ static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
     end(w, call);
 }
 
-/* How long until the first request has been silent for too long; 0 when one has. */
+/* Time until the first request exceeds its silence limit; 0 if one has. */
 static int64_t patience_ms(const struct outgoing_wait *w)
 {
     int64_t least = TURN_MS_MAX;
@@ -301,7 +301,7 @@ static int64_t patience_ms(const struct outgoing_wait *w)
     return least;
 }
 
-/* End the requests whose server has been silent for too long. */
+/* End the requests that have exceeded their silence limit. */
 static void end_silent(struct outgoing_wait *w)
 {
     struct mono now = os_clock_mono();
@@ -318,7 +318,7 @@ static void end_silent(struct outgoing_wait *w)
     }
 }
 
-/* Let the requests go on. True when one of them moved. */
+/* Let the requests make progress. True if one of them did. */
 static bool collect(struct outgoing_wait *w)
 {
     int running = 0;
@@ -335,7 +335,8 @@ static bool collect(struct outgoing_wait *w)
     return w->moved;
 }
 
-/* A connection that ended while the sending of a body pauses is not noticed before it goes on. */
+/* While the sending of a body is paused, libcurl does not notice that the connection has ended:
+ * resume it. */
 static void wake_streams(struct outgoing_wait *w)
 {
     for (struct outgoing_wait_call *call = w->running; call != NULL; call = call->next) {

@@ -37,7 +37,7 @@ const void *proto_item(const struct proto_field *field, const void *message)
 static bool is_zero(const void *item, size_t size)
 {
     static const char zeros[sizeof(uint64_t)];
-    switch (size) { /* a length that is known is no call */
+    switch (size) { /* constant sizes avoid a call of memcpy */
     case sizeof(uint64_t):
         return memcmp(item, zeros, sizeof(uint64_t)) == 0;
     case sizeof(uint32_t):
@@ -47,7 +47,7 @@ static bool is_zero(const void *item, size_t size)
     }
 }
 
-/* Numbers and times are not there when all their bits are 0: -0.0 is there. */
+/* Numbers and times count as absent if all their bits are 0, so -0.0 is present. */
 static bool is_default(const struct proto_field *field, const void *item)
 {
     struct str text;
@@ -99,7 +99,7 @@ static void check_field(const struct proto_message *type, const struct proto_fie
     }
 }
 
-/* Messages of a singular field merge: a list in there would be copied with each of them. */
+/* Repeated messages of a singular field are merged: a list inside would be copied each time. */
 static bool has_list(const struct proto_message *type)
 {
     for (size_t i = 0; i < type->count; i++) {
@@ -116,7 +116,7 @@ static void check_below(const struct proto_message *type, unsigned depth)
     CHECK(type->count <= PROTO_FIELDS_MAX);
     for (size_t i = 0; i < type->count; i++) {
         check_field(type, &type->fields[i]);
-        if (i > 0) { /* the encoder writes in this order, and the decoder looks ahead by it */
+        if (i > 0) { /* the encoder writes in this order, and the decoder expects it */
             CHECK(type->fields[i].number > type->fields[i - 1].number);
         }
         if (type->fields[i].message != NULL) {

@@ -16,9 +16,9 @@
  *     const struct proto_message rpc_fail_message =
  *         PROTO_MESSAGE_OF(struct rpc_fail, "corvo.v1.FailRequest", fail_rows);
  *
- * A struct is all zeros by default, as proto3 wants it: text is empty, a message that is not there
- * is NULL, a time that is not there is WALL_NONE. What the service does not use (enums, bytes,
- * packed numbers, oneof, extensions) does not exist here; fields that no row names are skipped.
+ * A struct is all zeros by default, as in proto3: text is empty, an absent message is NULL, an
+ * absent time is WALL_NONE. Features that the service does not use (enums, bytes, packed numbers,
+ * oneof, extensions) are not supported; fields that no row names are skipped.
  */
 #pragma once
 
@@ -43,8 +43,8 @@ enum proto_kind {
 
 enum proto_label {
     PROTO_ONE,
-    PROTO_MANY, /* a pointer to the first and a size_t: texts or messages */
-    PROTO_MAP,  /* the same, of entries: a message with the fields 1 (key, text) and 2 (value) */
+    PROTO_MANY, /* pointer to the first item and size_t: texts or messages */
+    PROTO_MAP,  /* the same, with entries: messages with the fields 1 (key, text) and 2 (value) */
 };
 
 struct proto_message;
@@ -67,27 +67,27 @@ struct proto_message {
 };
 
 enum {
-    PROTO_DEPTH_MAX = 4, /* messages inside messages, as the tables nest them */
+    PROTO_DEPTH_MAX = 4, /* depth of nested messages in the tables */
     PROTO_FIELDS_MAX = 64,
     PROTO_NAME_MAX = 64,  /* bytes of a field's name */
-    PROTO_GROUP_MAX = 64, /* depth of obsolete groups in what is skipped */
+    PROTO_GROUP_MAX = 64, /* depth of obsolete groups in skipped fields */
 };
 
-/* Stop the process if a table contradicts itself or nests too deep. For tests and for the start. */
+/* Abort if a table contradicts itself or nests too deep. For tests and for the start. */
 void proto_check(const struct proto_message *type);
 
 /* The field's name in JSON, lowerCamelCase; out has room for PROTO_NAME_MAX. */
 struct str proto_json_name(const struct proto_field *field, char *out);
 
-/* Bytes of one item of the field: the member, or an element of a list. */
+/* Size of one item of the field: the member, or an element of a list. */
 size_t proto_item_size(const struct proto_field *field);
 
-/* The item of a singular field: the member itself, or the struct of the inner message, NULL when it
- * is not there. */
+/* The item of a singular field: the member itself, or the struct of the inner message; NULL if
+ * absent. */
 const void *proto_item(const struct proto_field *field, const void *message);
 
-/* The items of a field, one or many: how many are to be written, and where the first is. A singular
- * member that is its default has none; an inner message has one even when it is empty. */
+/* The items of a field to be written: their number, and the first one. A singular member with
+ * its default value has none; an inner message has one even if it is empty. */
 size_t proto_items_of(const struct proto_field *field, const void *message, const char **out_first);
 
 /* clang-format off */

@@ -12,8 +12,8 @@ struct decode {
 static enum err_code merge(struct decode *d, const struct proto_message *type, struct str bytes,
                            void *out);
 
-/* The row of that number and wire type; most messages come in the order of their rows, so the
- * search begins behind the last one found. */
+/* The row with that number and wire type. Most messages have the order of the rows, so the
+ * search begins behind the last row found. */
 static const struct proto_field *find(const struct proto_message *type, const struct proto_scan *s,
                                       size_t *next)
 {
@@ -34,7 +34,7 @@ static enum err_code malformed(struct decode *d, const struct proto_message *typ
                    type->name);
 }
 
-/* What a field says, put into its member. */
+/* Stores a field's value in its member. */
 typedef enum err_code (*put_fn)(struct decode *d, const struct proto_field *field,
                                 const struct proto_scan *s, void *member);
 
@@ -74,7 +74,7 @@ static enum err_code put_64_bits(struct decode *d, const struct proto_field *fie
     return ERR_OK;
 }
 
-/* A time outside of what struct wall can hold becomes the nearest that it can. */
+/* A time outside the range of struct wall becomes the nearest one in range. */
 static enum err_code put_time(struct decode *d, const struct proto_field *field,
                               const struct proto_scan *s, void *member)
 {
@@ -99,7 +99,7 @@ static enum err_code put_time(struct decode *d, const struct proto_field *field,
     return ERR_OK;
 }
 
-/* A message inside a message: its struct is made when there is none yet. */
+/* A nested message: its struct is created if there is none yet. */
 static enum err_code put_message(struct decode *d, const struct proto_field *field,
                                  const struct proto_scan *s, void *member)
 {
@@ -139,8 +139,8 @@ static void **items_of(const struct proto_field *field, void *message)
     return (void **)(void *)((char *)message + field->offset);
 }
 
-/* Room for the items of this list that bytes has, behind those that are there: counted first, so
- * that a list is one piece of the arena, whatever its length. */
+/* Make room for the further items of this list in bytes. They are counted first, so that a list
+ * is one piece of the arena, whatever its length. */
 static enum err_code make_room(struct decode *d, const struct proto_field *field, struct str bytes,
                                void *out)
 {
@@ -172,13 +172,13 @@ static enum err_code put_item(struct decode *d, const struct proto_field *field,
                                     : merge(d, field->message, s->bytes, item);
 }
 
-/* Put what bytes says over what *out has. Recursion ends where the tables do (PROTO_DEPTH_MAX). */
+/* Merge bytes into *out. The tables bound the recursion (PROTO_DEPTH_MAX). */
 static enum err_code merge(struct decode *d, const struct proto_message *type, struct str bytes,
                            void *out)
 {
     struct proto_scan s = proto_wire__scan(bytes);
     size_t next = 0;
-    uint64_t roomy = 0; /* bit n: the list of row n has its room */
+    uint64_t roomy = 0; /* bit n: the list of row n has room */
     while (proto_wire__next(&s)) {
         const struct proto_field *field = find(type, &s, &next);
         enum err_code code = ERR_OK;

@@ -1,5 +1,5 @@
 /*
- * Proto_decode: a message from its bytes.
+ * Proto_decode: decodes a message.
  *
  * Rules of proto3: fields come in any order; of a repeated singular field the last one wins, and
  * repeated messages of a singular field merge; unknown fields are skipped; a field of a wire type
@@ -13,8 +13,8 @@
 #include "base/str.h"
 #include "proto/proto.h"
 
-/* Decode bytes, all of them, into *out, whose content before does not matter. Texts are views into
- * bytes; lists and inner messages are in the arena. ERR_PARSE when the bytes are no such message,
- * ERR_TOO_LARGE when the arena is full. */
+/* Decode all of bytes into *out, whose old content is ignored. Texts are views of bytes; lists
+ * and inner messages are in the arena. ERR_PARSE if the bytes are not such a message,
+ * ERR_TOO_LARGE if the arena is full. */
 ATTR_NODISCARD enum err_code proto_decode(const struct proto_message *type, struct str bytes,
                                           struct arena *arena, void *out, struct err *err);

@@ -1,7 +1,7 @@
 /*
- * One walk over the table, one write per field. How long an inner message is comes out when it is
- * written: two bytes are left for its length, which nearly all need, and it is moved when it needs
- * another number of them.
+ * One pass over the table, one write per field. The length of an inner message is known only after
+ * it is written: two bytes are reserved, which is nearly always right, and the message is moved if
+ * its length needs more or fewer bytes.
  */
 #include "proto/proto_encode.h"
 
@@ -14,7 +14,7 @@ enum { LENGTH_BYTES_GUESS = 2 };
 
 static inline size_t varint_size(uint64_t v)
 {
-    return v == 0 ? 1 : (size_t)(70 - __builtin_clzll(v)) / 7; /* seven bits a byte */
+    return v == 0 ? 1 : (size_t)(70 - __builtin_clzll(v)) / 7; /* seven bits per byte */
 }
 
 static inline char *write_varint(char *at, uint64_t v)
@@ -70,7 +70,7 @@ static void put_f64(const struct proto_field *field, uint64_t v, struct buf *out
     }
 }
 
-/* What follows is an inner message; returns where it begins. */
+/* Start an inner message; returns its position. */
 static size_t begin_inner(const struct proto_field *field, struct buf *out)
 {
     uint64_t tag = tag_of(field);
@@ -145,7 +145,8 @@ static void put_many(const struct proto_field *field, const void *message, struc
     }
 }
 
-/* A member that is not its default. Numbers are there unless all their bits are 0: -0.0 is. */
+/* Write a member unless it has its default value. Numbers are written unless all their bits are
+ * 0: -0.0 is. */
 static void put_one(const struct proto_field *field, const void *message, struct buf *out)
 {
     union {
@@ -167,7 +168,7 @@ static void put_one(const struct proto_field *field, const void *message, struct
     case PROTO_I32:
         memcpy(&v.i32, member, sizeof v.i32);
         if (v.i32 != 0) {
-            put_number(field, (uint64_t)(int64_t)v.i32, out); /* a negative one has 64 bits */
+            put_number(field, (uint64_t)(int64_t)v.i32, out); /* sign-extended to 64 bits */
         }
         break;
     case PROTO_I64:

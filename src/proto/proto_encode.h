@@ -1,7 +1,7 @@
 /*
- * Proto_encode: a message as bytes, its fields in the order of their numbers, defaults left out.
+ * Proto_encode: encodes a message, with the fields in the order of their numbers, without defaults.
  *
- * Equal messages have equal bytes. The buf's limit is the message's; the caller looks at
+ * Equal messages have equal bytes. The buf's limit is the message's; the caller checks
  * buf.overflow.
  */
 #pragma once
@@ -9,5 +9,5 @@
 #include "base/buf.h"
 #include "proto/proto.h"
 
-/* Put the bytes of message, which has the type's struct, behind what is in out. */
+/* Append message, a struct of the given type, to out. */
 void proto_encode(const struct proto_message *type, const void *message, struct buf *out);

@@ -27,8 +27,7 @@ static enum err_code full(struct decode *d)
     return err_set_default(d->err, ERR_TOO_LARGE);
 }
 
-/* The digits of a number, with or without quotes; empty when it is anything else, or too long to be
- * one. */
+/* The digits of a number, with or without quotes; empty if it is anything else, or too long. */
 static struct str number_text(struct json_value value)
 {
     struct str text = value.text;
@@ -40,7 +39,7 @@ static struct str number_text(struct json_value value)
     return text.len < NUMBER_BYTES_MAX ? text : STR_EMPTY;
 }
 
-/* The characters that JSON numbers are made of, so that "0x10", " 1" and "nan" are none. */
+/* Are all characters allowed in JSON numbers? Excludes "0x10", " 1" and "nan". */
 static bool is_decimal(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -64,7 +63,7 @@ static bool read_f64(struct str text, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
-/* An unsigned decimal that fits; nothing but digits. */
+/* Parse an unsigned decimal number that fits; digits only. */
 static bool read_digits(struct str text, uint64_t *out)
 {
     uint64_t v = 0;
@@ -78,8 +77,8 @@ static bool read_digits(struct str text, uint64_t *out)
     return text.len > 0;
 }
 
-/* A whole number as its sign and size. Digits are exact; with a fraction or an exponent it must be
- * whole and small enough for a double to be exact. */
+/* Parse a whole number to sign and magnitude. Plain digits are exact; with a fraction or an
+ * exponent, the number must be whole and small enough to be exact as a double. */
 static bool read_whole(struct str text, bool *out_negative, uint64_t *out)
 {
     double v;
@@ -99,7 +98,7 @@ static enum err_code put_whole(struct decode *d, const struct proto_field *field
 {
     static const struct {
         const char *expected;
-        uint64_t max, min; /* min: how far below zero */
+        uint64_t max, min; /* min: magnitude of the lowest negative value */
     } ranges[PROTO_KIND_COUNT] = {
         [PROTO_I32] = {"a 32-bit integer", INT32_MAX, 1ULL << 31},
         [PROTO_I64] = {"a 64-bit integer", INT64_MAX, 1ULL << 63},
@@ -194,7 +193,7 @@ static enum err_code (*const puts_of[PROTO_KIND_COUNT])(struct decode *d,
 };
 /* clang-format on */
 
-/* The next value, into *item: the member of a singular field or the element of a list. */
+/* Read the next value into *item: the member of a singular field or the element of a list. */
 static enum err_code read_item(struct decode *d, const struct proto_field *field, void *item)
 {
     if (field->kind == PROTO_MESSAGE) {
@@ -210,7 +209,7 @@ static enum err_code read_item(struct decode *d, const struct proto_field *field
     return puts_of[field->kind](d, field, value, item);
 }
 
-/* A list that grows: doubled in the arena, where the smaller ones stay. */
+/* A growing list: doubled in the arena, which keeps the smaller copies. */
 struct list {
     char *items;
     size_t count, cap;
@@ -237,7 +236,7 @@ static void *list_room(struct decode *d, const struct proto_field *field, struct
     return item;
 }
 
-/* The members of a map's entry: its key, and the value that stands behind it. */
+/* A map entry: its key, and the value after it. */
 static enum err_code read_entry(struct decode *d, const struct proto_message *entry,
                                 struct json_value key, char *item)
 {
@@ -283,7 +282,7 @@ static enum err_code read_list(struct decode *d, const struct proto_field *field
     return ERR_OK;
 }
 
-/* A singular field: the member itself, or a new struct for an inner message. */
+/* Read a singular field: the member itself, or a new struct for an inner message. */
 static enum err_code read_one(struct decode *d, const struct proto_field *field, void *out)
 {
     void *member = (char *)out + field->offset;
@@ -312,7 +311,7 @@ static const struct proto_field *find(const struct proto_message *type, struct j
     return NULL;
 }
 
-/* Recursion ends where the tables do (PROTO_DEPTH_MAX). */
+/* The tables bound the recursion (PROTO_DEPTH_MAX). */
 static enum err_code read_object(struct decode *d, const struct proto_message *type, void *out)
 {
     struct json_value key, skipped;
@@ -324,7 +323,7 @@ static enum err_code read_object(struct decode *d, const struct proto_message *t
         enum err_code code = ERR_OK;
         if (field == NULL || json_scan_peek(&d->scan) == JSON_TYPE_NULL) {
             if (!json_scan_value(&d->scan, &skipped)) {
-                break; /* the scan has the problem */
+                break; /* the scanner keeps the problem */
             }
         } else {
             code = field->label == PROTO_ONE ? read_one(d, field, out) : read_list(d, field, out);
@@ -333,7 +332,7 @@ static enum err_code read_object(struct decode *d, const struct proto_message *t
             return code;
         }
     }
-    return ERR_OK; /* whether the text was well-formed is asked once, at its end */
+    return ERR_OK; /* the caller checks once, at the end of the text */
 }
 
 enum err_code proto_json_decode(const struct proto_message *type, struct str text,

@@ -6,7 +6,7 @@
 #include "base/digits.h"
 #include "core/timestamp.h"
 
-/* How each kind is written. */
+/* One writer for each kind. */
 
 static void write_text(const struct proto_field *field, const void *item, struct json_write *w)
 {
@@ -69,7 +69,7 @@ static void write_bool(const struct proto_field *field, const void *item, struct
     json_write_bool(w, v);
 }
 
-/* timestamp_format leaves zeros out at the end of the fraction; here it has 3, 6 or 9 digits. */
+/* timestamp_format omits trailing zeros of the fraction; proto3 requires 0, 3, 6 or 9 digits. */
 static void write_time(const struct proto_field *field, const void *item, struct json_write *w)
 {
     (void)field;
@@ -107,7 +107,7 @@ static void (*const writers[PROTO_KIND_COUNT])(const struct proto_field *field, 
 };
 /* clang-format on */
 
-/* An entry of a map: the member whose name is the key. */
+/* A map entry: a member with the key as its name. */
 static void write_entry(const struct proto_message *entry, const char *item, struct json_write *w)
 {
     const struct proto_field *value = &entry->fields[1];
@@ -117,7 +117,7 @@ static void write_entry(const struct proto_message *entry, const char *item, str
     const void *at = proto_item(value, item);
     if (at != NULL) {
         writers[value->kind](value, at, w);
-    } else { /* a message that was not set is there all the same */
+    } else { /* an unset message is written as an empty one */
         json_write_object(w);
         json_write_end(w);
     }

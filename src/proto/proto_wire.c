@@ -24,7 +24,7 @@ struct proto_scan proto_wire__scan(struct str bytes)
     return (struct proto_scan){.at = at, .end = at == NULL ? NULL : at + bytes.len};
 }
 
-/* Ten bytes at the most; bits past the sixty-fourth are dropped, as other decoders do. */
+/* At most ten bytes; bits beyond 64 are dropped, as other decoders do. */
 static uint64_t varint(struct proto_scan *s)
 {
     uint64_t v = 0;
@@ -74,7 +74,7 @@ static void tag(struct proto_scan *s)
     }
 }
 
-/* What follows the tag of something that is no group. */
+/* Read the value behind a tag, for all types except groups. */
 static void content(struct proto_scan *s)
 {
     switch (s->wire) {
@@ -92,12 +92,12 @@ static void content(struct proto_scan *s)
         break;
     case PROTO_WIRE_GROUP:
     case PROTO_WIRE_GROUP_END:
-    default: /* 6 and 7 were never used */
+    default: /* 6 and 7 are undefined */
         s->bad = true;
     }
 }
 
-/* To behind the end of the group whose beginning was just read. */
+/* Skip to the end of the group whose start was just read. */
 static void skip_group(struct proto_scan *s)
 {
     uint32_t open[PROTO_GROUP_MAX];

@@ -1,5 +1,5 @@
 /*
- * What the bytes of a message are made of: tags, and four wire types that are still in use.
+ * Proto_wire: the wire format of a message: tags, and the four wire types still in use.
  */
 #pragma once
 
@@ -25,22 +25,22 @@ enum { PROTO_TIME_SECONDS = 1, PROTO_TIME_NANOS = 2 };
 /* The wire type of a kind. */
 extern const enum proto_wire proto_wire__of[PROTO_KIND_COUNT];
 
-/* A walk over the fields of a message. Nothing is read past the end; after something bad there is
- * nothing more. */
+/* Iterates over the fields of a message. Never reads past the end; after invalid bytes there are
+ * no more fields. */
 struct proto_scan {
     const uint8_t *at;
     const uint8_t *end;
     bool bad;
 
-    /* The field at hand. */
+    /* The current field. */
     uint32_t number;
     enum proto_wire wire;
-    uint64_t value;   /* varint, or the bits of a fixed one */
+    uint64_t value;   /* varint, or the bits of a fixed number */
     struct str bytes; /* PROTO_WIRE_BYTES */
 };
 
 struct proto_scan proto_wire__scan(struct str bytes);
 
-/* Go to the next field that is no group; groups are skipped whole. False at the end and when the
- * rest is not well-formed: then s->bad. */
+/* Advance to the next field, skipping groups. False at the end, and if the rest is not
+ * well-formed: then s->bad is set. */
 ATTR_NODISCARD bool proto_wire__next(struct proto_scan *s);

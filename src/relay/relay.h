@@ -45,8 +45,7 @@ struct relay_request {
 struct relay_stream {
     /* set by the caller */
     void (*moved)(struct relay_stream *s); /* from the loop, never inside a call to the relay */
-    void (*taken)(struct relay_stream *s,
-                  size_t n); /* n bytes of relay_write were sent; may be NULL */
+    void (*taken)(struct relay_stream *s, size_t n); /* n bytes of relay_write are sent; or NULL */
     void *data;
     struct arena *arena; /* for the head of the response; must live as long as the stream */
 

@@ -10,12 +10,12 @@
 
 enum {
     PAGES_BYTES = 8 << 20,
-    MARK_MS = 1000, /* between two reports: one small log entry a second while events flow */
+    MARK_MS = 1000, /* interval of reports: one small log entry per second at most */
 };
 
 static void look(struct webhook_sender *s);
 
-/* ---- telling the machine how far it is ---- */
+/* ---- reporting positions to the machine ---- */
 
 static void mark_item(struct webhook_line *l, struct command_webhook_mark_item *out)
 {
@@ -61,7 +61,7 @@ static void submit_marks(struct webhook_sender *s, size_t count)
     }
     enum err_code code = engine_op_prepare(s->config.engine, &s->mark_op, &c, &err);
     free(c.webhook_mark.items);
-    if (code != ERR_OK) { /* tried again with the next report */
+    if (code != ERR_OK) { /* retried with the next report */
         log_warn("webhook positions not stored", LOG_Z("error", err.msg));
         s->mark_due_ms = uv_now(&s->loop) + MARK_MS;
         return;
@@ -70,7 +70,7 @@ static void submit_marks(struct webhook_sender *s, size_t count)
     engine_submit(s->config.engine, &s->mark_op);
 }
 
-/* Report what has changed, when it is time; always when nothing else will be done. */
+/* Report changed positions if it is time; at once while stopping. */
 static void report(struct webhook_sender *s)
 {
     size_t dirty = 0;
@@ -116,7 +116,7 @@ static void take_up(void *data, struct str id, struct str value)
     l->listed = true;
 }
 
-/* Those that are not in the list any more go, with what is under way. */
+/* Remove lines that are no longer in the list, and cancel their requests. */
 static void drop_lines(struct webhook_sender *s, bool all)
 {
     struct webhook_line **at = &s->lines;
@@ -134,7 +134,7 @@ static void drop_lines(struct webhook_sender *s, bool all)
 static void read_list(struct webhook_sender *s)
 {
     s->changes =
-        engine_notifier_webhook_changes(s->notifier); /* before: a later change is seen again */
+        engine_notifier_webhook_changes(s->notifier); /* read first: later changes are seen */
     for (struct webhook_line *l = s->lines; l != NULL; l = l->next) {
         l->listed = false;
     }
@@ -173,7 +173,8 @@ static void timer_cb(uv_timer_t *timer)
     look(timer->data);
 }
 
-/* For the first pause that ends, the first request that becomes slow, or the next report. */
+/* Set the timer for the next event: the end of a pause, a request that becomes slow, or a
+ * report. */
 static void arm(struct webhook_sender *s)
 {
     uint64_t now_ms = uv_now(&s->loop);
@@ -198,9 +199,9 @@ static void more_cb(uv_idle_t *idle)
     look(idle->data);
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
-/* Stopping: a last report, and when that is over, everything. */
+/* Stopping: a last report, then close everything. */
 static void wind_up(struct webhook_sender *s)
 {
     if (s->leads && !s->last_report && !s->mark_busy) {
@@ -231,7 +232,7 @@ static void deliver_stop(struct msg *m)
     wind_up(s);
 }
 
-/* ---- all of it ---- */
+/* ---- main ---- */
 
 static void look(struct webhook_sender *s)
 {
@@ -261,7 +262,7 @@ void webhook__moved(struct webhook_line *l)
     arm(s);
 }
 
-/* Told from inside another line's end. Its caller arms the timer. */
+/* Called while another line's request ends. That caller arms the timer. */
 void webhook__has_place(struct courier_line *place)
 {
     struct webhook_line *l = CONTAINER_OF(place, struct webhook_line, place);

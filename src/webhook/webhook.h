@@ -26,28 +26,28 @@ struct webhook_sender;
 
 struct webhook_config {
     struct engine *engine;
-    const struct outgoing_guard *guard; /* outlives the sender; NULL: every address passes */
+    const struct outgoing_guard *guard; /* must outlive the sender; NULL: no restriction */
     const char *user_agent;
 };
 
 struct webhook_sender *webhook_open(const struct webhook_config *config);
 
-/* Breaks off what is under way, reports the positions a last time and ends the thread. Before the
- * engine is closed. NULL is fine. */
+/* Cancel pending requests, report the positions a last time and end the thread. Call before the
+ * engine is closed. NULL is allowed. */
 void webhook_close(struct webhook_sender *s);
 
-/* Since the start, on this node; those from in_flight on are of now. */
+/* Totals since the start, on this node; from in_flight on, current values. */
 /* clang-format off */
 #define WEBHOOK_STATS_LIST(X) \
     X(attempts)   /* requests made */ \
     X(delivered)  /* events answered with 2xx */ \
     X(failed)     /* events given up after the last attempt */ \
-    X(skipped)    /* events that were gone from the log before their turn came */ \
-    X(in_flight)  /* requests under way */ \
-    X(waiting)    /* events in the lines, those under way included */ \
-    X(slow)       /* requests under way in the slow lane: see courier.h */ \
-    X(hosts_hung) /* hosts that let a request's time pass and have not answered since */ \
-    X(held_back)  /* webhooks that wait for a place */
+    X(skipped)    /* events removed from the log before their turn */ \
+    X(in_flight)  /* requests in progress */ \
+    X(waiting)    /* events in the lines, including those in progress */ \
+    X(slow)       /* requests in the slow lane: see courier.h */ \
+    X(hosts_hung) /* hosts that timed out and have not answered since */ \
+    X(held_back)  /* webhooks waiting for a place */
 /* clang-format on */
 
 struct webhook_stats {

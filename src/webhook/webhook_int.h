@@ -25,22 +25,22 @@ struct webhook_counters {
 };
 
 enum webhook_delivery_state {
-    WEBHOOK_WAITING, /* for its turn */
-    WEBHOOK_SENT,    /* a request is under way */
+    WEBHOOK_WAITING, /* not sent yet */
+    WEBHOOK_SENT,    /* a request is in progress */
     WEBHOOK_PAUSED,  /* after a failed attempt, until due_ms */
-    WEBHOOK_SETTLED, /* answered or given up; leaves the line with those before it */
+    WEBHOOK_SETTLED, /* answered or given up; removed once all before it are settled */
 };
 
-/* One event for one webhook. */
+/* An event to deliver to one webhook. */
 struct webhook_delivery {
-    struct webhook_delivery *next; /* in the order of the log */
+    struct webhook_delivery *next; /* in log order */
     struct webhook_line *line;
     enum webhook_delivery_state state;
     uint64_t seq;
     enum store_event_type type;
     struct id job;
     struct buf event; /* JSON */
-    uint32_t attempt; /* made so far */
+    uint32_t attempt; /* attempts so far */
     uint64_t due_ms;
     struct outgoing_request request;
     struct courier_call call;
@@ -52,33 +52,33 @@ struct webhook_delivery {
 struct webhook_line {
     struct webhook_line *next;
     struct webhook_sender *sender;
-    bool listed;  /* while the list is read again: it is still there */
-    bool dropped; /* it ends, and sends nothing more */
+    bool listed;  /* while the list is reloaded: found again */
+    bool dropped; /* being removed; sends nothing more */
 
     /* its record; the texts are in arena */
     struct arena *arena;
     struct str id;    /* internal name */
-    struct str shown; /* the id as its namespace knows it */
+    struct str shown; /* the id as visible in its namespace */
     const char *url;
     struct str secret;
     struct event_match match;
     uint32_t retry_limit;
     struct wall created_at;
 
-    uint64_t read; /* the first event that it has not looked at */
+    uint64_t read; /* the first event not examined yet */
     struct webhook_delivery *first, **last;
     size_t count;
     size_t bytes;
     struct courier_line place;
-    unsigned sent;   /* deliveries in that state */
-    uint64_t due_ms; /* of the first pause to end; UINT64_MAX: none */
-    bool failing;    /* the last event was given up: said once in the log */
+    unsigned sent;   /* deliveries in state WEBHOOK_SENT */
+    uint64_t due_ms; /* end of the earliest pause; UINT64_MAX: none */
+    bool failing;    /* the last event was given up; logged only once */
 
-    /* what the machine is told */
-    uint64_t marked;                       /* position that it has */
-    uint64_t mark_sent;                    /* and that is on its way to it */
-    uint64_t results;                      /* attempts that ended */
-    uint64_t results_marked, results_sent; /* how many of them were told of */
+    /* reported to the machine */
+    uint64_t marked;                       /* position stored in the machine */
+    uint64_t mark_sent;                    /* position of the report in progress */
+    uint64_t results;                      /* finished attempts */
+    uint64_t results_marked, results_sent; /* the same for `results` */
     uint32_t last_status;
     char last_error[LIMIT_WEBHOOK_ERROR_BYTES];
     struct wall last_at;
@@ -94,14 +94,14 @@ struct webhook_sender {
     struct outgoing *outgoing;
     struct courier *courier;
     struct event_pages *pages;
-    uv_timer_t timer; /* pauses and reports */
-    uv_idle_t more;   /* active while a line has events to look at */
+    uv_timer_t timer; /* for pauses and reports */
+    uv_idle_t more;   /* active while a line has events to read */
     struct webhook_line *lines;
     bool leads;
-    uint64_t changes; /* of webhooks, when the list was read */
+    uint64_t changes; /* value when the list was loaded */
     struct engine_op mark_op;
     bool mark_busy;
-    uint64_t mark_due_ms; /* not before */
+    uint64_t mark_due_ms; /* earliest time of the next report */
     bool stopping, last_report, closing;
     struct msg stop_msg;
     struct webhook_counters counters;
@@ -114,18 +114,18 @@ void webhook__has_place(struct courier_line *place);
 
 /* webhook_line.c */
 
-/* A line that goes on from where the record says. */
+/* A new line that continues at the position of the record. */
 struct webhook_line *webhook_line__new(struct webhook_sender *s, struct str id,
                                        const struct store_webhook *rec);
 /* The record may have changed. */
 void webhook_line__update(struct webhook_line *l, struct str id, const struct store_webhook *rec);
-/* Breaks off what is under way. */
+/* Cancels pending requests. */
 void webhook_line__free(struct webhook_line *l);
-/* The same, and keep the line: nothing of it is under way afterwards. */
+/* The same, but keep the line: afterwards it has no pending requests. */
 void webhook_line__break_off(struct webhook_line *l);
-/* Read on in the log and send what may be sent. True when there is more to read at once. */
+/* Read the log and send what may be sent. True if there is more to read at once. */
 bool webhook_line__step(struct webhook_line *l);
-/* Everything up to this number is done with. */
+/* All events before or at this number are settled. */
 uint64_t webhook_line__position(const struct webhook_line *l);
-/* Is there something to tell the machine? */
+/* Is there anything to report to the machine? */
 bool webhook_line__is_dirty(const struct webhook_line *l);

@@ -1,5 +1,5 @@
 /*
- * One webhook: the events that it wants, in a line, and the requests that bring them.
+ * One webhook: the line of events to deliver, and the requests that deliver them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@ enum {
     DELIVERIES_MAX = 128,      /* deliveries in a line… */
     EVENT_BYTES_MAX = 1 << 20, /* …and bytes of their events, unless one is larger */
     SENT_MAX = 8,              /* requests of one webhook at once */
-    READ_MAX = 2048,           /* events looked at per step */
+    READ_MAX = 2048,           /* events examined per step */
     ATTEMPT_MS = 10000,        /* contract */
     PAUSE_MS = 200,            /* contract: times the square of the attempt */
-    ANSWER_BYTES = 4096,       /* nobody reads the answer */
+    ANSWER_BYTES = 4096,       /* the response is ignored */
 };
 
 #define COUNT(s, name, n) ((void)atomic_fetch_add(&(s)->counters.name, (uint64_t)(n)))
@@ -67,7 +67,7 @@ bool webhook_line__is_dirty(const struct webhook_line *l)
     return webhook_line__position(l) > l->marked || l->results != l->results_marked;
 }
 
-/* Those at the front that are settled leave; the position moves. */
+/* Remove the settled deliveries at the front, which advances the position. */
 static void drop_settled(struct webhook_line *l)
 {
     while (l->first != NULL && l->first->state == WEBHOOK_SETTLED) {
@@ -82,7 +82,7 @@ static void drop_settled(struct webhook_line *l)
 
 /* ---- reading the log ---- */
 
-/* The log does not have the next event any more. */
+/* The next event is no longer in the log: skip to the oldest one. */
 static void skip(struct webhook_line *l, uint64_t end)
 {
     uint64_t oldest = store_event_first(engine_store(l->sender->config.engine), l->read, end);
@@ -132,7 +132,7 @@ static void remember(struct webhook_line *l, int status, const char *error)
     (void)snprintf(l->last_error, sizeof l->last_error, "%s", error);
 }
 
-/* An event was delivered or given up. Say so in the log when that is news. */
+/* An event was delivered or given up. Log it if the state changes. */
 static void settle(struct webhook_delivery *d, bool ok)
 {
     struct webhook_line *l = d->line;
@@ -156,7 +156,7 @@ static void request_done(struct outgoing_request *r)
     struct webhook_delivery *d = r->data;
     struct webhook_line *l = d->line;
     struct webhook_sender *s = l->sender;
-    /* What else the receiver says does not matter, nor how much of it. */
+    /* The rest of the response does not matter, nor its size. */
     bool answered = r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE;
     bool ok = answered && r->status >= 200 && r->status < 300;
     char error[sizeof r->err.msg] = "";
@@ -215,7 +215,7 @@ static void send_one(struct webhook_delivery *d)
     outgoing_start(l->sender->outgoing, r);
 }
 
-/* Is an earlier event of the same job not settled? */
+/* Is an earlier event of the same job unsettled? */
 static bool has_to_wait(const struct webhook_line *l, const struct webhook_delivery *d)
 {
     for (const struct webhook_delivery *e = l->first; e != d; e = e->next) {
@@ -253,9 +253,9 @@ bool webhook_line__step(struct webhook_line *l)
     return more;
 }
 
-/* ---- coming and going ---- */
+/* ---- creation and removal ---- */
 
-/* The types that the patterns fit, which are one per line. */
+/* The types that match the patterns, one per line. */
 static uint32_t types_of(struct str patterns)
 {
     uint32_t types = 0;

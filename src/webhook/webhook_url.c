@@ -11,7 +11,7 @@ enum { LITERAL_MAX = 64 };
 static bool is_own_v4(const struct outgoing_guard *g, const char *text, uint16_t port)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-    /* In all its forms, as libcurl takes them: 127.1, 0x7f.1, 2130706433. */
+    /* Accepts all forms that libcurl accepts: 127.1, 0x7f.1, 2130706433. */
     return inet_aton(text, &v4.sin_addr) != 0 &&
            outgoing_guard_is_own(g, (const struct sockaddr *)&v4);
 }
@@ -23,7 +23,7 @@ static bool is_own_v6(const struct outgoing_guard *g, const char *text, uint16_t
            outgoing_guard_is_own(g, (const struct sockaddr *)&v6);
 }
 
-/* An address, or the one name that everybody knows. Others are looked at when they are called. */
+/* Checks addresses, and the name "localhost". Other names are checked when they are called. */
 static bool is_own(const struct outgoing_guard *g, const struct url *url)
 {
     char z[LITERAL_MAX];

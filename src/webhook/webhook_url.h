@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "outgoing/outgoing_guard.h"
 
-/* May events be posted to this address? ERR_WEBHOOK, and the message names the field: it makes no
- * sense, or it is the server itself. What a name stands for is only known when it is called. guard:
- * NULL is fine. Any thread. */
+/* May events be posted to this URL? ERR_WEBHOOK, with the name of the field, if it is invalid or
+ * refers to the server itself. Addresses behind names are checked only when they are called.
+ * guard may be NULL. Any thread. */
 ATTR_NODISCARD enum err_code webhook_url_check(const struct outgoing_guard *guard, struct str text,
                                                struct err *err);
