@@ -73,7 +73,7 @@ static inline void buf_add(struct buf *b, const void *bytes, size_t n)
 {
     char *room = n == 0 ? NULL : buf_reserve(b, n);
     if (room != NULL) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): room is NULL only if n is 0 */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): bytes is NULL only if n is 0 */
         memcpy(room, bytes, n);
         b->len += n;
     }
