@@ -196,7 +196,7 @@ static void stand_instead(struct raft *r, const struct raft_request_vote *v)
 
 /* The candidate's membership decides whether our vote counts, and may be newer than ours: a
  * leader that crashed while it promoted us needs our vote to lead again. Raft refuses while it
- * believes to be a stand-by, so for this one message it is made to believe otherwise. */
+ * considers itself a stand-by, so for this one message it does not. */
 static void deliver_request_vote(struct guard *g, struct raft_message *m)
 {
     struct raft_server *self = guard__on(g, GUARD_STANDBY) ? own_server(g->raft) : NULL;

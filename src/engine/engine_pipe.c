@@ -110,7 +110,7 @@ void engine_pipe__leave(struct engine *e, struct engine_op *op)
 
 static void call_done(struct engine_op *op)
 {
-    /* A cancellation in transit still refers to op: wait until it has arrived. */
+    /* A cancellation in transit still refers to op: wait until it has returned. */
     if (op->is_done && (!op->cancel_sent || op->cancel_back)) {
         CHECK(!op->parked);
         op->done(op); /* op may be gone after this */
