@@ -111,6 +111,9 @@ static void handle_told(struct rest_call *c)
 /* What workers and producers do all day is not written down, nor what changes nothing. */
 static bool is_daily(struct str path)
 {
+    if (str_eq(path, STR("/jobs")) || str_eq(path, STR("/jobs/batch"))) {
+        return true; /* creates jobs; the other routes of /jobs cancel and delete them */
+    }
     static const char *const starts[] = {"/api/v1/enqueue",       "/api/v1/fetch",
                                          "/api/v1/ack",           "/api/v1/fail",
                                          "/api/v1/heartbeat",     "/api/v1/jobs/search",
@@ -125,8 +128,8 @@ static bool is_daily(struct str path)
     return false;
 }
 
-/* Pages and files are for everybody. Of the Scheduled-DB face all that changes a job is written
- * down, its creation too (scheduler.md 16). */
+/* Pages and files are for everybody. The Scheduled-DB API is recorded like the other one, without
+ * the requests that create jobs (scheduler.md 16). */
 static bool is_of_interest(const struct rest_call *c)
 {
     bool scheduler = c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;

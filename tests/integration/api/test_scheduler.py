@@ -925,7 +925,7 @@ class Written(SchedulerTest):
     """What the audit log and the log have of this face."""
 
     def test_writes_are_in_the_audit_log(self):
-        """16"""
+        """16; what creates jobs is not, as http-api.md 18.3 has it for /enqueue"""
         job_id, other = unique("j"), unique("j")
         at = int(time.time()) + 3600
         self.create(id=job_id, type="unico", timestamp=at)
@@ -935,8 +935,7 @@ class Written(SchedulerTest):
         self.api.must(self.api.post(self.path(job_id, "/cancel"), {"reason": "x"}))
         self.assertEqual(self.api.delete(self.path(job_id)).status, 204)
         rows = self.api.must(self.api.get("/api/v1/audit-logs?limit=1000&path_prefix=/jobs"))["audit_logs"]
-        self.assertEqual([(r["method"], r["path"], r["status_code"]) for r in reversed(rows[:5])], [
-            ("POST", "/jobs", 200), ("POST", "/jobs", 409), ("POST", "/jobs/batch", 200),
+        self.assertEqual([(r["method"], r["path"], r["status_code"]) for r in reversed(rows) if r["status_code"] != 401], [
             ("POST", f"/jobs/{job_id}/cancel", 200), ("DELETE", f"/jobs/{job_id}", 204)])
 
     def test_refusals_are_in_the_audit_log(self):

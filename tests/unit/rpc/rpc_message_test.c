@@ -161,12 +161,7 @@ static void test_the_schema_file_has_the_same_fields(void **state)
 {
     (void)state;
     static char schema[32768];
-    char path[1024];
-    const char *here = __FILE__;
-    const char *tests = strstr(here, "tests/unit/rpc/");
-    assert_non_null(tests);
-    (void)snprintf(path, sizeof path, "%.*sproto/corvo/v1/worker.proto", (int)(tests - here), here);
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(CORVO_TESTS_DIR "/../proto/corvo/v1/worker.proto", "r");
     assert_non_null(file);
     size_t len = fread(schema, 1, sizeof schema - 1, file);
     (void)fclose(file);
