@@ -1,6 +1,7 @@
 #include "log/log.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static const char *const level_words[LOG_LEVEL_COUNT] = {"debug", "info", "warn"
 
 static atomic_int min_level = LOG_INFO;
 static atomic_int line_format = LOG_AUTO;
-static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standard error */
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standard error, lost */
+static uint64_t lost; /* lines dropped since the last one that was written */
 
 enum log_level log_level_of(struct str word)
 {
@@ -123,6 +125,48 @@ static void add_named(struct buf *line, const struct log_value *v, bool json)
     add_value(line, v, json);
 }
 
+static void build_line(struct buf *line, enum log_level level, const char *event,
+                       const struct log_value *values, size_t count)
+{
+    bool json = format_is_json();
+    buf_printf(line, json ? "{\"time\":\"" : "time=");
+    add_time(line);
+    buf_printf(line, json ? "\",\"level\":\"%s\"" : " level=%s", level_names[level]);
+    add_named(line, &LOG_Z("msg", event), json);
+    for (size_t i = 0; i < count; i++) {
+        add_named(line, &values[i], json);
+    }
+    buf_printf(line, json ? "}\n" : "\n");
+}
+
+/* A pipe that has room takes PIPE_BUF bytes, which is more than a usual line, without blocking. */
+static bool has_room(void)
+{
+    struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&error, 1, 0) != 0;
+}
+
+static bool write_line(struct str line)
+{
+    if (!has_room()) {
+        return false;
+    }
+    ssize_t n = write(STDERR_FILENO, line.ptr, line.len);
+    (void)n; /* a failing log cannot be reported */
+    return true;
+}
+
+static void write_lost(void)
+{
+    struct buf line;
+    buf_init(&line, LOG_LINE_BYTES_MAX);
+    build_line(&line, LOG_WARN, "log lines lost", &LOG_U64("count", lost), 1);
+    if (write_line(buf_str(&line))) {
+        lost = 0;
+    }
+    buf_deinit(&line);
+}
+
 void log_event(enum log_level level, const char *event, const struct log_value *values,
                size_t count)
 {
@@ -131,19 +175,13 @@ void log_event(enum log_level level, const char *event, const struct log_value *
         return;
     }
     struct buf line;
-    bool json = format_is_json();
     buf_init(&line, LOG_LINE_BYTES_MAX);
-    buf_printf(&line, json ? "{\"time\":\"" : "time=");
-    add_time(&line);
-    buf_printf(&line, json ? "\",\"level\":\"%s\"" : " level=%s", level_names[level]);
-    add_named(&line, &LOG_Z("msg", event), json);
-    for (size_t i = 0; i < count; i++) {
-        add_named(&line, &values[i], json);
-    }
-    buf_printf(&line, json ? "}\n" : "\n");
+    build_line(&line, level, event, values, count);
     (void)pthread_mutex_lock(&write_lock);
-    ssize_t n = write(STDERR_FILENO, line.ptr, line.len);
-    (void)n; /* a failing log cannot be reported */
+    if (lost > 0) {
+        write_lost();
+    }
+    lost += write_line(buf_str(&line)) ? 0 : 1;
     (void)pthread_mutex_unlock(&write_lock);
     buf_deinit(&line);
 }

@@ -10,6 +10,9 @@
  * Nothing per job or per request is logged above debug, except requests and calls of the
  * Scheduled-DB API, whose contract requires it; payloads, tokens and keys never.
  *
+ * The server does not wait for the reader of its log: a line is dropped if standard error is a pipe
+ * that is full. The next line that fits is preceded by the number of lost ones.
+ *
  * error: someone must act. warn: the server continues, and the line says how. info: the state of
  * the node changed. debug: everything else.
  */

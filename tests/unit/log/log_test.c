@@ -1,0 +1,74 @@
+#include "log/log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/test.h"
+
+enum { LINES = 1000, PIPE_BYTES = 16384 };
+
+/* Standard error is a pipe that nobody reads until the end. */
+struct unread {
+    int saved;
+    int from;
+};
+
+static void begin(struct unread *u)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES);
+    u->saved = dup(STDERR_FILENO);
+    u->from = ends[0];
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(close(ends[1]), 0);
+}
+
+static size_t read_some(const struct unread *u, char *out, size_t size)
+{
+    ssize_t n = read(u->from, out, size - 1);
+    out[n < 0 ? 0 : n] = '\0';
+    return n < 0 ? 0 : (size_t)n;
+}
+
+static void end(struct unread *u)
+{
+    assert_int_equal(dup2(u->saved, STDERR_FILENO), STDERR_FILENO);
+    assert_int_equal(close(u->saved), 0);
+    assert_int_equal(close(u->from), 0);
+}
+
+static unsigned count_of(const char *text, const char *what)
+{
+    unsigned count = 0;
+    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what)) {
+        count++;
+    }
+    return count;
+}
+
+/* It would hang if a line waited for room. */
+static void a_full_pipe__loses_lines_and_says_how_many(void **state)
+{
+    static char text[1 << 17];
+    struct unread u;
+    char expected[64];
+    (void)state;
+    begin(&u);
+    for (unsigned i = 0; i < LINES; i++) {
+        log_info("many", LOG_U64("i", i));
+    }
+    (void)read_some(&u, text, sizeof text);
+    unsigned written = count_of(text, "many");
+    log_info("after");
+    (void)read_some(&u, text, sizeof text);
+    end(&u);
+    assert_true(written > 0 && written < LINES);
+    (void)snprintf(expected, sizeof expected, "\"count\":%u}", LINES - written);
+    assert_int_equal(count_of(text, "log lines lost"), 1);
+    assert_int_equal(count_of(text, expected), 1);
+    assert_int_equal(count_of(text, "\"after\""), 1);
+}
+
+TEST_GROUP(log, cmocka_unit_test(a_full_pipe__loses_lines_and_says_how_many));
