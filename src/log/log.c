@@ -1,6 +1,5 @@
 #include "log/log.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,12 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/attr.h"
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/digits.h"
 
 /* Long values are truncated, so that a line always fits: a hundred values fit, even with every
  * byte escaped. */
-enum { LOG_VALUE_BYTES_MAX = 2048, LOG_LINE_BYTES_MAX = 2 << 20 };
+enum { LOG_VALUE_BYTES_MAX = 2048, LOG_LINE_BYTES_USUAL = 512, LOG_LINE_BYTES_MAX = 2 << 20 };
 
 static const char *const level_names[LOG_LEVEL_COUNT] = {"DEBUG", "INFO", "WARN", "ERROR"};
 static const char *const level_words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
@@ -50,30 +51,64 @@ static bool format_is_json(void)
     return format == LOG_AUTO ? isatty(STDERR_FILENO) == 0 : format == LOG_JSON;
 }
 
+static void add_z(struct buf *line, const char *text)
+{
+    buf_add_str(line, str_from_z(text));
+}
+
+static void add_number(struct buf *line, uint64_t n)
+{
+    char digits[20];
+    buf_add(line, digits, (size_t)(digits_put(digits, n) - digits));
+}
+
+/* A part of a time and the character before it. */
+static void add_part(struct buf *line, char before, int n, unsigned width)
+{
+    char text[8] = {before};
+    buf_add(line, text, (size_t)(digits_put_padded(text + 1, (uint64_t)n, width) - text));
+}
+
 static void add_time(struct buf *line)
 {
     struct timespec now;
     struct tm utc;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)gmtime_r(&now.tv_sec, &utc);
-    buf_printf(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
-               utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000000);
+    add_number(line, (uint64_t)utc.tm_year + 1900);
+    add_part(line, '-', utc.tm_mon + 1, 2);
+    add_part(line, '-', utc.tm_mday, 2);
+    add_part(line, 'T', utc.tm_hour, 2);
+    add_part(line, ':', utc.tm_min, 2);
+    add_part(line, ':', utc.tm_sec, 2);
+    add_part(line, '.', (int)(now.tv_nsec / 1000000), 3);
+    buf_add_char(line, 'Z');
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
 }
 
 static void add_quoted(struct buf *line, struct str s)
 {
+    size_t from = 0; /* what is plain from here on is not added yet */
     buf_add_char(line, '"');
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
+        if (is_plain(c)) {
+            continue;
+        }
+        buf_add(line, s.ptr + from, i - from);
+        from = i + 1;
         if (c == '"' || c == '\\') {
             buf_add_char(line, '\\');
             buf_add_char(line, (char)c);
-        } else if (c < 0x20 || c == 0x7f) {
-            buf_printf(line, "\\u%04x", c);
         } else {
-            buf_add_char(line, (char)c);
+            buf_printf(line, "\\u%04x", c);
         }
     }
+    buf_add(line, s.len == from ? "" : s.ptr + from, s.len - from);
     buf_add_char(line, '"');
 }
 
@@ -101,13 +136,16 @@ static void add_value(struct buf *line, const struct log_value *v, bool json)
         }
         break;
     case LOG_VALUE_I64:
-        buf_printf(line, "%" PRId64, v->i);
+        if (v->i < 0) {
+            buf_add_char(line, '-');
+        }
+        add_number(line, v->i < 0 ? 0 - (uint64_t)v->i : (uint64_t)v->i);
         break;
     case LOG_VALUE_U64:
-        buf_printf(line, "%" PRIu64, v->u);
+        add_number(line, v->u);
         break;
     case LOG_VALUE_BOOL:
-        buf_printf(line, "%s", v->b ? "true" : "false");
+        add_z(line, v->b ? "true" : "false");
         break;
     default:
         UNREACHABLE("a log value has one of the four kinds");
@@ -117,11 +155,11 @@ static void add_value(struct buf *line, const struct log_value *v, bool json)
 /* Names of settings have hyphens; names of log values must not. */
 static void add_named(struct buf *line, const struct log_value *v, bool json)
 {
-    buf_printf(line, json ? ",\"" : " ");
+    add_z(line, json ? ",\"" : " ");
     for (const char *c = v->name; *c != '\0'; c++) {
         buf_add_char(line, (char)(*c == '-' ? '_' : *c));
     }
-    buf_printf(line, json ? "\":" : "=");
+    add_z(line, json ? "\":" : "=");
     add_value(line, v, json);
 }
 
@@ -129,14 +167,16 @@ static void build_line(struct buf *line, enum log_level level, const char *event
                        const struct log_value *values, size_t count)
 {
     bool json = format_is_json();
-    buf_printf(line, json ? "{\"time\":\"" : "time=");
+    add_z(line, json ? "{\"time\":\"" : "time=");
     add_time(line);
-    buf_printf(line, json ? "\",\"level\":\"%s\"" : " level=%s", level_names[level]);
+    add_z(line, json ? "\",\"level\":\"" : " level=");
+    add_z(line, level_names[level]);
+    add_z(line, json ? "\"" : "");
     add_named(line, &LOG_Z("msg", event), json);
     for (size_t i = 0; i < count; i++) {
         add_named(line, &values[i], json);
     }
-    buf_printf(line, json ? "}\n" : "\n");
+    add_z(line, json ? "}\n" : "\n");
 }
 
 /* A pipe that has room takes PIPE_BUF bytes, which is more than a usual line, without blocking. */
@@ -175,7 +215,8 @@ void log_event(enum log_level level, const char *event, const struct log_value *
         return;
     }
     struct buf line;
-    buf_init(&line, LOG_LINE_BYTES_MAX);
+    ATTR_UNINITIALIZED char room[LOG_LINE_BYTES_USUAL];
+    buf_init_room(&line, LOG_LINE_BYTES_MAX, room, sizeof room);
     build_line(&line, level, event, values, count);
     (void)pthread_mutex_lock(&write_lock);
     if (lost > 0) {

@@ -71,4 +71,28 @@ static void a_full_pipe__loses_lines_and_says_how_many(void **state)
     assert_int_equal(count_of(text, "\"after\""), 1);
 }
 
-TEST_GROUP(log, cmocka_unit_test(a_full_pipe__loses_lines_and_says_how_many));
+static void a_line__has_every_kind_of_value(void **state)
+{
+    static char text[4096];
+    static const char values[] =
+        ",\"level\":\"WARN\",\"msg\":\"an event\",\"s\":\"a \\\"b\\\\\\u000ac\","
+        "\"empty\":\"\",\"min\":-9223372036854775808,"
+        "\"max\":18446744073709551615,\"a_name\":true}\n";
+    struct unread u;
+    (void)state;
+    begin(&u);
+    log_warn("an event", LOG_STR("s", STR("a \"b\\\nc")), LOG_STR("empty", STR_EMPTY),
+             LOG_I64("min", INT64_MIN), LOG_U64("max", UINT64_MAX), LOG_BOOL("a-name", true));
+    size_t len = read_some(&u, text, sizeof text);
+    end(&u);
+    static const char time[] = "{\"time\":\"2026-11-18T21:35:08.161Z\"";
+    assert_int_equal(len, sizeof time - 1 + sizeof values - 1);
+    for (size_t i = 0; i < sizeof time - 1; i++) {
+        bool digit = time[i] >= '0' && time[i] <= '9';
+        assert_true(digit ? text[i] >= '0' && text[i] <= '9' : text[i] == time[i]);
+    }
+    assert_string_equal(text + sizeof time - 1, values);
+}
+
+TEST_GROUP(log, cmocka_unit_test(a_line__has_every_kind_of_value),
+           cmocka_unit_test(a_full_pipe__loses_lines_and_says_how_many));
