@@ -125,6 +125,7 @@ void rest_bulk_filter__find(struct rest_call *c,
     }
     b->fit = fit_of(c, &f->filter);
     c->ask_kind = view_search_kind(&f->filter);
+    c->ask_patient = true;
     rest_call__on_view(c, look, looked);
 }
 

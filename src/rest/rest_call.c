@@ -727,6 +727,7 @@ void rest_call__on_view(struct rest_call *c,
                                .reply_to = http_loop_mailbox(c->req->loop),
                                .data = c,
                                .text = c->ask_text,
+                               .patient = c->ask_patient,
                                .kind = c->ask_kind};
     c->ask_err = (struct err){0};
     rest_call__buf(c, &c->answer);

@@ -96,8 +96,8 @@ struct rest_call {
 
     /* a question to the view, or its being made anew, under way */
     bool ask_busy;
-    bool ask_text; /* it is about the full text; this and what it costs are said before it is asked
-                    */
+    /* Set before it is asked: about the full text; its answer is used for changes; its cost. */
+    bool ask_text, ask_patient;
     enum view_kind ask_kind;
     bool rebuild_busy;
     void (*on_ask)(struct rest_call *c, struct view_reader *r); /* the view's thread */
