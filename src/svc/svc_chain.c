@@ -36,7 +36,7 @@ static enum err_code write_step(const struct svc_caller *who, struct json_write 
                                 const struct svc_chain_step *step, struct err *err)
 {
     struct str queue;
-    if (svc_names_target(who, "queue", step->queue, &queue, err) != ERR_OK) {
+    if (svc_names_internal(who, "queue", step->queue, &queue, err) != ERR_OK) {
         return err->code;
     }
     json_write_object(w);

@@ -430,7 +430,7 @@ class Description(ApiTest):
         taken = {path for path, item in self.api.get("/openapi.json").json["paths"].items()
                  for operation in item.values() if key in operation.get("parameters", [])}
         self.assertEqual(taken, {"/api/v1/enqueue", "/api/v1/enqueue/batch", "/api/v1/webhooks/{queue}",
-                                 "/api/v1/batch", "/api/v1/jobs/{id}/replay"})
+                                 "/api/v1/batch", "/api/v1/jobs/{id}/replay", "/api/v1/schedules/{id}/run"})
 
     def test_statuses_are_described(self):
         """Refusals that a client can count on are named, not left to the default."""

@@ -164,7 +164,7 @@ static long steps_of(bool (*same)(struct str a, struct str b), struct str a, str
 static long steps_least(bool (*same)(struct str a, struct str b), struct str a, struct str b)
 {
     long least = LONG_MAX;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 16; i++) {
         long steps = steps_of(same, a, b);
         least = steps < least ? steps : least;
     }
