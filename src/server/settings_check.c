@@ -50,7 +50,7 @@ static bool is_url(struct str v)
     }
     v = str_from_offset(v, url.tls ? sizeof "https://" - 1 : sizeof "http://" - 1);
     for (size_t i = 0; i < v.len; i++) {
-        if (memchr("/?#@", v.ptr[i], 4) != NULL) {
+        if (v.ptr[i] == '/' || v.ptr[i] == '?' || v.ptr[i] == '#' || v.ptr[i] == '@') {
             return false;
         }
     }
