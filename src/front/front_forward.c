@@ -257,13 +257,18 @@ static void applied(struct front_forward *f)
     }
 }
 
+static void look_at_applied(struct front_forward *f, uint64_t now_ms)
+{
+    if (is_applied(f) || now_ms >= f->apply_ms || f->stop_ms != 0) {
+        applied(f);
+    }
+}
+
 static void look_at(struct front_forward *f, uint64_t now_ms)
 {
     const struct engine_leader *l = &f->gate->leader;
     if (f->state == FORWARD_APPLYING) {
-        if (is_applied(f) || now_ms >= f->apply_ms || f->stop_ms != 0) {
-            applied(f);
-        }
+        look_at_applied(f, now_ms);
         return;
     }
     if (f->deadline_ms != 0 && now_ms >= f->deadline_ms && f->state <= FORWARD_SENT) {
