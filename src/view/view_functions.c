@@ -105,7 +105,9 @@ static void add_plain(struct buf *out, struct str text)
     json_value_text_buf(
         (struct json_value){.type = JSON_TYPE_STRING, .escaped = true, .text = text}, out);
     for (size_t i = 0; i < out->len; i++) {
-        out->ptr[i] = out->ptr[i] == '\0' ? ' ' : out->ptr[i];
+        if (out->ptr[i] == '\0') {
+            out->ptr[i] = ' ';
+        }
     }
 }
 
