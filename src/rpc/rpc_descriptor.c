@@ -341,38 +341,103 @@ bool rpc_descriptor_file(struct str name, struct buf *out)
     return false;
 }
 
-/* Does the file have the name, which stands behind its package? A method is behind its service, a
- * message's parts are behind the message. */
-static bool declares(const struct file_desc *file, struct str name)
+/* Names */
+
+/* Cut the part off the front of the name, with the dot behind it. False, with the name unchanged,
+ * when the name does not begin with the part or ends in a dot. */
+static bool cut_part(struct str *name, struct str part)
 {
-    struct str first = str_cut(&name, '.');
-    if (is_there(file, first)) {
-        return true;
-    }
-    if (file->service_count == 0 || !str_eq(first, file->service->name)) {
+    if (!str_starts_with(*name, part)) {
         return false;
     }
-    for (size_t i = 0; i < file->service->method_count; i++) {
-        if (str_eq(name, file->service->method[i].name)) {
+    struct str rest = str_from_offset(*name, part.len);
+    if (rest.len == 1 || (rest.len > 1 && rest.ptr[0] != '.')) {
+        return false;
+    }
+    *name = str_from_offset(rest, rest.len > 0 ? 1 : 0);
+    return true;
+}
+
+static bool is_field(const struct field_desc *fields, size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(fields[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An enum or one of its values, whose names stand behind the message and not behind the enum. */
+static bool is_enum_or_value(const struct enum_desc *e, struct str name)
+{
+    if (str_eq(e->name, name)) {
+        return true;
+    }
+    for (size_t i = 0; i < e->value_count; i++) {
+        if (str_eq(e->value[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name stands behind that of the message. Empty: the message itself. */
+static bool message_declares(const struct message_desc *m, struct str name)
+{
+    if (name.len == 0 || is_field(m->field, m->field_count, name)) {
+        return true;
+    }
+    for (size_t i = 0; i < m->enum_count; i++) {
+        if (is_enum_or_value(&m->enum_type[i], name)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < m->nested_count; i++) {
+        const struct nested_desc *nested = &m->nested_type[i];
+        struct str rest = name;
+        if (cut_part(&rest, nested->name)) {
+            return rest.len == 0 || is_field(nested->field, nested->field_count, rest);
+        }
+    }
+    return false;
+}
+
+static bool service_declares(const struct service_desc *s, struct str name)
+{
+    for (size_t i = 0; i < s->method_count; i++) {
+        if (str_eq(name, s->method[i].name)) {
             return true;
         }
     }
     return name.len == 0;
 }
 
+/* The name stands behind that of the file's package. */
+static bool file_declares(const struct file_desc *file, struct str name)
+{
+    for (size_t i = 0; i < file->message_count; i++) {
+        struct str rest = name;
+        if (cut_part(&rest, file->message_type[i].name)) {
+            return message_declares(&file->message_type[i], rest);
+        }
+    }
+    return file->service_count > 0 && cut_part(&name, file->service->name) &&
+           service_declares(file->service, name);
+}
+
 struct str rpc_descriptor_file_of(struct str symbol)
 {
     struct str found = STR_EMPTY;
     for (size_t i = 0; i < COUNT_OF(sources) && found.len == 0; i++) {
-        struct str package = str_from_z(sources[i].package);
-        if (symbol.len <= package.len || !str_starts_with(symbol, package) ||
-            symbol.ptr[package.len] != '.') {
+        struct str name = symbol;
+        if (!cut_part(&name, str_from_z(sources[i].package)) || name.len == 0) {
             continue;
         }
         struct arena *arena = arena_new(DESCRIPTOR_BYTES_MAX);
         struct file_desc file;
         fill(arena, &sources[i], &file);
-        if (declares(&file, str_from_offset(symbol, package.len + 1))) {
+        if (file_declares(&file, name)) {
             found = str_from_z(sources[i].file);
         }
         arena_free(arena);

@@ -13,6 +13,6 @@
 /* Append the FileDescriptorProto of the file of this name; false when there is none. */
 ATTR_NODISCARD bool rpc_descriptor_file(struct str name, struct buf *out);
 
-/* The name of the file that declares the symbol, a service, method or message by its full name;
- * empty when there is none. */
+/* The name of the file that declares the symbol, given by its full name: a service, method,
+ * message, field, enum or enum value. Empty when there is none. */
 struct str rpc_descriptor_file_of(struct str symbol);

@@ -223,10 +223,11 @@ class Reflected(GrpcTest):
 
     def test_what_there_is_not(self):
         answers = Reflection(self.channel).ask({"file_containing_symbol": "corvo.v1.Nothing"},
+                                               {"file_containing_symbol": "corvo.v1.EnqueueRequest.nope"},
                                                {"file_by_filename": "nothing.proto"},
                                                {"file_containing_extension": {"containing_type": "corvo.v1.Job"}},
                                                {"list_services": ""})
-        self.assertEqual([answer.error_response.error_code for answer in answers], [5, 5, 5, 0])
+        self.assertEqual([answer.error_response.error_code for answer in answers], [5, 5, 5, 5, 0])
 
     def test_the_timestamp_is_the_known_one(self):
         from google.protobuf import timestamp_pb2
