@@ -188,6 +188,14 @@ static void watch_left(struct rpc_push *p)
     leave(w->health);
 }
 
+/* Clients that do not reconnect at once keep the state that they were told last. */
+static const void *farewell(struct rpc_push *p)
+{
+    static const struct rpc_health_response not_serving = {.status = NOT_SERVING};
+    const struct watch *w = CONTAINER_OF(p, struct watch, push);
+    return w->told == NOT_SERVING ? NULL : &not_serving;
+}
+
 static void start_looking(struct watch *w)
 {
     struct rpc_call *c = w->push.call;
@@ -220,6 +228,7 @@ static void handle_watch(struct rpc_call *c)
     w->health = new_health(c, w, watch_answer);
     start_looking(w);
     w->push.left = watch_left;
+    w->push.farewell = farewell;
     rpc_push__begin(&w->push);
     if (!w->push.over) {
         ask(w->health);

@@ -62,7 +62,11 @@ void rpc_push__forget_deadline(struct rpc_call *c)
 static void taken(struct rpc_call *c)
 {
     struct rpc_push *p = c->data;
-    if (p->over) {
+    const void *last = p->last;
+    p->last = NULL;
+    if (last != NULL) {
+        rpc_answer__send(c, last, taken);
+    } else if (p->over) {
         rpc_answer__end(c, p->status, p->message);
     } else if (p->room != NULL) {
         p->room(p);
@@ -79,15 +83,22 @@ bool rpc_push__send(struct rpc_push *p, const void *message)
     return true;
 }
 
-void rpc_push__end(struct rpc_push *p, enum rpc_status status, struct str message)
+static void end_after(struct rpc_push *p, const void *last, enum rpc_status status,
+                      struct str message)
 {
     CHECK(!p->over);
     p->over = true;
     p->status = status;
     p->message = message;
+    p->last = last;
     if (p->call->on_sent == NULL) {
-        rpc_answer__end(p->call, status, message);
+        taken(p->call);
     }
+}
+
+void rpc_push__end(struct rpc_push *p, enum rpc_status status, struct str message)
+{
+    end_after(p, NULL, status, message);
 }
 
 void rpc_push__cut(struct rpc_push *p)
@@ -117,8 +128,9 @@ static void on_stopping(struct http_request *req)
 {
     struct rpc_push *p = push_of(req);
     if (!p->over) {
+        const void *last = p->farewell != NULL ? p->farewell(p) : NULL;
         leave(p);
-        rpc_push__end(p, RPC_UNAVAILABLE, STR("the server is stopping"));
+        end_after(p, last, RPC_UNAVAILABLE, STR("the server is stopping"));
     }
 }
 

@@ -14,6 +14,9 @@ struct rpc_push {
     struct rpc_call *call;
     void (*room)(struct rpc_push *p); /* what was sent has been taken; may be NULL */
     void (*left)(struct rpc_push *p); /* the last of it: release what is held; may be NULL */
+    /* The server stops: the message to send before the end, or NULL. May be NULL. Lives as long as
+     * the call. */
+    const void *(*farewell)(struct rpc_push *p);
     /* Of clients that send many messages; else NULL. */
     void (*body)(struct rpc_push *p, struct str bytes);
     void (*body_end)(struct rpc_push *p);
@@ -21,6 +24,7 @@ struct rpc_push {
     bool over;
     enum rpc_status status;
     struct str message;
+    const void *last; /* to be sent before the end; NULL: nothing is */
 };
 
 /* Send the headers. From here on the client may go, its deadline may pass, the server may stop. */
