@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "http/http_loop.h"
+#include "os/os_clock.h"
 #include "proto/proto_decode.h"
 #include "proto/proto_json_decode.h"
 #include "rpc/rpc_envelope.h"
@@ -207,14 +208,24 @@ static void op_done(struct front_op *o, const struct result *r)
     }
 }
 
+int64_t rpc__left_ms(const struct rpc_call *c)
+{
+    if (c->timeout_ms == INT64_MAX) {
+        return INT64_MAX;
+    }
+    int64_t left_ms = c->timeout_ms - (os_clock_mono().ns - c->peer.started.ns) / NS_PER_MS;
+    return left_ms > 0 ? left_ms : 0;
+}
+
 int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms)
 {
-    enum { MARGIN = 8, MARGIN_MS_MAX = 250 }; /* an eighth of the time, at most so much */
-    if (c->timeout_ms == INT64_MAX) {
+    enum { MARGIN = 8, MARGIN_MS_MAX = 250 }; /* an eighth of the time, at most this much */
+    int64_t left_ms = rpc__left_ms(c);
+    if (left_ms == INT64_MAX) {
         return wait_ms;
     }
-    int64_t margin = c->timeout_ms / MARGIN;
-    int64_t most = c->timeout_ms - (margin < MARGIN_MS_MAX ? margin : MARGIN_MS_MAX);
+    int64_t margin = left_ms / MARGIN;
+    int64_t most = left_ms - (margin < MARGIN_MS_MAX ? margin : MARGIN_MS_MAX);
     return wait_ms < most ? wait_ms : most;
 }
 
@@ -222,9 +233,6 @@ void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait
                  void (*on_result)(struct rpc_call *c, const struct result *r))
 {
     ATTR_UNINITIALIZED struct err err;
-    if (wait_ms > c->timeout_ms) {
-        wait_ms = c->timeout_ms; /* an empty answer in time instead of a missed deadline */
-    }
     c->on_result = on_result;
     c->op.data = c;
     c->op.client = &c->client;

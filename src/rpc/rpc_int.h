@@ -108,6 +108,8 @@ extern const struct http_handlers rpc__handlers; /* of a request whose call is i
  * the command, its refusal or one of the engine ends the call. */
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r));
+/* The time until the client's deadline, at least 0; INT64_MAX without one. */
+int64_t rpc__left_ms(const struct rpc_call *c);
 /* How long a fetch may wait: its empty answer should be with the client before the deadline. */
 int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms);
 /* What belongs to the call's thread, and what compresses there. */
@@ -146,7 +148,9 @@ void rpc_subscribe__handle(struct rpc_call *c);
 
 /* rpc_stream.c */
 void rpc_stream__open(struct rpc_call *c);
-void rpc_stream__exchange(struct rpc_call *c); /* one frame as a unary call */
+
+/* rpc_exchange.c: one frame as a unary call */
+void rpc_exchange__handle(struct rpc_call *c);
 
 /* rpc_work.c: messages as the structs of svc, and back */
 

@@ -40,7 +40,7 @@ static void start_deadline(struct rpc_call *c)
     d->call = c;
     d->timer.data = d;
     CHECK(uv_timer_init(http_loop_uv(c->req->loop), &d->timer) == 0);
-    CHECK(uv_timer_start(&d->timer, deadline_passed, (uint64_t)c->timeout_ms, 0) == 0);
+    CHECK(uv_timer_start(&d->timer, deadline_passed, (uint64_t)rpc__left_ms(c), 0) == 0);
     c->deadline = d;
 }
 

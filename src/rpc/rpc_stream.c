@@ -21,9 +21,8 @@
 #include "rpc/rpc_envelope.h"
 #include "rpc/rpc_frame_int.h"
 #include "rpc/rpc_gzip.h"
+#include "rpc/rpc_pace_int.h"
 #include "rpc/rpc_slot_int.h"
-
-enum { STRIKE_MS_MAX = 500 };
 
 enum state { READING, PACED, GRANTED, WAITING, WORKING, SENDING, OVER };
 
@@ -37,8 +36,7 @@ struct rpc_stream {
     bool half_closed;
     bool full;            /* there was no memory for what arrived: the frame at hand is the last */
     bool stepping, again; /* step() is running; it has been called meanwhile */
-    unsigned strikes;
-    struct mono frame_started;
+    struct rpc_pace pace;
     struct mono deadline;    /* ns is INT64_MAX without one */
     struct mono waits_until; /* for its slot; ns is INT64_MAX without a limit */
     uv_timer_t timer;        /* for the pace, the slot and the deadline */
@@ -162,11 +160,12 @@ static void sent(struct rpc_call *c)
 {
     struct rpc_stream *s = c->data;
     bool elsewhere = s->work->out.leader_addr.ptr != NULL;
+    rpc_pace__answer(&s->pace, os_clock_mono(), s->work->struck);
     free_work(s);
     s->state = READING;
     if (elsewhere) {
         end(s, RPC_OK, STR_EMPTY);
-    } else if (s->strikes >= s->rpc->config.stream_strikes_max) {
+    } else if (s->pace.strikes >= s->rpc->config.stream_strikes_max) {
         end(s, RPC_ABORTED, STR("too many consecutive errors"));
     } else if (is_late(s)) {
         end_late(s);
@@ -178,7 +177,6 @@ static void sent(struct rpc_call *c)
 static void respond(struct rpc_stream *s)
 {
     CHECK(s->work != NULL);
-    s->strikes = s->work->struck ? s->strikes + 1 : 0;
     s->state = SENDING;
     rpc_answer__send(s->call, &s->work->out, sent);
 }
@@ -239,16 +237,6 @@ static void timer_fired(uv_timer_t *timer)
         rpc_slot__give(&s->slot);
         end_late(s);
     }
-}
-
-/* When the next frame may begin. */
-static int64_t earliest_ns(const struct rpc_stream *s)
-{
-    uint32_t fps = s->rpc->config.stream_fps_max;
-    int64_t pace_ns = fps == 0 ? 0 : NS_PER_S / fps;
-    int64_t strike_ms = (int64_t)s->strikes * s->rpc->config.stream_strike_ms;
-    strike_ms = strike_ms < STRIKE_MS_MAX ? strike_ms : STRIKE_MS_MAX;
-    return s->frame_started.ns + pace_ns + strike_ms * NS_PER_MS;
 }
 
 /* Reading */
@@ -341,13 +329,13 @@ static void granted(struct rpc_slot *slot)
 /* PACED: when its time has come, and it has a slot. */
 static void begin_frame(struct rpc_stream *s)
 {
-    int64_t earliest = earliest_ns(s);
+    struct mono earliest = rpc_pace__earliest(&s->pace);
     struct mono now = os_clock_mono();
-    if (now.ns < earliest) {
-        set_timer(s, earliest);
+    if (now.ns < earliest.ns) {
+        set_timer(s, earliest.ns);
         return;
     }
-    s->frame_started = now;
+    rpc_pace__begin(&s->pace, now);
     if (rpc_frame__is_leaders(s->work)) {
         respond(s);
     } else if (rpc_frame__is_empty(&s->work->in) || rpc_slot__take(&s->slot)) {
@@ -497,6 +485,8 @@ void rpc_stream__open(struct rpc_call *c)
     CHECK(s != NULL);
     s->call = c;
     s->rpc = rpc;
+    s->pace = (struct rpc_pace){.fps_max = rpc->config.stream_fps_max,
+                                .strike_ms = rpc->config.stream_strike_ms};
     s->slot = (struct rpc_slot){.rpc = rpc, .loop = rpc__loop(c), .granted = granted, .data = s};
     s->deadline.ns = INT64_MAX;
     if (c->timeout_ms < INT64_MAX / NS_PER_MS / 2) {
@@ -518,140 +508,4 @@ void rpc_stream__open(struct rpc_call *c)
     rpc_answer__begin(c);
     set_timer(s, INT64_MAX);
     http_request_stream(c->req);
-}
-
-/* The single-exchange form: one frame is a unary call (11.9). */
-
-struct exchange {
-    struct rpc_frame_work work;
-    struct rpc_slot slot;
-    uv_timer_t *timer; /* while it waits for its slot, and not for ever */
-    bool runs;
-};
-
-/* The memory of a timer outlives the exchange by a turn of the loop. */
-static void stop_timer(struct exchange *x)
-{
-    if (x->timer != NULL) {
-        x->timer->data = x->timer;
-        uv_close((uv_handle_t *)x->timer, timer_closed);
-        x->timer = NULL;
-    }
-}
-
-/* The call has ended, or is about to: what it needed goes. */
-static void free_exchange(struct exchange *x)
-{
-    struct arena *arena = x->work.who.arena;
-    stop_timer(x);
-    rpc_slot__give(&x->slot);
-    rpc_frame__deinit(&x->work);
-    arena_free(arena); /* the exchange is in it */
-}
-
-static void exchanged(struct rpc_frame_work *w)
-{
-    struct rpc_call *c = w->data;
-    struct exchange *x = c->data;
-    c->data = NULL;
-    if (c->client.gone) {
-        rpc_answer__drop(c);
-    } else {
-        rpc_answer__reply(c, &w->out); /* encoded now, whenever it leaves */
-    }
-    free_exchange(x);
-}
-
-static void run_exchange(struct exchange *x)
-{
-    stop_timer(x);
-    x->runs = true;
-    if (rpc_frame__may_idle(&x->work)) {
-        rpc_slot__give(&x->slot);
-    }
-    rpc_frame__run(&x->work); /* may be gone after this */
-}
-
-static void exchange_granted(struct rpc_slot *slot)
-{
-    run_exchange(slot->data);
-}
-
-static void exchange_late(uv_timer_t *timer)
-{
-    struct exchange *x = timer->data;
-    rpc_slot__give(&x->slot);
-    x->runs = true;
-    rpc_frame__saturate(&x->work);
-}
-
-static void wait_exchange(struct exchange *x, struct rpc_call *c)
-{
-    int64_t limit_ms = c->rpc->config.stream_acquire_ms;
-    if (limit_ms > 0) {
-        x->timer = malloc(sizeof *x->timer);
-        CHECK(x->timer != NULL);
-        int rc = uv_timer_init(http_loop_uv(c->req->loop), x->timer);
-        x->timer->data = x;
-        rc = rc != 0 ? rc : uv_timer_start(x->timer, exchange_late, (uint64_t)limit_ms, 0);
-        CHECK(rc == 0);
-    }
-}
-
-static void exchange_gone(struct http_request *req)
-{
-    struct rpc_call *c = req->data;
-    struct exchange *x = c->data;
-    c->client.gone = true;
-    if (x != NULL && x->runs) {
-        rpc_frame__cancel(&x->work);
-        return;
-    }
-    if (x != NULL) {
-        free_exchange(x);
-    }
-    rpc_answer__drop(c);
-}
-
-static void exchange_stopping(struct http_request *req)
-{
-    struct rpc_call *c = req->data;
-    struct exchange *x = c->data;
-    if (x != NULL) {
-        x->work.may_wait = false;
-        rpc_frame__cancel(&x->work);
-    }
-}
-
-static const struct http_handlers exchange_handlers = {.gone = exchange_gone,
-                                                       .shut = exchange_stopping,
-                                                       .stopping = exchange_stopping,
-                                                       .writable = rpc_answer__writable};
-
-void rpc_stream__exchange(struct rpc_call *c)
-{
-    /* It outlives the request by a moment: its answer is released when it has been encoded. */
-    struct arena *arena = arena_new_budget(c->rpc->config.message_bytes_max, c->rpc->config.budget);
-    struct exchange *x = arena_need(arena, sizeof *x, _Alignof(max_align_t));
-    *x = (struct exchange){
-        .work = {.rpc = c->rpc,
-                 .client = &c->client,
-                 .who = c->who,
-                 .may_enqueue = c->peer.may_enqueue,
-                 .in = *(const struct rpc_frame *)c->in,
-                 .may_wait = !http_loop_stopping(c->req->loop),
-                 .idle_ms = rpc__wait_within(c, c->rpc->config.idle_fetch_ms),
-                 .done = exchanged,
-                 .data = c},
-        .slot = {.rpc = c->rpc, .loop = rpc__loop(c), .granted = exchange_granted, .data = x}};
-    x->work.who.arena = arena;
-    c->data = x;
-    c->req->on = &exchange_handlers;
-    if (rpc_frame__is_leaders(&x->work)) {
-        exchanged(&x->work);
-    } else if (rpc_frame__is_empty(&x->work.in) || rpc_slot__take(&x->slot)) {
-        run_exchange(x);
-    } else {
-        wait_exchange(x, c);
-    }
 }

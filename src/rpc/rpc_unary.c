@@ -281,7 +281,7 @@ const struct rpc_method rpc_unary__methods[] = {
     {TEXT("FetchBatch"),      RPC_UNARY, &rpc_message_fetch_batch_request, &rpc_message_fetch_batch_response, handle_fetch_batch, false, NULL},
     {TEXT("Ack"),             RPC_UNARY, &rpc_message_ack_request,         &rpc_message_ack_response,         handle_ack, false, NULL},
     {TEXT("AckBatch"),        RPC_UNARY, &rpc_message_ack_batch_request,   &rpc_message_ack_batch_response,   handle_ack_batch, false, NULL},
-    {TEXT("StreamLifecycle"), RPC_BIDI,  &rpc_message_lifecycle_request,   &rpc_message_lifecycle_response,   rpc_stream__exchange, false, rpc_stream__open},
+    {TEXT("StreamLifecycle"), RPC_BIDI,  &rpc_message_lifecycle_request,   &rpc_message_lifecycle_response,   rpc_exchange__handle, false, rpc_stream__open},
     {TEXT("Fail"),            RPC_UNARY, &rpc_message_fail_request,        &rpc_message_fail_response,        handle_fail, false, NULL},
     {TEXT("Heartbeat"),       RPC_UNARY, &rpc_message_heartbeat_request,   &rpc_message_heartbeat_response,   handle_heartbeat, false, NULL},
     {TEXT("GetServerInfo"),   RPC_UNARY, &rpc_message_server_info_request, &rpc_message_server_info_response, handle_server_info, true, NULL},

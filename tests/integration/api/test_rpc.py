@@ -556,6 +556,29 @@ class Lifecycle(ApiTest):
                 return any(r.get("error") == saturated for r in results)
             wait_until(exchanges, "an exchange that gets no slot")
 
+    def test_a_deadline_ends_an_exchange_that_waits_for_a_slot(self):
+        """And none of its work is done."""
+        flags = ("--stream-max-inflight", "1", "--http-threads", "1", "--rate-limit-enabled=false")
+        body = json.dumps({"enqueues": [{"queue": "q"}] * 50}).encode()
+        with Server(*flags) as server:
+            answers = []
+
+            def exchange():
+                answers.append(server.client().send("POST", BASE + "StreamLifecycle", body,
+                                                    {"Content-Type": "application/json", "Connect-Timeout-Ms": "5"}))
+
+            def late():
+                threads = [threading.Thread(target=exchange) for _ in range(16)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                return [answer for answer in answers if answer.status == 504]
+            for answer in wait_until(late, "an exchange that gets no slot in time"):
+                self.assertEqual(answer.json, {"code": "deadline_exceeded", "message": "the deadline has passed"})
+            done = sum(answer.status == 200 for answer in answers)
+            self.assertEqual(server.client().queue("q")["pending"], 50 * done)
+
     def test_a_full_pipeline_is_not_a_lack_of_slots(self):
         with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
             stream, api = Stream(server), server.client()
