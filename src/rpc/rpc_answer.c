@@ -82,10 +82,9 @@ static void status_headers(struct headers *h, enum rpc_status status, struct str
 
 void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out)
 {
-    if (err->code == ERR_OVERLOADED) {
-        buf_printf(out, "overloaded: %s (retry_after_ms=%u)", err->msg, retry_ms);
-    } else {
-        buf_printf(out, "%s", err->msg);
+    buf_printf(out, "%s%s", err->code == ERR_OVERLOADED ? "overloaded: " : "", err->msg);
+    if (err->code == ERR_OVERLOADED && retry_ms > 0) {
+        buf_printf(out, " (retry_after_ms=%u)", retry_ms);
     }
 }
 
@@ -283,6 +282,7 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
 void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms)
 {
     enum { ID_MAX = 128 }; /* bytes that are shown of what should be one */
+    bool comes_back = err->code == ERR_OVERLOADED || err->code == ERR_RATE_LIMITED;
     struct buf words;
     buf_init(&words, WORDS_BYTES);
     c->why = err->code;
@@ -291,7 +291,7 @@ void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t re
     } else {
         rpc_answer__words(err, retry_ms, &words);
     }
-    rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words), retry_ms);
+    rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words), comes_back ? retry_ms : 0);
     buf_deinit(&words);
 }
 

@@ -216,6 +216,7 @@ class Credentials(unittest.TestCase):
             api = server.client()
             answer = api.send("POST", BASE + "Enqueue", b"{}", {"Content-Type": "application/json"})
             self.assertEqual((answer.status, json.loads(answer.body)["code"]), (401, "unauthenticated"))
+            self.assertNotIn("retry-after", answer.headers)  # it would not help
             answer = api.send("POST", BASE + "Enqueue", envelope(b""), {"Content-Type": "application/grpc-web"})
             self.assertIn(b"grpc-status: 16\r\n", answer.body)
             # 8.6: the Content-Type decides, also where the method does not exist or does not take it.
