@@ -1,6 +1,6 @@
 /*
- * The way of a request into the service: which method, which protocol, which message (rpc.md
- * 2, 3.1, 4.1); and a call's way to the engine.
+ * Dispatch: finds the method and protocol of a request and reads its message (rpc.md 2, 3.1, 4.1).
+ * Also submits the commands of calls to the engine.
  */
 #include "rpc/rpc.h"
 
@@ -96,7 +96,7 @@ static const struct rpc_service *find_service(struct str path)
     return NULL;
 }
 
-/* A method by its path, and its number; NULL and 0 when there is none. */
+/* Find a method and its number by path; NULL and 0 if it is unknown. */
 static const struct rpc_method *find_method(struct str path, size_t *out_number)
 {
     const struct rpc_service *mine = find_service(path);
@@ -149,7 +149,7 @@ bool rpc_is_leaders(const struct http_request *req, const struct rpc_target *t, 
     if (m == NULL || t->format == NULL || req->method != HTTP_POST || rpc_is_open(t)) {
         return false;
     }
-    /* Workers go to the leader themselves (11.6), unless who stands between cannot. */
+    /* Workers connect to the leader themselves (11.6), unless a proxy between cannot. */
     return m->kind == RPC_UNARY ||
            (m->kind == RPC_BIDI && (t->format->bare || req->protocol == HTTP_2) &&
             http_request_known(req, HTTP_KNOWN_X_CORVO_PROXY_STREAM, &proxied) &&
@@ -245,12 +245,12 @@ static void on_gone(struct http_request *req)
 {
     struct rpc_call *c = req->data;
     c->client.gone = true;
-    if (!front_op_cancel(&c->op)) { /* otherwise it goes on in op_done */
+    if (!front_op_cancel(&c->op)) { /* otherwise op_done ends the call */
         rpc_answer__drop(c);
     }
 }
 
-/* Nothing is waited for any more; what is under way goes on. */
+/* Stop waiting for jobs. A command that was submitted still finishes. */
 static void on_stopping(struct http_request *req)
 {
     struct rpc_call *c = req->data;
@@ -273,7 +273,7 @@ enum err_code rpc__decode(const struct rpc_call *c, struct str bytes, struct are
                           void *out, struct err *err)
 {
     const struct proto_message *type = c->method->request;
-    /* Inside an envelope nothing is the default message in either codec. */
+    /* An empty envelope is the default message in either codec. */
     if (c->format->codec == RPC_PROTO || (bytes.len == 0 && !c->format->bare)) {
         return proto_decode(type, bytes, arena, out, err);
     }
@@ -294,7 +294,7 @@ struct rpc_gzip *rpc__gzip(const struct rpc_call *c)
     return loop->gzip;
 }
 
-/* The next envelope of a whole body. */
+/* Read the next envelope of a complete body. */
 static enum rpc_envelope_result take_envelope(const struct rpc_call *c, struct str body,
                                               size_t *out_taken, unsigned *out_flags,
                                               struct str *out)
@@ -306,11 +306,11 @@ static enum rpc_envelope_result take_envelope(const struct rpc_call *c, struct s
     }
     rpc_envelope_reader_init(&reader, c->rpc->config.message_bytes_max, allowed);
     enum rpc_envelope_result result = rpc_envelope_take(&reader, body, out_taken, out_flags, out);
-    rpc_envelope_reader_deinit(&reader); /* a whole message is never kept in there */
+    rpc_envelope_reader_deinit(&reader); /* the reader never keeps a complete message */
     return result;
 }
 
-/* Nothing follows the message, or a client's end of the stream, which is a half-close (4.2). */
+/* Nothing follows the message except an end-of-stream envelope, which is a half-close (4.2). */
 static bool is_last(const struct rpc_call *c, struct str rest)
 {
     size_t taken = 0;
@@ -321,7 +321,7 @@ static bool is_last(const struct rpc_call *c, struct str rest)
             (flags & RPC_ENVELOPE_END) != 0 && taken == rest.len);
 }
 
-/* The only message of a body with envelopes. False when the call has ended. */
+/* Read the only message of an enveloped body. False if the call has ended with an error. */
 static bool unwrap(struct rpc_call *c, struct str body, struct str *out, bool *out_compressed)
 {
     size_t taken = 0;
@@ -385,7 +385,7 @@ static void body_collected(struct http_request *req, enum http_body_result resul
     c->method->handle(c);
 }
 
-/* Headers that a call must be able to follow */
+/* Request headers */
 
 static const struct {
     enum http_known encoding, accepted;
@@ -416,8 +416,9 @@ int64_t rpc_timeout_ms(const struct http_request *req, const struct rpc_target *
     return t->format != NULL && read_timeout(req, t->format, &ms, &err) == ERR_OK ? ms : INT64_MAX;
 }
 
-/* Which compression the client's messages have, and ours will (4.4): the same, or else what it
- * accepts; identity is what there is without. False for one that is not known. */
+/* Choose the compression of both directions (4.4). Responses use that of the request, else the
+ * first supported one that the client accepts, else none. False if the request's is not supported.
+ */
 static bool read_compression(struct rpc_call *c)
 {
     bool bare = c->format->bare;
@@ -441,7 +442,7 @@ static bool read_compression(struct rpc_call *c)
     return true;
 }
 
-/* False when the call has ended. */
+/* False if the call has ended with an error. */
 static bool read_headers(struct rpc_call *c)
 {
     struct str text;
@@ -487,13 +488,13 @@ static struct rpc_call *new_call(struct rpc *r, struct http_request *req,
     return c;
 }
 
-/* Unary methods do, and a stream of which one frame may be a call. */
+/* Unary methods accept a bare message, and so does the single-exchange form of a stream. */
 static bool takes_bare(const struct rpc_method *m)
 {
     return m->kind == RPC_UNARY || (m->kind == RPC_BIDI && m->handle != NULL);
 }
 
-/* A format that the method does not take: enveloped Connect for unary ones, bare for streams. */
+/* Unary methods accept all formats but enveloped Connect; streams accept all but bare ones. */
 static bool is_accepted(const struct rpc_method *m, const struct rpc_format *f)
 {
     if (f == NULL) {
@@ -553,7 +554,7 @@ void rpc_refuse(struct rpc *r, struct http_request *req, const struct rpc_peer *
 {
     struct rpc_call *c = new_call(r, req, peer);
     struct rpc_target t = rpc_target_of(req);
-    c->format = t.format; /* also of a method that there is not, or that does not take it */
+    c->format = t.format; /* even if the method is unknown or does not accept the format */
     c->method = t.method;
     rpc_answer__fail_err(c, err, retry_ms);
 }

@@ -27,16 +27,16 @@ struct rpc;
 
 struct rpc_config {
     struct engine *engine;
-    struct front_shared *front; /* who leads, when it is not this node; NULL: it always is */
-    struct budget *budget;      /* of all memory that requests can claim; NULL: none */
+    struct front_shared *front; /* finds the leader; NULL: this node always leads */
+    struct budget *budget;      /* limits the memory of all requests; NULL: no limit */
     const char *version;
     size_t message_bytes_max;    /* of one request message */
     uint32_t streams_max;        /* open lifecycle streams; 0: no limit */
-    uint32_t stream_frames_max;  /* of their frames that are worked on at once */
+    uint32_t stream_frames_max;  /* frames processed at once, over all streams */
     uint32_t stream_fps_max;     /* frames per second of one stream; 0: no limit */
-    int64_t stream_acquire_ms;   /* how long a frame waits to be worked on; 0: no limit */
-    uint32_t stream_strikes_max; /* errors in a row that end a stream */
-    int64_t stream_strike_ms;    /* delay for each of them, up to half a second */
+    int64_t stream_acquire_ms;   /* how long a frame waits for a slot; 0: no limit */
+    uint32_t stream_strikes_max; /* consecutive errors that end a stream */
+    int64_t stream_strike_ms;    /* delay per strike, half a second at most */
     int64_t idle_fetch_ms;       /* how long a stream's fetch waits for a job */
     bool compression;            /* gzip, for clients that ask for it */
 };
@@ -44,57 +44,57 @@ struct rpc_config {
 struct rpc_config rpc_config_default(void);
 
 struct rpc *rpc_new(const struct rpc_config *config);
-void rpc_free(struct rpc *r); /* without calls; NULL is fine */
+void rpc_free(struct rpc *r); /* no call may be left; NULL is fine */
 
 /* The largest body of a call: one message in its envelope. */
 size_t rpc_body_bytes_max(const struct rpc *r);
 
-/* Is the path one of the services', whether there is such a method or not? */
+/* Is the path below one of the services? The method need not exist. */
 bool rpc_is_path(struct str path);
 
-/* What a request asks for and how, looked up once. */
+/* The method and the format of a request, looked up once. */
 struct rpc_target {
-    const struct rpc_method *method; /* NULL: there is no such method */
-    const struct rpc_format *format; /* NULL: not a content type of ours */
-    size_t number;                   /* of the method, for whoever counts calls; 0: none */
+    const struct rpc_method *method; /* NULL: unknown method */
+    const struct rpc_format *format; /* NULL: unsupported Content-Type */
+    size_t number;                   /* of the method, for metrics; 0: unknown method */
 };
 struct rpc_target rpc_target_of(const struct http_request *req);
 
-/* Does the request cost a token of the client's bucket? Streams have limits of their own. */
+/* Does the request count against the client's rate limit? Streams have limits of their own. */
 bool rpc_is_rated(const struct rpc_target *t);
 
-/* The name of the method; empty when there is none. */
+/* The name of the method; empty if it is unknown. */
 struct str rpc_method_name(const struct rpc_target *t);
 
-/* How long the client waits; INT64_MAX when it does not say, or not in a way that can be read. */
+/* The client's timeout; INT64_MAX if there is none or it is malformed. */
 int64_t rpc_timeout_ms(const struct http_request *req, const struct rpc_target *t);
 
 /* May it be called without a credential? */
 bool rpc_is_open(const struct rpc_target *t);
 
-/* The numbers are 1 to the count. */
+/* Methods are numbered from 1 to the count. */
 size_t rpc_method_count(void);
 /* Append the path of a method by its number. */
 void rpc_method_path(size_t number, struct buf *out);
 
-/* What is known of a request when it is handed over; copied. The texts live as long as the request.
- */
+/* The caller and context of a request; copied. The texts must live as long as the request. */
 struct rpc_peer {
     struct str ns;    /* namespace; empty for the default one */
-    struct str scope; /* queues that it may touch; empty: all */
+    struct str scope; /* queues that the caller may use; empty: all */
     bool may_enqueue; /* in the frames of a stream */
     struct str request_id;
     struct mono started;
-    struct front_client client;            /* of which it becomes */
+    struct front_client client;            /* copied into the call */
     struct hub *hub;                       /* of the request's thread */
-    void (*ended)(void *data, int status); /* before the request is finished: its HTTP status */
-    /* Leadership was lost under the call: ask the next leader for the request, which is the owner's
-     * again; NULL: the client hears of it. What is known of it so far is in the client. */
+    void (*ended)(void *data, int status); /* called before the request is finished */
+    /* Leadership was lost during the call. The owner takes the request back and sends it to the
+     * next leader; the client struct tells how far it got. NULL: the call fails instead. */
     void (*elsewhere)(void *data, const struct front_client *client);
     void *data;
 };
 
-/* Can only the leader do it? *out_streams: its body is a stream, which cannot be sent twice. */
+/* Must the leader handle the request? *out_streams: its body is a stream, so it cannot be resent.
+ */
 bool rpc_is_leaders(const struct http_request *req, const struct rpc_target *t, bool *out_streams);
 
 void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_target *t,
@@ -104,14 +104,14 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_targe
 void rpc_refuse(struct rpc *r, struct http_request *req, const struct rpc_peer *peer,
                 const struct err *err, uint32_t retry_ms);
 
-/* Of lifecycle streams, and of frames that are calls of their own. */
+/* Metrics of lifecycle streams and single exchanges. */
 struct rpc_numbers {
     uint64_t streams_open, streams_max; /* 0: no limit */
-    uint64_t streams_total;             /* that began here while this node led */
+    uint64_t streams_total;             /* opened while this node led */
     uint64_t frames_under_way, frames_max;
-    uint64_t frames_total; /* that were worked on; not those that ask for nothing */
+    uint64_t frames_total; /* processed; empty frames are not counted */
     uint64_t overloads;    /* frames that got no slot in time */
-    uint64_t idle_fetches; /* fetches that had to wait for a job */
+    uint64_t idle_fetches; /* fetches that waited for a job */
 };
 
 /* Any thread. */

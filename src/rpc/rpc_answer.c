@@ -1,10 +1,10 @@
 /*
- * How a call ends, in each of the protocols (rpc.md 3 to 6).
+ * Responses in each of the protocols (rpc.md 3 to 6).
  *
- *   Connect, bare       the message, or an error as JSON with a status of its own
- *   Connect, enveloped  messages in envelopes, then the end of the stream as JSON in one more
- *   gRPC                messages in envelopes, then trailers of HTTP
- *   gRPC-Web            the same with the trailers as a last envelope
+ *   Connect, bare       the message, or an error as JSON with an HTTP status
+ *   Connect, enveloped  messages in envelopes, then one with the end of the stream as JSON
+ *   gRPC                messages in envelopes, then HTTP trailers
+ *   gRPC-Web            messages in envelopes, then one with the trailers
  */
 #include <stdio.h>
 
@@ -19,11 +19,11 @@
 #include "rpc/rpc_int.h"
 
 enum {
-    PIECE_BYTES = 256 * 1024,   /* given to the connection at once */
-    WORDS_BYTES = 4096,         /* of an error */
-    ERROR_BYTES = 8192,         /* with what stands around it */
-    ANSWER_BYTES_MAX = 1 << 30, /* a message that is too large for any client */
-    ROOM_BYTES = 4096,          /* of an answer before memory is allocated for it */
+    PIECE_BYTES = 256 * 1024,   /* passed to the connection at once */
+    WORDS_BYTES = 4096,         /* text of an error */
+    ERROR_BYTES = 8192,         /* encoded error */
+    ANSWER_BYTES_MAX = 1 << 30, /* larger than any client accepts */
+    ROOM_BYTES = 4096,          /* responses up to this size need no allocation */
     HEADERS_MAX = 8 + FRONT_CLIENT_HEADERS,
 };
 
@@ -63,12 +63,12 @@ static void protocol_headers(const struct rpc_call *c, struct headers *h)
         : bare ? STR("Accept-Encoding")
                : STR("Connect-Accept-Encoding"),
         c->rpc->config.compression ? STR("gzip,identity") : STR("identity"));
-    if (c->gzip_out && !bare) { /* a bare body says so when it is */
+    if (c->gzip_out && !bare) { /* a bare response sets Content-Encoding when it is compressed */
         add(h, grpc ? STR("grpc-encoding") : STR("Connect-Content-Encoding"), STR("gzip"));
     }
 }
 
-/* What is written with a message: grpc-status, and grpc-message, which words hold. */
+/* grpc-status, and grpc-message with the encoded words, which must outlive the headers. */
 static void status_headers(struct headers *h, enum rpc_status status, struct str words)
 {
     char *end = digits_put(h->number, status);
@@ -115,7 +115,7 @@ static void put_end_of_stream(struct buf *out, enum rpc_status status, struct st
     rpc_envelope_finish(out, begin);
 }
 
-/* The last envelope of a gRPC-Web answer: trailers as lines. */
+/* The last envelope of a gRPC-Web response: the trailers, one per line. */
 static void put_trailers(struct buf *out, enum rpc_status status, struct str message)
 {
     size_t begin = rpc_envelope_begin(out, RPC_ENVELOPE_TRAILER);
@@ -139,7 +139,7 @@ static void put_message(const struct rpc_call *c, const void *message, struct bu
     }
 }
 
-/* False when there was nothing to compress. */
+/* False if the message is empty: it is not compressed. */
 static bool put_compressed(const struct rpc_call *c, const void *message, struct buf *out)
 {
     struct buf plain;
@@ -165,7 +165,7 @@ static void put_envelope(const struct rpc_call *c, const void *message, struct b
     rpc_envelope_finish(out, begin);
 }
 
-/* Whatever was asked for has been done: its answer is owed. It begins in room, where most end. */
+/* The work is done, so the budget must not refuse the response. Most fit into room. */
 static void init_out(struct rpc_call *c, char room[ROOM_BYTES])
 {
     buf_init_room(&c->out, ANSWER_BYTES_MAX, room, ROOM_BYTES);
@@ -173,7 +173,7 @@ static void init_out(struct rpc_call *c, char room[ROOM_BYTES])
     c->out.owed = true;
 }
 
-/* Whole answers */
+/* Complete responses */
 
 static void close_call(struct rpc_call *c, int status)
 {
@@ -184,10 +184,10 @@ static void close_call(struct rpc_call *c, int status)
     front_op_deinit(&c->op);
 }
 
-/* The trailers of a call that did what it was asked for. */
+/* The trailers of a successful call. */
 static const struct http_header done_trailers[] = {{{"grpc-status", 11}, {"0", 1}}};
 
-/* The call is gone after this. */
+/* The call must not be used after this. */
 static void answer_with(struct rpc_call *c, int status, struct str type, struct str body,
                         const struct headers *h, bool trailers)
 {
@@ -231,7 +231,7 @@ static void fail_bare(struct rpc_call *c, enum rpc_status status, struct str mes
     answer(c, rpc_status_http(status), STR("application/json"), buf_str(&c->out), h);
 }
 
-/* Where the Content-Type names no protocol errors are those of the HTTP API (8.6). */
+/* If the Content-Type names no protocol, errors look like those of the HTTP API (8.6). */
 static void fail_without_protocol(struct rpc_call *c, enum err_code code, struct str message,
                                   struct headers *h)
 {
@@ -281,7 +281,7 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
 
 void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms)
 {
-    enum { ID_MAX = 128 }; /* bytes that are shown of what should be one */
+    enum { ID_MAX = 128 }; /* bytes of a job id that are quoted */
     bool comes_back = err->code == ERR_OVERLOADED || err->code == ERR_RATE_LIMITED;
     struct buf words;
     buf_init(&words, WORDS_BYTES);
@@ -305,7 +305,7 @@ void rpc_answer__reply(struct rpc_call *c, const void *message)
     ATTR_UNINITIALIZED struct headers h;
     ATTR_UNINITIALIZED char room[ROOM_BYTES];
     bool grpc = c->format->protocol == RPC_GRPC;
-    if (grpc && c->req->protocol != HTTP_2) { /* where trailers need chunks before them */
+    if (grpc && c->req->protocol != HTTP_2) { /* HTTP/1.1 sends trailers only after chunks */
         rpc_answer__begin(c);
         rpc_answer__send(c, message, end_ok);
         return;
@@ -332,7 +332,7 @@ void rpc_answer__reply(struct rpc_call *c, const void *message)
     answer_with(c, 200, c->format->type, buf_str(&c->out), &h, grpc);
 }
 
-/* Streamed answers */
+/* Streamed responses */
 
 void rpc_answer__begin(struct rpc_call *c)
 {
@@ -345,7 +345,7 @@ void rpc_answer__begin(struct rpc_call *c)
     http_request_begin(c->req, &response);
 }
 
-/* What has not been taken outlives the call that wrote it. */
+/* Move the unsent bytes out of the caller's stack. */
 static void keep_rest(struct rpc_call *c)
 {
     struct buf kept;
@@ -359,7 +359,7 @@ static void keep_rest(struct rpc_call *c)
     c->sent = 0;
 }
 
-/* Give the connection what it takes; sent follows when that was all. */
+/* Pass bytes to the connection until it is full. Calls on_sent after the last one. */
 static void pump(struct rpc_call *c)
 {
     while (c->sent < c->out.len) {
@@ -370,12 +370,12 @@ static void pump(struct rpc_call *c)
             if (c->out.borrowed) {
                 keep_rest(c);
             }
-            return; /* rpc_answer__writable goes on */
+            return; /* rpc_answer__writable continues */
         }
-        c->sent += n; /* to nobody, when the client has gone */
+        c->sent += n; /* discarded if the client has disconnected */
     }
     void (*sent)(struct rpc_call * c) = c->on_sent;
-    buf_deinit(&c->out); /* a stream that waits holds nothing */
+    buf_deinit(&c->out); /* an idle stream holds no memory */
     c->sent = 0;
     c->on_sent = NULL;
     if (sent != NULL) {
@@ -402,7 +402,7 @@ void rpc_answer__writable(struct http_request *req)
     }
 }
 
-/* The last bytes have been taken: trailers, if the protocol has them outside of the body. */
+/* The connection has accepted the body. Send the trailers, if the protocol has any outside it. */
 static void finish(struct rpc_call *c)
 {
     struct headers h = {.count = 0};

@@ -13,7 +13,7 @@ enum { DESCRIPTOR_BYTES_MAX = 256 * 1024 };
 #define TIMESTAMP_NAME ".google.protobuf.Timestamp"
 #define TIMESTAMP_FILE "google/protobuf/timestamp.proto"
 
-/* The messages of google/protobuf/descriptor.proto, as far as they are used here */
+/* The parts of google/protobuf/descriptor.proto that are used here */
 
 enum { TYPE_DOUBLE = 1, TYPE_I64 = 3, TYPE_U64 = 4, TYPE_I32 = 5, TYPE_BOOL = 8, TYPE_TEXT = 9 };
 enum { TYPE_MESSAGE = 11, TYPE_ENUM = 14, LABEL_ONE = 1, LABEL_MANY = 3 };
@@ -140,7 +140,7 @@ static const struct proto_field file_rows[] = {
 static const struct proto_message file_type = PROTO_MESSAGE_OF(struct file_desc, "google.protobuf.FileDescriptorProto", file_rows);
 /* clang-format on */
 
-/* Making them from our tables, in an arena that goes when they are encoded */
+/* Descriptors are built from the tables, in an arena that is freed after encoding */
 
 #define NEW(arena, type, count) new_array(arena, sizeof(type), count)
 static void *new_array(struct arena *arena, size_t size, size_t count)
@@ -217,7 +217,8 @@ static bool is_there(const struct file_desc *file, struct str name)
     return false;
 }
 
-/* The message, once, and then those that its fields have; as deep as the tables nest. */
+/* Add the message, unless it is there, and the messages of its fields. The tables limit the depth.
+ */
 static void add_message(struct arena *arena, const struct proto_message *type,
                         struct file_desc *file)
 {
@@ -261,7 +262,7 @@ static void add_methods(struct arena *arena, const struct rpc_method *methods,
     }
 }
 
-/* The tables have no enums: a field that is one is made one here. */
+/* The tables have no enums, so turn the field into one here. */
 static void add_health_enum(struct arena *arena, struct file_desc *file)
 {
     static const char *const words[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};

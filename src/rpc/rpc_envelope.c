@@ -20,7 +20,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The next piece of the head. False while it is not complete. */
+/* Read the next piece of the head. False while it is incomplete. */
 static bool take_head(struct rpc_envelope_reader *r, struct str bytes, size_t *taken)
 {
     size_t n = smaller(RPC_ENVELOPE_HEAD - r->head_len, bytes.len);
@@ -44,7 +44,7 @@ enum rpc_envelope_result rpc_envelope_take(struct rpc_envelope_reader *r, struct
 {
     size_t taken;
     if (r->head_len == 0) {
-        buf_clear(&r->body); /* of the message before */
+        buf_clear(&r->body); /* the previous message */
     }
     bool headed = take_head(r, bytes, &taken);
     *out_taken = taken;
@@ -59,8 +59,7 @@ enum rpc_envelope_result rpc_envelope_take(struct rpc_envelope_reader *r, struct
     }
     struct str rest = str_from_offset(bytes, taken);
     size_t n = smaller(r->body_len - r->body.len, rest.len);
-    bool whole =
-        n == r->body_len; /* nothing has to be kept of a message that arrives in one piece */
+    bool whole = n == r->body_len; /* a message that arrives in one piece is not copied */
     if (!whole) {
         buf_add(&r->body, rest.ptr, n);
     }

@@ -30,7 +30,7 @@ struct rpc_envelope_reader {
     unsigned allowed;   /* flags that may be set */
     uint8_t head[RPC_ENVELOPE_HEAD];
     size_t head_len;
-    size_t body_len; /* of the message at hand, once its head is there */
+    size_t body_len; /* of the current message, once its head is complete */
     struct buf body;
 };
 
@@ -38,22 +38,22 @@ void rpc_envelope_reader_init(struct rpc_envelope_reader *r, size_t limit_bytes,
 void rpc_envelope_reader_deinit(struct rpc_envelope_reader *r);
 
 enum rpc_envelope_result {
-    RPC_ENVELOPE_MORE,      /* all was taken, and the message is not complete */
-    RPC_ENVELOPE_MESSAGE,   /* there is one */
+    RPC_ENVELOPE_MORE,      /* all bytes were consumed; the message is not complete */
+    RPC_ENVELOPE_MESSAGE,   /* a message is complete */
     RPC_ENVELOPE_BAD_FLAGS, /* flags that are not allowed */
-    RPC_ENVELOPE_TOO_LARGE, /* a message above the limit */
+    RPC_ENVELOPE_TOO_LARGE, /* the message exceeds the limit */
 };
 
-/* Take bytes up to the end of the next message; *out_taken is how many. A message is complete once:
- * its flags and bytes are valid until the next call. After a bad one nothing more may be given. */
+/* Consume bytes up to the end of the next message; *out_taken is their number. The flags and bytes
+ * of a message are valid until the next call. Do not call it again after an error. */
 ATTR_NODISCARD enum rpc_envelope_result rpc_envelope_take(struct rpc_envelope_reader *r,
                                                           struct str bytes, size_t *out_taken,
                                                           unsigned *out_flags,
                                                           struct str *out_message);
 
-/* Is something of a message there, and not all of it? So it is when the body ends too early. */
+/* Is a message incomplete? If the body ends then, it was truncated. */
 bool rpc_envelope_is_partial(const struct rpc_envelope_reader *r);
 
-/* Write the head of a message that is written behind it, and fill in its length afterwards. */
+/* Write the head of a message; after the message, finish fills in its length. */
 size_t rpc_envelope_begin(struct buf *out, unsigned flags);
 void rpc_envelope_finish(struct buf *out, size_t begin);

@@ -17,7 +17,7 @@ struct exchange {
     struct rpc_frame_work work;
     struct rpc_slot slot;
     uv_timer_t *timer; /* limits the wait for a slot; NULL when nothing does */
-    bool at_deadline;  /* of the timer: it fires at the client's deadline */
+    bool at_deadline;  /* the timer fires at the client's deadline */
     bool runs;
 };
 
@@ -26,7 +26,7 @@ static void timer_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-/* The memory of a timer outlives the exchange by a turn of the loop. */
+/* The timer is freed after libuv has closed it; the exchange is gone by then. */
 static void stop_timer(struct exchange *x)
 {
     if (x->timer != NULL) {
@@ -76,7 +76,7 @@ static void granted(struct rpc_slot *slot)
     run_exchange(slot->data);
 }
 
-/* Neither of these has done any of the work. */
+/* In both cases none of the work has been done. */
 static void slot_timed_out(uv_timer_t *timer)
 {
     struct exchange *x = timer->data;

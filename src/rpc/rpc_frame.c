@@ -23,7 +23,7 @@ bool rpc_frame__may_idle(const struct rpc_frame_work *w)
            w->may_wait && w->idle_ms > 0;
 }
 
-/* Where a client can go; an address that only this machine would understand is none. */
+/* Can a client connect to the URL? Not if its host is a wildcard. */
 static bool can_be_dialled(struct str url)
 {
     struct url parts;
@@ -55,8 +55,8 @@ bool rpc_frame__is_leaders(struct rpc_frame_work *w)
 
 /* Errors */
 
-/* The first error of a part is the one that counts. What is overloaded says when to come back, if
- * it is known (rpc.md 9). */
+/* Set the error of a part, unless it has one. An overload gets the retry hint, if there is one
+ * (rpc.md 9). */
 static void fail_part(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_code code,
                       struct str message, uint32_t retry_ms)
 {
@@ -70,7 +70,7 @@ static void fail_part(struct rpc_frame_work *w, enum rpc_frame_part part, enum e
     if (code == ERR_OVERLOADED && retry_ms > 0) {
         buf_printf(&text, " (retry_after_ms=%u)", retry_ms);
     }
-    arena_owe(w->who.arena); /* an answer is owed, this one included */
+    arena_owe(w->who.arena); /* the response must not fail for lack of memory */
     w->errors[part] = arena_str(w->who.arena, buf_str(&text));
     buf_deinit(&text);
 }
@@ -268,7 +268,7 @@ static void start_enqueues(struct rpc_frame_work *w)
 
 /* Steps */
 
-/* After each operation that ends: enqueues follow when acks and fetch are done, then the end. */
+/* Called after each operation: starts the enqueues when acks and fetch are done, then ends. */
 static void next_step(struct rpc_frame_work *w)
 {
     if (w->ack.op.busy || w->fetch.op.busy || w->enqueue.op.busy) {

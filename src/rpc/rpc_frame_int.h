@@ -35,40 +35,40 @@ struct rpc_frame_work {
     struct front_client *client;
     struct svc_caller who; /* its arena is the frame's, and holds the message */
     struct rpc_frame in;
-    bool may_wait;    /* nobody stops */
+    bool may_wait;    /* false once the server is stopping or the client has left */
     int64_t idle_ms;  /* how long a fetch waits for a job */
     bool may_enqueue; /* the caller's role allows it */
     void (*done)(struct rpc_frame_work *w);
     void *data;
     /* result */
     struct rpc_frame_answer out;
-    bool struck; /* it failed for another reason than overload */
+    bool struck; /* it failed, and not because of overload */
     /* private */
     struct str errors[RPC_FRAME_PARTS];
-    bool enqueued; /* the enqueues were begun */
+    bool enqueued; /* the enqueues were started */
     struct rpc_frame_op ack, fetch, enqueue;
 };
 
-/* A frame that asks for nothing is answered with its number alone, and takes no slot. */
+/* An empty frame is answered with its request_id alone, and needs no slot. */
 bool rpc_frame__is_empty(const struct rpc_frame *in);
 
-/* Will it wait for a job if there is none? It needs no slot for that. */
+/* Will the frame wait if there is no job? It needs no slot meanwhile. */
 bool rpc_frame__may_idle(const struct rpc_frame_work *w);
 
-/* Does somebody else lead? */
+/* Does another node lead? */
 bool rpc_frame__is_elsewhere(const struct rpc *rpc);
 
-/* Somebody else leads: the frame is answered with where, has had no effect, and the stream ends. */
+/* If another node leads: answer the frame with its address. The frame had no effect. */
 bool rpc_frame__is_leaders(struct rpc_frame_work *w);
 
-/* done is called once, maybe before this returns. */
+/* Process the frame. done is called once, possibly before this returns. */
 void rpc_frame__run(struct rpc_frame_work *w);
 
-/* Instead of running it: it got no slot in time. done is called before this returns. */
+/* Instead of running it: the frame got no slot in time. done is called before this returns. */
 void rpc_frame__saturate(struct rpc_frame_work *w);
 
-/* Nobody waits for the answer any more: a fetch that waits ends; done still comes. */
+/* Stop waiting for a job; done is still called. */
 void rpc_frame__cancel(struct rpc_frame_work *w);
 
-/* After done: release what the answer points into. */
+/* After done: release the response. */
 void rpc_frame__deinit(struct rpc_frame_work *w);

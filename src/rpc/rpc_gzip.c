@@ -39,7 +39,7 @@ void rpc_gzip_free(struct rpc_gzip *g)
     }
 }
 
-/* zlib counts in unsigned int and does not write to its input. */
+/* zlib takes the length as unsigned int, and does not write to its input. */
 static void set_input(z_stream *z, struct str bytes)
 {
     CHECK(bytes.len <= UINT_MAX);
@@ -54,7 +54,7 @@ static void begin_inflate(struct rpc_gzip *g)
     g->in_used = true;
 }
 
-/* All members of the bytes, one behind the other. False when they are no gzip. */
+/* Inflate all gzip members, one after the other. False if the bytes are not valid gzip data. */
 static bool inflate_all(z_stream *z, struct buf *out)
 {
     char chunk[CHUNK_BYTES];
@@ -67,7 +67,7 @@ static bool inflate_all(z_stream *z, struct buf *out)
         z->avail_out = sizeof chunk;
         rc = inflate(z, Z_NO_FLUSH);
         if (rc != Z_OK && rc != Z_STREAM_END) {
-            return false; /* Z_BUF_ERROR is an end that comes too early */
+            return false; /* Z_BUF_ERROR: the data is truncated */
         }
         buf_add(out, chunk, sizeof chunk - z->avail_out);
     }

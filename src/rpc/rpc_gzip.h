@@ -13,16 +13,15 @@
 
 struct rpc_gzip;
 
-/* What is being inflated comes out of the budget, which may be NULL. */
+/* Inflated bytes are charged to the budget, which may be NULL. */
 struct rpc_gzip *rpc_gzip_new(struct budget *budget);
 void rpc_gzip_free(struct rpc_gzip *g); /* NULL is fine */
 
-/* The message in these bytes, put into the arena. One of more than limit_bytes is ERR_TOO_LARGE
- * before more than that is written, however few bytes it was; bytes that are no gzip are ERR_PARSE.
- */
+/* Inflate a message into the arena. ERR_TOO_LARGE if it exceeds limit_bytes, without inflating more
+ * than that; ERR_PARSE if the bytes are not valid gzip data. */
 ATTR_NODISCARD enum err_code rpc_gzip_inflate(struct rpc_gzip *g, struct str bytes,
                                               size_t limit_bytes, struct arena *arena,
                                               struct str *out, struct err *err);
 
-/* Append the message as gzip. */
+/* Append the message, compressed. */
 void rpc_gzip_deflate(struct rpc_gzip *g, struct str message, struct buf *out);

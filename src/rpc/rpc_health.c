@@ -10,7 +10,7 @@
 
 enum { SERVING = 1, NOT_SERVING = 2, SERVICE_UNKNOWN = 3 };
 
-enum { LOOK_MS = 1000 }; /* nobody tells of a disk that fills; one who watches looks */
+enum { LOOK_MS = 1000 }; /* readiness has no notification, so a watch asks for it regularly */
 
 static const struct proto_field request_rows[] = {
     PROTO_ROW(struct rpc_health_request, 1, STR, service),
@@ -24,15 +24,15 @@ static const struct proto_field response_rows[] = {
 const struct proto_message rpc_health__response = PROTO_MESSAGE_OF(
     struct rpc_health_response, "grpc.health.v1.HealthCheckResponse", response_rows);
 
-/* A question to the core thread, asked once or again and again. It outlives the request while it is
- * under way. */
+/* Asks the core thread for the status, once or repeatedly. Outlives the request while a question is
+ * in progress. */
 struct health {
     struct engine_call ask;
     struct engine *engine;
-    unsigned refs; /* the call, a question under way, the timer */
+    unsigned refs; /* the call, and a question in progress */
     bool asking;
-    int32_t status; /* the last that was found */
-    void *data;     /* whose it is; NULL: nobody's any more */
+    int32_t status; /* the latest answer */
+    void *data;     /* the owner; NULL: it has left */
     void (*answer)(void *data);
 };
 
@@ -80,7 +80,7 @@ static void ask(struct health *h)
 {
     h->asking = true;
     h->refs++;
-    if (!engine_run(h->engine, &h->ask)) { /* it is stopping */
+    if (!engine_run(h->engine, &h->ask)) { /* the engine is stopping */
         h->status = NOT_SERVING;
         done(&h->ask);
     }
@@ -140,7 +140,7 @@ static void handle_check(struct rpc_call *c)
     ask(h);
 }
 
-/* Watch: the state now, and whenever it is another one. */
+/* Watch: sends the status now, and whenever it changes. */
 
 struct look {
     uv_timer_t timer;
@@ -151,7 +151,7 @@ struct watch {
     struct rpc_push push;
     struct health *health;
     struct look *look;
-    int32_t told; /* the last that was sent */
+    int32_t told; /* the status that was sent last */
 };
 
 static void look(uv_timer_t *timer)
@@ -188,7 +188,7 @@ static void watch_left(struct rpc_push *p)
     leave(w->health);
 }
 
-/* Clients that do not reconnect at once keep the state that they were told last. */
+/* A client keeps the last status until it reconnects. */
 static const void *farewell(struct rpc_push *p)
 {
     static const struct rpc_health_response not_serving = {.status = NOT_SERVING};
@@ -218,7 +218,7 @@ static void handle_watch(struct rpc_call *c)
         return;
     }
     *w = (struct watch){.push = {.call = c}};
-    if (!is_service(in->service)) { /* and stays so, but the contract of Watch is to stay open */
+    if (!is_service(in->service)) { /* never changes, but Watch has to stay open */
         rpc_push__begin(&w->push);
         if (!w->push.over) {
             tell(w, SERVICE_UNKNOWN);

@@ -1,6 +1,6 @@
 /*
- * Rpc_health: grpc.health.v1.Health, for load balancers and probes. A service is serving when the
- * node is ready to take requests, as /readyz says it.
+ * Rpc_health: grpc.health.v1.Health, for load balancers and probes. A service is serving while the
+ * node is ready for requests, as /readyz reports it.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct rpc_health_request {
 };
 
 struct rpc_health_response {
-    int32_t status; /* an enum there */
+    int32_t status; /* an enum in the schema */
 };
 
 extern const struct proto_message rpc_health__request, rpc_health__response;

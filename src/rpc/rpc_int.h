@@ -32,13 +32,13 @@ struct rpc_method {
     struct str name;
     enum rpc_kind kind;
     const struct proto_message *request, *response;
-    /* With the decoded request, the only one, in c->in. NULL where there are always many. */
+    /* Called with the only request message, decoded, in c->in. NULL: always a stream. */
     void (*handle)(struct rpc_call *c);
-    bool anyone;                      /* needs no credential */
-    void (*open)(struct rpc_call *c); /* RPC_BIDI: when the body begins */
+    bool anyone;                      /* no credential required */
+    void (*open)(struct rpc_call *c); /* RPC_BIDI: called when the body begins */
 };
 
-/* The methods of each service; one without a name ends them. */
+/* The methods of each service, ended by one without a name. */
 extern const struct rpc_method rpc_unary__methods[], rpc_health__methods[], rpc_reflect__methods[];
 
 struct rpc_service {
@@ -46,20 +46,20 @@ struct rpc_service {
     const struct rpc_method *methods;
 };
 
-extern const struct rpc_service rpc_service__all[]; /* one without a path ends them */
+extern const struct rpc_service rpc_service__all[]; /* ended by one without a path */
 
 struct rpc_slot;
 
-/* What belongs to one network thread: its frames under way, and those that wait for a slot. */
+/* State of one network thread: its frames in progress, and the frames that wait for a slot. */
 struct rpc_loop {
     uint32_t frames;
     struct rpc_slot *first, *last;
-    struct arena_pool arenas; /* of frames */
-    bool granting;            /* the line is moving */
+    struct arena_pool arenas; /* for frames */
+    bool granting;            /* slots are being granted */
     struct rpc_gzip *gzip;    /* NULL until it is needed */
 };
 
-enum { RPC_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
+enum { RPC_LOOPS_MAX = 64 }; /* the most network threads that the configuration allows */
 
 struct rpc {
     struct rpc_config config;
@@ -72,72 +72,72 @@ struct rpc_call {
     struct rpc *rpc;
     struct http_request *req;
     struct rpc_peer peer;
-    const struct rpc_method *method; /* NULL while it is not known */
-    const struct rpc_format *format; /* the same */
-    int64_t timeout_ms;              /* the client's; INT64_MAX without one */
-    bool gzip_in, gzip_out;          /* its messages may be, and ours are compressed */
+    const struct rpc_method *method; /* NULL until known */
+    const struct rpc_format *format; /* NULL until known */
+    int64_t timeout_ms;              /* from the client; INT64_MAX: none */
+    bool gzip_in, gzip_out;          /* gzip: allowed in requests; used in responses */
     struct svc_caller who;
     void *in;                      /* the decoded request */
-    struct str job_id;             /* of the job that the call is about; empty: of none or many */
-    void *data;                    /* the method's own */
-    struct rpc_deadline *deadline; /* of a pushed answer; NULL for none */
+    struct str job_id;             /* the job of the call, for errors; empty: none or several */
+    void *data;                    /* owned by the method */
+    struct rpc_deadline *deadline; /* of a pushed response; NULL: none */
 
-    bool closes;       /* the connection, with the answer */
-    enum err_code why; /* it failed */
+    bool closes;       /* close the connection after the response */
+    enum err_code why; /* the reason of a failure */
 
-    /* commands, one at a time in op */
+    /* commands, one at a time, in op */
     struct front_client client;
     void (*on_result)(struct rpc_call *c, const struct result *r);
 
-    /* an answer in pieces: what of it has not been taken by the connection */
+    /* a streamed response: the bytes that the connection has not accepted yet */
     bool begun;
     struct buf out;
     size_t sent;
     void (*on_sent)(struct rpc_call *c);
-    enum rpc_status end_status; /* how a streamed answer ends, once that was taken */
+    enum rpc_status end_status; /* of a streamed response, sent after those bytes */
     struct str end_message;
 
-    /* the last member: large, and not even zero before it is used */
+    /* the last member: it is large, and not zeroed before use */
     struct front_op op;
 };
 
 /* rpc.c */
-extern const struct http_handlers rpc__handlers; /* of a request whose call is its data */
+extern const struct http_handlers rpc__handlers; /* of a request whose data is its call */
 
-/* Check, encode and submit; on_result is called with an answer that is not a refusal. An error of
- * the command, its refusal or one of the engine ends the call. */
+/* Check, encode and submit a command. on_result is called with a successful result. If the command
+ * is invalid or refused, or the engine fails, the call ends with that error. */
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r));
 /* The time until the client's deadline, at least 0; INT64_MAX without one. */
 int64_t rpc__left_ms(const struct rpc_call *c);
 /* How long a fetch may wait: its empty answer should be with the client before the deadline. */
 int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms);
-/* What belongs to the call's thread, and what compresses there. */
+/* The state of the call's thread, and its compressor. */
 struct rpc_loop *rpc__loop(const struct rpc_call *c);
 struct rpc_gzip *rpc__gzip(const struct rpc_call *c);
-/* Decode one message of the method's request, which is in the arena or lives as long. */
+/* Decode a request message. The bytes must live as long as the arena. */
 ATTR_NODISCARD enum err_code rpc__decode(const struct rpc_call *c, struct str bytes,
                                          struct arena *arena, void *out, struct err *err);
 
-/* rpc_answer.c: the ends */
+/* rpc_answer.c: each of these ends the call */
 
 void rpc_answer__reply(struct rpc_call *c, const void *message);
 void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str message,
                       uint32_t retry_ms);
 void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms);
-/* Without a protocol: an HTTP status and a header, "" for none. */
+/* An HTTP response without an RPC protocol; name "": no extra header. */
 void rpc_answer__plain(struct rpc_call *c, int status, struct str name, struct str value,
                        struct str body);
 void rpc_answer__drop(struct rpc_call *c);
 
-/* rpc_answer.c: a streamed answer. The headers leave at once; messages are written one at a time,
- * and sent is called when the connection has taken them; then the end. */
+/* rpc_answer.c: a streamed response. Headers are sent at once. Messages are sent one at a time;
+ * sent is called when the connection has accepted the message. rpc_answer__end ends the call. */
 void rpc_answer__begin(struct rpc_call *c);
 void rpc_answer__send(struct rpc_call *c, const void *message, void (*sent)(struct rpc_call *c));
 void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message);
 void rpc_answer__writable(struct http_request *req); /* for the request's watch */
 
-/* The words of an error for a client: overload is named, with when to come back. */
+/* The text of an error. An overload is named, with the retry hint if there is one. */
 void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out);
 
 /* rpc_push.c */
@@ -152,7 +152,7 @@ void rpc_stream__open(struct rpc_call *c);
 /* rpc_exchange.c: one frame as a unary call */
 void rpc_exchange__handle(struct rpc_call *c);
 
-/* rpc_work.c: messages as the structs of svc, and back */
+/* rpc_work.c: converts messages to the structs of svc, and back */
 
 struct svc_enqueue_job;
 struct svc_usage;
@@ -164,8 +164,8 @@ ATTR_NODISCARD enum err_code rpc_work__job(const struct svc_caller *who,
                                            struct svc_enqueue_job *out, struct err *err);
 ATTR_NODISCARD enum err_code rpc_work__ack(const struct svc_caller *who, const struct rpc_ack *in,
                                            struct svc_work_ack *out, struct err *err);
-/* Acks of a batch or a frame as a command (10.5, 11.3): what a job cost does not keep it from being
- * completed. It may be empty, then nothing is to be submitted. */
+/* The acks of a batch or a frame as a command (10.5, 11.3). Budgets do not keep these jobs from
+ * being completed. If the command has no acks, do not submit it. */
 ATTR_NODISCARD enum err_code rpc_work__acks(const struct svc_caller *who,
                                             const struct svc_work_ack *acks, size_t count,
                                             struct command *out, struct err *err);

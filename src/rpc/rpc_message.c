@@ -2,7 +2,7 @@
 
 /* clang-format off */
 
-/* What is part of other messages. */
+/* Parts of other messages. */
 
 static const struct proto_field agent_config[] = {
     PROTO_ROW(struct rpc_agent_config, 1, I32, max_iterations),

@@ -47,7 +47,7 @@ struct rpc_enqueued {
     bool unique_existing;
 };
 
-/* FetchRequest and FetchBatchRequest; count is the batch's alone. */
+/* FetchRequest and FetchBatchRequest; only the batch has a count. */
 struct rpc_fetch {
     struct str *queues;
     size_t queue_count;
@@ -56,14 +56,14 @@ struct rpc_fetch {
     int32_t count;
 };
 
-/* FetchResponse and FetchBatchJob; found is the response's alone. */
+/* FetchResponse and FetchBatchJob; only the response has found. */
 struct rpc_job {
     bool found;
     struct str job_id, queue, payload_json;
     int32_t attempt, max_retries, lease_duration;
     struct str checkpoint_json, tags_json;
     struct rpc_agent_state *agent;
-    uint64_t lease_token; /* fencing: 0 means that there is none */
+    uint64_t lease_token; /* for fencing; 0: none */
 };
 
 struct rpc_jobs {
@@ -71,7 +71,7 @@ struct rpc_jobs {
     size_t job_count;
 };
 
-/* AckRequest and AckBatchItem; the members behind usage are the request's alone. */
+/* AckRequest and AckBatchItem. The item has job_id, result_json, usage and lease_token. */
 struct rpc_ack {
     struct str job_id, result_json;
     struct rpc_usage *usage;
@@ -131,11 +131,11 @@ struct rpc_job_update {
     uint64_t lease_token;
 };
 
-/* An entry of the map in HeartbeatRequest. A key that comes twice has two entries: the last wins.
+/* An entry of the map in HeartbeatRequest. A repeated key has several entries; the last one wins.
  */
 struct rpc_heartbeat_entry {
     struct str key;
-    struct rpc_job_update *value; /* NULL means a default one */
+    struct rpc_job_update *value; /* NULL: the default message */
 };
 
 struct rpc_heartbeat {

@@ -4,7 +4,7 @@
 
 /* clang-format off */
 #define TEXT(literal) {.ptr = (literal), .len = sizeof(literal) - 1}
-static const struct rpc_format formats[] = { /* sorted: Accept-Post is written from here */
+static const struct rpc_format formats[] = { /* sorted, for Accept-Post */
     {TEXT("application/connect+json"),                  RPC_CONNECT,  RPC_JSON,  false},
     {TEXT("application/connect+json; charset=utf-8"),   RPC_CONNECT,  RPC_JSON,  false},
     {TEXT("application/connect+proto"),                 RPC_CONNECT,  RPC_PROTO, false},
@@ -23,7 +23,7 @@ static const struct rpc_format formats[] = { /* sorted: Accept-Post is written f
 #undef TEXT
 /* clang-format on */
 
-/* The only parameter that may stand behind a type: charset=utf-8, of JSON. */
+/* The only parameter allowed is charset=utf-8, with JSON. */
 static bool read_parameters(const struct rpc_format *format, struct str rest, bool *out_charset)
 {
     *out_charset = false;
@@ -50,7 +50,7 @@ const struct rpc_format *rpc_protocol_format(struct str content_type)
 {
     for (const struct rpc_format *f = formats; f < formats + COUNT_OF(formats); f++) {
         if (str_eq(content_type, f->type)) {
-            return f; /* nearly always */
+            return f; /* the usual case */
         }
     }
     struct str rest = content_type;
@@ -77,7 +77,7 @@ void rpc_protocol_accepted(bool bare, bool enveloped, struct buf *out)
     }
 }
 
-/* Digits and nothing else, at least one, at most so many. */
+/* Digits only: at least one, at most `most`. */
 static bool digits(struct str text, size_t most, int64_t *out)
 {
     return text.len > 0 && text.len <= most && text.ptr[0] != '-' && str_to_i64(text, out);
@@ -106,7 +106,7 @@ enum err_code rpc_protocol_grpc_timeout(struct str text, int64_t *out_ms, struct
     for (size_t i = 0; i < COUNT_OF(units) && text.len > 0; i++) {
         if (text.ptr[text.len - 1] == units[i].unit &&
             digits(str_from(text.ptr, text.len - 1), DIGITS, &count)) {
-            /* whole milliseconds for the large units: eight digits of hours are no int64 of ns */
+            /* eight digits of hours in nanoseconds would overflow an int64 */
             *out_ms = units[i].ns >= NS_PER_MS ? count * (units[i].ns / NS_PER_MS)
                                                : (count * units[i].ns + NS_PER_MS - 1) / NS_PER_MS;
             return ERR_OK;

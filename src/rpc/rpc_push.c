@@ -108,7 +108,7 @@ void rpc_push__cut(struct rpc_push *p)
     rpc_answer__drop(p->call);
 }
 
-/* What the request tells */
+/* Callbacks of the request */
 
 static struct rpc_push *push_of(struct http_request *req)
 {

@@ -12,30 +12,30 @@
 struct rpc_push {
     /* set by the caller */
     struct rpc_call *call;
-    void (*room)(struct rpc_push *p); /* what was sent has been taken; may be NULL */
-    void (*left)(struct rpc_push *p); /* the last of it: release what is held; may be NULL */
-    /* The server stops: the message to send before the end, or NULL. May be NULL. Lives as long as
-     * the call. */
+    void (*room)(struct rpc_push *p); /* there is room for the next message; may be NULL */
+    void (*left)(struct rpc_push *p); /* release what is held; may be NULL */
+    /* When the server stops: returns a last message to send, which must live as long as the call,
+     * or NULL. May be NULL. */
     const void *(*farewell)(struct rpc_push *p);
-    /* Of clients that send many messages; else NULL. */
+    /* If the client sends several messages; else NULL. */
     void (*body)(struct rpc_push *p, struct str bytes);
     void (*body_end)(struct rpc_push *p);
     /* private */
     bool over;
     enum rpc_status status;
     struct str message;
-    const void *last; /* to be sent before the end; NULL: nothing is */
+    const void *last; /* message to send before the end; NULL: none */
 };
 
-/* Send the headers. From here on the client may go, its deadline may pass, the server may stop. */
+/* Send the headers. From now on the client can disconnect, its deadline pass, the server stop. */
 void rpc_push__begin(struct rpc_push *p);
 
-/* False when the last message has not been taken yet; room comes. */
+/* False if the connection has not accepted the last message yet; room is called when it has. */
 ATTR_NODISCARD bool rpc_push__send(struct rpc_push *p, const void *message);
 
-/* End the call, behind what was sent. left is not called. The message is a literal or in the arena.
- */
+/* End the call after the messages sent so far. left is not called. The message is a literal or in
+ * the request's arena. */
 void rpc_push__end(struct rpc_push *p, enum rpc_status status, struct str message);
 
-/* End the call without an end that the client could take for one. left is not called. */
+/* Break off the response, so that the client does not take it for complete. left is not called. */
 void rpc_push__cut(struct rpc_push *p);

@@ -1,6 +1,6 @@
 /*
- * Server reflection (grpc.reflection.v1 and v1alpha, which have the same messages): what a client
- * without the schema asks, grpcurl for instance. Questions are answered one by one.
+ * Server reflection (grpc.reflection.v1 and v1alpha, which have the same messages): lets clients
+ * without the schema, such as grpcurl, ask for it. Questions are answered one at a time.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@ enum {
     DESCRIPTOR_BYTES_MAX = 256 * 1024,
 };
 
-/* ServerReflectionRequest. One of the texts is set; when none is, the list of services is asked
- * for, whatever is in list_services. */
+/* ServerReflectionRequest. One of the members after host is set. If all are empty, the client asks
+ * for the list of services. */
 struct extension {
     struct str containing_type;
     int32_t extension_number;
@@ -29,7 +29,7 @@ struct question {
 };
 
 struct files {
-    struct str *file_descriptor_proto; /* bytes there */
+    struct str *file_descriptor_proto; /* bytes in the schema */
     size_t count;
 };
 
@@ -101,14 +101,14 @@ static const struct proto_message reply_type = PROTO_MESSAGE_OF(struct reply, "g
 struct talk {
     struct rpc_push push;
     struct rpc_envelope_reader reader;
-    struct buf ahead; /* arrived, not consumed */
-    bool ended;       /* nothing more arrives */
+    struct buf ahead; /* received, not consumed */
+    bool ended;       /* the client sends no more */
     bool stepping;
 };
 
 /* Answering */
 
-/* Those whose descriptors we have. */
+/* The services with descriptors. */
 static struct service described[] = {
     {.name = {.ptr = "corvo.v1.WorkerService", .len = 22}},
     {.name = {.ptr = "grpc.health.v1.Health", .len = 21}},
@@ -181,7 +181,7 @@ static enum err_code read_question(struct talk *t, struct str bytes, bool compre
     return rpc__decode(c, bytes, arena, out, err);
 }
 
-/* The bytes are in the arena. */
+/* The bytes must be in the arena. */
 static void take_question(struct talk *t, struct str bytes, bool compressed, struct arena *arena)
 {
     struct question question;
@@ -200,8 +200,8 @@ static void consume(struct talk *t, size_t n)
     http_request_consume(t->push.call->req, n);
 }
 
-/* The next question, if it is there and the last answer has left. True when there may be another.
- */
+/* Answer the next question if it is complete and the last answer was sent. True if there may be
+ * another one. */
 static bool step(struct talk *t)
 {
     struct rpc_call *c = t->push.call;
@@ -233,7 +233,7 @@ static bool step(struct talk *t)
         take_question(t, message, compressed, arena);
     } else {
         t->ended = true;
-        consume(t, t->ahead.len); /* nothing that follows it is read */
+        consume(t, t->ahead.len); /* ignore what follows */
     }
     arena_free(arena);
     return true;
@@ -242,7 +242,7 @@ static bool step(struct talk *t)
 static void go_on(struct talk *t)
 {
     if (t->stepping) {
-        return; /* an answer was taken at once: the loop below goes on */
+        return; /* called from inside the loop below, which continues */
     }
     t->stepping = true;
     while (!t->push.over && t->ahead.len > 0 && step(t)) {
@@ -298,7 +298,7 @@ static void open_talk(struct rpc_call *c)
         .push = {.call = c, .room = room, .left = left, .body = body, .body_end = body_end}};
     unsigned connect = c->format->protocol == RPC_CONNECT ? RPC_ENVELOPE_END : 0;
     rpc_envelope_reader_init(&t->reader, QUESTION_BYTES_MAX, RPC_ENVELOPE_COMPRESSED | connect);
-    buf_init(&t->ahead, SIZE_MAX); /* the window of HTTP/2 bounds it */
+    buf_init(&t->ahead, SIZE_MAX); /* limited by the HTTP/2 window */
     buf_set_budget(&t->ahead, c->rpc->config.budget);
     rpc_push__begin(&t->push);
 }

@@ -44,7 +44,7 @@ static void leave_line(struct rpc_slot *slot)
     slot->state = RPC_SLOT_NONE;
 }
 
-/* One at a time, whoever calls: a frame that is done at once gives its slot back in here. */
+/* Not reentrant: a frame that finishes at once returns its slot from inside this function. */
 static void move_line(struct rpc *rpc, struct rpc_loop *l)
 {
     if (l->granting) {

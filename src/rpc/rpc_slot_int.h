@@ -2,8 +2,8 @@
  * Rpc_slot: limits how many lifecycle frames are processed at once, over all streams (rpc.md 11.2,
  * step 5).
  *
- * A frame without a slot waits in the line of its thread, without a timeout. The line advances
- * whenever the thread returns one of its own slots. A thread that holds none always gets one.
+ * A frame without a slot waits in the queue of its thread; its owner limits the wait. The queue
+ * advances when the thread returns one of its own slots. A thread that holds none always gets one.
  *
  * A slot belongs to the thread of its request, and to one frame at a time.
  */
@@ -17,21 +17,21 @@ struct rpc_slot;
 
 enum rpc_slot_state { RPC_SLOT_NONE, RPC_SLOT_WAITING, RPC_SLOT_HELD };
 
-/* Zero, but for what the owner sets. */
+/* All zeros, except what the owner sets. */
 struct rpc_slot {
     /* set by the owner */
     struct rpc *rpc;
     struct rpc_loop *loop;                  /* of the request's thread */
-    void (*granted)(struct rpc_slot *slot); /* it was waited for, and is held now */
+    void (*granted)(struct rpc_slot *slot); /* the wait is over, the slot is held */
     void *data;
     /* private */
     enum rpc_slot_state state;
-    struct rpc_slot *next; /* in line */
+    struct rpc_slot *next; /* in the queue */
 };
 
-/* True: it is held. False: it is waited for, and granted will be called. */
+/* True: the slot is held. False: it waits, and granted will be called. */
 bool rpc_slot__take(struct rpc_slot *slot);
 
-/* Hold it no more, or wait for it no more; nothing when neither. May grant it to others before it
- * returns. */
+/* Release the slot, or stop waiting for it; does nothing if neither. May grant slots to others
+ * before it returns. */
 void rpc_slot__give(struct rpc_slot *slot);

@@ -29,7 +29,7 @@ static const struct {
     enum rpc_status status;
 } exceptions[] = {
     {ERR_OK, RPC_OK},
-    {ERR_TOO_LARGE, RPC_RESOURCE_EXHAUSTED},     /* a message, or the memory of a call */
+    {ERR_TOO_LARGE, RPC_RESOURCE_EXHAUSTED},     /* the message, or the memory of the call */
     {ERR_FIELD_TOO_LARGE, RPC_INVALID_ARGUMENT}, /* one of its fields */
     {ERR_UNKNOWN_OUTCOME, RPC_UNAVAILABLE},
 };

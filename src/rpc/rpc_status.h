@@ -9,7 +9,7 @@
 
 /* clang-format off */
 #define RPC_STATUS_LIST(X) \
-    /* name (its place is gRPC's number)  Connect's word  HTTP status of a Connect unary answer */ \
+    /* name (its position is gRPC's number)  Connect's word  HTTP status of a Connect unary error */ \
     X(OK,                  "ok",                  200) \
     X(CANCELED,            "canceled",            499) \
     X(UNKNOWN,             "unknown",             500) \
@@ -39,5 +39,5 @@ enum rpc_status {
 const char *rpc_status_word(enum rpc_status status);
 int rpc_status_http(enum rpc_status status);
 
-/* What an error of the server is to an RPC client. */
+/* The RPC status of an error. */
 enum rpc_status rpc_status_of(enum err_code code);

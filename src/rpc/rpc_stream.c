@@ -7,9 +7,9 @@
  *        |                                                   |
  *   half-close, error, deadline: the end                client gone: when its work is done
  *
- * What the client sends ahead stays in the window of HTTP/2, of which `ahead` keeps what has
- * arrived; so a client cannot make us hold more than that window and one message. A frame has an
- * arena of its own, so that a stream which waits for its client holds next to nothing.
+ * Data sent ahead is limited by the HTTP/2 window; `ahead` keeps what has arrived. So a client
+ * cannot make the server hold more than that window and one message. Each frame has its own arena,
+ * so that an idle stream holds almost no memory.
  */
 #include <stdlib.h>
 
@@ -27,18 +27,18 @@
 enum state { READING, PACED, GRANTED, WAITING, WORKING, SENDING, OVER };
 
 struct rpc_stream {
-    struct rpc_call *call; /* gone when OVER */
+    struct rpc_call *call; /* invalid when OVER */
     struct rpc *rpc;
     struct rpc_envelope_reader reader;
-    struct buf ahead; /* arrived, not consumed */
+    struct buf ahead; /* received, not consumed */
     size_t ahead_at;
     enum state state;
     bool half_closed;
-    bool full;            /* there was no memory for what arrived: the frame at hand is the last */
-    bool stepping, again; /* step() is running; it has been called meanwhile */
+    bool full;            /* out of memory for received data: the current frame is the last */
+    bool stepping, again; /* step() is running; it was called again meanwhile */
     struct rpc_pace pace;
     struct mono deadline;    /* ns is INT64_MAX without one */
-    struct mono waits_until; /* for its slot; ns is INT64_MAX without a limit */
+    struct mono waits_until; /* end of the wait for a slot; ns is INT64_MAX without a limit */
     uv_timer_t timer;        /* for the pace, the slot and the deadline */
     struct rpc_frame_work *work;
     struct rpc_slot slot; /* of the frame */
@@ -46,19 +46,19 @@ struct rpc_stream {
 
 static void step(struct rpc_stream *s);
 
-/* The frame at hand */
+/* The current frame */
 
 static void free_work(struct rpc_stream *s)
 {
     if (s->work != NULL) {
         struct arena *arena = s->work->who.arena;
         rpc_frame__deinit(s->work);
-        arena_pool_give(&s->slot.loop->arenas, arena); /* the work is in it */
+        arena_pool_give(&s->slot.loop->arenas, arena); /* the work is in this arena */
         s->work = NULL;
     }
 }
 
-/* A place for the message, decoded, with its work; false, with err, when it cannot be. */
+/* Decode the message and create its work. */
 static enum err_code make_work(struct rpc_stream *s, struct str message, bool compressed,
                                struct err *err)
 {
@@ -97,7 +97,7 @@ static void timer_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-/* The request is finished by whoever calls this, before or after. */
+/* The caller finishes the request, before or after this. */
 static void close_stream(struct rpc_stream *s)
 {
     CHECK(s->state != WORKING);
@@ -109,7 +109,7 @@ static void close_stream(struct rpc_stream *s)
     uv_close((uv_handle_t *)&s->timer, timer_closed);
 }
 
-/* The end is on its way, and waits for a connection that is full. Whatever comes is not read. */
+/* The end of the response waits for a full connection. Received data is ignored. */
 
 static void ending_gone(struct http_request *req)
 {
@@ -209,7 +209,7 @@ static void set_timer(struct rpc_stream *s, int64_t until_ns)
     }
 }
 
-/* Nothing of the frame is done (rpc.md 11.2, step 5). */
+/* Answer the frame without doing any of its work (rpc.md 11.2, step 5). */
 static void give_up_slot(struct rpc_stream *s)
 {
     CHECK(s->work != NULL);
@@ -219,8 +219,8 @@ static void give_up_slot(struct rpc_stream *s)
     rpc_frame__saturate(s->work);
 }
 
-/* Once the deadline has passed the timer is not set again: a frame that is under way ends without
- * waiting, and whoever sends its answer finds that it is late. */
+/* After the deadline the timer is not set again: a frame in progress stops waiting, and sent() ends
+ * the stream. */
 static void timer_fired(uv_timer_t *timer)
 {
     struct rpc_stream *s = timer->data;
@@ -241,7 +241,7 @@ static void timer_fired(uv_timer_t *timer)
 
 /* Reading */
 
-/* The next message out of what has arrived. False when there is none yet, or the stream is over. */
+/* Read the next message from the received data. False if it is incomplete or the stream is over. */
 static bool read_message(struct rpc_stream *s, struct str *out, bool *out_compressed)
 {
     size_t taken;
@@ -259,7 +259,7 @@ static bool read_message(struct rpc_stream *s, struct str *out, bool *out_compre
         end(s, RPC_INTERNAL, STR("compressed message without compression support"));
     } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_END) != 0) {
         s->half_closed = true;
-        s->ahead_at = s->ahead.len; /* nothing that follows it is read */
+        s->ahead_at = s->ahead.len; /* ignore what follows */
         return false;
     }
     *out_compressed = (flags & RPC_ENVELOPE_COMPRESSED) != 0;
@@ -271,7 +271,7 @@ static bool has_bytes(const struct rpc_stream *s)
     return s->ahead_at < s->ahead.len;
 }
 
-/* READING: a frame if there is a whole one; the end if there will be none. */
+/* READING: read a frame if one is complete. End the stream if no more can come. */
 static void read_frame(struct rpc_stream *s)
 {
     struct str message;
@@ -301,7 +301,7 @@ static void read_frame(struct rpc_stream *s)
     }
 }
 
-/* A stream may be open for days: its credential is looked at again for each frame. */
+/* A stream may be open for days, so its credential is checked for each frame. */
 static void start_work(struct rpc_stream *s)
 {
     ATTR_UNINITIALIZED struct err err;
@@ -314,9 +314,9 @@ static void start_work(struct rpc_stream *s)
     s->state = WORKING;
     s->work->done = worked;
     if (rpc_frame__may_idle(s->work)) {
-        rpc_slot__give(&s->slot); /* it had its turn, and waiting for a job is not work */
+        rpc_slot__give(&s->slot); /* waiting for a job needs no slot */
     }
-    rpc_frame__run(s->work); /* may be over after this */
+    rpc_frame__run(s->work); /* the stream may be over after this */
 }
 
 static void granted(struct rpc_slot *slot)
@@ -326,7 +326,7 @@ static void granted(struct rpc_slot *slot)
     step(s);
 }
 
-/* PACED: when its time has come, and it has a slot. */
+/* PACED: begin the frame when its time has come and it has a slot. */
 static void begin_frame(struct rpc_stream *s)
 {
     struct mono earliest = rpc_pace__earliest(&s->pace);
@@ -348,8 +348,7 @@ static void begin_frame(struct rpc_stream *s)
     }
 }
 
-/* One step at a time, in a loop: a client may have sent thousands of frames that need no waiting.
- */
+/* A loop and not a recursion: a client may have sent thousands of frames that need no waiting. */
 static void step(struct rpc_stream *s)
 {
     if (s->stepping) {
@@ -372,9 +371,9 @@ static void step(struct rpc_stream *s)
     s->stepping = false; /* the stream's memory lives until its timer is closed */
 }
 
-/* What the request tells */
+/* Callbacks of the request */
 
-/* The frame at hand is finished, without waiting. */
+/* Finish the current frame without waiting. */
 static void hurry(struct rpc_stream *s)
 {
     if (s->work != NULL) {
@@ -424,7 +423,7 @@ static void on_gone(struct http_request *req)
     struct rpc_stream *s = c->data;
     c->client.gone = true;
     if (s->state == WORKING) {
-        rpc_frame__cancel(s->work); /* goes on in worked() */
+        rpc_frame__cancel(s->work); /* worked() continues */
         return;
     }
     rpc_slot__give(&s->slot);
@@ -432,7 +431,7 @@ static void on_gone(struct http_request *req)
     rpc_answer__drop(c);
 }
 
-/* Then the stream ends. */
+/* The stream ends after the current frame. */
 static void on_stopping(struct http_request *req)
 {
     struct rpc_call *c = req->data;
@@ -447,7 +446,7 @@ static const struct http_handlers handlers = {.gone = on_gone,
                                               .body_end = on_body_end,
                                               .writable = rpc_answer__writable};
 
-/* No stream is opened: the client is told where the leader is (11.1, step 2). */
+/* No stream is opened: send the address of the leader (11.1, step 2). */
 
 static void redirected(struct rpc_call *c)
 {
@@ -498,7 +497,7 @@ void rpc_stream__open(struct rpc_call *c)
     }
     rpc_envelope_reader_init(&s->reader, rpc->config.message_bytes_max, allowed);
     buf_set_budget(&s->reader.body, rpc->config.budget);
-    buf_init(&s->ahead, SIZE_MAX); /* the window of HTTP/2 bounds it */
+    buf_init(&s->ahead, SIZE_MAX); /* limited by the HTTP/2 window */
     buf_set_budget(&s->ahead, rpc->config.budget);
     int rc = uv_timer_init(http_loop_uv(c->req->loop), &s->timer);
     CHECK(rc == 0);

@@ -1,6 +1,6 @@
 /*
- * Subscribe (rpc.md 12): the event log, from a position on, as it grows. The hub of the thread says
- * what is new; an event is encoded when the connection has room for it.
+ * Subscribe (rpc.md 12): streams the event log from a position. The hub of the thread notifies of
+ * new events. An event is encoded when the connection has room for it.
  */
 #include "base/check.h"
 #include "core/queue_name.h"
@@ -12,10 +12,10 @@
 struct subscription {
     struct rpc_push push;
     struct hub_reader reader;
-    struct err refusal; /* when it may no longer read */
+    struct err refusal; /* why it may no longer read */
 };
 
-/* The strings that are not empty, in place. */
+/* Remove the empty strings, in place. Returns how many are left. */
 static size_t drop_empty(struct str *list, size_t count)
 {
     size_t kept = 0;
@@ -41,7 +41,7 @@ static enum err_code read_queues(const struct svc_caller *who, const struct rpc_
     return ERR_OK;
 }
 
-/* What is no id of a job is no event's job either. */
+/* A text that is not a job id matches no event. */
 static enum err_code read_jobs(const struct svc_caller *who, const struct rpc_subscribe *in,
                                struct event_match *m, struct err *err)
 {
@@ -71,7 +71,7 @@ static enum err_code read_filters(const struct svc_caller *who, const struct rpc
     return read_jobs(who, in, m, err);
 }
 
-/* NULL: a message without content shows that the stream is alive. */
+/* e is NULL: send an empty message as a keep-alive. */
 static enum http_write give(struct hub_reader *r, const struct store_event *e)
 {
     struct subscription *s = CONTAINER_OF(r, struct subscription, reader);
@@ -125,7 +125,7 @@ static void refused(struct hub_reader *r)
     rpc_push__end(&s->push, rpc_status_of(s->refusal.code), str_from_z(s->refusal.msg));
 }
 
-/* The first event to send: the one behind last_event_id, or the oldest that is kept. */
+/* The first event to send: the one after last_event_id, or the oldest one kept. */
 static uint64_t first_event(struct hub *hub, uint64_t last)
 {
     uint64_t next = last == UINT64_MAX ? last : last + 1;

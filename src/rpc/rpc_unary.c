@@ -1,5 +1,5 @@
 /*
- * The methods of the service, and what the unary ones do (rpc.md 10, 13).
+ * The table of methods, and the unary methods (rpc.md 10, 13).
  */
 #include "base/limits.h"
 #include "json/json_scan.h"
@@ -8,7 +8,7 @@
 #include "svc/svc_enqueue.h"
 #include "svc/svc_work.h"
 
-/* A refusal by svc, or memory that ran out. */
+/* svc refused the request, or memory ran out. */
 static void refuse(struct rpc_call *c, const struct err *err)
 {
     rpc_answer__fail_err(c, err, 0);
@@ -177,7 +177,7 @@ static void handle_fail(struct rpc_call *c)
 
 /* Heartbeat */
 
-/* The JSON of a member, which may be empty. */
+/* Check a member with JSON text; it may be empty. */
 static enum err_code check_json(struct str text, const char *member, struct str job, size_t max,
                                 struct err *err)
 {

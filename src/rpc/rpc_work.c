@@ -1,5 +1,5 @@
 /*
- * Messages of workers and producers as the structs of svc, and its answers as messages.
+ * Converts request messages to the structs of svc, and its results to response messages.
  */
 #include "rpc/rpc_int.h"
 #include "svc/svc_enqueue.h"
@@ -58,7 +58,7 @@ enum err_code rpc_work__usage(const struct svc_caller *who, const struct rpc_usa
     return ERR_OK;
 }
 
-/* A word that svc knows, or none (10.4). */
+/* The status must be empty or one of those in svc (10.4). */
 static enum err_code check_agent_status(struct str word, struct err *err)
 {
     enum { SHOWN_MAX = 64 };
