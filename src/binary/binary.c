@@ -35,7 +35,7 @@ static void turned(void *data)
     engine_outbox_flush(&b->outbox);
 }
 
-/* Nobody is left: so nothing comes back from the engine any more. */
+/* No connection is left, so the engine has no more results for this thread. */
 static void finish(struct binary *b)
 {
     engine_taken_close(b->taken);
@@ -80,7 +80,7 @@ static enum err_code listen_on(struct binary *b, struct err *err)
     int rc = uv_tcp_bind(&b->listener, (const struct sockaddr *)&b->addr.sockaddr, 0);
     if (rc == 0 && uv_fileno((const uv_handle_t *)&b->listener, &fd) == 0) {
         os_socket_watch_peers(fd);
-        os_socket_limit_unread(fd); /* jobs are pushed without being asked for, one lease each */
+        os_socket_limit_unread(fd); /* pushed jobs that stay unread would lose their leases */
     }
     rc = rc == 0 ? uv_listen((uv_stream_t *)&b->listener, BACKLOG, connection_cb) : rc;
     rc =
@@ -94,7 +94,7 @@ static enum err_code listen_on(struct binary *b, struct err *err)
 
 static void free_binary(struct binary *b)
 {
-    (void)uv_run(&b->loop, UV_RUN_DEFAULT); /* what was closed */
+    (void)uv_run(&b->loop, UV_RUN_DEFAULT); /* run the close callbacks */
     CHECK(uv_loop_close(&b->loop) == 0);
     mailbox_deinit(&b->mailbox);
     binary_held__free(b);

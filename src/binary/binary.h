@@ -25,13 +25,14 @@ struct binary;
 
 struct binary_config {
     struct engine *engine;
-    struct budget *budget;   /* of all memory that requests can claim; NULL: none */
-    const char *address;     /* as that of the HTTP API */
-    struct auth_table *auth; /* keys, one of which a client shows first */
-    struct audit *audit;     /* who was refused; NULL: nothing is written down */
-    struct str password; /* or this one; without either those on this machine may do everything */
-    bool open_access;    /* …and all others too */
-    /* May a credential from this address be looked at; and what it was. NULL: always. */
+    struct budget *budget;   /* limits the memory of all requests; NULL: no limit */
+    const char *address;     /* in the same format as that of the HTTP API */
+    struct auth_table *auth; /* the API keys */
+    struct audit *audit;     /* records refused clients; NULL: does not */
+    struct str password; /* admin password; if there is neither it nor a key, local clients need no
+                            credential */
+    bool open_access;    /* in that case, remote clients need none either */
+    /* Limits failed logins: may the credential be checked, and was it right. NULL: no limit. */
     bool (*may_try)(void *data, struct str address, struct str credential);
     void (*tried)(void *data, struct str address, struct str credential, bool right);
     void *data;
@@ -39,8 +40,8 @@ struct binary_config {
 
 ATTR_NODISCARD enum err_code binary_open(const struct binary_config *config, struct binary **out,
                                          struct err *err);
-/* Connections end; what was claimed for them and not sent goes back. NULL is fine. */
+/* Closes all connections; jobs that were claimed but not sent are returned. NULL is fine. */
 void binary_close(struct binary *b);
 
-/* Where it listens. */
+/* The address that it listens on. */
 const struct http_addr *binary_addr(const struct binary *b);

@@ -1,6 +1,6 @@
 /*
- * Who a client is, and what it may: the rules of the RPC service (rpc.md 8.1). A key is looked up
- * with every frame, so that one that was taken away or has expired ends the connection.
+ * Authentication and authorization, with the rules of the RPC service (rpc.md 8.1). A key is looked
+ * up with every frame, so that the connection ends when the key is revoked or has expired.
  */
 #include "audit/audit.h"
 #include "base/check.h"
@@ -13,7 +13,7 @@ static void become_admin(struct binary_conn *c)
     c->who = (struct auth_caller){.role = STR("admin"), .role_bit = ROLE_ADMIN};
 }
 
-/* The next piece of the texts. */
+/* Cut the next piece off the texts. */
 static struct str take(struct str *rest, size_t len)
 {
     struct str piece = str_from(rest->ptr, len);
@@ -21,7 +21,7 @@ static struct str take(struct str *rest, size_t len)
     return piece;
 }
 
-/* The texts of a key are the connection's: they are looked up for each frame, and may change. */
+/* The texts of the key are copied into the connection, because the key may change. */
 static void become(struct binary_conn *c, const struct auth_key *key,
                    const uint8_t hash[AUTH_HASH_BYTES])
 {
@@ -63,7 +63,7 @@ static bool needs_nothing(const struct binary_conn *c)
     return c->binary->config.password.len == 0 && !auth_table_is_closed(c->binary->config.auth);
 }
 
-/* Without a password and without keys those on this machine may do everything (http-api.md 3). */
+/* Without a password and keys, local clients need no credential (http-api.md 3). */
 static bool is_open(const struct binary_conn *c)
 {
     return needs_nothing(c) && (c->is_local || c->binary->config.open_access);
@@ -102,7 +102,7 @@ bool binary_auth__admit(struct binary_conn *c, struct str token)
     const struct binary_config *config = &c->binary->config;
     c->known = false;
     if (is_open(c)) {
-        become_admin(c); /* for as long as it is: each frame looks again */
+        become_admin(c); /* not known: each frame checks again */
         return true;
     }
     if (config->may_try == NULL || config->may_try(config->data, c->address, token)) {
@@ -127,7 +127,7 @@ bool binary_auth__is_known(struct binary_conn *c)
     return c->known;
 }
 
-/* What a frame is called, as the method of the RPC service with the same rule if there is one. */
+/* The name of a frame: the RPC method with the same rule, if there is one. */
 static struct str name_of(uint8_t type)
 {
     static const char *const names[] = {
@@ -141,7 +141,7 @@ static struct str name_of(uint8_t type)
 
 bool binary_auth__may(struct binary_conn *c, uint8_t type)
 {
-    struct auth_rule rule = {ROLES_AO, STR("jobs"), STR("write")}; /* of bulk */
+    struct auth_rule rule = {ROLES_AO, STR("jobs"), STR("write")}; /* for bulk */
     bool has_method = type == BINARY_ENQUEUE || type == BINARY_SUBSCRIBE || type == BINARY_ACK ||
                       type == BINARY_FAIL || type == BINARY_HEARTBEAT;
     if (has_method && !auth_rule_of_rpc(name_of(type), &rule)) {

@@ -1,6 +1,6 @@
 /*
- * Requests that are answered once: enqueue, ack, fail, heartbeat, bulk. A call is one frame and the
- * commands that it takes; it is answered when all of them are done.
+ * Requests with one response: enqueue, ack, fail, heartbeat, bulk. A call is one frame and its
+ * commands. The response is sent when all of them are done.
  */
 #include <stdlib.h>
 
@@ -12,12 +12,12 @@
 
 enum { CALL_BYTES_MAX = 64 << 20 };
 
-/* The byte that an answer ends with. The words are in an error frame of the same number. */
+/* The last byte of a response. The message is in an error frame with the same number. */
 enum { CODE_OK, CODE_REFUSED, CODE_OVERLOADED, CODE_UNAVAILABLE };
 
 struct call;
 
-/* A run that the client ends. */
+/* A run that a command ends. */
 struct ended {
     struct id id;
     uint64_t lease_token; /* 0: none given */
@@ -26,7 +26,7 @@ struct ended {
 struct part {
     struct engine_op op;
     struct call *call;
-    const struct ended *ended; /* by its command, as far as that affects them */
+    const struct ended *ended; /* the runs that the command ends, unless it is refused */
     size_t ended_count;
 };
 
@@ -39,7 +39,7 @@ struct call {
     struct part *parts;
     size_t part_count, begun, left;
     uint64_t affected;
-    struct err err; /* the first one */
+    struct err err; /* the first error */
     void (*on_result)(struct call *call, const struct result *r);
     struct svc_beats beats;
 };
@@ -63,7 +63,7 @@ static void forget(struct call *call, struct str job_id)
     }
 }
 
-/* Jobs that a heartbeat found to be no longer the client's. */
+/* Push the jobs of a heartbeat that the client no longer has. */
 static void push_cancelled(struct call *call)
 {
     struct buf *out = &call->conn->out;
@@ -117,7 +117,7 @@ static void end(struct call *call)
     for (size_t i = 0; i < call->begun; i++) {
         engine_op_deinit(&call->parts[i].op);
     }
-    arena_pool_give(&c->binary->call_arenas, call->arena); /* the call is in it */
+    arena_pool_give(&c->binary->call_arenas, call->arena); /* the call is in this arena */
     c->calls--;
     binary_conn__settle(c);
 }
@@ -131,9 +131,8 @@ static void fail(struct call *call, const struct err *err)
 
 /* Commands */
 
-/* A refused ack or fail leaves its job with the client, which still hears when the lease ends. The
- * answer to several acks only has a number: those with another token than the job's were refused.
- */
+/* After a refused ack or fail the client keeps the job, and is told when its lease ends. The result
+ * of several acks is only a count: acks with another token than that of the job were refused. */
 static void forget_ended(const struct part *part)
 {
     for (size_t i = 0; i < part->ended_count; i++) {
@@ -179,7 +178,7 @@ static bool make_parts(struct call *call, size_t count)
     return call->parts != NULL;
 }
 
-/* Prepare the next part; it is submitted with the others. The runs it ends are in the arena. */
+/* Prepare the next part. All parts are submitted together. The ended runs must be in the arena. */
 static void prepare_end(struct call *call, const struct command *command, const struct ended *ended,
                         size_t ended_count)
 {
@@ -218,12 +217,13 @@ static void submit(struct call *call)
         end(call);
         return;
     }
-    for (size_t i = 0; i < count; i++) { /* done comes from the loop, never from in here */
+    for (size_t i = 0; i < count;
+         i++) { /* done is called from the loop, never from inside this call */
         engine_submit(call->conn->binary->config.engine, &call->parts[i].op);
     }
 }
 
-/* Each kind */
+/* The types of requests */
 
 static void enqueued(struct call *call, const struct result *r)
 {

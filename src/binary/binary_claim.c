@@ -1,12 +1,12 @@
 /*
  * Pushed jobs.
  *
- * A subscription has one claim at a time, which waits in the engine for a job as any fetch does.
- * Its jobs are pushed and cost credits; while there are credits and the client reads, the next one
- * follows. Whoever is gone when jobs come for it does not get them: they go back.
+ * A subscription has one claim at a time, which waits in the engine for jobs like any other fetch.
+ * Each pushed job costs a credit. While there are credits and the client reads, another claim
+ * follows. If the client has disconnected when jobs are claimed for it, they are returned to their
+ * queues.
  *
- * Most subscriptions ask for what was asked for before: they only add credits, and the claim that
- * waits goes on waiting.
+ * A subscription that repeats the previous one only adds credits; the waiting claim is kept.
  */
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@
 #include "binary/binary_int.h"
 
 enum {
-    SUBSCRIPTION_BYTES_MAX = 128 * 1024, /* 255 names of queues */
-    CREDITS_BYTES = 2,                   /* in front of what is asked for */
+    SUBSCRIPTION_BYTES_MAX = 128 * 1024, /* enough for 255 names of queues */
+    CREDITS_BYTES = 2,                   /* at the start of the payload */
     WAIT_S = 60,
     DEFAULT_LEASE_MS = 30000,
     MS_PER_S = 1000,
@@ -26,16 +26,16 @@ enum {
 
 struct binary_claim {
     struct binary_conn *conn;
-    struct arena *arena;       /* of the subscription, which it is in */
-    struct arena *claim_arena; /* of its claim, again and again */
-    struct str words;          /* what was asked for, as bytes */
+    struct arena *arena;       /* contains the subscription itself */
+    struct arena *claim_arena; /* for the claim, reset for each */
+    struct str words;          /* the payload without the credits */
     struct svc_caller who;
     struct binary_message_subscribe in;
     uint32_t number;
     uint32_t credits;
     struct engine_op op;
     bool used, busy;
-    struct str next; /* a subscription that takes its place when the claim is back; else empty */
+    struct str next; /* replaces the subscription when the claim has ended; else empty */
     char *next_bytes;
     uint32_t next_number;
 };
@@ -73,9 +73,9 @@ static void push_jobs(struct binary_claim *s, const struct result *r)
 
 static void refuse(struct binary_claim *s, const struct err *err)
 {
-    s->credits = 0; /* the client subscribes again, or knows better */
+    s->credits = 0; /* until the client subscribes again */
     if (err->code == ERR_LEADER_UNAVAILABLE) {
-        s->conn->sent_away = false; /* each subscription is answered */
+        s->conn->sent_away = false; /* every subscription gets a response */
         binary_conn__outcome(s->conn, s->number, err->code);
     } else {
         binary_conn__error(s->conn, s->number, str_from_z(err->msg));
@@ -110,7 +110,7 @@ static void take_answer(struct binary_claim *s)
 static void open_claim(struct binary_conn *c, uint32_t number, struct str payload,
                        uint32_t credits);
 
-/* The subscription that came meanwhile takes over, with the credits that were left. */
+/* Replace the subscription by the one received meanwhile. The remaining credits are kept. */
 static void replace(struct binary_claim *s)
 {
     struct binary_conn *c = s->conn;
@@ -124,8 +124,7 @@ static void replace(struct binary_claim *s)
     free(bytes);
 }
 
-/* May the client, who is known, still have what it subscribed to? Its key may have changed since.
- */
+/* May the client still have what it subscribed to? Its key may have changed. */
 static enum err_code check_caller(const struct binary_claim *s, struct err *err)
 {
     struct binary_conn *c = s->conn;
@@ -148,7 +147,7 @@ static void claim_done(struct engine_op *op)
     s->busy = false;
     bool leaves = c->closing || c->ended;
     if (!leaves && !binary_auth__is_known(c)) {
-        binary_conn__close(c); /* its key was taken away while the claim waited */
+        binary_conn__close(c); /* its key was revoked while the claim waited */
         leaves = true;
     }
     bool refused = !leaves && check_caller(s, &err) != ERR_OK;
@@ -179,10 +178,10 @@ static void claim(struct binary_claim *s)
         return;
     }
     if (!binary_auth__is_known(c)) {
-        binary_conn__close(c); /* its key was taken away */
+        binary_conn__close(c); /* its key was revoked */
         return;
     }
-    if (budget_is_spent(b->config.budget)) { /* what is claimed would have to be held */
+    if (budget_is_spent(b->config.budget)) { /* claimed jobs would need more memory */
         (void)err_set(&err, ERR_OVERLOADED, "the server has reached its memory limit for requests");
         refuse(s, &err);
         return;
@@ -251,7 +250,7 @@ static void open_claim(struct binary_conn *c, uint32_t number, struct str payloa
     claim(s);
 }
 
-/* Does it ask for what was asked for before, and for the same caller? */
+/* Is it the same subscription as before, by the same caller? */
 static bool is_same(const struct binary_claim *s, struct str payload)
 {
     const struct auth_caller *who = &s->conn->who;
@@ -260,7 +259,7 @@ static bool is_same(const struct binary_claim *s, struct str payload)
            str_eq(s->who.ns, who->ns) && str_eq(s->who.scope, who->scope);
 }
 
-/* Each one grants credits; what it asks for takes the place of what was asked for before. */
+/* Every subscription adds credits, and its other fields replace the previous ones. */
 void binary_claim__subscribe(struct binary_conn *c, uint32_t number, struct str payload)
 {
     struct binary_claim *s = c->claim;
@@ -268,7 +267,7 @@ void binary_claim__subscribe(struct binary_conn *c, uint32_t number, struct str 
     if (s != NULL && is_same(s, payload)) {
         s->number = number;
         add_credits(s, unpack_u16(&credits));
-        claim(s); /* unless one is under way: the next one follows it */
+        claim(s); /* does nothing if one is in progress: another one follows it */
         return;
     }
     if (s == NULL || !s->busy) {
@@ -277,8 +276,8 @@ void binary_claim__subscribe(struct binary_conn *c, uint32_t number, struct str 
         open_claim(c, number, payload, left);
         return;
     }
-    /* The claim under way asks for something else: it comes back first. */
-    if (s->next_bytes != NULL) { /* one that waits already: its credits count */
+    /* The claim in progress is for something else: cancel it and wait for it. */
+    if (s->next_bytes != NULL) { /* keep the credits of the one that is waiting already */
         struct unpack before = unpack_from(s->next);
         s->credits += unpack_u16(&before);
         free(s->next_bytes);
@@ -322,6 +321,6 @@ void binary_claim__free(struct binary_conn *c)
         free(s->next_bytes);
         c->claim = NULL;
         arena_free(s->claim_arena);
-        arena_free(s->arena); /* the claim is in it */
+        arena_free(s->arena); /* the subscription is in it */
     }
 }

@@ -1,9 +1,9 @@
 /*
- * A connection: bytes to frames, answers to bytes, and its end.
+ * A connection: splits received bytes into frames, sends responses, and closes.
  *
- * A client that has not authenticated can neither make us hold more than an auth frame nor stay
- * (BINARY_AUTH_MS). One that has can hold a frame, which comes from the memory of all requests, but
- * only for a while (BINARY_FRAME_MS).
+ * Before authentication a client can make the server hold no more than an auth frame, and is
+ * disconnected after BINARY_AUTH_MS. Afterwards it can make it hold one incomplete frame, charged
+ * to the memory of requests, for BINARY_FRAME_MS.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 
 enum {
     READ_BYTES = 64 * 1024,
-    OUT_KEPT_BYTES = 16 * 1024, /* memory that a connection keeps for its next answers */
+    OUT_KEPT_BYTES = 16 * 1024, /* memory that a connection keeps for its next responses */
 };
 
 /* The end */
@@ -85,14 +85,14 @@ void binary_conn__close(struct binary_conn *c)
 
 /* Writing */
 
-/* What is written has been done: the budget counts it and does not refuse it. */
+/* Responses report finished work, so the budget counts them but does not refuse them. */
 static void release_out(struct binary_conn *c)
 {
     buf_deinit(&c->out);
     c->out.owed = true;
 }
 
-/* There may be room again. */
+/* Output was sent, so there may be room again. */
 static void go_on(struct binary_conn *c)
 {
     if (!c->closing) {
@@ -121,7 +121,7 @@ static void written(uv_write_t *req, int status)
     go_on(c);
 }
 
-/* The client does not read as fast as it is answered: the rest leaves when it can. */
+/* The socket is full: libuv sends the rest later. */
 static void send_later(struct binary_conn *c, size_t from)
 {
     uv_buf_t bytes = uv_buf_init(NULL, (unsigned)(c->out.len - from));
@@ -141,10 +141,10 @@ static void send_later(struct binary_conn *c, size_t from)
 static void send_out(struct binary_conn *c)
 {
     if (c->closing || c->writing != NULL) {
-        return; /* goes with the next one */
+        return; /* sent after the write in progress */
     }
     if (c->out.overflow) {
-        binary_conn__close(c); /* half an answer is none */
+        binary_conn__close(c); /* out of memory: the response is incomplete */
         return;
     }
     bool was_full = binary_conn__is_full(c);
@@ -252,7 +252,7 @@ static void take_frame(struct binary_conn *c, const struct binary_message_head *
     }
 }
 
-/* A stranger's frame is not even collected unless it may be an auth frame. */
+/* A client that has not authenticated may send only frames of the size of an auth frame. */
 static bool is_too_large(struct binary_conn *c, const struct binary_message_head *head)
 {
     bool stranger = binary_auth__is_stranger(c);
@@ -268,7 +268,7 @@ static bool is_too_large(struct binary_conn *c, const struct binary_message_head
     return true;
 }
 
-/* The next frame of what has arrived. False when there is none, or must not be one now. */
+/* Process the next received frame. False if none is complete or none may be processed now. */
 static bool take_next(struct binary_conn *c, size_t *at)
 {
     struct binary_message_head head;
@@ -302,7 +302,7 @@ static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
     struct binary_conn *c = stream->data;
-    if (n == UV_EOF) { /* every whole frame was taken: while one could not be, nothing was read */
+    if (n == UV_EOF) { /* all complete frames were processed, or reading would be paused */
         c->ended = true;
         binary_claim__leave(c);
         process(c);
@@ -329,7 +329,7 @@ static void timer_cb(uv_timer_t *timer)
     if (!c->was_stranger || binary_auth__is_stranger(c)) {
         binary_conn__close(c);
     }
-    c->was_stranger = false; /* else the server has been opened meanwhile */
+    c->was_stranger = false; /* the server needs no credentials since then */
 }
 
 static void set_timer(struct binary_conn *c, uint64_t ms)
@@ -337,12 +337,12 @@ static void set_timer(struct binary_conn *c, uint64_t ms)
     CHECK(uv_timer_start(&c->timer, timer_cb, ms, 0) == 0);
 }
 
-/* What the client has to finish has a deadline: who it is, a frame, reading the last answer. While
- * we do not read, a frame that is incomplete is not its fault. */
+/* Set the deadline for what the client has to finish: authentication, a frame, reading the last
+ * response. While reading is paused, an incomplete frame is not the client's fault. */
 static void watch_time(struct binary_conn *c, bool took_frame)
 {
     if (c->was_stranger && binary_auth__is_stranger(c)) {
-        return; /* its time is running */
+        return; /* the timer for authentication is running */
     }
     bool owes = c->last || (c->reading && c->in.len > 0);
     if (c->was_stranger || took_frame || !owes) {
@@ -354,7 +354,7 @@ static void watch_time(struct binary_conn *c, bool took_frame)
     }
 }
 
-/* All whole frames; then read on, or wait until there is room for more. */
+/* Process all complete frames. Then read on, or pause until there is room for more. */
 static void process(struct binary_conn *c)
 {
     size_t at = 0;
@@ -364,7 +364,7 @@ static void process(struct binary_conn *c)
         memmove(c->in.ptr, c->in.ptr + at, c->in.len - at);
         c->in.len -= at;
         if (c->in.len == 0) {
-            buf_deinit(&c->in); /* an idle connection holds nothing */
+            buf_deinit(&c->in); /* an idle connection holds no memory */
         }
     }
     c->last = c->last || (c->ended && c->calls == 0);
@@ -382,7 +382,7 @@ static void process(struct binary_conn *c)
     watch_time(c, at > 0);
 }
 
-/* A connection that is gone already has none, and is not local. */
+/* If the peer has disconnected already, the address stays empty and is not local. */
 static void find_address(struct binary_conn *c)
 {
     struct http_addr from = {.len = sizeof from.sockaddr};
@@ -401,10 +401,10 @@ void binary_conn__accept(struct binary *b)
     c->binary = b;
     buf_init(&c->in, BINARY_MESSAGE_BYTES_MAX + BINARY_MESSAGE_HEAD + READ_BYTES);
     buf_set_budget(&c->in, b->config.budget);
-    buf_init(&c->out, SIZE_MAX / 2); /* bounded by BINARY_OUT_BYTES_MAX and what is under way */
+    buf_init(&c->out, SIZE_MAX / 2); /* limited by BINARY_OUT_BYTES_MAX and the calls in progress */
     buf_set_budget(&c->out, b->config.budget);
     release_out(c);
-    buf_init(&c->texts, SIZE_MAX / 2); /* as long as the record of the key */
+    buf_init(&c->texts, SIZE_MAX / 2); /* limited by the size of a key */
     c->tcp.data = c;
     c->timer.data = c;
     CHECK(uv_tcp_init(&b->loop, &c->tcp) == 0);

@@ -1,9 +1,8 @@
 /*
- * Jobs that clients have: pushed to them, and not heard of again. Whoever has a job that is taken
- * away is told.
+ * The jobs that clients have: they were pushed, and no end of the run has come back. A client is
+ * told when one of its jobs is taken from it.
  *
- * Every job that passes is put in and taken out again, so that neither costs an allocation: what
- * was taken out is used for the next.
+ * Every pushed job is added and removed, so removed entries are reused instead of being freed.
  */
 #include <stdlib.h>
 
@@ -11,7 +10,7 @@
 #include "base/pack.h"
 #include "binary/binary_int.h"
 
-/* Of a connection. One whose jobs are ended by others, over the API, would collect them. */
+/* Per connection. Jobs that are finished through another API would accumulate otherwise. */
 enum { HELD_MAX = 65536 };
 
 static struct str key_of(const struct id *id)
@@ -49,7 +48,7 @@ static struct binary_held *take_one(struct binary *b)
     return h;
 }
 
-/* Its client is told that the run is over. */
+/* Tell the client that its run is over. */
 static void tell(struct binary_held *h)
 {
     struct binary_conn *c = h->conn;

@@ -54,7 +54,7 @@ static enum err_code broken(struct err *err)
     return err_set(err, ERR_PARSE, "the frame's payload does not match its type");
 }
 
-/* A text that is not UTF-8 makes the payload bad. */
+/* Read a text. If it is not UTF-8, the payload is malformed. */
 static struct str take_text(struct unpack *u)
 {
     struct str text = unpack_bytes(u, unpack_u8(u));
@@ -81,14 +81,14 @@ static struct str take_object(struct unpack *u, const char *field, struct err *e
     return text;
 }
 
-/* What a list came to: err says whether something in it was refused. */
+/* The result of reading a list; err may hold the error of an element. */
 static enum err_code finish(const struct unpack *u, struct err *err)
 {
     return err->code != ERR_OK ? err->code : unpack_done(u) ? ERR_OK : broken(err);
 }
 
-/* Room for a list whose elements have at least so many bytes each, so that nobody can ask for more
- * than they sent; each is assigned as a whole. NULL with err. */
+/* Allocate a list whose elements take at least `least` bytes each in the payload, so that a client
+ * cannot make the server allocate more than it sent. Not zeroed. NULL with err. */
 #define LIST(who, type, u, count, least, err)                                                      \
     ((count) * (size_t)(least) > unpack_left(u) ? ((void)broken(err), (type *)NULL)                \
                                                 : SVC_CALLER_ROOM((who), type, (count), (err)))
@@ -141,7 +141,7 @@ static void take_optional(struct unpack *u, unsigned flags, struct svc_enqueue_j
 static void take_job(struct unpack *u, struct svc_enqueue_job *job, struct err *err)
 {
     *job = (struct svc_enqueue_job){SVC_ENQUEUE_DEFAULTS, .queue = take_text(u)};
-    (void)take_text(u); /* an id; the server chooses it, as for every other client */
+    (void)take_text(u); /* the id is ignored: the server chooses it */
     struct err bad;
     if (svc_enqueue_urgency(unpack_u8(u), &job->priority, &bad) != ERR_OK && err->code == ERR_OK) {
         *err = bad;
@@ -159,7 +159,7 @@ static void take_job(struct unpack *u, struct svc_enqueue_job *job, struct err *
     if (err->code == ERR_OK && job->retry_backoff > JOB_BACKOFF_EXPONENTIAL) {
         (void)err_set(err, ERR_VALIDATION, "backoff: expected 0 to 3, got %d", job->retry_backoff);
     } else if ((flags & ~(unsigned)HAS_KNOWN) != 0) {
-        u->bad = true; /* what they stand for cannot be passed over */
+        u->bad = true; /* the length of unknown fields is unknown */
     }
     take_optional(u, flags, job, err);
 }
@@ -220,7 +220,7 @@ enum err_code binary_message_acks(const struct svc_caller *who, struct str paylo
     for (size_t i = 0; i < out->count && !u.bad; i++) {
         struct svc_work_ack *ack = &out->acks[i];
         *ack = (struct svc_work_ack){.job_id = take_text(&u), .result = STR("{}")};
-        (void)take_text(&u); /* its queue, which the job knows */
+        (void)take_text(&u); /* the queue is ignored: the job has it */
         unsigned status = unpack_u8(&u);
         unsigned flags = unpack_u8(&u);
         if ((flags & HAS_RESULT) != 0) {
@@ -274,7 +274,7 @@ enum err_code binary_message_beats(const struct svc_caller *who, struct str payl
 {
     enum { HAS_PROGRESS = 0x01, HAS_CHECKPOINT = 0x02, KNOWN = 0x03, BEAT_BYTES_MIN = 3 };
     struct unpack u = unpack_from(payload);
-    (void)take_text(&u); /* the worker, which the jobs know */
+    (void)take_text(&u); /* the worker is ignored: the jobs have it */
     size_t count = unpack_u16(&u);
     if (count * BEAT_BYTES_MIN > unpack_left(&u)) {
         return broken(err);
@@ -316,7 +316,7 @@ enum err_code binary_message_bulk(const struct svc_caller *who, struct str paylo
         out->ids[i] = take_text(&u);
     }
     (void)unpack_u8(&u);  /* flags */
-    (void)unpack_u64(&u); /* the client's time, which nobody believes */
+    (void)unpack_u64(&u); /* the client's time is ignored */
     if (action != ACTION_CANCEL) {
         return err_set(err, ERR_VALIDATION, "action: expected 3 (cancel), got %u", action);
     }
@@ -338,7 +338,7 @@ void binary_message_job(struct buf *out, const struct svc_work_fetched *job)
     binary_message_text(out, job->queue);
     pack_u16(out, (uint16_t)(job->attempt < UINT16_MAX ? job->attempt : UINT16_MAX));
     pack_u16(out, (uint16_t)(job->max_retries < UINT16_MAX ? job->max_retries : UINT16_MAX));
-    /* JSON that does not fit is better left out than cut. */
+    /* JSON that does not fit is left out: truncated JSON would be invalid. */
     binary_message_text(out, job->checkpoint.len <= UINT8_MAX ? job->checkpoint : STR_EMPTY);
     binary_message_text(out, job->tags.len <= UINT8_MAX ? job->tags : STR_EMPTY);
     pack_u32(out, (uint32_t)job->payload.len);

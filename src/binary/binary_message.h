@@ -41,21 +41,21 @@ enum binary_message_type {
 
 struct binary_message_head {
     uint8_t type;
-    uint32_t number; /* the request's, echoed */
+    uint32_t number; /* chosen by the client, echoed in the response */
     uint32_t len;
 };
 
-/* False while there are fewer bytes than a head has. */
+/* False if there are fewer bytes than a head has. */
 ATTR_NODISCARD bool binary_message_head(struct str bytes, struct binary_message_head *out);
 
-/* Write a frame: its head, what the caller puts behind it, its length. */
+/* Write a frame: begin writes the head, finish fills in the length of what follows it. */
 size_t binary_message_begin(struct buf *out, uint8_t type, uint32_t number);
 void binary_message_finish(struct buf *out, size_t begin);
-/* A text of at most 255 bytes; what is longer is cut. */
+/* Append a text, truncated to 255 bytes. */
 void binary_message_text(struct buf *out, struct str text);
 
-/* Requests. Lists are in the caller's arena, texts are views of the payload. ERR_PARSE when the
- * bytes are not what they should be; ERR_VALIDATION names the field. */
+/* Requests. Lists are in the caller's arena, texts are views of the payload. ERR_PARSE if the bytes
+ * are malformed; ERR_VALIDATION names the field. */
 
 struct binary_message_enqueue {
     struct svc_enqueue_job *jobs;
@@ -96,7 +96,7 @@ ATTR_NODISCARD enum err_code binary_message_fails(const struct svc_caller *who, 
 ATTR_NODISCARD enum err_code binary_message_beats(const struct svc_caller *who, struct str payload,
                                                   struct svc_beats *out, struct err *err);
 
-/* Ids to cancel: the only action there is. */
+/* Ids to cancel, which is the only action. */
 struct binary_message_ids {
     struct str *ids;
     size_t count;
@@ -107,5 +107,5 @@ ATTR_NODISCARD enum err_code binary_message_bulk(const struct svc_caller *who, s
 ATTR_NODISCARD enum err_code binary_message_auth(struct str payload, struct str *out_token,
                                                  struct err *err);
 
-/* A job that is pushed. */
+/* Append a pushed job. */
 void binary_message_job(struct buf *out, const struct svc_work_fetched *job);
