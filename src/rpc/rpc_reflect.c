@@ -33,6 +33,11 @@ struct files {
     size_t count;
 };
 
+/* Messages of proto3 have no extensions, so the list of their numbers is left out. */
+struct numbers {
+    struct str base_type_name;
+};
+
 struct service {
     struct str name;
 };
@@ -52,6 +57,7 @@ struct reply {
     struct str valid_host;
     struct question *original_request;
     struct files *file_descriptor_response;
+    struct numbers *all_extension_numbers_response;
     struct services *list_services_response;
     struct refusal *error_response;
 };
@@ -75,6 +81,10 @@ static const struct proto_field files_rows[] = {
     PROTO_STRS(struct files, 1, file_descriptor_proto, count),
 };
 static const struct proto_message files_type = PROTO_MESSAGE_OF(struct files, "grpc.reflection.v1.FileDescriptorResponse", files_rows);
+static const struct proto_field numbers_rows[] = {
+    PROTO_ROW(struct numbers, 1, STR, base_type_name),
+};
+static const struct proto_message numbers_type = PROTO_MESSAGE_OF(struct numbers, "grpc.reflection.v1.ExtensionNumberResponse", numbers_rows);
 static const struct proto_field service_rows[] = {
     PROTO_ROW(struct service, 1, STR, name),
 };
@@ -92,6 +102,7 @@ static const struct proto_field reply_rows[] = {
     PROTO_ROW(struct reply, 1, STR, valid_host),
     PROTO_ONE_OF(struct reply, 2, original_request, struct question, &question_type),
     PROTO_ONE_OF(struct reply, 4, file_descriptor_response, struct files, &files_type),
+    PROTO_ONE_OF(struct reply, 5, all_extension_numbers_response, struct numbers, &numbers_type),
     PROTO_ONE_OF(struct reply, 6, list_services_response, struct services, &services_type),
     PROTO_ONE_OF(struct reply, 7, error_response, struct refusal, &refusal_type),
 };
@@ -115,12 +126,17 @@ static struct service described[] = {
 };
 static struct services all_services = {.service = described, .count = COUNT_OF(described)};
 
+static void send_reply(struct talk *t, const struct reply *out)
+{
+    bool sent = rpc_push__send(&t->push, out);
+    CHECK(sent);
+}
+
 static void send_error(struct talk *t, struct reply out, enum rpc_status status, struct str message)
 {
     struct refusal refusal = {.error_code = (int32_t)status, .error_message = message};
     out.error_response = &refusal;
-    bool sent = rpc_push__send(&t->push, &out);
-    CHECK(sent);
+    send_reply(t, &out);
 }
 
 static void send_file(struct talk *t, struct reply out, struct str name)
@@ -131,8 +147,7 @@ static void send_file(struct talk *t, struct reply out, struct str name)
         struct str one = buf_str(&bytes);
         struct files files = {.file_descriptor_proto = &one, .count = 1};
         out.file_descriptor_response = &files;
-        bool sent = rpc_push__send(&t->push, &out);
-        CHECK(sent);
+        send_reply(t, &out);
     } else {
         send_error(t, out, RPC_NOT_FOUND, STR("unknown file or symbol"));
     }
@@ -142,16 +157,20 @@ static void send_file(struct talk *t, struct reply out, struct str name)
 static void answer(struct talk *t, struct question *q)
 {
     struct reply out = {.valid_host = q->host, .original_request = q};
+    struct str type = q->all_extension_numbers_of_type;
+    struct numbers numbers = {.base_type_name = type};
     if (q->file_by_filename.len > 0) {
         send_file(t, out, q->file_by_filename);
     } else if (q->file_containing_symbol.len > 0) {
         send_file(t, out, rpc_descriptor_file_of(q->file_containing_symbol));
-    } else if (q->all_extension_numbers_of_type.len > 0 || q->file_containing_extension != NULL) {
-        send_error(t, out, RPC_NOT_FOUND, STR("there are no extensions"));
+    } else if (type.len > 0 && rpc_descriptor_file_of(type).len > 0) {
+        out.all_extension_numbers_response = &numbers;
+        send_reply(t, &out);
+    } else if (type.len > 0 || q->file_containing_extension != NULL) {
+        send_error(t, out, RPC_NOT_FOUND, STR("unknown type or extension"));
     } else {
         out.list_services_response = &all_services;
-        bool sent = rpc_push__send(&t->push, &out);
-        CHECK(sent);
+        send_reply(t, &out);
     }
 }
 

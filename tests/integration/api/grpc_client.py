@@ -23,12 +23,15 @@ def reflection_file(package):
     message("ExtensionRequest", ("containing_type", 1, TEXT, ONE, ""), ("extension_number", 2, I32, ONE, ""))
     message("ServerReflectionRequest", ("host", 1, TEXT, ONE, ""), ("file_by_filename", 3, TEXT, ONE, ""),
             ("file_containing_symbol", 4, TEXT, ONE, ""),
-            ("file_containing_extension", 5, MESSAGE, ONE, "ExtensionRequest"), ("list_services", 7, TEXT, ONE, ""))
+            ("file_containing_extension", 5, MESSAGE, ONE, "ExtensionRequest"),
+            ("all_extension_numbers_of_type", 6, TEXT, ONE, ""), ("list_services", 7, TEXT, ONE, ""))
+    message("ExtensionNumberResponse", ("base_type_name", 1, TEXT, ONE, ""), ("extension_number", 2, I32, MANY, ""))
     message("FileDescriptorResponse", ("file_descriptor_proto", 1, BYTES, MANY, ""))
     message("ServiceResponse", ("name", 1, TEXT, ONE, ""))
     message("ListServiceResponse", ("service", 1, MESSAGE, MANY, "ServiceResponse"))
     message("ErrorResponse", ("error_code", 1, I32, ONE, ""), ("error_message", 2, TEXT, ONE, ""))
     message("ServerReflectionResponse", ("file_descriptor_response", 4, MESSAGE, ONE, "FileDescriptorResponse"),
+            ("all_extension_numbers_response", 5, MESSAGE, ONE, "ExtensionNumberResponse"),
             ("list_services_response", 6, MESSAGE, ONE, "ListServiceResponse"),
             ("error_response", 7, MESSAGE, ONE, "ErrorResponse"))
     return file

@@ -226,8 +226,14 @@ class Reflected(GrpcTest):
                                                {"file_containing_symbol": "corvo.v1.EnqueueRequest.nope"},
                                                {"file_by_filename": "nothing.proto"},
                                                {"file_containing_extension": {"containing_type": "corvo.v1.Job"}},
+                                               {"all_extension_numbers_of_type": "corvo.v1.Nothing"},
                                                {"list_services": ""})
-        self.assertEqual([answer.error_response.error_code for answer in answers], [5, 5, 5, 5, 0])
+        self.assertEqual([answer.error_response.error_code for answer in answers], [5, 5, 5, 5, 5, 0])
+
+    def test_types_have_no_extensions(self):
+        answer, = Reflection(self.channel).ask({"all_extension_numbers_of_type": "corvo.v1.EnqueueRequest"})
+        numbers = answer.all_extension_numbers_response
+        self.assertEqual((numbers.base_type_name, list(numbers.extension_number)), ("corvo.v1.EnqueueRequest", []))
 
     def test_the_timestamp_is_the_known_one(self):
         from google.protobuf import timestamp_pb2
