@@ -1,11 +1,13 @@
 """Events (contract 15, 5.4): the stream with its filters, positions and dialects, and the log."""
 import contextlib
+import json
 import unittest
 import urllib.parse
 
 import http2_client
 from harness import PATIENCE_S, ApiTest, Server, allow_files, metric, unique, wait_until
 from sse import Frame, Stream
+from test_rpc import BASE, envelope, envelopes
 
 
 class EventTest(ApiTest):
@@ -385,9 +387,24 @@ class SlowReaders(unittest.TestCase):
             oldest = api.must(api.get("/api/v1/cluster/events?limit=1"))["events"][0]["seq"]
             back = Stream(server, f"?last_event_id={ids[-1]}")
             self.assertEqual(back.next().id, max(oldest, ids[-1] + 1))
+            self.assertGreater(oldest, 2)
+            for position, first in ((0, oldest), (1, oldest), (oldest - 1, oldest), (oldest, oldest + 1)):
+                with self.subTest(position):
+                    self.assertEqual(self.subscribed(server, position), first)
             for stream in quick + [stalled, back]:
                 stream.close()
             wait_until(lambda: metric(api, "corvo_event_streams_open") == 0, "streams closing")
+
+
+    def subscribed(self, server, position):
+        """The first event of Subscribe (rpc.md 12)."""
+        connection = http2_client.Connection(server.port, PATIENCE_S)
+        with contextlib.closing(connection):
+            stream = connection.open(BASE + "Subscribe", [("content-type", "application/connect+json")])
+            connection.data(stream, envelope(b'{"lastEventId":%d}' % position), last=True)
+            while not envelopes(connection.body.get(stream, b"")):
+                connection.read()
+            return int(json.loads(envelopes(connection.body[stream])[0][1])["seq"])
 
 
 class ManyStreams(unittest.TestCase):
