@@ -31,6 +31,8 @@ enum {
     /* As ROUTE_LEADER, and changes who may do what: a node that forwards it answers when it knows
      * that, too, so that a key that was made is accepted, and one that was deleted is not. */
     ROUTE_ACCESS = 65536 | ROUTE_LEADER,
+    ROUTE_OWN =
+        131072, /* about the caller itself: every authenticated caller may, whatever its role */
 };
 
 struct rest_call;
@@ -91,6 +93,7 @@ extern const struct rest_routes rest_audit_routes;
 extern const struct rest_routes rest_budgets_routes;
 extern const struct rest_routes rest_keys_routes;
 extern const struct rest_routes rest_roles_routes;
+extern const struct rest_routes rest_permissions_routes;
 extern const struct rest_routes rest_namespaces_routes;
 extern const struct rest_routes rest_org_routes;
 extern const struct rest_routes rest_sessions_routes;

@@ -37,6 +37,7 @@ static const struct rest_routes *const tables[] = {
     &rest_push_routes,
     &rest_keys_routes,
     &rest_roles_routes,
+    &rest_permissions_routes,
     &rest_namespaces_routes,
     &rest_audit_routes,
     &rest_budgets_routes,

@@ -157,8 +157,3 @@ bool rest_access__has_feature(struct rest_call *c, const char *feature)
     rest_call__fail(c, ERR_LICENSE, "enterprise feature not enabled: %s", feature);
     return false;
 }
-
-bool rest_access__is_default(struct rest_call *c)
-{
-    return rest_auth__is_whole(c, c->ns);
-}

@@ -41,9 +41,5 @@ struct str rest_access__lower(struct rest_call *c, struct str text);
 /* Is the feature on (http-api.md 3.7)? When not the call has ended. */
 ATTR_NODISCARD bool rest_access__has_feature(struct rest_call *c, const char *feature);
 
-/* Only the default namespace's admins look after all of them, and of these no key that is limited
- * to queues; others get 403 and the call ends. */
-ATTR_NODISCARD bool rest_access__is_default(struct rest_call *c);
-
 /* rest_org.c: make the organisation; ERR_CONFLICT when somebody else has. */
 void rest_org__seed(struct rest_call *c, void (*then)(struct rest_call *c, const struct result *r));

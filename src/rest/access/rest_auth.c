@@ -356,38 +356,46 @@ bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule)
     return false;
 }
 
-bool rest_auth__is_whole(struct rest_call *c, struct str ns)
+/* Why a caller must not change what belongs to the whole server; NULL: it may. */
+static const char *limit_of(const struct auth_caller *who)
 {
-    if (ns.len > 0) {
-        rest_call__fail(c, ERR_FORBIDDEN,
-                        "this operation requires an admin of the default namespace");
-        return false;
+    if (who->ns.len > 0) {
+        return "this operation requires an admin of the default namespace";
     }
-    if (c->caller.scope.len > 0) {
-        rest_call__fail(c, ERR_FORBIDDEN,
-                        "this operation requires a key that is not limited to queues");
-        return false;
-    }
-    return true;
+    return who->scope.len > 0 ? "this operation requires a key that is not limited to queues"
+                              : NULL;
 }
 
-static struct auth_rule rule_of_route(const struct rest_route *route)
+struct auth_rule rest_auth__rule(const struct rest_route *route)
 {
     return auth_rule_of_route(route->roles, str_from_z(rest_router__method(route->method)),
                               str_from_z(route->pattern));
 }
 
-bool rest_auth__allows_route(struct rest_call *c)
+static bool role_may(const struct rest_call *c, const struct auth_caller *who,
+                     const struct rest_route *route)
 {
-    const struct rest_route *route = c->route;
-    if ((route->flags & ROUTE_SERVER) != 0 && !rest_auth__is_whole(c, c->caller.ns)) {
-        return false;
-    }
-    if ((route->roles & c->caller.role_bit) != 0) {
+    if ((route->flags & (ROUTE_OPEN | ROUTE_OWN)) != 0 || (route->roles & who->role_bit) != 0) {
         return true; /* nearly always: the rest of the rule need not be made */
     }
-    struct auth_rule rule = rule_of_route(route);
-    return rest_auth__allows(c, &rule);
+    struct auth_rule rule = rest_auth__rule(route);
+    return auth_allows(c->rest->config.auth, who, &rule);
+}
+
+bool rest_auth__may(const struct rest_call *c, const struct rest_route *route)
+{
+    return ((route->flags & ROUTE_SERVER) == 0 || limit_of(&c->caller) == NULL) &&
+           role_may(c, &c->caller, route);
+}
+
+bool rest_auth__allows_route(struct rest_call *c)
+{
+    if (rest_auth__may(c, c->route)) {
+        return true;
+    }
+    bool is_role = !role_may(c, &c->caller, c->route);
+    rest_call__fail(c, ERR_FORBIDDEN, "%s", is_role ? REST_AUTH_FORBIDDEN : limit_of(&c->caller));
+    return false;
 }
 
 /* What a lifecycle stream does besides the fetching that its rule is about. */
@@ -422,8 +430,7 @@ bool rest_auth__still_allows(const struct rest_call *c, const struct auth_caller
     struct auth_table *auth = c->rest->config.auth;
     struct auth_rule rule;
     if (!c->is_rpc) {
-        rule = rule_of_route(c->route);
-        return (c->route->flags & ROUTE_OPEN) != 0 || auth_allows(auth, who, &rule);
+        return role_may(c, who, c->route);
     }
     if (!auth_rule_of_rpc(rpc_method_name(&c->rpc), &rule) || !auth_allows(auth, who, &rule)) {
         return false;

@@ -45,12 +45,12 @@ ATTR_NODISCARD bool rest_auth__allows(struct rest_call *c, const struct auth_rul
 ATTR_NODISCARD bool rest_auth__allows_route(struct rest_call *c);
 ATTR_NODISCARD bool rest_auth__allows_rpc(struct rest_call *c);
 
+/* The rule of a route, and whether the caller may call it. The call goes on either way. */
+struct auth_rule rest_auth__rule(const struct rest_route *route);
+bool rest_auth__may(const struct rest_call *c, const struct rest_route *route);
+
 /* The same question later, of the caller as it is by then. The call goes on either way. */
 bool rest_auth__still_allows(const struct rest_call *c, const struct auth_caller *who);
-
-/* Does the caller's word count for the whole server: is this namespace of theirs the default one,
- * and are they not limited to queues? False when the call has ended. */
-ATTR_NODISCARD bool rest_auth__is_whole(struct rest_call *c, struct str ns);
 
 /* Does the request say that a page of another server made it? */
 bool rest_auth__is_cross_site(const struct rest_call *c);

@@ -165,7 +165,7 @@ static void handle_create(struct rest_call *c)
 {
     const struct name_in *in = c->in;
     struct store_namespace none = {0};
-    if (!rest_access__has_feature(c, "namespaces") || !rest_access__is_default(c)) {
+    if (!rest_access__has_feature(c, "namespaces")) {
         return;
     }
     if (str_eq(in->name, STR("default"))) {
@@ -190,7 +190,7 @@ static void deleted(struct rest_call *c, const struct result *r)
 
 static void handle_delete(struct rest_call *c)
 {
-    if (!rest_access__has_feature(c, "namespaces") || !rest_access__is_default(c)) {
+    if (!rest_access__has_feature(c, "namespaces")) {
         return;
     }
     if (str_eq(c->param[0], STR("default"))) {
@@ -272,7 +272,7 @@ static void handle_set_limit(struct rest_call *c)
 {
     const struct limit_in *in = c->in;
     struct store_namespace n = known(c);
-    if (!rest_access__has_feature(c, "namespaces") || !rest_access__is_default(c) ||
+    if (!rest_access__has_feature(c, "namespaces") ||
         !read_limit(c, "read_rps", in->read_rps, &n.read_rps) ||
         !read_limit(c, "read_burst", in->read_burst, &n.read_burst) ||
         !read_limit(c, "write_rps", in->write_rps, &n.write_rps) ||
@@ -333,7 +333,7 @@ static void handle_set_quota(struct rest_call *c)
 {
     const struct quota_in *in = c->in;
     struct store_namespace n = known(c);
-    if (!rest_access__has_feature(c, "namespaces") || !rest_access__is_default(c)) {
+    if (!rest_access__has_feature(c, "namespaces")) {
         return;
     }
     n.quota = (struct store_quota){.max_jobs = (uint64_t)in->max_jobs,
@@ -391,14 +391,14 @@ static void handle_get_quota(struct rest_call *c)
 
 /* clang-format off */
 static const struct rest_route rows[] = {
-    /* method      pattern                                roles       flags                      in             handler           cost  answer                  doc */
-    {HTTP_GET,    "/api/v1/namespaces",                   ROLES_AOR,  0,                         NULL,          handle_list,      NULL, "200 [namespace]",      "List namespaces by name."},
-    {HTTP_POST,   "/api/v1/namespaces",                   ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &name_schema,  handle_create,    NULL, "201 {name, status}",   "Register a namespace."},
-    {HTTP_DELETE, "/api/v1/namespaces/{name}",            ROLE_ADMIN, ROUTE_ACCESS,              NULL,          handle_delete,    NULL, "200 {status}",         "Unregister a namespace. Its jobs and keys are kept."},
-    {HTTP_PUT,    "/api/v1/namespaces/{name}/rate-limit", ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &limit_schema, handle_set_limit, NULL, "200 {status}",         "Set the request limits of a namespace. Limits that are left out get their defaults."},
-    {HTTP_PUT,    "/api/v1/namespaces/{name}/quota",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &quota_schema, handle_set_quota, NULL, "200 {status}",         "Set the quota of a namespace. Limits that are left out are removed."},
-    {HTTP_GET,    "/api/v1/namespaces/{name}/quota",      ROLES_AOR,  0,                         NULL,          handle_get_quota, NULL, "200 {jobs, payload_bytes, queues}", "Return the quota of a namespace and its current use."},
-    {HTTP_GET,    "/api/v1/namespaces/{name}/rate-limit", ROLES_AOR,  0,                         NULL,          handle_get_limit, NULL, "200 {using_defaults}", "Return the request limits of a namespace."},
+    /* method      pattern                                roles       flags                                     in             handler           cost  answer                  doc */
+    {HTTP_GET,    "/api/v1/namespaces",                   ROLES_AOR,  0,                                        NULL,          handle_list,      NULL, "200 [namespace]",      "List namespaces by name."},
+    {HTTP_POST,   "/api/v1/namespaces",                   ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &name_schema,  handle_create,    NULL, "201 {name, status}",   "Register a namespace."},
+    {HTTP_DELETE, "/api/v1/namespaces/{name}",            ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER,              NULL,          handle_delete,    NULL, "200 {status}",         "Unregister a namespace. Its jobs and keys are kept."},
+    {HTTP_PUT,    "/api/v1/namespaces/{name}/rate-limit", ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &limit_schema, handle_set_limit, NULL, "200 {status}",         "Set the request limits of a namespace. Limits that are left out get their defaults."},
+    {HTTP_PUT,    "/api/v1/namespaces/{name}/quota",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &quota_schema, handle_set_quota, NULL, "200 {status}",         "Set the quota of a namespace. Limits that are left out are removed."},
+    {HTTP_GET,    "/api/v1/namespaces/{name}/quota",      ROLES_AOR,  0,                                        NULL,          handle_get_quota, NULL, "200 {jobs, payload_bytes, queues}", "Return the quota of a namespace and its current use."},
+    {HTTP_GET,    "/api/v1/namespaces/{name}/rate-limit", ROLES_AOR,  0,                                        NULL,          handle_get_limit, NULL, "200 {using_defaults}", "Return the request limits of a namespace."},
 };
 /* clang-format on */
 

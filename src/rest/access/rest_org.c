@@ -103,9 +103,6 @@ static struct str need_name(struct rest_call *c)
 
 static void handle_put(struct rest_call *c)
 {
-    if (!rest_access__is_default(c)) {
-        return;
-    }
     struct str name = need_name(c);
     if (name.len > 0) {
         rest_access__submit(c, org_item(c, name, COMMAND_ACCESS_ANY), 1, rest_access__reply_ok);
@@ -236,9 +233,6 @@ static void handle_add_member(struct rest_call *c)
     struct store_member m = {
         .name = str_trim(in->name), .email = str_trim(in->email), .role = str_trim(in->role)};
     struct buf body;
-    if (!rest_access__is_default(c)) {
-        return;
-    }
     if (m.name.len == 0) {
         rest_call__fail(c, ERR_VALIDATION, "name is required");
         return;
@@ -266,9 +260,6 @@ static void handle_delete_member(struct rest_call *c)
 {
     struct store_access_frame frame;
     struct store_member m;
-    if (!rest_access__is_default(c)) {
-        return;
-    }
     if (c->param[0].len > LIMIT_ACCESS_NAME_BYTES ||
         !rest_access__read(c, STORE_ACCESS_MEMBER, c->param[0], &frame) ||
         !store_access_decode_member(frame.body, &m)) {
@@ -315,9 +306,6 @@ static void handle_add_key(struct rest_call *c)
     struct making *m = REST_NEW(c, struct making);
     char *secret = rest_call__alloc(c, AUTH_SECRET_BYTES);
     struct buf body;
-    if (!rest_access__is_default(c)) {
-        return;
-    }
     struct str name = need_name(c);
     if (name.len == 0) {
         return;
@@ -355,9 +343,6 @@ static void find_key(void *data, struct str name, const struct store_access_fram
 static void handle_delete_key(struct rest_call *c)
 {
     struct wanted wanted = {.id = c->param[0]};
-    if (!rest_access__is_default(c)) {
-        return;
-    }
     rest_access__each(c, STORE_ACCESS_ORG_KEY, STR_EMPTY, find_key, &wanted);
     if (wanted.name.len == 0) {
         rest_call__fail(c, ERR_NOT_FOUND, "key not found");
@@ -368,15 +353,15 @@ static void handle_delete_key(struct rest_call *c)
 
 /* clang-format off */
 static const struct rest_route rows[] = {
-    /* method      pattern                     roles       flags                      in              handler               cost  answer                     doc */
-    {HTTP_GET,    "/api/v1/org",               ROLES_AOR,  0,                         NULL,           handle_get,           NULL, "200 organisation",        "Return the organization."},
-    {HTTP_PUT,    "/api/v1/org",               ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &name_schema,   handle_put,           NULL, "200 {status}",            "Rename the organization."},
-    {HTTP_GET,    "/api/v1/org/members",       ROLES_AOR,  0,                         NULL,           handle_members,       NULL, "200 [member]",            "List members, oldest first."},
-    {HTTP_POST,   "/api/v1/org/members",       ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &member_schema, handle_add_member,    NULL, "201 member",              "Add a member."},
-    {HTTP_DELETE, "/api/v1/org/members/{id}",  ROLE_ADMIN, ROUTE_ACCESS,              NULL,           handle_delete_member, NULL, "200 {status}",            "Remove a member. The owner cannot be removed."},
-    {HTTP_GET,    "/api/v1/org/api-keys",      ROLES_AOR,  0,                         NULL,           handle_keys,          NULL, "200 [organisation key]",  "List keys of the organization, newest first."},
-    {HTTP_POST,   "/api/v1/org/api-keys",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &name_schema,   handle_add_key,       NULL, "201 organisation secret", "Create a key of the organization with the role admin. The secret is shown only in this response."},
-    {HTTP_DELETE, "/api/v1/org/api-keys/{id}", ROLE_ADMIN, ROUTE_ACCESS,              NULL,           handle_delete_key,    NULL, "200 {status}",            "Delete a key of the organization."},
+    /* method      pattern                     roles       flags                                     in              handler               cost  answer                     doc */
+    {HTTP_GET,    "/api/v1/org",               ROLES_AOR,  0,                                        NULL,           handle_get,           NULL, "200 organisation",        "Return the organization."},
+    {HTTP_PUT,    "/api/v1/org",               ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &name_schema,   handle_put,           NULL, "200 {status}",            "Rename the organization."},
+    {HTTP_GET,    "/api/v1/org/members",       ROLES_AOR,  0,                                        NULL,           handle_members,       NULL, "200 [member]",            "List members, oldest first."},
+    {HTTP_POST,   "/api/v1/org/members",       ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &member_schema, handle_add_member,    NULL, "201 member",              "Add a member."},
+    {HTTP_DELETE, "/api/v1/org/members/{id}",  ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER,              NULL,           handle_delete_member, NULL, "200 {status}",            "Remove a member. The owner cannot be removed."},
+    {HTTP_GET,    "/api/v1/org/api-keys",      ROLES_AOR,  0,                                        NULL,           handle_keys,          NULL, "200 [organisation key]",  "List keys of the organization, newest first."},
+    {HTTP_POST,   "/api/v1/org/api-keys",      ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &name_schema,   handle_add_key,       NULL, "201 organisation secret", "Create a key of the organization with the role admin. The secret is shown only in this response."},
+    {HTTP_DELETE, "/api/v1/org/api-keys/{id}", ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER,              NULL,           handle_delete_key,    NULL, "200 {status}",            "Delete a key of the organization."},
 };
 /* clang-format on */
 

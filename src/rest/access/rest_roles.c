@@ -100,7 +100,7 @@ static void handle_put(struct rest_call *c)
     struct str name = str_trim(in->name);
     struct buf permissions;
     struct buf body;
-    if (!rest_access__has_feature(c, "rbac") || !rest_access__is_default(c)) {
+    if (!rest_access__has_feature(c, "rbac")) {
         return;
     }
     if (name.len == 0 || in->permission_count == 0) {
@@ -176,7 +176,7 @@ static void remove_some(struct rest_call *c)
 static void handle_delete(struct rest_call *c)
 {
     struct removal *r = REST_NEW(c, struct removal);
-    if (!rest_access__has_feature(c, "rbac") || !rest_access__is_default(c)) {
+    if (!rest_access__has_feature(c, "rbac")) {
         return;
     }
     c->data = r;
@@ -188,10 +188,10 @@ static void handle_delete(struct rest_call *c)
 
 /* clang-format off */
 static const struct rest_route rows[] = {
-    /* method      pattern                     roles       flags                      in            handler        cost  answer          doc */
-    {HTTP_GET,    "/api/v1/auth/roles",        ROLES_AOR,  0,                         NULL,         handle_list,   NULL, "200 [role]",   "List custom roles by name."},
-    {HTTP_POST,   "/api/v1/auth/roles",        ROLE_ADMIN, ROUTE_ACCESS | ROUTE_BODY, &role_schema, handle_put,    NULL, "200 {status}", "Create or replace a custom role."},
-    {HTTP_DELETE, "/api/v1/auth/roles/{name}", ROLE_ADMIN, ROUTE_ACCESS,              NULL,         handle_delete, NULL, "200 {status}", "Delete a custom role and remove it from all keys."},
+    /* method      pattern                     roles       flags                                     in            handler        cost  answer          doc */
+    {HTTP_GET,    "/api/v1/auth/roles",        ROLES_AOR,  0,                                        NULL,         handle_list,   NULL, "200 [role]",   "List custom roles by name."},
+    {HTTP_POST,   "/api/v1/auth/roles",        ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER | ROUTE_BODY, &role_schema, handle_put,    NULL, "200 {status}", "Create or replace a custom role."},
+    {HTTP_DELETE, "/api/v1/auth/roles/{name}", ROLE_ADMIN, ROUTE_ACCESS | ROUTE_SERVER,              NULL,         handle_delete, NULL, "200 {status}", "Delete a custom role and remove it from all keys."},
 };
 /* clang-format on */
 

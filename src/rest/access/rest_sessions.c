@@ -281,7 +281,7 @@ static void handle_revoke(struct rest_call *c)
 static const struct rest_route rows[] = {
     /* method      pattern                      roles       flags                                   in            handler          cost  answer                    doc */
     {HTTP_POST,   "/api/v1/auth/session",       ROLES_ALL,  ROUTE_OPEN | ROUTE_ACCESS | ROUTE_BODY, &sign_schema, handle_sign_in,  NULL, "200 {status, expires_at}", "Sign in with an API key or the admin password. Sets a session cookie."},
-    {HTTP_DELETE, "/api/v1/auth/session",       ROLES_ALL,  ROUTE_ACCESS,                           NULL,         handle_sign_out, NULL, "200 {status, expires_at}", "Sign out: end the session of the cookie."},
+    {HTTP_DELETE, "/api/v1/auth/session",       ROLES_ALL,  ROUTE_ACCESS | ROUTE_OWN,               NULL,         handle_sign_out, NULL, "200 {status, expires_at}", "Sign out: end the session of the cookie."},
     {HTTP_GET,    "/api/v1/auth/sessions",      ROLE_ADMIN, 0,                                      NULL,         handle_list,     NULL, "200 [session]",            "List open sessions, newest first."},
     {HTTP_DELETE, "/api/v1/auth/sessions/{id}", ROLE_ADMIN, ROUTE_ACCESS,                           NULL,         handle_revoke,   NULL, "200 {status}",             "End a session."},
 };

@@ -18,6 +18,20 @@ static const struct rest_answer_member auth_status[] = {
     {"queue_scope?",       "string",  "Queues that the caller may use."},
 };
 
+static const struct rest_answer_member refusal[] = {
+    {"method",   "string",   "HTTP method."},
+    {"path",     "string",   "Path, with its parameters in braces."},
+    {"roles",    "[string]", "Built-in roles that may use the operation."},
+    {"whole_server", "boolean", "Whether it also needs a caller of the default namespace that is not limited to queues."},
+    {"resource", "string",   "Resource that a custom role must grant for it."},
+    {"action",   "string",   "Action on the resource that a custom role must grant for it."},
+};
+
+static const struct rest_answer_member permissions[] = {
+    {"role?",   "string",    "Role of the caller."},
+    {"refused", "[Refusal]", "Operations that the caller may not use. Empty for an administrator."},
+};
+
 static const struct rest_answer_member key[] = {
     {"key_hash",      "string",  "SHA-256 of the secret, in hex. Identifies the key."},
     {"name",          "string",  "Name of the key."},
@@ -180,6 +194,8 @@ static const struct rest_answer_member budget[] = {
 #define REST_ANSWER_ACCESS_ROWS                                                              \
     {"budget",                               "Budget",           MEMBERS(budget)},           \
     {"{admin_password_set}",                 "AuthStatus",       MEMBERS(auth_status)},      \
+    {NULL,                                   "Refusal",          MEMBERS(refusal)},          \
+    {"{role, refused}",                      "Permissions",      MEMBERS(permissions)},      \
     {"key",                                  "Key",              MEMBERS(key)},              \
     {"{status, api_key}",                    "KeyMade",          MEMBERS(key_made)},         \
     {"{key_hash, roles}",                    "KeyRoles",         MEMBERS(key_roles)},        \

@@ -12,7 +12,8 @@ import unittest
 from harness import PATIENCE_S, ApiTest
 from test_rpc import envelope, envelopes
 
-# method, path, built-in roles that may: Admin, Operator, Worker, Readonly; "open": everybody.
+# method, path, built-in roles that may: Admin, Operator, Worker, Readonly; "open": everybody; "AOWR*": every
+# authenticated caller, whatever its role.
 ROUTES = [
     ("POST", "/api/v1/enqueue", "AOW"),
     ("POST", "/api/v1/enqueue/batch", "AOW"),
@@ -81,7 +82,8 @@ ROUTES = [
     ("POST", "/api/v1/auth/keys/{key_hash}/roles", "A"),
     ("DELETE", "/api/v1/auth/keys/{key_hash}/roles/{role}", "A"),
     ("POST", "/api/v1/auth/session", "open"),
-    ("DELETE", "/api/v1/auth/session", "AOWR"),
+    ("DELETE", "/api/v1/auth/session", "AOWR*"),
+    ("GET", "/api/v1/auth/permissions", "AOWR*"),
     ("GET", "/api/v1/auth/sessions", "A"),
     ("DELETE", "/api/v1/auth/sessions/{id}", "A"),
     ("GET", "/api/v1/auth/sso/login", "open"),
@@ -267,7 +269,35 @@ class Matrix(ApiTest):
             with self.subTest(method=method, path=path):
                 permission = permission_of(method, path)
                 self.expect(True, method, path, {"X-API-Key": keys["exact", *permission]})
-                self.expect(False, method, path, {"X-API-Key": keys["other", *permission]})
+                self.expect(roles == "AOWR*", method, path, {"X-API-Key": keys["other", *permission]})
+
+    def refused(self, key):
+        caller = self.api.with_headers(X_API_Key=key)
+        # The description has one name for the parameter of both methods on this path.
+        return {(row["method"], row["path"].replace("/webhooks/{id}", "/webhooks/{queue}")): row
+                for row in caller.must(caller.get("/api/v1/auth/permissions"))["refused"]}
+
+    def test_a_caller_is_told_what_it_may_not_do(self):
+        """18.1: exactly the routes that the table refuses, with who may."""
+        table = [(m, p, roles) for m, p, roles in ROUTES
+                 if p.startswith("/api/v1/") and roles not in ("open", "AOWR*")]
+        for letter, role in ROLES.items():
+            with self.subTest(role=role):
+                self.assertEqual(set(self.refused(self.keys[letter])) - OWN_SECRET,
+                                 {(m, p) for m, p, roles in table if letter not in roles})
+        self.assertEqual(self.refused(self.keys["R"])["POST", "/api/v1/jobs/{id}/retry"],
+                         {"method": "POST", "path": "/api/v1/jobs/{id}/retry", "roles": ["admin", "operator"],
+                          "whole_server": False, "resource": "jobs", "action": "retry"})
+        self.admin.must(self.admin.post("/api/v1/auth/roles", {"name": "retrier", "permissions": [
+            {"resource": "jobs", "actions": ["retry"]}]}))
+        self.assertEqual({(m, p) for m, p, _ in table} - set(self.refused(self.make("retrier"))),
+                         {("POST", "/api/v1/jobs/{id}/retry")})
+        for limit in ({"namespace": "told"}, {"queue_scope": "told.*"}):
+            with self.subTest(**limit):
+                refused = self.refused(self.make("admin", **limit))
+                self.assertIn(("POST", "/api/v1/namespaces"), refused)
+                self.assertTrue(all(row["whole_server"] for row in refused.values()), refused)
+                self.assertNotIn(("POST", "/api/v1/jobs/bulk"), refused)
 
     def test_an_ack_with_a_next_needs_both(self):
         """8.7: a role that may acknowledge may not fetch by that."""

@@ -629,6 +629,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Permissions"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/roles": {
         parameters: {
             query?: never;
@@ -6169,6 +6204,12 @@ export interface components {
             /** @description First path segment after /api/v1 that the permission covers. */
             resource: string;
         };
+        Permissions: {
+            /** @description Operations that the caller may not use. Empty for an administrator. */
+            refused: components["schemas"]["Refusal"][];
+            /** @description Role of the caller. */
+            role?: string;
+        };
         Policy: {
             /** @description Whether the policy applies to jobs of every namespace. */
             all_namespaces: boolean;
@@ -7572,6 +7613,20 @@ export interface components {
             rebuilt: boolean;
             /** @description ok */
             status: string;
+        };
+        Refusal: {
+            /** @description Action on the resource that a custom role must grant for it. */
+            action: string;
+            /** @description HTTP method. */
+            method: string;
+            /** @description Path, with its parameters in braces. */
+            path: string;
+            /** @description Resource that a custom role must grant for it. */
+            resource: string;
+            /** @description Built-in roles that may use the operation. */
+            roles: string[];
+            /** @description Whether it also needs a caller of the default namespace that is not limited to queues. */
+            whole_server: boolean;
         };
         Restored: {
             /**
