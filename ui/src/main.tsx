@@ -8,6 +8,7 @@ import { BrowserRouter } from "react-router-dom";
 
 import { newQueryClient } from "./api/queries";
 import { App } from "./app";
+import { Permitted } from "./components/permitted";
 import { SignInGate } from "./components/sign-in";
 import { Toasts } from "./components/toasts";
 import { Live } from "./live/live";
@@ -22,7 +23,9 @@ if (root !== null) {
       <BrowserRouter basename="/ui" future={FUTURE}>
         <SignInGate>
           <Live>
-            <App />
+            <Permitted>
+              <App />
+            </Permitted>
           </Live>
         </SignInGate>
       </BrowserRouter>

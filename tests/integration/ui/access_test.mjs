@@ -124,6 +124,92 @@ describe("keys and what belongs to them", () => {
       await dialog.waitFor({ state: "detached" });
     }));
 
+  /** Signed in with a new key. */
+  const signedInAs = (key, work) =>
+    f.withPage(async (page) => {
+      const { api_key } = await f.server.post("/auth/keys", { name: "limited", ...key });
+      await page.goto("/ui/queues/emails.send");
+      await page.getByLabel("API Key").fill(api_key);
+      await page.getByRole("button", { name: "Sign In" }).click();
+      await visible(page.getByRole("heading", { name: "emails.send", exact: true }));
+      await work(page);
+    });
+  const isRefused = async (button, why) => {
+    await button.and(button.page().locator(":disabled")).waitFor();
+    assert.equal(await button.getAttribute("title"), why);
+  };
+  const BY_OPERATORS = (permission) => `Requires the role admin or operator, or a custom role that grants ${permission}`;
+
+  it("a role that only reads is shown what it may not do, and who may", () =>
+    signedInAs({ role: "readonly" }, async (page) => {
+      const button = (name) => page.getByRole("button", { name, exact: true });
+      await isRefused(button("Pause"), BY_OPERATORS("queues: pause"));
+      await isRefused(button("Enqueue Job"), "Requires the role admin or operator or worker, or a custom role that grants enqueue: write");
+      for (const name of ["Drain", "Concurrency", "Throttle", "Clear", "Delete queue"]) {
+        assert.ok(await button(name).isDisabled(), name);
+      }
+      await page.getByRole("checkbox").first().check();
+      await isRefused(page.getByRole("region", { name: "Bulk actions" }).getByRole("button", { name: "Move" }), BY_OPERATORS("jobs: write"));
+      await visit(page, `/ui/jobs/${f.ids.dead[0]}`);
+      await isRefused(button("Retry"), BY_OPERATORS("jobs: retry"));
+      for (const name of ["Clone", "Move", "Delete"]) {
+        assert.ok(await button(name).isDisabled(), name);
+      }
+      await visit(page, "/ui/held");
+      await isRefused(button("Approve").first(), BY_OPERATORS("jobs: approve"));
+      for (const [path, name] of [
+        ["/ui/schedules", "Create Schedule"], ["/ui/webhooks", "Create Webhook"], ["/ui/roles", "Create Role"],
+        ["/ui/approval-policies", "Create Approval Policy"], ["/ui/api-keys", "Create API Key"], ["/ui/sso", "Save"],
+        ["/ui/namespaces", "Create Namespace"], ["/ui/cost", "Create Budget"], ["/ui/organization", "Add Member"],
+      ]) {
+        await visit(page, path);
+        await button(name).and(page.locator(":disabled")).waitFor();
+        assert.match(await button(name).getAttribute("title"), /^Requires the role admin/, name);
+      }
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("pause emails");
+      await visible(page.getByRole("option", { name: "Search payloads" }));
+      assert.equal(await page.getByRole("option", { name: "Pause emails.send" }).count(), 0);
+    }));
+
+  it("a custom role has the buttons that it grants", async () => {
+    await f.server.post("/auth/roles", { name: "pauser", permissions: [
+      { resource: "*", actions: ["read"] }, { resource: "queues", actions: ["pause", "resume"] },
+      { resource: "jobs", actions: ["write"] },
+    ] });
+    await signedInAs({ role: "pauser" }, async (page) => {
+      await page.getByRole("button", { name: "Drain" }).and(page.locator(":disabled")).waitFor();
+      await page.getByRole("button", { name: "Pause" }).click();
+      await toast(page, "Queue paused");
+      await page.getByRole("button", { name: "Resume" }).click();
+      await toast(page, "Queue resumed");
+      await page.getByRole("button", { name: "Sign Out" }).click();
+      await visible(page.getByRole("button", { name: "Sign In" }));
+    });
+  });
+
+  it("an admin of another namespace is told what is for those of the default one", async () => {
+    await signedInAs({ role: "admin", namespace: "tenant-3" }, async (page) => {
+      await visit(page, "/ui/namespaces");
+      await isRefused(page.getByRole("button", { name: "Create Namespace" }),
+        "Requires the role admin, or a custom role that grants namespaces: write, in the default namespace and without a queue scope");
+      await visit(page, "/ui/webhooks");
+      assert.ok(await page.getByRole("button", { name: "Create Webhook" }).isEnabled());
+    });
+  });
+
+  it("namespaces are managed from whichever is chosen", () =>
+    signedIn(async (page) => {
+      await f.server.post("/namespaces", { name: "tenant-4" });
+      await visit(page, "/ui/namespaces");
+      await page.getByLabel("Namespace", { exact: true }).selectOption("tenant-4");
+      await page.getByRole("button", { name: "Create Namespace" }).click();
+      await page.getByPlaceholder("e.g. acme").fill("tenant-5");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await toast(page, "Namespace created");
+      await page.getByLabel("Namespace", { exact: true }).selectOption("default");
+    }));
+
   it("single sign-on is set up, with what is wrong said at once", () =>
     signedIn(async (page) => {
       await page.getByRole("link", { name: "SSO" }).click();

@@ -36,6 +36,7 @@ const AFTER_ACTION = [
   KEY.webhooks,
   KEY.policies,
   KEY.authStatus,
+  KEY.permissions,
   KEY.keys,
   KEY.keyRoles,
   KEY.roles,

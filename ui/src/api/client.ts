@@ -130,9 +130,12 @@ type Below<P> = P extends `${typeof BASE}${infer Rest}` ? Rest : never;
 
 /** The paths that know a method, without what they all begin with. */
 type Path<M extends Method> = Below<{ [P in Root]: paths[P][M] extends object ? P : never }[Root]>;
-type Operation<M extends Method, P extends string> = `${typeof BASE}${P}` extends Root
+type OperationOf<M extends Method, P extends string> = `${typeof BASE}${P}` extends Root
   ? paths[`${typeof BASE}${P}`][M]
   : never;
+
+/** A method and a path: "POST /queues/{name}/pause". */
+export type Operation = { [M in Method]: `${Uppercase<M>} ${Path<M>}` }[Method];
 
 /** The names in braces. */
 type Names<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
@@ -161,8 +164,8 @@ const caller =
   <M extends Method>(method: M, parse?: Parse) =>
   <P extends Path<M>>(
     path: P,
-    ...[request]: Rest<P, Body<Operation<M, P>>>
-  ): Promise<Answer<Operation<M, P>>> => {
+    ...[request]: Rest<P, Body<OperationOf<M, P>>>
+  ): Promise<Answer<OperationOf<M, P>>> => {
     const { query, body, namespace, params = {} } = (request ?? {}) as Request<unknown> & { params?: Record<string, string> };
     return call(method.toUpperCase(), addressOf(path, params, query), body, parse, namespace);
   };

@@ -25,6 +25,7 @@ import type {
   NamespaceQuota,
   Organization,
   OrgKey,
+  Permissions,
   PushHost,
   Role,
   SsoSettings,
@@ -57,6 +58,7 @@ export const KEY = {
   webhooks: "webhooks",
   policies: "policies",
   authStatus: "auth-status",
+  permissions: "permissions",
   keys: "keys",
   keyRoles: "key-roles",
   roles: "roles",
@@ -128,6 +130,8 @@ export const useBudgets = () => usePolled(READ.budgets, 10_000);
 
 // Read when the page opens and after its own changes; nobody else changes them often.
 export const useAuthStatus = () => useQuery<AuthStatus>({ queryKey: [KEY.authStatus], queryFn: () => get("/auth/status") });
+export const usePermissions = () =>
+  useQuery<Permissions>({ queryKey: [KEY.permissions], queryFn: () => get("/auth/permissions") });
 /** They are not of one namespace, so keys of a namespace may not see them. */
 export function usePushHosts(): UseQueryResult<PushHost[]> {
   const may = useAuthStatus().data?.chooses_namespace === true;

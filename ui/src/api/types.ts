@@ -142,6 +142,7 @@ export type Member = Schemas["Member"];
 export type MemberInput = Schemas["PostOrgMembersRequest"];
 export type OrgKey = Schemas["OrganisationKey"];
 
+export type Permissions = Schemas["Permissions"];
 export type AuthStatus = Schemas["AuthStatus"];
 export type ApiKey = Schemas["Key"];
 export type KeyInput = Schemas["PostAuthKeysRequest"];

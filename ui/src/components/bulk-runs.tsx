@@ -58,7 +58,7 @@ function Progress({ run }: { run: BulkRun }) {
       {run.error !== null && <p className="form-error">{run.error}</p>}
       <div className="dialog-foot">
         {!ended && (
-          <Button kind="danger" disabled={stopping} onClick={stop}>
+          <Button kind="danger" needs="DELETE /bulk/{id}" disabled={stopping} onClick={stop}>
             Cancel operation
           </Button>
         )}

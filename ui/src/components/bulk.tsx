@@ -79,6 +79,7 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
               <Button
                 key={button.action}
                 compact
+                needs="POST /jobs/bulk"
                 kind={button.action === "delete" ? "danger" : "plain"}
                 onClick={() => setAsked({ button: { ...button, label }, scope, shown })}
               >

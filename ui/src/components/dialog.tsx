@@ -2,6 +2,7 @@
 // out of reach.
 import { useEffect, useId, useRef, type SyntheticEvent, type MouseEvent, type ReactNode } from "react";
 
+import type { Operation } from "../api/client";
 import { Button } from "./parts";
 
 interface DialogProps {
@@ -69,6 +70,8 @@ export function Dialog({ title, onClose, children, busy = false }: DialogProps) 
 
 interface FormDialogProps extends DialogProps {
   submit: string;
+  /** For a dialog that is opened also by those who may not submit it. */
+  needs?: Operation;
   ready: boolean;
   busy: boolean;
   onSubmit: () => void;
@@ -81,7 +84,7 @@ interface FormDialogProps extends DialogProps {
 
 /** A dialog with fields: Enter sends, Cancel and Escape leave. */
 export function FormDialog(props: FormDialogProps) {
-  const { title, onClose, children, submit, ready, busy, onSubmit, danger = false, leave = "Cancel", left } = props;
+  const { title, onClose, children, submit, needs, ready, busy, onSubmit, danger = false, leave = "Cancel", left } = props;
   const send = (event: SyntheticEvent) => {
     event.preventDefault();
     if (ready && !busy) {
@@ -97,7 +100,7 @@ export function FormDialog(props: FormDialogProps) {
           <Button disabled={busy} onClick={onClose}>
             {leave}
           </Button>
-          <Button type="submit" kind={danger ? "danger-solid" : "primary"} disabled={!ready || busy}>
+          <Button type="submit" needs={needs} kind={danger ? "danger-solid" : "primary"} disabled={!ready || busy}>
             {submit}
           </Button>
         </div>

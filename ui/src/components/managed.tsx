@@ -2,6 +2,7 @@
 import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
+import type { Operation } from "../api/client";
 import { counted } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { ConfirmDialog } from "./job-dialogs";
@@ -24,6 +25,8 @@ interface ManagedProps<T> {
   /** For that item, or for a new one. */
   dialog: (item: T | null, onClose: () => void) => ReactNode;
   remove: UseMutationResult<unknown, Error, string>;
+  /** What its buttons do. */
+  needs: { create: Operation; change: Operation; remove: Operation };
   /** What it means to delete the item. */
   removal: (item: T) => string;
   /** Below the list. */
@@ -33,7 +36,7 @@ interface ManagedProps<T> {
 type Asked<T> = { what: "form"; item: T | null } | { what: "delete"; item: T };
 
 export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
-  const { many, one, note, items, columns, nameOf, actions, change, dialog, remove, removal, below } = props;
+  const { many, one, note, items, columns, nameOf, actions, change, dialog, remove, needs, removal, below } = props;
   useTitle(many);
   const [asked, setAsked] = useState<Asked<T> | null>(null);
   const close = () => {
@@ -49,12 +52,13 @@ export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
       cell: (item) => (
         <span className={`card-row ${actions === undefined ? "nowrap" : "row-actions"}`}>
           {actions?.(item)}
-          <Button compact aria-label={`${change} ${nameOf(item)}`} onClick={() => setAsked({ what: "form", item })}>
+          <Button compact needs={needs.change} aria-label={`${change} ${nameOf(item)}`} onClick={() => setAsked({ what: "form", item })}>
             {change}
           </Button>
           <Button
             compact
             kind="danger"
+            needs={needs.remove}
             aria-label={`Delete ${nameOf(item)}`}
             onClick={() => setAsked({ what: "delete", item })}
           >
@@ -67,7 +71,7 @@ export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
   return (
     <>
       <PageHead title={many}>
-        <Button kind="primary" onClick={() => setAsked({ what: "form", item: null })}>
+        <Button kind="primary" needs={needs.create} onClick={() => setAsked({ what: "form", item: null })}>
           Create {one}
         </Button>
       </PageHead>

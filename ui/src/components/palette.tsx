@@ -2,8 +2,10 @@
 import { useMemo, useState, type KeyboardEvent } from "react";
 
 import { usePause, useResume } from "../api/actions";
+import type { Operation } from "../api/client";
 import { useQueues, useSchedules, useWorkers } from "../api/queries";
 import { useGoTo } from "../lib/hooks";
+import { useRefusals } from "../lib/permissions";
 import { recentPlaces } from "../lib/recent";
 import { Dialog } from "./dialog";
 import { jobPath } from "./job-table";
@@ -18,6 +20,8 @@ export interface Place {
 export interface Command {
   kind: "Action";
   name: string;
+  /** Offered to callers that may do it. */
+  needs?: Operation;
   run: () => void;
 }
 
@@ -59,26 +63,29 @@ export function Palette({ pages, commands, onClose }: PaletteProps) {
   const queues = useQueues();
   const workers = useWorkers();
   const schedules = useSchedules();
+  const refusals = useRefusals();
   const { mutate: pause } = usePause();
   const { mutate: resume } = useResume();
   const places = useMemo(
     (): Choice[] => [
       ...pages,
-      ...commands,
+      ...commands.filter(({ needs }) => needs === undefined || refusals(needs) === undefined),
       ...(queues.data ?? []).map(({ name }) => ({ kind: "Queue", name, to: queuePath(name) })),
       ...(workers.data ?? []).map(({ id }) => ({ kind: "Worker", name: id, to: `/workers/${encodeURIComponent(id)}` })),
       ...(schedules.data ?? []).map(({ name }) => ({ kind: "Schedule", name, to: "/schedules" })),
     ],
-    [pages, commands, queues.data, workers.data, schedules.data],
+    [pages, commands, refusals, queues.data, workers.data, schedules.data],
   );
   const onQueues = useMemo(
     (): Command[] =>
-      (queues.data ?? []).map(({ name, paused }) => ({
-        kind: "Action",
-        name: `${paused ? "Resume" : "Pause"} ${name}`,
-        run: () => (paused ? resume : pause)(name),
-      })),
-    [queues.data, pause, resume],
+      (queues.data ?? [])
+        .filter(({ paused }) => refusals(paused ? "POST /queues/{name}/resume" : "POST /queues/{name}/pause") === undefined)
+        .map(({ name, paused }) => ({
+          kind: "Action",
+          name: `${paused ? "Resume" : "Pause"} ${name}`,
+          run: () => (paused ? resume : pause)(name),
+        })),
+    [queues.data, refusals, pause, resume],
   );
   const found = useMemo((): Choice[] => {
     const id = asJobId(text);

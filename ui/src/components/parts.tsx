@@ -1,33 +1,46 @@
 // Small parts that every page is made of.
 import { useDeferredValue, useId, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 
-import { messageOf } from "../api/client";
+import { messageOf, type Operation } from "../api/client";
 import { capitalise, fullTime, priorityName, relativeTime, shortId } from "../lib/format";
 import { copyText } from "../lib/copy";
 import { useNow } from "../lib/hooks";
+import { useRefusals } from "../lib/permissions";
 import { Icon, type IconName } from "./icons";
 
-type ButtonKind = "plain" | "primary" | "danger" | "danger-solid" | "ghost" | "ghost link";
+type ButtonKind = "plain" | "primary" | "danger" | "danger-solid" | "ghost" | "ghost link" | "ghost icon-only";
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: ButtonKind;
   compact?: boolean;
+  /** What it does on the server: disabled, with who may, for callers that may not. */
+  needs?: Operation | undefined;
 }
 
-export function Button({ kind = "plain", compact = false, ...rest }: ButtonProps) {
-  return <button type="button" className={`button ${kind}${compact ? " compact" : ""}`} {...rest} />;
+export function Button({ kind = "plain", compact = false, needs, disabled, title, ...rest }: ButtonProps) {
+  const refusals = useRefusals();
+  const refusal = needs === undefined ? undefined : refusals(needs);
+  return (
+    <button
+      type="button"
+      className={`button ${kind}${compact ? " compact" : ""}`}
+      disabled={disabled === true || refusal !== undefined}
+      title={refusal ?? title}
+      {...rest}
+    />
+  );
 }
 
-interface IconButtonProps extends Omit<ButtonProps, "children"> {
+interface IconButtonProps extends Omit<ButtonProps, "children" | "kind" | "compact"> {
   icon: IconName;
   label: string;
 }
 
 export function IconButton({ icon, label, ...rest }: IconButtonProps) {
   return (
-    <button type="button" className="button ghost icon-only" aria-label={label} title={label} {...rest}>
+    <Button kind="ghost icon-only" aria-label={label} title={label} {...rest}>
       <Icon name={icon} />
-    </button>
+    </Button>
   );
 }
 

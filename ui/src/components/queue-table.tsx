@@ -50,6 +50,7 @@ function PauseButton({ queue }: { queue: Queue }) {
   return (
     <IconButton
       icon={queue.paused ? "play" : "pause"}
+      needs={queue.paused ? "POST /queues/{name}/resume" : "POST /queues/{name}/pause"}
       label={`${queue.paused ? "Resume" : "Pause"} ${queue.name}`}
       disabled={action.isPending}
       onClick={() => action.mutate(queue.name)}

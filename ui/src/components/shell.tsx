@@ -216,7 +216,7 @@ export function Shell() {
   const [enqueue, setEnqueue] = useState(false);
   const commands = useMemo(
     (): Command[] => [
-      { kind: "Action", name: "Enqueue job", run: () => setEnqueue(true) },
+      { kind: "Action", name: "Enqueue job", needs: "POST /enqueue", run: () => setEnqueue(true) },
       { kind: "Action", name: "Switch between light and dark theme", run: toggleTheme },
       { kind: "Action", name: "Show keyboard shortcuts", run: () => setHelp(true) },
     ],

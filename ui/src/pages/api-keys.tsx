@@ -120,6 +120,7 @@ function RolesDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
             <span className="mono">{name}</span>
             <Button
               compact
+              needs="DELETE /auth/keys/{key_hash}/roles/{role}"
               disabled={remove.isPending}
               aria-label={`Remove ${name}`}
               onClick={() => remove.mutate({ keyHash, role: name })}
@@ -133,6 +134,7 @@ function RolesDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
           <Button onClick={onClose}>Close</Button>
           <Button
             kind="primary"
+            needs="POST /auth/keys/{key_hash}/roles"
             disabled={role.trim() === "" || assign.isPending}
             onClick={() => assign.mutate({ keyHash, role: role.trim() }, { onSuccess: () => setRole("") })}
           >
@@ -181,6 +183,7 @@ function SessionsCard() {
         <Button
           compact
           kind="danger"
+          needs="DELETE /auth/sessions/{id}"
           disabled={revoke.isPending}
           aria-label={s.current ? "End this session" : `End session of ${s.principal}`}
           onClick={() => revoke.mutate(s.id)}
@@ -223,6 +226,7 @@ export default function ApiKeys() {
           </Button>
           <Button
             compact
+            needs="POST /auth/keys/{key_hash}/rotate"
             disabled={rotate.isPending}
             aria-label={`Rotate ${item.name}`}
             onClick={() =>
@@ -231,7 +235,7 @@ export default function ApiKeys() {
           >
             Rotate
           </Button>
-          <Button compact kind="danger" aria-label={`Delete ${item.name}`} onClick={() => setAsked({ what: "delete", item })}>
+          <Button compact kind="danger" needs="DELETE /auth/keys" aria-label={`Delete ${item.name}`} onClick={() => setAsked({ what: "delete", item })}>
             Delete
           </Button>
         </span>
@@ -241,7 +245,7 @@ export default function ApiKeys() {
   return (
     <>
       <PageHead title="API Keys">
-        <Button kind="primary" onClick={() => setAsked({ what: "create" })}>
+        <Button kind="primary" needs="POST /auth/keys" onClick={() => setAsked({ what: "create" })}>
           Create API Key
         </Button>
       </PageHead>

@@ -197,7 +197,7 @@ function Enqueue() {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
+      <Button kind="primary" needs="POST /enqueue" onClick={() => setOpen(true)}>
         Enqueue Job
       </Button>
       {open && <EnqueueDialog onClose={() => setOpen(false)} />}

@@ -103,16 +103,16 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
           Open job
         </Link>
         {group.jobs > group.dead && (
-          <Button compact onClick={() => onAsk({ group, action: "cancel" })}>
+          <Button compact needs="POST /jobs/bulk" onClick={() => onAsk({ group, action: "cancel" })}>
             Cancel these
           </Button>
         )}
         {group.dead > 0 && (
           <>
-            <Button compact onClick={() => onAsk({ group, action: "retry" })}>
+            <Button compact needs="POST /jobs/bulk" onClick={() => onAsk({ group, action: "retry" })}>
               Retry these
             </Button>
-            <Button compact kind="danger" onClick={() => onAsk({ group, action: "delete" })}>
+            <Button compact kind="danger" needs="POST /jobs/bulk" onClick={() => onAsk({ group, action: "delete" })}>
               Delete these
             </Button>
           </>

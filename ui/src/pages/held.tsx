@@ -49,10 +49,10 @@ function HeldCard({ job }: { job: JobSummary }) {
         onChange={(e) => setComment(e.target.value)}
       />
       <div className="card-row">
-        <Button kind="primary" disabled={busy} onClick={() => approve.mutate(decision)}>
+        <Button kind="primary" needs="POST /jobs/{id}/approve" disabled={busy} onClick={() => approve.mutate(decision)}>
           Approve
         </Button>
-        <Button kind="danger" disabled={busy} onClick={() => reject.mutate(decision)}>
+        <Button kind="danger" needs="POST /jobs/{id}/reject" disabled={busy} onClick={() => reject.mutate(decision)}>
           Reject
         </Button>
         <Button kind="ghost" onClick={() => navigate(jobPath(job.id))}>

@@ -38,43 +38,47 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: Asked) => void }) {
   return (
     <>
       {RETRIES.includes(job.state) && (
-        <Button kind="primary" disabled={busy} onClick={() => retry.mutate(job.id)}>
+        <Button kind="primary" needs="POST /jobs/{id}/retry" disabled={busy} onClick={() => retry.mutate(job.id)}>
           Retry
         </Button>
       )}
       {job.state === "completed" && (
-        <Button disabled={busy} onClick={() => onAsk("again")}>
+        <Button needs="POST /jobs/{id}/retry" disabled={busy} onClick={() => onAsk("again")}>
           Retry
         </Button>
       )}
       {job.state === "scheduled" && (
-        <Button kind="primary" disabled={busy} onClick={() => retry.mutate(job.id)}>
+        <Button kind="primary" needs="POST /jobs/{id}/retry" disabled={busy} onClick={() => retry.mutate(job.id)}>
           Run Now
         </Button>
       )}
       {job.state === "held" && (
         <>
-          <Button kind="primary" disabled={busy} onClick={() => approve.mutate({ id: job.id })}>
+          <Button kind="primary" needs="POST /jobs/{id}/approve" disabled={busy} onClick={() => approve.mutate({ id: job.id })}>
             Approve
           </Button>
-          <Button kind="danger" disabled={busy} onClick={() => reject.mutate({ id: job.id })}>
+          <Button kind="danger" needs="POST /jobs/{id}/reject" disabled={busy} onClick={() => reject.mutate({ id: job.id })}>
             Reject
           </Button>
         </>
       )}
       {CANCELS.includes(job.state) && (
         <>
-          <Button disabled={busy} onClick={() => cancel.mutate(job.id)}>
+          <Button needs="POST /jobs/{id}/cancel" disabled={busy} onClick={() => cancel.mutate(job.id)}>
             Cancel
           </Button>
-          <Button disabled={busy} onClick={() => hold.mutate(job.id)}>
+          <Button needs="POST /jobs/{id}/hold" disabled={busy} onClick={() => hold.mutate(job.id)}>
             Hold
           </Button>
         </>
       )}
-      <Button onClick={() => onAsk("clone")}>Clone</Button>
-      <Button onClick={() => onAsk("move")}>Move</Button>
-      <Button kind="danger" disabled={busy} onClick={() => onAsk("delete")}>
+      <Button needs="POST /enqueue" onClick={() => onAsk("clone")}>
+        Clone
+      </Button>
+      <Button needs="POST /jobs/{id}/move" onClick={() => onAsk("move")}>
+        Move
+      </Button>
+      <Button kind="danger" needs="DELETE /jobs/{id}" disabled={busy} onClick={() => onAsk("delete")}>
         Delete
       </Button>
     </>

@@ -52,6 +52,7 @@ function QuotaForm({ name, quota, onClose }: { name: string; quota: NamespaceQuo
     <FormDialog
       title={`Quota of ${name}`}
       submit="Save"
+      needs="PUT /namespaces/{name}/quota"
       ready={Object.values(max).every(isWhole)}
       busy={save.isPending}
       onSubmit={() =>
@@ -142,6 +143,7 @@ export default function Namespaces() {
           <Button
             compact
             kind="danger"
+            needs="DELETE /namespaces/{name}"
             aria-label={`Delete ${name}`}
             disabled={name === "default"}
             onClick={() => setDeleting(name)}
@@ -155,7 +157,7 @@ export default function Namespaces() {
   return (
     <>
       <PageHead title="Namespaces">
-        <Button kind="primary" onClick={() => setCreating(true)}>
+        <Button kind="primary" needs="POST /namespaces" onClick={() => setCreating(true)}>
           Create Namespace
         </Button>
       </PageHead>

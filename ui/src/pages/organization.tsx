@@ -105,6 +105,7 @@ function MembersCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
         <Button
           compact
           kind="danger"
+          needs="DELETE /org/members/{id}"
           aria-label={`Remove ${member.name}`}
           disabled={member.role.toLowerCase() === "owner"}
           title={member.role.toLowerCase() === "owner" ? "The owner cannot be removed" : ""}
@@ -119,7 +120,7 @@ function MembersCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
     <Card
       title={counted("Members", members.data)}
       aside={
-        <Button compact onClick={() => onAsk({ what: "member" })}>
+        <Button compact needs="POST /org/members" onClick={() => onAsk({ what: "member" })}>
           Add Member
         </Button>
       }
@@ -139,7 +140,7 @@ function KeysCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
       id: "action",
       header: <span className="sr-only">Actions</span>,
       cell: (key) => (
-        <Button compact kind="danger" aria-label={`Delete ${key.name}`} onClick={() => onAsk({ what: "delete", key })}>
+        <Button compact kind="danger" needs="DELETE /org/api-keys/{id}" aria-label={`Delete ${key.name}`} onClick={() => onAsk({ what: "delete", key })}>
           Delete
         </Button>
       ),
@@ -149,7 +150,7 @@ function KeysCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
     <Card
       title={counted("Organization keys", keys.data)}
       aside={
-        <Button compact onClick={() => onAsk({ what: "key" })}>
+        <Button compact needs="POST /org/api-keys" onClick={() => onAsk({ what: "key" })}>
           Create Key
         </Button>
       }
@@ -182,7 +183,7 @@ export default function Organization() {
         title="Name"
         aside={
           org.data && (
-            <Button compact onClick={() => setAsked({ what: "rename" })}>
+            <Button compact needs="PUT /org" onClick={() => setAsked({ what: "rename" })}>
               Rename
             </Button>
           )

@@ -123,6 +123,7 @@ export default function Policies() {
       change="Clone"
       dialog={(from, onClose) => <PolicyDialog from={from} onClose={onClose} />}
       remove={useDeletePolicy()}
+      needs={{ create: "POST /approval-policies", change: "POST /approval-policies", remove: "DELETE /approval-policies/{id}" }}
       removal={(policy) => `${policy.name} no longer holds jobs. Jobs that are already held stay held.`}
     />
   );

@@ -24,30 +24,40 @@ function Actions({ queue, onAsk }: { queue: Queue; onAsk: (what: Asked) => void 
   return (
     <>
       {queue.paused ? (
-        <Button disabled={busy} onClick={() => resume.mutate(queue.name)}>
+        <Button needs="POST /queues/{name}/resume" disabled={busy} onClick={() => resume.mutate(queue.name)}>
           Resume
         </Button>
       ) : (
-        <Button disabled={busy} onClick={() => pause.mutate(queue.name)}>
+        <Button needs="POST /queues/{name}/pause" disabled={busy} onClick={() => pause.mutate(queue.name)}>
           Pause
         </Button>
       )}
-      <Button disabled={busy} onClick={() => drain.mutate(queue.name)} title="Pause the queue and let active jobs finish">
+      <Button
+        needs="POST /queues/{name}/drain"
+        disabled={busy}
+        onClick={() => drain.mutate(queue.name)}
+        title="Pause the queue and let active jobs finish"
+      >
         Drain
       </Button>
-      <Button onClick={() => onAsk("concurrency")}>Concurrency</Button>
-      <Button onClick={() => onAsk("throttle")}>Throttle</Button>
+      <Button needs="POST /queues/{name}/concurrency" onClick={() => onAsk("concurrency")}>
+        Concurrency
+      </Button>
+      <Button needs="POST /queues/{name}/throttle" onClick={() => onAsk("throttle")}>
+        Throttle
+      </Button>
       <Button
         kind="danger"
+        needs="POST /queues/{name}/clear"
         onClick={() => onAsk("clear")}
         title="Delete all pending and scheduled jobs"
       >
         Clear
       </Button>
-      <Button kind="danger" onClick={() => onAsk("delete")}>
+      <Button kind="danger" needs="DELETE /queues/{name}" onClick={() => onAsk("delete")}>
         Delete queue
       </Button>
-      <Button kind="primary" onClick={() => onAsk("enqueue")}>
+      <Button kind="primary" needs="POST /enqueue" onClick={() => onAsk("enqueue")}>
         Enqueue Job
       </Button>
     </>

@@ -142,10 +142,10 @@ export default function Roles() {
       header: <span className="sr-only">Actions</span>,
       cell: (role) => (
         <span className="card-row nowrap">
-          <Button compact aria-label={`Edit ${role.name}`} onClick={() => setEditing({ role })}>
+          <Button compact needs="POST /auth/roles" aria-label={`Edit ${role.name}`} onClick={() => setEditing({ role })}>
             Edit
           </Button>
-          <Button compact kind="danger" aria-label={`Delete ${role.name}`} onClick={() => setDeleting(role.name)}>
+          <Button compact kind="danger" needs="DELETE /auth/roles/{name}" aria-label={`Delete ${role.name}`} onClick={() => setDeleting(role.name)}>
             Delete
           </Button>
         </span>
@@ -155,7 +155,7 @@ export default function Roles() {
   return (
     <>
       <PageHead title="Roles">
-        <Button kind="primary" onClick={() => setEditing({ role: null })}>
+        <Button kind="primary" needs="POST /auth/roles" onClick={() => setEditing({ role: null })}>
           Create Role
         </Button>
       </PageHead>

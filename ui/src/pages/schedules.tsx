@@ -134,11 +134,12 @@ function RowActions({ schedule }: { schedule: Schedule }) {
   const enabled = schedule.enabled;
   return (
     <>
-      <Button compact disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
+      <Button compact needs="POST /schedules/{id}/run" disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
         Run Now
       </Button>
       <Button
         compact
+        needs="PUT /schedules/{id}"
         disabled={enable.isPending}
         aria-label={`${enabled ? "Disable" : "Enable"} ${schedule.name}`}
         onClick={() => enable.mutate({ id: schedule.id, enabled: !enabled })}
@@ -216,6 +217,7 @@ export default function Schedules() {
       change="Edit"
       dialog={(schedule, onClose) => <ScheduleDialog schedule={schedule} onClose={onClose} />}
       remove={useDeleteSchedule()}
+      needs={{ create: "POST /schedules", change: "PUT /schedules/{id}", remove: "DELETE /schedules/{id}" }}
       removal={(schedule) => `${schedule.name} stops running. Jobs that it has created stay.`}
       below={
         <>

@@ -135,7 +135,7 @@ function SsoForm({ settings, save }: { settings: SsoSettings; save: Save }) {
       {save.data?.warning !== undefined && <Notice>Saved, but users cannot sign in yet: {save.data.warning}</Notice>}
       {save.data?.note !== undefined && <Notice>{save.data.note}</Notice>}
       <div className="card-row">
-        <Button type="submit" kind="primary" disabled={save.isPending}>
+        <Button type="submit" kind="primary" needs="POST /settings/sso" disabled={save.isPending}>
           Save
         </Button>
         {settings.updated_at !== undefined && (

@@ -123,6 +123,7 @@ export default function Webhooks() {
       change="Edit"
       dialog={(hook, onClose) => <WebhookDialog hook={hook} onClose={onClose} />}
       remove={useDeleteWebhook()}
+      needs={{ create: "POST /webhooks", change: "POST /webhooks", remove: "DELETE /webhooks/{queue}" }}
       removal={(hook) => `Events are no longer sent to ${hook.url}.`}
     />
   );

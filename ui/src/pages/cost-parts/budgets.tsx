@@ -158,7 +158,7 @@ export function BudgetsCard() {
       id: "action",
       header: <span className="sr-only">Actions</span>,
       cell: (b) => (
-        <Button compact kind="danger" aria-label={`Delete budget: ${nameOf(b)}`} onClick={() => setDeleting(b)}>
+        <Button compact kind="danger" needs="DELETE /budgets/{scope}/{target}" aria-label={`Delete budget: ${nameOf(b)}`} onClick={() => setDeleting(b)}>
           Delete
         </Button>
       ),
@@ -172,7 +172,7 @@ export function BudgetsCard() {
     <Card
       title="Budgets"
       aside={
-        <Button compact onClick={() => setCreating(true)}>
+        <Button compact needs="POST /budgets" onClick={() => setCreating(true)}>
           Create Budget
         </Button>
       }

@@ -101,6 +101,7 @@ export function Iterations({ job }: { job: Job }) {
       cell: (i) => (
         <Button
           compact
+          needs="POST /jobs/{id}/replay"
           disabled={replay.isPending}
           aria-label={`Replay from iteration ${i.iteration}`}
           onClick={() => replay.mutate({ id: job.id, from: i.iteration })}

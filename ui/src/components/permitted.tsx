@@ -1,0 +1,11 @@
+import { useMemo, type ReactNode } from "react";
+
+import { usePermissions } from "../api/queries";
+import { RefusalProvider, refusalsOf } from "../lib/permissions";
+
+/** Within it, buttons know what the caller may do. */
+export function Permitted({ children }: { children: ReactNode }) {
+  const permissions = usePermissions().data;
+  const refusals = useMemo(() => refusalsOf(permissions), [permissions]);
+  return <RefusalProvider value={refusals}>{children}</RefusalProvider>;
+}
