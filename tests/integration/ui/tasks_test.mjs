@@ -109,8 +109,18 @@ describe("what people come for", () => {
       await f.server.fetch("task.cost");
       await f.server.post(`/ack/${id}`, { usage: { model: "model-a", cost_usd } });
     }
+    // What a job costs, however often it reports.
+    const id = await f.server.enqueue("task.cost");
+    await f.server.fetch("task.cost");
+    for (let i = 0; i < 4; i++) {
+      await f.server.post("/heartbeat", { jobs: { [id]: { usage: { model: "model-a", cost_usd: 0.2 } } } });
+    }
+    await f.server.post(`/ack/${id}`, { usage: { model: "model-a", cost_usd: 0.1 } });
     await click(link(page, "Cost"));
     await visible(page.getByText("Cost per job"));
+    const cells = page.getByRole("table", { name: "By queue" }).getByRole("row").filter({ hasText: "task.cost" }).getByRole("cell");
+    await visible(cells.nth(2).getByText("4", { exact: true }));
+    assert.deepEqual((await cells.allTextContents()).slice(1), ["$8.0000", "4", "$2.0000"]);
     await visible(page.getByText("agents.research"));
     const tenants = page.getByRole("table", { name: "By tag" }).locator("tbody tr");
     await visible(tenants.filter({ hasText: "large" }));

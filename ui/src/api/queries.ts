@@ -241,6 +241,18 @@ function askLines(): void {
   }
 }
 
+/** How many jobs of each queue were completed in a period, by name: of the first queues, as many as one request takes. */
+export function useCompletedJobs(queues: readonly string[], period: string): ReadonlyMap<string, number> {
+  const names = queues.filter((name) => name !== "" && !name.includes(",")).slice(0, LINES_MAX);
+  const answer = useQuery({
+    queryKey: [KEY.history, "jobs", period, names],
+    queryFn: () => get("/history/queues", { query: { queues: names.join(","), from: period } }),
+    enabled: names.length > 0,
+    refetchInterval: 30_000,
+  }).data;
+  return new Map(answer?.queues.map(({ queue, values }) => [queue, values.reduce((sum, n) => sum + n, 0)]));
+}
+
 /** A comma separates names: a name that has one is asked for alone. */
 function completedOf(queue: string): Promise<number[]> {
   if (queue.includes(",")) {

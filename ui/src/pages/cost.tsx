@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import { Link } from "react-router-dom";
 
-import { useBudgets, useSpend, useUsage } from "../api/queries";
+import { useBudgets, useCompletedJobs, useSpend, useUsage } from "../api/queries";
 import type { UsageSummary, UsageTotals } from "../api/types";
 import { Chart } from "../components/chart";
 import { Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
@@ -99,20 +99,48 @@ const number = (id: string, header: string, value: (g: Group) => number, format:
 
 const COST = number("cost", "Cost", (g) => g.cost_usd, money);
 
-const QUEUE: Column<Group> = {
-  ...KEY("Queue"),
-  cell: (g) => (
-    <Link to={queuePath(g.key)} title={g.key}>
-      {g.key}
-    </Link>
-  ),
+/** A job reports what it used any number of times, so jobs are counted where they complete. */
+interface QueueGroup extends Group {
+  jobs: number | undefined;
+}
+
+const eachOf = ({ cost_usd, jobs = 0 }: QueueGroup): number | undefined => (jobs === 0 ? undefined : cost_usd / jobs);
+
+const QUEUE: Column<QueueGroup> = {
+  id: "key",
+  header: "Queue",
+  className: "wide",
+  sort: (g) => g.key,
+  cell: (g) =>
+    g.key === "" ? (
+      <span className="muted">unknown</span>
+    ) : (
+      <Link to={queuePath(g.key)} title={g.key}>
+        {g.key}
+      </Link>
+    ),
 };
 
-const BY_QUEUE: Column<Group>[] = [
+const BY_QUEUE: Column<QueueGroup>[] = [
   QUEUE,
   COST,
-  number("jobs", "Reports", (g) => g.count, count),
-  number("each", "Cost per job", (g) => (g.count === 0 ? 0 : g.cost_usd / g.count), money),
+  {
+    id: "jobs",
+    header: <span title="Jobs completed in this period">Jobs</span>,
+    className: "num",
+    sort: (g) => g.jobs ?? -1,
+    cell: (g) => (g.jobs === undefined ? "-" : count(g.jobs)),
+  },
+  {
+    id: "each",
+    header: <span title="Cost divided by the jobs completed in this period">Cost per job</span>,
+    className: "num",
+    sort: (g) => eachOf(g) ?? -1,
+    cell: (g) => {
+      const each = eachOf(g);
+      return each === undefined ? "-" : money(each);
+    },
+  },
 ];
 
 const BY_MODEL: Column<Group>[] = [
@@ -141,6 +169,24 @@ function GroupCard({ title, aside, period, by, columns, empty }: GroupCardProps)
         columns={columns}
         rowKey={(g) => g.key}
         empty={empty}
+        error={usage.error}
+      />
+    </Card>
+  );
+}
+
+function QueueCard({ period }: { period: string }) {
+  const usage = useUsage(period, "queue");
+  const groups = usage.data === undefined ? undefined : (usage.data.groups ?? []);
+  const jobs = useCompletedJobs((groups ?? []).map(({ key }) => key), period);
+  return (
+    <Card title="By queue">
+      <Table
+        label="By queue"
+        rows={groups?.map((group): QueueGroup => ({ ...group, jobs: jobs.get(group.key) }))}
+        columns={BY_QUEUE}
+        rowKey={(g) => g.key}
+        empty="No cost data by queue"
         error={usage.error}
       />
     </Card>
@@ -203,7 +249,7 @@ export default function Cost() {
       </Card>
       <BudgetsCard />
       <div className="grid-2">
-        <GroupCard title="By queue" period={period.value} by="queue" columns={BY_QUEUE} empty="No cost data by queue" />
+        <QueueCard period={period.value} />
         <GroupCard title="By model" period={period.value} by="model" columns={BY_MODEL} empty="No cost data by model" />
         <TagCard period={period.value} />
       </div>
