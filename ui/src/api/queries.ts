@@ -6,6 +6,7 @@ import {
   useInfiniteQuery,
   useQueries,
   useQuery,
+  useQueryClient,
   type UseQueryResult,
 } from "@tanstack/react-query";
 
@@ -27,6 +28,7 @@ import type {
   OrgKey,
   Permissions,
   PushHost,
+  Queue,
   Role,
   SsoSettings,
   SearchAnswer,
@@ -120,6 +122,20 @@ export const READ = {
 } as const;
 
 export const useQueues = () => usePolled(READ.queues, 3_000);
+/** A name that the server does not know may become known: it goes on asking. */
+export const readQueue = (name: string) => ({
+  queryKey: [KEY.queues, name],
+  queryFn: () => get("/queues/{name}", { params: { name } }),
+});
+export function useOneQueue(name: string): Queue | undefined {
+  const client = useQueryClient();
+  const { data, error } = useQuery({
+    ...readQueue(name),
+    refetchInterval: 3_000,
+    placeholderData: () => client.getQueryData<Queue[]>(READ.queues.queryKey)?.find((queue) => queue.name === name),
+  });
+  return error instanceof ApiError && error.status === 404 ? undefined : data;
+}
 export const useWorkers = () => usePolled(READ.workers, 5_000);
 export const useCluster = () => usePolled(READ.cluster, 5_000);
 export const useSchedules = () => usePolled(READ.schedules, 10_000);

@@ -13,6 +13,7 @@ import {
   readErrors,
   readHistory,
   readNodeHistory,
+  readQueue,
   readQueueExplanation,
   readSearch,
   readSearchPages,
@@ -44,7 +45,7 @@ export const PAGES: Record<string, Reads> = {
   "/queues/:name": (query, queue) => [
     readHistory({ ...span(query), queue }),
     jobs(query, { queue }),
-    READ.queues,
+    readQueue(queue),
     readQueueExplanation(queue),
   ],
   "/jobs": (query) => [jobs(query)],

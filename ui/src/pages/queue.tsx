@@ -2,7 +2,7 @@ import { Fragment, useMemo, useState } from "react";
 import { useNavigate, useParams } from "react-router-dom";
 
 import { useClear, useDeleteQueue, useDrain, usePause, useResume } from "../api/actions";
-import { useQueueExplanation, useQueues } from "../api/queries";
+import { useOneQueue, useQueueExplanation } from "../api/queries";
 import type { Queue } from "../api/types";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { History, useRate } from "../components/history";
@@ -114,11 +114,10 @@ export default function QueueDetail() {
   const { name = "" } = useParams();
   useTitle(name);
   const navigate = useNavigate();
-  const queues = useQueues();
   const remove = useDeleteQueue();
   const clear = useClear();
   const [asked, setAsked] = useState<Asked>(null);
-  const queue = queues.data?.find((q) => q.name === name);
+  const queue = useOneQueue(name);
   const reasons = useReasons(name, queue);
   const defaults = useMemo(() => ({ ...NO_FILTERS, queue: name }), [name]);
   const close = () => {
