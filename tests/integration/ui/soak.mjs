@@ -206,7 +206,11 @@ function stopwatch(page, seen) {
 /** Runs in the page: from the next click until an element has a text that it did not have before, and when the request for
  * it was sent and answered. Who looks from outside sees it later: the pauses between two looks grow to half a second. */
 function fromClickToData([selector, path]) {
-  const text = () => document.querySelector(selector)?.textContent;
+  // Of a link its address: the text is the beginning of an id, and ids of one moment begin alike.
+  const text = () => {
+    const element = document.querySelector(selector);
+    return element?.getAttribute("href") ?? element?.textContent;
+  };
   const before = text();
   window.waited = new Promise((done) => {
     const onClick = (event) => {
