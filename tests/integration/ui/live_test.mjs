@@ -239,6 +239,25 @@ describe("a server with a password", () => {
       assert.deepEqual(await page.context().cookies(), []);
     }));
 
+  it("says that a session has ended, and goes on where it was", () =>
+    f.withPage(async (page) => {
+      await page.goto("/ui/workers");
+      const signIn = async () => {
+        await page.getByLabel("API Key").fill(password);
+        await page.getByRole("button", { name: "Sign In" }).click();
+        await visible(page.getByRole("heading", { name: "Workers" }));
+      };
+      await visible(page.getByLabel("API Key"));
+      assert.equal(await page.getByText("Your session has ended.").count(), 0);
+      await signIn();
+      await visible(page.getByRole("button", { name: "Sign Out" }));
+      for (const { id } of await f.server.get("/auth/sessions")) {
+        await f.server.must("DELETE", `/auth/sessions/${id}`);
+      }
+      await visible(page.getByText("Your session has ended."));
+      await signIn();
+    }));
+
   it("takes a key that an earlier version of the page has kept", () =>
     f.withPage(async (page) => {
       await page.addInitScript((kept) => localStorage.setItem("corvo_api_key", kept), password);

@@ -3,21 +3,32 @@ import { useEffect, useState, type SyntheticEvent, type ReactNode } from "react"
 
 import { ApiError, gate, get, messageOf } from "../api/client";
 import { beginSession, clearKey } from "../api/key";
+import { KEY } from "../api/queries";
+import type { AuthStatus } from "../api/types";
 import { toast } from "../lib/toasts";
 import { stream } from "../live/live";
 import { Button, Field } from "./parts";
 
 /** Shows the app, or the sign-in screen while the server wants a key. */
 export function SignInGate({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
   const [needed, setNeeded] = useState(false);
+  const [ended, setEnded] = useState(false);
   useEffect(() => {
-    const listener = () => setNeeded(true);
+    const listener = () => {
+      setEnded((was) => was || client.getQueryData<AuthStatus>([KEY.authStatus])?.by_session === true);
+      setNeeded(true);
+    };
     gate.signInNeeded.add(listener);
     return () => {
       gate.signInNeeded.delete(listener);
     };
-  }, []);
-  return needed ? <SignIn onDone={() => setNeeded(false)} /> : children;
+  }, [client]);
+  const done = () => {
+    setNeeded(false);
+    setEnded(false);
+  };
+  return needed ? <SignIn ended={ended} onDone={done} /> : children;
 }
 
 /** Sign in; asked here because a refusal must not bring the screen back. */
@@ -77,7 +88,7 @@ function SsoButton({ login }: { login: string }) {
   );
 }
 
-function SignIn({ onDone }: { onDone: () => void }) {
+function SignIn({ ended, onDone }: { ended: boolean; onDone: () => void }) {
   const client = useQueryClient();
   const ssoLogin = useSsoLogin();
   const [key, setKey] = useState("");
@@ -105,6 +116,7 @@ function SignIn({ onDone }: { onDone: () => void }) {
           <img src="/ui/favicon.svg" alt="" />
           <h1>Corvo</h1>
         </div>
+        {ended && <p role="status">Your session has ended.</p>}
         <p>This server needs an API key. Enter a key, or the admin password, to continue.</p>
         <Field label="API Key" error={error}>
           {(id) => (
