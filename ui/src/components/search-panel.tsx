@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 
 import { JOB_STATES, PRIORITIES, type JobState } from "../api/types";
-import { advancedCount, type Filters } from "../lib/filters";
+import { advancedCount, SORTS, type Filters } from "../lib/filters";
 import { capitalise } from "../lib/format";
 import { useHotkeys } from "../lib/hooks";
 import { Button, Field } from "./parts";
@@ -24,16 +24,6 @@ const TEXT_FIELDS = [
   ["batch_id", "Batch ID"],
   ["worker_id", "Worker ID"],
   ["unique_key", "Unique key"],
-] as const;
-
-const SORTS = [
-  ["created_at", "Created"],
-  ["priority", "Priority"],
-  ["started_at", "Started"],
-  ["completed_at", "Completed"],
-  ["failed_at", "Failed"],
-  ["scheduled_at", "Due"],
-  ["attempt", "Attempt"],
 ] as const;
 
 function StateChips({ filters, onChange }: SearchPanelProps) {

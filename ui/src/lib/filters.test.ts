@@ -36,6 +36,11 @@ describe("filters and the address bar", () => {
     expect(filtersFromUrl(url, mine)).toEqual({ ...mine, state: ["completed"] });
   });
 
+  it.each(["sort=nope", "order=sideways", "priority=urgent", "created_after=soon", "created_before="])(
+    "have no use for %s",
+    (text) => expect(filtersFromUrl(new URLSearchParams(text), NO_FILTERS)).toEqual(NO_FILTERS),
+  );
+
   it("keep what is not theirs and pass over what makes no sense", () => {
     const url = filtersToUrl(NO_FILTERS, NO_FILTERS, new URLSearchParams("tab=x&queue=old"));
     expect(url.toString()).toBe("tab=x");

@@ -67,11 +67,34 @@ const isState = (word: string): word is JobState => (JOB_STATES as readonly stri
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((word) => b.includes(word));
 
+/** What jobs can be sorted by, each with its name. */
+export const SORTS = [
+  ["created_at", "Created"],
+  ["priority", "Priority"],
+  ["started_at", "Started"],
+  ["completed_at", "Completed"],
+  ["failed_at", "Failed"],
+  ["scheduled_at", "Due"],
+  ["attempt", "Attempt"],
+] as const;
+
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
+
+/** Where not every text makes sense. One that does not is as good as none: the form could not show it. */
+const MAKES_SENSE: Partial<Record<(typeof TEXTS)[number], (text: string) => boolean>> = {
+  priority: (text) => (PRIORITIES as readonly string[]).includes(text),
+  created_after: isTime,
+  created_before: isTime,
+  sort: (text) => SORTS.some(([name]) => name === text),
+  order: (text) => text === "asc" || text === "desc",
+};
+
 /** A queue or states that a page has by itself are what it is about: no address makes it show others. */
 export function filtersFromUrl(query: URLSearchParams, defaults: Filters): Filters {
   const filters: Filters = { ...defaults };
   for (const name of TEXTS) {
-    filters[name] = query.get(name) ?? defaults[name];
+    const text = query.get(name);
+    filters[name] = text !== null && (MAKES_SENSE[name]?.(text) ?? true) ? text : defaults[name];
   }
   if (defaults.queue !== "") {
     filters.queue = defaults.queue;
