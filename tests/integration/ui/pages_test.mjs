@@ -161,6 +161,28 @@ describe("pages", () => {
       await f.server.must("DELETE", "/queues/ai.own?confirm=true");
     }));
 
+  it("have room for many tags, and for what costs millions", () =>
+    f.withPage(async (page) => {
+      const tags = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key-${i}`, `value-${i}`]));
+      const id = await f.server.enqueue("odd.tags", { tags });
+      await f.server.fetch("odd.tags");
+      await f.server.post(`/ack/${id}`, { usage: { model: "model-x", cost_usd: 1_000_000 } });
+      await visit(page, `/ui/jobs/${id}`);
+      const box = (text) => page.getByText(text, { exact: true }).boundingBox();
+      assert.equal((await box("key-0=value-0")).y, (await box("key-4=value-4")).y, "in one row");
+      await visit(page, "/ui/cost");
+      await visible(page.getByText("$2.0M"));
+      const axis = await page.getByText("$2.0M").boundingBox();
+      const card = await page.getByRole("region", { name: "Spend over time" }).boundingBox();
+      assert.ok(axis.x >= card.x, `${axis.x} is left of ${card.x}`);
+    }));
+
+  it("are sorted by what the form shows, whatever the address says", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/jobs?sort=nope&order=sideways&priority=urgent&created_after=soon");
+      await visible(page.getByRole("table", { name: "Jobs" }).getByRole("link"));
+    }));
+
   it("say so when there is no such job or queue", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/jobs/job_00000000000000000000000000");

@@ -51,15 +51,16 @@ function SpendChart({ period, to }: { period: Period; to: string }) {
     const end = Date.parse(to) - (period.steps - 1 - i) * period.stepHours * 3_600_000;
     return period.stepHours < 24 ? moment(end).slice(11, 16) : moment(end).slice(5, 10);
   });
-  // Cents say little of a day that cost a few.
-  const decimals = Math.max(...spend.total) < 0.1 ? 4 : 2;
+  // Cents say little of a day that cost a few, and nothing of one that cost thousands, which the axis has no room for.
+  const high = Math.max(...spend.total);
+  const format = (usd: number) => (high >= 1_000 ? `$${count(Math.round(usd))}` : money(usd, high < 0.1 ? 4 : 2));
   const step = period.stepHours < 24 ? `${period.stepHours} hours` : period.stepHours === 24 ? "day" : "2 days";
   return (
     <Chart
       stacked
       label={`Spend per ${step}`}
       times={times}
-      format={(usd) => money(usd, decimals)}
+      format={format}
       series={[{ name: `Spend per ${step}`, colour: "var(--chart-enqueued)", values: spend.total }]}
     />
   );

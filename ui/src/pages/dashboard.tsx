@@ -181,7 +181,11 @@ function RecentFailures() {
               attempt {attempts(job)} · <Ago at={job.failed_at ?? job.created_at} />
             </span>
           </div>
-          {job.last_error !== undefined && <div className="danger-text small clip">{job.last_error}</div>}
+          {job.last_error !== undefined && (
+            <Link className="danger-text small clip" to={jobPath(job.id)} title={job.last_error}>
+              {job.last_error}
+            </Link>
+          )}
         </li>
       ))}
     </ul>

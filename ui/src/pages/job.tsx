@@ -177,7 +177,10 @@ function Explain({ job }: { job: Job }) {
       <ul className="card-body stack">
         {data.reasons.map((reason) => (
           <li key={reason.code} className="break">
-            {capitalise(localTimes(reason.message))} <code className="muted">{reason.code}</code>
+            <span className="clamp" title={reason.message}>
+              {capitalise(localTimes(reason.message))}
+            </span>{" "}
+            <code className="muted">{reason.code}</code>
           </li>
         ))}
         {data.position !== undefined && (

@@ -115,7 +115,7 @@ export function Facts({ job }: { job: Job }) {
     <Card>
       <dl className="card-body facts">
         {rowsOf(job, now).map(([label, value]) => (
-          <div key={label}>
+          <div key={label} className={label === "Tags" ? "whole" : undefined}>
             <dt>{label}</dt>
             <dd>{value}</dd>
           </div>
