@@ -1,5 +1,7 @@
 #include "base/str.h"
 
+#include <stdio.h>
+
 #include "base/check.h"
 
 struct str str_from_z(const char *z)
@@ -180,4 +182,20 @@ bool str_has_control(struct str s)
         }
     }
     return false;
+}
+
+const char *str_choices(const char *words, char *out, size_t size)
+{
+    size_t used = 0;
+    struct str left = str_from_z(words);
+    CHECK(size > 0);
+    out[0] = '\0';
+    while (left.len > 0 && used < size) {
+        struct str word = str_cut(&left, ' ');
+        const char *before = used == 0 ? "" : left.len > 0 ? ", " : " or ";
+        int n = snprintf(out + used, size - used, "%s" STR_FMT, before, STR_ARG(word));
+        CHECK(n >= 0);
+        used += (size_t)n;
+    }
+    return out;
 }

@@ -61,6 +61,10 @@ struct str str_at_most(struct str s, size_t max);
  * ',') … } */
 struct str str_cut(struct str *rest, char at);
 
+/* Write the words of a list with blanks between them, "a b c", as "a, b or c"; a text that does not
+ * fit is cut. The result is zero-terminated. */
+const char *str_choices(const char *words, char *out, size_t size);
+
 /* The part of s from an offset on, which is at most its length. */
 static inline struct str str_from_offset(struct str s, size_t at)
 {

@@ -23,7 +23,8 @@ static void print_flag(FILE *to, const struct cli_flag *f)
                    f->value == NULL ? "" : f->value);
     (void)fprintf(to, "  %-*s %s", FLAG_COLUMN, left, f->help);
     if (f->words != NULL) {
-        (void)fprintf(to, ": %s", f->words);
+        char choices[CLI_CHOICES_BYTES];
+        (void)fprintf(to, ": %s", str_choices(f->words, choices, sizeof choices));
     }
     if (f->fallback != NULL && f->kind != CLI_BOOL) {
         (void)fprintf(to, " (%s)", f->fallback);

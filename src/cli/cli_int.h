@@ -35,6 +35,7 @@ enum {
 };
 
 /* Exit codes (cli.md 1.5). */
+enum { CLI_CHOICES_BYTES = 128 }; /* the words of a flag, as str_choices writes them */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_SIGNAL_BASE = 128 };
 
 struct cli_value {

@@ -68,8 +68,9 @@ static void put_flag(FILE *to, const struct cli_flag *f)
     (void)fputc('\n', to);
     put(to, f->help);
     if (f->words != NULL) {
-        (void)fputs("; one of: ", to);
-        put(to, f->words);
+        char choices[CLI_CHOICES_BYTES];
+        (void)fputs(": ", to);
+        put(to, str_choices(f->words, choices, sizeof choices));
     }
     (void)fputs(".\n", to);
     if (f->fallback != NULL && f->fallback[0] != '\0') {

@@ -292,7 +292,8 @@ static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, 
         return err_set(err, ERR_VALIDATION, "--%s is not valid UTF-8", f->name);
     }
     if (f->words != NULL && !cli_table_is_word(f->words, text)) {
-        return wrong(f, text, f->words, err);
+        char choices[CLI_CHOICES_BYTES];
+        return wrong(f, text, str_choices(f->words, choices, sizeof choices), err);
     }
     switch (f->kind) {
     case CLI_TEXT:

@@ -40,13 +40,15 @@ static bool has_environment(char **environment, const char *name)
     return false;
 }
 
-/* Say what was wrong and how it is used. */
+/* Print the error, and how the command is used. */
 static int misused(struct cli *cli, const struct err *err)
 {
     int code = cli_fail(cli, "%s", err->msg);
     if (cli->command != NULL) {
         (void)fputs("usage: ", cli->err);
         cli_help_usage(cli->err, cli->command);
+    } else if (cli->group.len > 0) {
+        cli_help_group(cli->err, cli->group);
     } else {
         (void)fputs("usage: corvo <command> [arguments] [flags]; see corvo --help\n", cli->err);
     }

@@ -32,7 +32,7 @@ static const struct cli_flag confirm_flags[] = {
 };
 
 static const struct cli_flag global_flags[] = {
-    CLI_FLAG("log-level", CLI_TEXT, "LEVEL", "info",  "lowest level to log to standard error"),
+    CLI_FLAG("log-level", CLI_TEXT, "LEVEL", "info",  "lowest level to log to standard error: debug, info, warn or error"),
     CLI_FLAG("help",      CLI_BOOL, NULL,    "false", "show this help", .letter = 'h'),
 };
 

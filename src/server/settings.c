@@ -46,6 +46,9 @@ static bool is_idle(const struct settings_table_row *s)
 
 /* Values */
 
+enum { CHOICES_BYTES = 128 };
+static const char duration_form[] = "a duration such as 500ms, 2s or 1h30m";
+
 static enum err_code wrong(const struct settings_table_row *s, struct str value,
                            const char *expected, struct err *err)
 {
@@ -122,7 +125,8 @@ static enum err_code put(const struct settings_table_row *s, struct str value, s
     switch (s->kind) {
     case KIND_TEXT:
         if (s->words != NULL && !is_word(s->words, value)) {
-            return wrong(s, value, s->words, err);
+            char choices[CHOICES_BYTES];
+            return wrong(s, value, str_choices(s->words, choices, sizeof choices), err);
         }
         *(struct str *)at = value;
         return ERR_OK;
@@ -137,11 +141,11 @@ static enum err_code put(const struct settings_table_row *s, struct str value, s
     case KIND_DURATION:
         return duration_parse(value, &number, &ignored) == ERR_OK
                    ? set_number(s, value, (double)number, at, err)
-                   : wrong(s, value, "a duration", err);
+                   : wrong(s, value, duration_form, err);
     case KIND_NANOSECONDS:
         return duration_parse_ns(value, &number, &ignored) == ERR_OK
                    ? set_number(s, value, (double)number, at, err)
-                   : wrong(s, value, "a duration", err);
+                   : wrong(s, value, duration_form, err);
     default:
         UNREACHABLE("a setting has one of the kinds");
     }

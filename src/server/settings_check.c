@@ -2,6 +2,7 @@
 
 #include "base/url.h"
 #include "discover/discover.h"
+#include "os/os_networks.h"
 #include "store/store_node.h"
 
 enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
@@ -73,6 +74,13 @@ static bool is_bind(struct str v)
            port <= UINT16_MAX && !str_has_control(v) && memchr(v.ptr, ' ', v.len) == NULL;
 }
 
+static bool is_networks(struct str v)
+{
+    struct os_networks networks = {.count = 0};
+    struct err ignored;
+    return os_networks_parse(v, &networks, &ignored) == ERR_OK;
+}
+
 static bool is_host(struct str v)
 {
     return discover_is_address(v) && (settings_port(v).len == 0 || v.ptr[0] == '[');
@@ -102,6 +110,7 @@ struct form {
 /* clang-format off */
 static const char secret_form[] = "no blanks at its ends, and no line breaks or other control characters";
 static const char bind_form[] = "an address such as :8080 or 127.0.0.1:8080";
+static const char networks_form[] = "at most 256 networks such as 10.0.0.0/8, separated by commas";
 static const struct form forms[] = {
 #define AT(member) offsetof(struct settings, member)
     {"admin-password",       AT(admin_password),       is_showable,  false, true,  false, secret_form},
@@ -111,6 +120,7 @@ static const struct form forms[] = {
     {"webhook-bearer-token", AT(webhook_bearer_token), is_showable,  false, true,  false, secret_form},
     {"node-id",              AT(node_id),              is_node_name, false, false, true,  "1 to 64 visible ASCII characters and no slash"},
     {"bind",                 AT(bind),                 is_bind,      false, false, true,  bind_form},
+    {"raft-bind",            AT(raft_bind),            is_bind,      false, false, true,  "an address such as :9000 or 10.0.0.1:9000"},
     {"scheduler-bind",       AT(scheduler_bind),       is_bind,      false, false, false, bind_form},
     {"metrics-bind",         AT(metrics_bind),         is_bind,      false, false, false, bind_form},
     {"rpc-bind",             AT(rpc_bind),             is_bind,      false, false, false, bind_form},
@@ -120,6 +130,10 @@ static const struct form forms[] = {
     {"raft-advertise-host",  AT(advertise_host),       is_host,      false, false, false, "a host name or address without a port"},
     {"join",                 AT(join),                 is_node,      true,  false, false, "a comma-separated list of addresses such as 10.0.0.1:8080"},
     {"kubernetes-api",       AT(kubernetes_api),       is_url,       false, false, false, "a URL such as https://10.0.0.1:6443, without a path"},
+    {"webhook-deny",         AT(webhook_deny),         is_networks,  false, false, false, networks_form},
+    {"webhook-allow",        AT(webhook_allow),        is_networks,  false, false, false, networks_form},
+    {"outgoing-allow",       AT(outgoing_allow),       is_networks,  false, false, false, networks_form},
+    {"trusted-proxies",      AT(trusted_proxies),      is_networks,  false, false, false, networks_form},
 #undef AT
 };
 /* clang-format on */
@@ -239,7 +253,6 @@ static enum err_code check_rest(const struct settings *s, struct err *err)
          "set oidc-issuer-url and oidc-client-id together"},
         {s->oidc_issuer_url.len > 0 && s->saml_header_auth, "saml-header-auth",
          "cannot be combined with oidc-issuer-url"},
-        {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
         {s->data_dir.len > DATA_DIR_BYTES_MAX, "data-dir", "expected at most 512 bytes"},
         {s->segment_bytes % WORD_BYTES != 0, "segment-bytes", "expected a multiple of 8"},
         {s->data_dir.len == 0, "data-dir", "expected the path of a directory"},

@@ -242,7 +242,7 @@ class Bench(InFolder, LiveTest):
 
     def test_mistakes_are_named(self):
         rows = (
-            (("--protocol", "pigeon"), "--protocol: expected http rpc stream binary matrix"),
+            (("--protocol", "pigeon"), "--protocol: expected http, rpc, stream, binary or matrix"),
             (("--protocol", "rpc", "--enqueue-batch-size", "5"), "--protocol rpc enqueues one job at a time"),
             (("--jobs", "0"), "--jobs must be between 1 and "),
             (("--payload-bytes", "3"), "--payload-bytes must be between 40 and "),

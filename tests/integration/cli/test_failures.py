@@ -80,6 +80,8 @@ class Usage(CliTest):
                 (("--", "quues"), "unknown command 'quues'", "corvo --help"),
                 (("--", "queues", "-o", "json"), "unexpected argument '-o'", "corvo queues"),
                 (("seed",), "Error: corvo seed requires a command", "corvo seed <command>"),
+                (("cluster", "bogus"), "unknown command 'cluster bogus'", "  cluster leave <node-id>"),
+                (("budget", "sett"), "did you mean 'budget set'?", "  budget delete <scope> <target>"),
                 (("budget",), "Error: corvo budget requires a command", "corvo budget <command>")):
             with self.subTest(args):
                 done = self.corvo.run(*args)

@@ -26,7 +26,7 @@ class Forms(FakeTest):
     def test_a_form_that_a_command_does_not_have_is_refused(self):
         fake, corvo = self.serve({})
         self.failed(corvo.run("pause", "q", "-o", "csv"), "corvo pause prints text or json, not csv")
-        self.failed(corvo.run("queues", "-o", "xml"), "--output: expected text table wide json jsonl csv id")
+        self.failed(corvo.run("queues", "-o", "xml"), "--output: expected text, table, wide, json, jsonl, csv or id")
         self.assertEqual(fake.requests, [])
 
     def test_times_may_be_relative(self):

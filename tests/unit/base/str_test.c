@@ -211,7 +211,19 @@ static void at_most__does_not_cut_a_character(void **state)
     expect_str(str_at_most(STR_EMPTY, 3), STR_EMPTY);
 }
 
-TEST_GROUP(str, cmocka_unit_test(cut__gives_the_pieces_of_a_list),
+static void choices__are_written_as_in_a_sentence(void **state)
+{
+    (void)state;
+    char text[16];
+    assert_string_equal(str_choices("", text, sizeof text), "");
+    assert_string_equal(str_choices("any", text, sizeof text), "any");
+    assert_string_equal(str_choices("any all", text, sizeof text), "any or all");
+    assert_string_equal(str_choices("a b c", text, sizeof text), "a, b or c");
+    assert_string_equal(str_choices("critical high normal", text, sizeof text), "critical, high ");
+}
+
+TEST_GROUP(str, cmocka_unit_test(choices__are_written_as_in_a_sentence),
+           cmocka_unit_test(cut__gives_the_pieces_of_a_list),
            cmocka_unit_test(cmp__orders_by_bytes_and_then_by_length),
            cmocka_unit_test(starts_with__takes_the_empty_prefix),
            cmocka_unit_test(eq_nocase__folds_ascii_only),
