@@ -176,6 +176,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     call->set = w;
     call->status = 0;
     call->header_value[0] = '\0';
+    call->error_text[0] = '\0';
     call->done = false;
     call->enough = false;
     call->unreached = false;
@@ -188,6 +189,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     call->heard = os_clock_mono();
 
     SET(CURLOPT_PRIVATE, (void *)call);
+    SET(CURLOPT_ERRORBUFFER, call->error_text);
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
@@ -266,6 +268,18 @@ void outgoing_wait_clear(struct outgoing_wait_call *call)
 
 /* Waiting */
 
+static void set_failure(struct outgoing_wait_call *call, CURLcode code)
+{
+    if (code == CURLE_SSL_CACERT_BADFILE && call->ca_file != NULL) {
+        (void)err_set(&call->err, ERR_IO, "the CA bundle '%s' cannot be used", call->ca_file);
+    } else if (code == CURLE_PEER_FAILED_VERIFICATION && call->error_text[0] != '\0') {
+        /* Which check of the certificate failed. */
+        (void)err_set(&call->err, ERR_IO, "%s", call->error_text);
+    } else {
+        (void)err_set(&call->err, ERR_IO, "%s", curl_easy_strerror(code));
+    }
+}
+
 static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
 {
     struct outgoing_wait_call *call = NULL;
@@ -279,7 +293,7 @@ static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
         (void)err_set(&call->err, ERR_TOO_LARGE, "the response is larger than %zu bytes",
                       call->limit_bytes);
     } else if (code != CURLE_OK && !call->enough) {
-        (void)err_set(&call->err, ERR_IO, "%s", curl_easy_strerror(code));
+        set_failure(call, code);
         call->err.sys = (int)code;
         call->unreached = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
                           code == CURLE_COULDNT_RESOLVE_PROXY;

@@ -211,7 +211,10 @@ class Encrypted(CliTest):
             corvo = Corvo(f"https://127.0.0.1:{server.port}")
             self.ok(corvo.run("queues", "--ca-file", cert), NO_QUEUES)
             self.ok(corvo.run("queues", env={"SSL_CERT_FILE": cert}), NO_QUEUES)
-            self.failed(corvo.run("queues", env={"SSL_CERT_FILE": ""}), "Error: request failed: SSL")
+            self.failed(corvo.run("queues", env={"SSL_CERT_FILE": ""}),
+                        "Error: request failed: SSL certificate problem: self-signed certificate")
+            self.failed(corvo.run("queues", "--ca-file", key), f"the CA bundle '{key}' cannot be used")
+            self.failed(corvo.run("queues", "--ca-file", "absent.pem"), "the CA bundle 'absent.pem' cannot be used")
 
 
 class Interrupted(FakeTest):
