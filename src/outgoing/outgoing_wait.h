@@ -62,8 +62,8 @@ struct outgoing_wait_call {
     void *lines;
     bool enough;
     char error_text[256]; /* CURL_ERROR_SIZE */
-    struct mono heard; /* time of the last byte, or of the start */
-    struct buf unsent; /* unsent part of an open body, from `sent` on */
+    struct mono heard;    /* time of the last byte, or of the start */
+    struct buf unsent;    /* unsent part of an open body, from `sent` on */
     size_t sent;
     bool said_all;
     struct outgoing_wait *set;
