@@ -44,31 +44,31 @@ enum {
     USER_AGENT_BYTES = 64,
     FILES_MIN = 1024,
     LISTENERS_MAX = 3,
-    FILES_OWN = 640,  /* not for clients: the store's tables, the log, the view, webhooks */
-    MEMORY_SHARE = 4, /* requests may have a quarter of it; the store, the view and jobs that wait
-                       * need the rest */
+    FILES_OWN = 640,  /* reserved for the server: the store's tables, the log, the view, webhooks */
+    MEMORY_SHARE = 4, /* requests may use a quarter of the memory; the store, the view and waiting
+                         jobs need the rest */
     TRIM_EVERY_MS = 5000,
-    TRIM_BYTES = 32 << 20,        /* freed by requests: worth to give back */
-    TRIM_GROWN_BYTES = 128 << 20, /* more memory than after the last time: worth to look… */
-    TRIM_GROWN_S = 60,            /* …so often at most */
+    TRIM_BYTES = 32 << 20,        /* requests have freed this much: return it to the system */
+    TRIM_GROWN_BYTES = 128 << 20, /* memory has grown by this much: trim it, */
+    TRIM_GROWN_S = 60,            /* but at most once in this many seconds */
 };
 
-/* Where the system does not say how much there is. */
+/* Used if the system does not report the size of its memory. */
 #define MEMORY_LIMIT_DEFAULT ((uint64_t)512 << 20)
 #define MEMORY_LIMIT_LEAST   ((uint64_t)64 << 20)
 
 struct server {
     struct settings settings;
     struct arena *arena;
-    uint64_t files;       /* how many may be open */
-    struct budget budget; /* of all memory that requests can claim */
+    uint64_t files;       /* limit of open files */
+    struct budget budget; /* for the memory of all requests */
     struct auth_table *auth;
     struct audit *audit;
     struct sso *sso;
-    struct os_networks proxies; /* that are trusted */
-    struct discover *discover;  /* NULL: there are no other nodes to find */
+    struct os_networks proxies; /* trusted proxies */
+    struct discover *discover;  /* NULL: discovery is not configured */
     struct server_discover *watch;
-    struct server_lobby *lobby; /* while the cluster is forming; NULL otherwise */
+    struct server_lobby *lobby; /* NULL unless the cluster is forming */
     struct engine *engine;
     struct svc_bulk *bulk;
     struct view *view;
@@ -76,17 +76,17 @@ struct server {
     struct webhook_sender *webhooks;
     struct push_sender *push;
     char user_agent[USER_AGENT_BYTES];
-    struct front_shared front; /* to the other nodes */
+    struct front_shared front; /* forwards requests to the other nodes */
     struct rpc *rpc;
     struct binary *binary;
     struct rest *rest;
     struct http_server *http;
     struct server_signals *signals;
-    uv_loop_t loop;  /* the main thread's, once everything is open */
-    uv_async_t wake; /* a signal has come */
+    uv_loop_t loop;  /* of the main thread; runs once everything is open */
+    uv_async_t wake; /* sent when a signal has arrived */
     uv_timer_t trim;
-    uint64_t trimmed_bytes; /* of memory, after the last time that it had grown */
-    int64_t trim_after_ns;  /* when it may be looked at again */
+    uint64_t trimmed_bytes; /* resident memory after the last trim because of growth */
+    int64_t trim_after_ns;  /* no check for growth before this time */
 };
 
 static enum log_format format_of(struct str word)
@@ -121,8 +121,8 @@ static size_t memory_limit(const struct settings *set)
     return (size_t)(limit < MEMORY_LIMIT_LEAST ? MEMORY_LIMIT_LEAST : limit);
 }
 
-/* What was freed would stay with the allocator for ever: of large requests, and of the start, the
- * log and write buffers, whose pieces lie between those of the index. */
+/* Return freed memory to the system. The allocator would keep it: the buffers of large requests, of
+ * the start, and of the log and the store lie between pieces of the index. */
 static void trim_cb(uv_timer_t *timer)
 {
     struct server *s = timer->data;
@@ -140,7 +140,8 @@ static void trim_cb(uv_timer_t *timer)
     }
 }
 
-/* Clients that come in any number must not take the files that jobs are stored with. */
+/* Limit the number of clients, so that their connections cannot use up the file descriptors that
+ * the store needs. */
 static struct http_limits http_limits(const struct server *s)
 {
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
@@ -153,7 +154,7 @@ static struct http_limits http_limits(const struct server *s)
     return limits;
 }
 
-/* Where to listen, and how. */
+/* The addresses to listen on, and the TLS files and limits. */
 static struct http_server_config http_config(struct server *s,
                                              struct http_listen listen[static LISTENERS_MAX])
 {
@@ -177,7 +178,7 @@ static struct http_server_config http_config(struct server *s,
     };
 }
 
-/* The address of the API for others, who reach it at that port. */
+/* The URL at which other nodes and clients reach the API on that port. */
 static const char *url_at(struct server *s, struct str port)
 {
     const struct settings *set = &s->settings;
@@ -201,14 +202,14 @@ static const char *http_url(struct server *s)
     return url_at(s, str_from_z(port));
 }
 
-/* The port of bind, as it was given; empty when the system is to choose it. */
+/* The port of the bind setting; empty if the system is to choose it. */
 static struct str given_port(const struct server *s)
 {
     struct str port = settings_port(s->settings.bind);
     return str_eq(port, STR("0")) ? STR_EMPTY : port;
 }
 
-/* The same before anybody listens; empty when nobody knows it yet. */
+/* The same before the server listens; empty if the port is not known yet. */
 static const char *expected_url(struct server *s)
 {
     struct str port = given_port(s);
@@ -220,7 +221,7 @@ static const char *or_null(struct server *s, struct str text)
     return text.len == 0 ? NULL : zero_terminated(s, text);
 }
 
-/* An address of 127.0.0.0/8, not a name: who knows what that means. */
+/* An address in 127.0.0.0/8. A name is not looked up and does not count. */
 static bool is_loopback(struct str host)
 {
     char text[INET_ADDRSTRLEN];
@@ -233,7 +234,7 @@ static bool is_loopback(struct str host)
     return inet_pton(AF_INET, text, &address) == 1 && ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* Where to listen for other nodes: on loopback only, when nobody has to prove anything. */
+/* The address for connections of other nodes: loopback only, unless peers must authenticate. */
 static const char *peer_bind(struct server *s)
 {
     const struct settings *set = &s->settings;
@@ -257,7 +258,7 @@ static const char *peer_bind(struct server *s)
     return z;
 }
 
-/* Nobody could ask at a port that the system is to choose. */
+/* Not opened if the system is to choose the port: no other node could find it. */
 static enum err_code open_lobby(struct server *s, bool left, struct err *err)
 {
     const struct settings *set = &s->settings;
@@ -305,7 +306,7 @@ static enum err_code set_cluster(struct server *s, struct engine_config *config,
         return err->code;
     }
     if (engine_cluster_has_begun(config->data_dir)) {
-        return ERR_OK; /* a member comes back whoever else is there */
+        return ERR_OK; /* a member rejoins its cluster, whatever other nodes exist */
     }
     if (left && s->discover == NULL) {
         return err_set(err, ERR_JOIN,
@@ -379,7 +380,7 @@ static enum err_code open_view(struct server *s, struct err *err)
     config.readers = (unsigned)set->view_readers;
     config.wait_ms = set->view_wait_ms;
     config.ask_ms = set->view_timeout_ms;
-    /* The copy stops growing before new jobs are refused. */
+    /* The search index stops growing before new jobs are refused. */
     config.free_bytes_min = (uint64_t)set->free_space_min + (uint64_t)set->free_space_min / 2;
     config.linger_ms = set->sqlite_mirror_async ? config.linger_ms : 0;
     return view_open(&config, &s->view, err);
@@ -408,8 +409,8 @@ static enum err_code open_webhooks(struct server *s, struct err *err)
     return ERR_OK;
 }
 
-/* The memory limit of the scheduler's jobs: what is given, if it makes sense, else a part of what
- * there is. */
+/* The memory limit for the scheduler's jobs: queue-memory-limit if it is valid, else a percentage
+ * of the memory of the machine. */
 static uint64_t queue_memory(const struct settings *set)
 {
     enum { PERCENT_DEFAULT = 50 };
@@ -517,7 +518,7 @@ static enum err_code open_binary(struct server *s, struct err *err)
     return ERR_OK;
 }
 
-/* What requests to the leader need. */
+/* Set up the forwarding of requests to the leader. */
 static void set_front(struct server *s)
 {
     const struct settings *set = &s->settings;
@@ -584,7 +585,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     if (open_binary(s, err) != ERR_OK) {
         return err->code;
     }
-    server_lobby_close(s->lobby); /* its address is wanted now */
+    server_lobby_close(s->lobby); /* the server is about to listen on its address */
     s->lobby = NULL;
     rest_attach(s->rest, &http);
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
@@ -596,7 +597,7 @@ static enum err_code open_http(struct server *s, struct err *err)
             (const struct sockaddr *)&http_server_addr(s->http, (unsigned)i)->sockaddr);
     }
     rest_set_server(s->rest, s->http, http_url(s));
-    open_push(s); /* with every listener known to the guard */
+    open_push(s); /* after all listeners were added to the guard */
     engine_cluster_announce(s->engine, http_url(s));
     if (s->discover != NULL) {
         rest_set_discover(s->rest, s->discover);
@@ -605,7 +606,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     return ERR_OK;
 }
 
-/* A signal has come, during the start maybe. */
+/* A signal has arrived, possibly during the start. */
 static void on_wake(uv_async_t *handle)
 {
     struct server *s = handle->data;
@@ -642,7 +643,7 @@ static void close_loop(struct server *s)
     CHECK(uv_loop_close(&s->loop) == 0);
 }
 
-/* That it is ready is the last that is said of a start: whoever waits for it has read the rest. */
+/* This is the last log line of a start, so a reader that waits for it has seen all others. */
 static void log_ready(const struct server *s)
 {
     const struct settings *set = &s->settings;
@@ -672,7 +673,7 @@ static void log_ready(const struct server *s)
              LOG_BOOL("tls", set->tls_cert.len > 0));
 }
 
-/* After everything else: nobody has its files open any more. */
+/* Call this last, when nothing has the files of the node open. */
 static void put_aside(struct server *s)
 {
     struct err err;
@@ -688,7 +689,7 @@ static void stop(struct server *s)
     sso_stop(s->sso);
     server_lobby_close(s->lobby);
     server_discover_stop(s->watch);
-    push_stop(s->push); /* what its calls come to still gets into the log */
+    push_stop(s->push); /* the results of running deliveries are still written to the log */
     if (s->engine != NULL) {
         left = s->http != NULL && server_leave(&s->settings, s->engine);
         engine_last_call(s->engine, (uint32_t)s->settings.shutdown_timeout_ms);
@@ -715,7 +716,7 @@ static void stop(struct server *s)
     }
 }
 
-/* ERR_STOPPING: a signal came before everything was open. */
+/* Returns ERR_STOPPING if a signal arrived before everything was open. */
 static enum err_code start(struct server *s, struct err *err)
 {
     static enum err_code (*const steps[])(struct server * s, struct err * err) = {

@@ -20,7 +20,7 @@ enum {
     ANSWER_BYTES_MAX = 1 << 20,
 };
 
-/* Since when a member is not found. */
+/* since when this member has not been found */
 struct missing {
     uint64_t id;
     int64_t since_ms;
@@ -35,7 +35,7 @@ struct server_discover {
     uv_mutex_t lock;
     uv_cond_t wake;
     bool stopping;
-    /* of the thread */
+    /* used by the thread only */
     struct discover_list found;
     struct engine_cluster_status members;
     bool leads;
@@ -103,7 +103,7 @@ static bool is_found(const struct server_discover *w, const struct engine_cluste
     return false;
 }
 
-/* How long it has been missing by now, in milliseconds. */
+/* How long the member has been missing, in milliseconds. */
 static int64_t note_missing(struct server_discover *w, uint64_t id, int64_t now_ms)
 {
     for (size_t i = 0; i < w->missing_count; i++) {
@@ -154,7 +154,8 @@ static void remove_member(struct server_discover *w, const struct engine_cluster
     }
 }
 
-/* One at most in each round: the next has to be judged by who is there then. */
+/* Remove at most one member per round, because the next decision depends on who is a member
+ * then. */
 static void remove_vanished(struct server_discover *w)
 {
     int64_t now_ms = os_clock_mono().ns / NS_PER_MS;
@@ -181,7 +182,7 @@ static void look(struct server_discover *w)
     struct err err;
     if (discover_find(w->discover, &w->found, &err) != ERR_OK) {
         log_warn("discovery failed", LOG_Z("error", err.msg));
-        w->missing_count = 0; /* nobody knows who is missing: the time begins anew */
+        w->missing_count = 0; /* it is unknown which members are missing: start counting again */
         return;
     }
     if (w->settings->discover_remove_ms == 0 || !discover_may_remove(w->discover)) {

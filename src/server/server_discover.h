@@ -14,13 +14,13 @@
 #include "engine/engine.h"
 #include "server/settings.h"
 
-/* NULL in *out where nothing is to be found: no other node was named. */
+/* *out is NULL if discovery is not configured. */
 ATTR_NODISCARD enum err_code server_discover_open(const struct settings *s, const char *http_url,
                                                   struct discover **out, struct err *err);
 
 struct server_discover;
 
-/* Looks until it is stopped; discover is its own meanwhile. */
+/* Runs until it is stopped, and uses discover exclusively until then. */
 struct server_discover *server_discover_start(const struct settings *s, struct engine *e,
                                               struct discover *d);
-void server_discover_stop(struct server_discover *w); /* NULL is fine */
+void server_discover_stop(struct server_discover *w); /* NULL is allowed */

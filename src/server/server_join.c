@@ -20,10 +20,10 @@ enum {
     URL_BYTES_MAX = 1024,
     ANSWER_BYTES_MAX = 1 << 20,
     BODY_BYTES_MAX = 8192,
-    TRY_MS = 5000,        /* one request */
-    PAUSE_MS = 250,       /* between two rounds */
-    SLOW_MS = 30000,      /* forming a cluster should be over */
-    CATCH_UP_MS = 600000, /* from being let in to having the state */
+    TRY_MS = 5000,        /* timeout of one request */
+    PAUSE_MS = 250,       /* between two rounds of requests */
+    SLOW_MS = 30000,      /* warn if forming the cluster takes longer */
+    CATCH_UP_MS = 600000, /* limit from being accepted to having the state of the cluster */
 };
 
 #define NO_LIMIT_MS ((int64_t)1 << 40) /* decades */
@@ -34,8 +34,8 @@ static enum err_code pause_a_while(const struct server_join *j, struct err *err)
     return poll(&stop, 1, PAUSE_MS) > 0 ? err_set_default(err, ERR_STOPPING) : ERR_OK;
 }
 
-/* Who vouches for the others' certificates, from malloc; NULL: whom the system trusts. As for what
- * is forwarded to them: members know one another by --peer-tls-ca. */
+/* The CA bundle that verifies the certificates of other nodes, allocated with malloc; NULL: the CA
+ * certificates of the system. It is that of --peer-tls-ca, as for forwarded requests. */
 static char *ca_file(const struct settings *s)
 {
     char *z = s->peer_tls_ca.len == 0 ? NULL : strndup(s->peer_tls_ca.ptr, s->peer_tls_ca.len);
@@ -51,8 +51,7 @@ static void find_nodes(struct discover *d, struct discover_list *out)
     }
 }
 
-/* Forming a cluster takes seconds. Longer is worth a line, once, and no reason to give up (B-06).
- */
+/* Forming a cluster takes seconds. If it takes longer, log that once and keep waiting (B-06). */
 struct patience {
     int64_t begun_ns, warn_ns, until_ns;
     bool warned;
@@ -66,7 +65,7 @@ static struct patience patience_for(int64_t ms)
         .begun_ns = now, .warn_ns = now + warn_ms * NS_PER_MS, .until_ns = now + ms * NS_PER_MS};
 }
 
-/* False when it is over. */
+/* False if the time is over. */
 static bool patience_lasts(struct patience *p, const char *what)
 {
     int64_t now = os_clock_mono().ns;
@@ -114,7 +113,7 @@ static void write_body(const struct settings *s, struct engine *e, const char *h
     json_write_end(&w);
 }
 
-/* One member. ERR_LEADER_UNAVAILABLE: another one, or later. */
+/* Ask one member. ERR_LEADER_UNAVAILABLE: ask another one, or ask again later. */
 static enum err_code ask(const struct server_join *j, struct engine *e, const char *target,
                          const char *ca, struct str body, struct err *err)
 {
@@ -167,7 +166,7 @@ static enum err_code ask(const struct server_join *j, struct engine *e, const ch
     return code;
 }
 
-/* Ask one after the other until one has taken us or refused for good. */
+/* Ask the nodes one after the other, until one accepts this node or refuses for good. */
 static enum err_code ask_each(const struct server_join *j, struct engine *e,
                               const struct discover_list *nodes, struct str body, struct err *err)
 {
@@ -236,7 +235,8 @@ static void look_done(struct engine_call *call)
     uv_sem_post(&l->over);
 }
 
-/* Our own record is part of the state: whoever has it has what was there before. */
+/* True if this node has the record of itself. The record is part of the state, so the node then
+ * also has everything older. */
 static bool has_state(const struct settings *s, struct engine *e)
 {
     struct look l = {.call = {.run = look_run, .done = look_done}, .e = e, .name = s->node_id};
@@ -268,12 +268,11 @@ static enum err_code wait_for_state(const struct server_join *j, struct engine *
     return ERR_OK;
 }
 
-/* Whoever invites sees on its side whether it worked, and can do it again: there is nothing that
- * this node would have to give up for. */
+/* Wait without a limit. The inviting side sees whether its invitation worked, and can repeat it. */
 static enum err_code wait_to_be_invited(const struct server_join *j, struct engine *e,
                                         struct err *err)
 {
-    if (engine_cluster_id(e) == 0) { /* not one that was invited before, and is back */
+    if (engine_cluster_id(e) == 0) { /* this is its first invitation, not a restart */
         log_info("waiting for an invitation", LOG_STR("node_id", j->settings->node_id),
                  LOG_STR("raft_address", j->settings->raft_advertise),
                  LOG_Z("remedy", "POST /join on the leader, with this node_id and raft_address as "
@@ -300,15 +299,15 @@ enum err_code server_join(const struct server_join *j, struct engine *e, struct 
     return wait_for_state(j, e, invitable ? NO_LIMIT_MS : CATCH_UP_MS, err);
 }
 
-/* --- beginning one together --- */
+/* --- forming a new cluster together --- */
 
-/* What the others are, as far as they answer. */
+/* The state of the other nodes that respond. */
 struct look_around {
     struct discover_list found;
-    struct server_lobby_node nodes[DISCOVER_PEERS_MAX]; /* that wait as we do, each once */
+    struct server_lobby_node nodes[DISCOVER_PEERS_MAX]; /* nodes that also wait, each listed once */
     size_t count;
-    bool member;   /* one belongs to a cluster */
-    bool founding; /* one is about to begin it */
+    bool member;   /* a node belongs to a cluster */
+    bool founding; /* a node is about to create one */
 };
 
 static bool is_true(struct str json, struct str name)
@@ -323,7 +322,7 @@ static void note(const struct server_join *j, struct look_around *a, struct str 
     member_text(answer, STR("node_id"), n.id, sizeof n.id);
     member_text(answer, STR("raft_address"), n.address, sizeof n.address);
     if (n.id[0] == '\0' || str_eq(str_from_z(n.id), j->settings->node_id)) {
-        return; /* it is this one, under an address that it does not know */
+        return; /* this is the node itself, found under another address */
     }
     a->founding |= is_true(answer, STR("founding"));
     for (size_t i = 0; i < a->count; i++) {
@@ -334,8 +333,8 @@ static void note(const struct server_join *j, struct look_around *a, struct str 
     a->nodes[a->count++] = n;
 }
 
-/* One of those that were found. Nobody but a member answers without saying that it is forming; a
- * gateway that cannot reach one is not one. */
+/* Read the state of one node that was found. Only a member responds without "forming"; a gateway
+ * that cannot reach its server does not count as a member. */
 static enum err_code look_at(const struct server_join *j, const char *target, const char *ca,
                              struct look_around *a, struct err *err)
 {
@@ -367,7 +366,7 @@ static enum err_code look_at(const struct server_join *j, const char *target, co
 
 enum verdict { VERDICT_WAIT, VERDICT_JOIN, VERDICT_FOUND };
 
-/* Who answers now, and what follows from it. */
+/* Read the state of all nodes and decide what this node does. */
 static enum err_code look_around(const struct server_join *j, struct look_around *a,
                                  enum verdict *out, struct err *err)
 {
@@ -395,8 +394,8 @@ static enum err_code look_around(const struct server_join *j, struct look_around
     return code;
 }
 
-/* To begin is said first and looked at once more: of two that would begin at the same time, because
- * they do not see the same nodes, at least one then sees the other. */
+/* Announce the intention to create the cluster, then look again. If two nodes that did not see each
+ * other try it at the same time, at least one of them now sees the other. */
 static enum err_code decide(const struct server_join *j, struct look_around *a, enum verdict *out,
                             struct err *err)
 {

@@ -18,23 +18,24 @@
 #include "server/server_lobby.h"
 #include "server/settings.h"
 
-/* All live until the last function has returned. */
+/* Everything here must live until the last function has returned. */
 struct server_join {
     const struct settings *settings;
-    struct discover *discover;  /* NULL: nobody was named, it is invited */
-    struct server_lobby *lobby; /* NULL: nobody can ask this node */
-    const char *http_url;       /* of its own API */
-    int stop_fd;                /* readable: give up with ERR_STOPPING */
+    struct discover *discover;  /* NULL: no nodes are configured, so it waits for an invitation */
+    struct server_lobby *lobby; /* NULL: other nodes cannot query this node */
+    const char *http_url;       /* URL of its own API */
+    int stop_fd;                /* when readable: stop with ERR_STOPPING */
 };
 
-/* Does this node begin the cluster, of those that are to begin it together (scheduler.md 14.2)?
- * Waits until as many as that have answered, itself included; the smallest node id begins, unless
- * one of them belongs to a cluster already. ERR_JOIN when they do not come in time. */
+/* Decide whether this node creates the cluster that several nodes form together (scheduler.md
+ * 14.2). Waits until the expected number of nodes, itself included, has responded. The node with
+ * the smallest id creates the cluster, unless one of them already belongs to one. Returns ERR_JOIN
+ * if too few nodes respond in time. */
 ATTR_NODISCARD enum err_code server_join_founds(const struct server_join *j, bool *out,
                                                 struct err *err);
 
-/* Join, and wait until this node has the state that the others have. Waits and asks again while
- * nobody answers; ERR_JOIN when a member refuses, or nobody answered for too long. For an
- * invitation it waits as long as it takes. */
+/* Join the cluster, and wait until this node has its state. Repeats the requests while nobody
+ * responds. Returns ERR_JOIN if a member refuses, or if nobody responds for too long. Waits for an
+ * invitation without a limit. */
 ATTR_NODISCARD enum err_code server_join(const struct server_join *j, struct engine *e,
                                          struct err *err);

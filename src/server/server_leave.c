@@ -11,13 +11,13 @@
 #include "server/server_members.h"
 
 enum {
-    LEAVE_MS = 10000, /* from the decision to being out */
+    LEAVE_MS = 10000, /* from the decision until the node is out */
     PAUSE_MS = 20,
 };
 
 /* --- leaving --- */
 
-/* Until the others have taken it out. */
+/* Wait until the others have removed this node. */
 static bool wait_until_out(struct engine *e, struct engine_cluster_status *members)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * NS_PER_MS};
@@ -79,7 +79,7 @@ bool server_leave(const struct settings *s, struct engine *e)
     return left;
 }
 
-/* --- the folder --- */
+/* --- the data directory --- */
 
 static bool exists(const char *dir, const char *name)
 {
@@ -89,7 +89,7 @@ static bool exists(const char *dir, const char *name)
     return os_file_stat(path.z, &info, &ignored) == ERR_OK;
 }
 
-/* What a member has besides its identity. Reserves of space stay, and so does what is not ours. */
+/* True for the files of a member, except for its identity. Reserve files and unknown files stay. */
 static bool is_members(const char *name)
 {
     struct str n = str_from_z(name);
@@ -105,8 +105,8 @@ static enum err_code move(const char *data_dir, const char *aside, const char *n
     return os_file_rename(from.z, to.z, err);
 }
 
-/* The folder first, so that an interrupted move is known; the identity last, so that one that is
- * over is. */
+/* Create the directory first, so that an interrupted move is recognized. Move the identity last: it
+ * marks a move as complete. */
 enum err_code server_leave_put_aside(const char *data_dir, struct err *err)
 {
     struct os_file_path aside = os_file_join(data_dir, "left");
@@ -142,15 +142,15 @@ enum err_code server_leave_resume(const char *data_dir, bool *out_left, struct e
     return ERR_OK;
 }
 
-/* In one step out of the way, then bit by bit: a left/ of which a part is gone would look like a
- * move that is not complete, and the next start would go on with it. */
+/* Rename left/ in one step, then delete it. If a part of left/ were missing, the next start would
+ * take it for an incomplete move and continue that. */
 void server_leave_forget(const char *data_dir)
 {
     struct os_file_path aside = os_file_join(data_dir, "left");
     struct os_file_path gone = os_file_join(data_dir, "left.gone");
     struct err err;
     if (exists(data_dir, "left.gone")) {
-        os_file_discard(gone.z); /* that was interrupted */
+        os_file_discard(gone.z); /* a deletion that was interrupted */
     }
     if (!exists(data_dir, "left")) {
         return;

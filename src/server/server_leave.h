@@ -16,17 +16,17 @@
 #include "engine/engine.h"
 #include "server/settings.h"
 
-/* Before the engine is told that it is the last call: leave if this node leads, and if the others
- * can go on without it. True when it has left. */
+/* Before engine_last_call: leave the cluster if this node leads and the others can continue without
+ * it. Returns true if it has left. */
 bool server_leave(const struct settings *s, struct engine *e);
 
-/* After the engine was closed: put aside what the member had. */
+/* After the engine was closed: move the data of the former member aside. */
 ATTR_NODISCARD enum err_code server_leave_put_aside(const char *data_dir, struct err *err);
 
-/* Before the engine is opened. Ends what a crash has interrupted. *out_left: the node has left and
- * has not joined again, so it must not begin a cluster of its own. */
+/* Before the engine is opened: complete what a crash interrupted. *out_left: the node has left and
+ * has not joined again, so it must not create a cluster of its own. */
 ATTR_NODISCARD enum err_code server_leave_resume(const char *data_dir, bool *out_left,
                                                  struct err *err);
 
-/* The node is a member again. */
+/* The node is a member again: delete the old data. */
 void server_leave_forget(const char *data_dir);

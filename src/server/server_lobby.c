@@ -15,7 +15,7 @@ struct server_lobby {
     struct server_lobby_config config;
     struct http_server *http;
     atomic_int state;
-    uv_mutex_t lock; /* of the rest */
+    uv_mutex_t lock; /* of the other responses */
     struct server_lobby_node nodes[DISCOVER_PEERS_MAX];
     size_t node_count;
 };
@@ -32,7 +32,7 @@ static void flag(struct json_write *w, const char *key, bool value)
     json_write_bool(w, value);
 }
 
-/* An object of which nothing is known: every member is 0. */
+/* Write an object without information: every member is 0. */
 static void zeros(struct json_write *w, const char *key, const char *const *members, size_t count)
 {
     json_write_key(w, str_from_z(key));
@@ -44,7 +44,7 @@ static void zeros(struct json_write *w, const char *key, const char *const *memb
     json_write_end(w);
 }
 
-/* scheduler.md 11, and what other nodes look for. */
+/* As in scheduler.md 11, with the members that other nodes look for. */
 static int write_health(struct server_lobby *l, const struct http_request *req,
                         struct json_write *w)
 {
@@ -88,7 +88,8 @@ static void write_server(struct json_write *w, struct str id, struct str address
     json_write_end(w);
 }
 
-/* Who may hear of other nodes: nobody shows a credential here that could be looked at. */
+/* True if the caller may see the other nodes. Credentials cannot be checked here, so with a
+ * password nobody may. */
 static bool may_see_nodes(const struct server_lobby *l, const struct http_request *req)
 {
     struct str forwarded;
@@ -140,7 +141,7 @@ static int write_later(struct server_lobby *l, const struct http_request *req, s
 
 static const struct {
     struct str path;
-    bool below; /* and everything below it */
+    bool below; /* the path itself and all paths below it */
     int (*write)(struct server_lobby *l, const struct http_request *req, struct json_write *w);
 } rows[] = {
     {{"/health", 7}, false, write_health},          {{"/livez", 6}, false, write_health},
@@ -163,7 +164,7 @@ static int write_document(struct server_lobby *l, const struct http_request *req
     return status;
 }
 
-/* Few numbers: there is nothing else to count yet. */
+/* Only a few metrics: there is nothing else to count yet. */
 static void write_metrics(struct server_lobby *l, struct buf *out)
 {
     uv_mutex_lock(&l->lock);

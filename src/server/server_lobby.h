@@ -19,29 +19,29 @@
 struct server_lobby;
 
 struct server_lobby_config {
-    struct http_server_config http; /* its functions are not used */
+    struct http_server_config http; /* the functions in it are not used */
     struct str node_id;
     struct str raft_address;
-    bool has_password; /* nobody is told about the other nodes */
-    bool open_access;  /* without a password everybody is, not only this machine */
-    bool joined;       /* it belongs to a cluster from the beginning */
+    bool has_password; /* do not show the other nodes to anybody */
+    bool open_access;  /* without a password, show them to everybody, not only to this machine */
+    bool joined;       /* it already belongs to a cluster */
 };
 
-/* Texts live as long as the lobby. */
+/* The texts must live as long as the lobby. */
 ATTR_NODISCARD enum err_code server_lobby_open(const struct server_lobby_config *config,
                                                struct server_lobby **out, struct err *err);
-void server_lobby_close(struct server_lobby *l); /* NULL is fine, here and below */
+void server_lobby_close(struct server_lobby *l); /* NULL is allowed, here and below */
 
-/* What /health says beside "forming": nothing; "founding", so that nobody else begins a cluster;
- * "joined", so that nobody begins another one. */
+/* What /health reports in addition to "forming": nothing; "founding", so that no other node creates
+ * a cluster; or "joined", so that no node creates another one. */
 enum server_lobby_state { SERVER_LOBBY_WAITS, SERVER_LOBBY_FOUNDS, SERVER_LOBBY_JOINED };
 void server_lobby_set(struct server_lobby *l, enum server_lobby_state state);
 
 /* Another node, as far as it is known. */
 struct server_lobby_node {
     char id[DISCOVER_NAME_BYTES];
-    char address[DISCOVER_NAME_BYTES]; /* for nodes */
+    char address[DISCOVER_NAME_BYTES]; /* Raft address */
 };
 
-/* Those that were seen last, for /debug/cluster; copied. */
+/* The nodes that were seen last, for /debug/cluster; they are copied. */
 void server_lobby_know(struct server_lobby *l, const struct server_lobby_node *nodes, size_t count);

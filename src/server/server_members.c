@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "fsm/command/command.h"
 
-enum { SILENT_MS = 3000 }; /* a member that was not heard for this long is not alive */
+enum { SILENT_MS = 3000 }; /* a member without contact for this long does not count as alive */
 
 struct look {
     struct engine_call call;

@@ -12,18 +12,18 @@
 enum { SIGNALS = 3, STATUS_AT_ONCE = 130 };
 
 struct server_signals {
-    uv_async_t *wake; /* the owner's */
+    uv_async_t *wake; /* belongs to the owner */
     int stop_fd;
     atomic_int stop;
     atomic_bool reload;
-    /* of the thread */
+    /* used by the thread only */
     uv_thread_t thread;
     uv_loop_t loop;
     uv_signal_t signals[SIGNALS];
     uv_async_t end;
 };
 
-/* Says nothing: the log may be what the process hangs in. */
+/* Logs nothing: the process may hang in the log. */
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct server_signals *s = handle->data;

@@ -13,15 +13,15 @@
 
 struct server_signals;
 
-/* wake is sent whenever there is something to see; it outlives this. */
+/* Sends wake when a signal arrives; wake must live longer than this. */
 struct server_signals *server_signals_start(uv_async_t *wake);
-/* From here on a signal does what it does to any process. NULL is fine. */
+/* From now on, signals have their default effect. NULL is allowed. */
 void server_signals_end(struct server_signals *s);
 
-/* The number of the signal that asks to stop; 0: none has come. Any thread. */
+/* The signal that requests a stop; 0 if none has arrived. Any thread. */
 int server_signals_stop(const struct server_signals *s);
-/* Readable once it is not 0. */
+/* Readable after such a signal. */
 int server_signals_stop_fd(const struct server_signals *s);
 
-/* Was there a SIGHUP since this was asked last? Any thread. */
+/* Has SIGHUP arrived since the last call? Any thread. */
 bool server_signals_take_reload(struct server_signals *s);

@@ -8,7 +8,7 @@
 #include "os/os_networks.h"
 #include "server/settings.h"
 
-/* What is in force while the cluster has stored nothing else, and whose headers are believed.
- * ERR_VALIDATION names the setting. */
+/* Set the single sign-on settings that apply until the cluster stores its own, and the proxies
+ * whose headers are trusted. ERR_VALIDATION names the setting. */
 ATTR_NODISCARD enum err_code server_sso_set(const struct settings *set, struct auth_table *auth,
                                             struct os_networks *proxies, struct err *err);

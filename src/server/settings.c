@@ -37,7 +37,7 @@ static const struct settings_table_row *find(struct str name)
     return NULL;
 }
 
-/* Some are accepted for compatibility alone. */
+/* Some settings are accepted for compatibility only. */
 static bool is_idle(const struct settings_table_row *s)
 {
     size_t idle = offsetof(struct settings, idle);
@@ -161,14 +161,15 @@ static enum err_code set(const struct settings_table_row *s, struct str value, s
     return ERR_OK;
 }
 
-/* Sources, the weakest first */
+/* The sources of settings, in ascending order of precedence */
 
 static enum err_code unknown(struct str name, const char *where, struct err *err)
 {
     return err_set(err, ERR_VALIDATION, "%s: unknown setting '" STR_FMT "'", where, STR_ARG(name));
 }
 
-/* A comment begins with a # at the beginning or behind a blank; passwords and URLs may have one. */
+/* A comment starts with a # at the beginning of the line or after a blank; a # in a password or URL
+ * does not start one. */
 static struct str without_comment(struct str line)
 {
     for (size_t i = 0; i < line.len; i++) {
@@ -218,7 +219,7 @@ static enum err_code read_file(struct str path, struct arena *arena, struct sett
     return code;
 }
 
-/* CORVO_DATA_DIR for data-dir. */
+/* CORVO_DATA_DIR is the variable of data-dir. */
 static struct str environment_name(const struct settings_table_row *s,
                                    char room[static NAME_BYTES_MAX])
 {
@@ -297,7 +298,8 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
     return ERR_OK;
 }
 
-/* config-and-metrics.md 3 and 4, whose fallbacks are not all the defaults. */
+/* Values of 0 or less select these (config-and-metrics.md 3 and 4). Not all of them are the
+ * defaults. */
 static void fall_back_idle(struct settings_idle *idle, const struct settings_idle *usual)
 {
     enum { EXTEND_AT = 32, FETCHES = 32 };
@@ -320,7 +322,8 @@ static void fall_back_idle(struct settings_idle *idle, const struct settings_idl
     }
 }
 
-/* Other servers of this API take 0 or less for the default here, so start lines have it. */
+/* 0 or less selects the default, as in other servers of this API; existing command lines use
+ * that. */
 static void fall_back(struct settings *out)
 {
     double *const reals[] = {&out->rate_limit_read_rps, &out->rate_limit_read_burst,
@@ -340,7 +343,7 @@ static void fall_back(struct settings *out)
     fall_back_idle(&out->idle, &d->idle);
 }
 
-/* Where the ":port" of an address begins; its length when it has none. */
+/* Where the ":port" of an address begins; the length of the address if it has no port. */
 static size_t port_at(struct str address)
 {
     size_t at = address.len;
@@ -363,7 +366,7 @@ struct str settings_host(struct str bind)
     return any ? STR("127.0.0.1") : host;
 }
 
-/* The address that peers are told, where none was given. */
+/* Derive the address for peers if none is given. */
 static void advertise(struct settings *out, struct arena *arena)
 {
     struct str host =
@@ -381,7 +384,8 @@ static void advertise(struct settings *out, struct arena *arena)
 
 bool settings_joins(const struct settings *s)
 {
-    /* An explicit bootstrap wins over a join; a join alone means that there is none. */
+    /* An explicit bootstrap takes precedence over join. Without it, join implies
+     * bootstrap=false. */
     bool asks = s->join.len > 0 || s->discover.len > 0;
     return !s->bootstrap || (asks && !s->bootstrap_given);
 }
@@ -397,8 +401,8 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
 {
     struct settings named = settings_table__defaults;
     *out = settings_table__defaults;
-    /* The file's name may itself come from the stronger sources, so they are read first for that
-     * and once more to win over the file. */
+    /* The environment or the command line may name the file, so they are read before it for its
+     * name, and once more after it to take precedence. */
     if (read_environment(environment, &named, err) != ERR_OK ||
         read_arguments(argc, argv, &named, err) != ERR_OK) {
         return err->code;
@@ -436,7 +440,7 @@ bool settings_row(size_t index, const char **out_name, const char **out_shown,
     return true;
 }
 
-/* Some are accepted for compatibility alone, or are parts of others. */
+/* Some settings are accepted for compatibility only, or are parts of other settings. */
 static bool has_effect(const struct settings_table_row *s)
 {
     size_t parts = offsetof(struct settings, parts);

@@ -26,7 +26,7 @@ struct settings {
     struct str bind;
     struct str data_dir;
     struct str raft_bind;
-    struct str raft_advertise; /* when not given, from raft_bind */
+    struct str raft_advertise; /* by default derived from raft_bind */
     struct str http_advertise;
     struct str node_id;
     bool durable;
@@ -41,7 +41,7 @@ struct settings {
     int64_t max_clock_jump_ms;
     int64_t max_payload_size;
     int64_t max_body_size;
-    int64_t memory_limit; /* 0: a share of what there is */
+    int64_t memory_limit; /* 0: a share of the machine's memory */
     bool rate_limit_enabled;
     bool rate_limit_loopback;
     double rate_limit_read_rps, rate_limit_read_burst;
@@ -58,8 +58,8 @@ struct settings {
     bool lifecycle_events;
     struct str webhook_deny;
     struct str webhook_allow;
-    struct str outgoing_allow; /* the same for everything that goes out */
-    /* deliveries, and the Scheduled-DB face */
+    struct str outgoing_allow; /* the same for all outgoing requests */
+    /* deliveries, and the Scheduled-DB API */
     bool scheduler_enabled;
     struct str scheduler_bind;
     struct str metrics_bind;
@@ -69,7 +69,7 @@ struct settings {
     int64_t history_retention_ms;
     double health_failure_threshold;
     struct str health_ok_word;
-    struct str queue_memory_limit; /* as given; empty: by percent */
+    struct str queue_memory_limit; /* as given; empty: queue_memory_percent applies */
     int64_t queue_memory_percent;
     int64_t queue_job_limit;
     int64_t max_request_body_size;
@@ -91,11 +91,11 @@ struct settings {
     int64_t http_write_timeout_ms, http_idle_timeout_ms;
     struct str log_level;
     struct str log_format;
-    struct str config; /* the file */
+    struct str config; /* name of the configuration file */
     bool help;
     bool sample; /* print a sample configuration instead of running */
     bool bootstrap;
-    bool bootstrap_given; /* by any source, whatever its value */
+    bool bootstrap_given; /* set by any source, to any value */
     bool raft_bind_given;
     struct str join;
     struct str discover;
@@ -104,7 +104,7 @@ struct settings {
     int64_t join_timeout_ms;
     struct str kubernetes_service, kubernetes_namespace, kubernetes_api, kubernetes_account;
     struct str gossip_bind, gossip_seeds, gossip_secret;
-    /* of the pod, from its environment alone */
+    /* about the pod, from its environment only */
     struct str pod, pod_ip, pod_namespace, kubernetes_host, kubernetes_port;
     int64_t bootstrap_expect;
     bool non_voter;
@@ -115,17 +115,17 @@ struct settings {
     struct str oidc_issuer_url, oidc_client_id;
     bool saml_header_auth;
     struct str trusted_proxies;
-    /* As Scheduled-DB says it; settings_fallback_merge makes settings of ours of it. */
+    /* Settings in the form of Scheduled-DB; settings_fallback_merge converts them. */
     struct settings_parts {
         struct str http_host, raft_host;
         int64_t http_port, raft_port; /* -1: not given */
         struct str peers, strategy;
     } parts;
-    struct str advertise_host; /* in the addresses for others that are not given */
+    struct str advertise_host; /* the host of derived addresses */
     bool no_compression;
     struct str rpc_bind;
-    /* Accepted for compatibility, without effect; the named ones are shown in the cluster status.
-     */
+    /* Accepted for compatibility, without effect. The members with names are shown in the cluster
+     * status. */
     struct settings_idle {
         struct str text;
         bool flag;
@@ -135,40 +135,41 @@ struct settings {
         int64_t batch_extend_at, fetch_inflight;
         int64_t batch_min_wait_ns, batch_window_ns;
     } idle;
-    bool idle_given[SETTINGS_ROWS_MAX]; /* by row: one of those, with another value than usual */
+    bool idle_given[SETTINGS_ROWS_MAX]; /* by row: a setting without effect has another value than
+                                           its default */
 };
 
-/* Fill out from the arguments behind "server" and the environment, a list like main's third
- * argument. Texts live in the arena or in the arguments. ERR_VALIDATION names the setting. */
+/* Fill out from the arguments after "server" and the environment (a list like the third argument of
+ * main). Texts live in the arena or in the arguments. ERR_VALIDATION names the setting. */
 ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environment,
                                            struct arena *arena, struct settings *out,
                                            struct err *err);
 
-/* Give one setting a value. */
+/* Set one setting. */
 ATTR_NODISCARD enum err_code settings_set(const char *name, struct str value, struct settings *out,
                                           struct err *err);
 
-/* The host that others reach a bind address at: its own, or 127.0.0.1 for all interfaces. */
+/* The host at which others reach a bind address: its own, or 127.0.0.1 if it is a wildcard. */
 struct str settings_host(struct str bind);
-/* What is behind the last colon of an address; empty when there is none. */
+/* The part after the last colon of an address; empty if there is none. */
 struct str settings_port(struct str address);
 
-/* The nth setting of the table, for completion and the manual; false past the last. */
+/* The nth setting of the table, for completion and the manual; false after the last. */
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
                                  const char **out_help);
 
-/* Other nodes are to be reached, or to reach this one. */
+/* This node is to connect to other nodes, or they to it. */
 bool settings_is_clustered(const struct settings *s);
 
-/* It joins a cluster, unless its data folder says that it is in one. */
+/* The node joins a cluster, unless its data directory already belongs to one. */
 bool settings_joins(const struct settings *s);
 
-/* Log that this version starts and what is in force, one value each; of a secret only whether there
- * is one. A setting that was given and has no effect gets a warning. */
+/* Log the start of this version, with all settings; of a secret only whether it is set. Log a
+ * warning for each setting that was given and has no effect. */
 void settings_log(const struct settings *s);
 
 /* The text of --help. */
 void settings_help(struct buf *out);
 
-/* A configuration file that changes nothing: every setting that has an effect, as a comment. */
+/* A configuration file that changes nothing: every setting that has an effect, commented out. */
 void settings_sample(struct buf *out);

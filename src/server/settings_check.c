@@ -5,21 +5,22 @@
 #include "os/os_networks.h"
 #include "store/store_node.h"
 
-enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
-enum { DATA_DIR_BYTES_MAX = 512 };    /* the longest path below it fits OS_FILE_PATH_MAX */
+enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest request body */
+enum { DATA_DIR_BYTES_MAX = 512 };    /* paths in the directory then fit into OS_FILE_PATH_MAX */
 enum { SECRET_BYTES_MIN = 16 };
 enum { WORD_BYTES = 8 }; /* of a log segment */
 
 /* Texts */
 
-/* What a client sends in a header arrives without the blanks at its ends, and no header has a line
- * break: nobody could ever show such a secret. */
+/* False for a secret that no client could send: HTTP removes blanks at the ends of a header, and a
+ * header contains no line breaks. */
 static bool is_showable(struct str v)
 {
     return str_trim(v).len == v.len && !str_has_control(v);
 }
 
-/* It stands in URLs, log lines and tables; a cluster takes no other (command_node.c). */
+/* The name is used in URLs, log lines and tables. The cluster accepts no other names
+ * (command_node.c). */
 static bool is_node_name(struct str v)
 {
     for (size_t i = 0; i < v.len; i++) {
@@ -41,7 +42,7 @@ static bool is_feature(struct str v)
     return false;
 }
 
-/* The others put a path of their own behind it. */
+/* Other nodes append a path to it, so it must not have one. */
 static bool is_url(struct str v)
 {
     struct url url;
@@ -65,7 +66,7 @@ static bool is_address(struct str v)
            discover_is_address(v);
 }
 
-/* host:port to listen at; without a host at all of them, with port 0 at any that is free. */
+/* host:port to listen on. Without a host: all interfaces. Port 0: any free port. */
 static bool is_bind(struct str v)
 {
     int64_t port;
@@ -86,7 +87,7 @@ static bool is_host(struct str v)
     return discover_is_address(v) && (settings_port(v).len == 0 || v.ptr[0] == '[');
 }
 
-/* Where the API of a node is. */
+/* The address of the API of a node. */
 static bool is_node(struct str v)
 {
     while (v.len > 0 && v.ptr[v.len - 1] == '/') {
@@ -96,14 +97,14 @@ static bool is_node(struct str v)
     return url ? is_url(v) : discover_is_address(v);
 }
 
-/* A form that a text must have where it is given. */
+/* The form that the text of a setting must have. */
 struct form {
     const char *name;
     size_t offset;
     bool (*fits)(struct str v);
-    bool list;    /* of such, with commas between them */
-    bool secret;  /* is not shown */
-    bool insists; /* it must be given */
+    bool list;    /* the form of each item of a comma-separated list */
+    bool secret;  /* the value is not shown in errors */
+    bool insists; /* the value must not be empty */
     const char *expected;
 };
 
@@ -138,7 +139,8 @@ static const struct form forms[] = {
 };
 /* clang-format on */
 
-/* The part of the text that does not fit; empty: all does, unless the text is empty. */
+/* True if the value does not have the form. *out is the item that does not; the whole value unless
+ * it is a list. */
 static bool find_misfit(const struct form *f, struct str value, struct str *out)
 {
     *out = value;
@@ -175,7 +177,7 @@ enum err_code settings_check_texts(const struct settings *s, struct err *err)
     return ERR_OK;
 }
 
-/* What does not go together */
+/* Settings that contradict each other */
 
 static int64_t count_items(struct str list)
 {
@@ -197,7 +199,7 @@ static bool is_strategy(struct str name)
     return false;
 }
 
-/* Settings of the cluster that do not go together. */
+/* Cluster settings that contradict each other. */
 static enum err_code check_cluster(const struct settings *s, struct err *err)
 {
     bool tls = s->peer_tls_cert.len > 0;
@@ -216,13 +218,13 @@ static enum err_code check_cluster(const struct settings *s, struct err *err)
          "discover: dns requires discover-dns-name"},
         {str_eq(s->discover, STR("static")) && s->join.len == 0, "discover: static requires join"},
         {settings_joins(s) && s->join.len == 0 && s->discover.len == 0 &&
-             s->cluster_secret.len == 0 && !tls, /* anybody could invite it */
+             s->cluster_secret.len == 0 && !tls, /* anybody could invite this node */
          "bootstrap: if it is false, set join or discover, or set cluster-secret or peer-tls-cert "
          "and add the node with /join"},
         {s->bootstrap_expect > 1 && s->join.len == 0 && s->discover.len == 0,
          "bootstrap-expect: list the nodes in join, or find them with discover"},
         {s->bootstrap_expect > 1 && (s->discover.len == 0 || str_eq(s->discover, STR("static"))) &&
-             count_items(s->join) + 1 < s->bootstrap_expect, /* this one need not be listed */
+             count_items(s->join) + 1 < s->bootstrap_expect, /* this node need not be listed */
          "bootstrap-expect: join lists fewer nodes than bootstrap-expect"},
         {s->cluster_secret.len > 0 && s->cluster_secret.len < SECRET_BYTES_MIN,
          "cluster-secret: expected at least 16 characters"},
@@ -239,7 +241,7 @@ static enum err_code check_cluster(const struct settings *s, struct err *err)
     return ERR_OK;
 }
 
-/* Other settings that do not go together, or whose value makes no sense. */
+/* Other settings that contradict each other, or whose value makes no sense. */
 static enum err_code check_rest(const struct settings *s, struct err *err)
 {
     const struct {

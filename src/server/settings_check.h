@@ -7,8 +7,8 @@
 
 #include "server/settings.h"
 
-/* Of each text for itself, as it was given. */
+/* Check each text by itself, as it was given. */
 ATTR_NODISCARD enum err_code settings_check_texts(const struct settings *s, struct err *err);
 
-/* Of all of them, once the addresses that were not given are known. */
+/* Check all settings together, after the addresses that were not given have been derived. */
 ATTR_NODISCARD enum err_code settings_check_together(const struct settings *s, struct err *err);

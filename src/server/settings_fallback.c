@@ -8,7 +8,7 @@
 
 enum { LIST_BYTES_MAX = 8192 };
 
-/* Each with the setting of ours that it means. */
+/* Each variable, with the setting that it sets. */
 static const struct {
     const char *variable;
     const char *setting;
@@ -54,7 +54,7 @@ static const struct {
     {"DNS_DOMAIN", "discover-dns-domain"},
     {"GOSSIP_SEEDS", "gossip-seeds"},
     {"GOSSIP_SECRET", "gossip-secret"},
-    /* without effect, but not without meaning */
+    /* accepted, without effect; they still get a warning */
     {"ENABLE_COLD_SPILLING", "enable-cold-spilling"},
     {"COLD_SPILLING_HOT_WINDOW", "cold-spilling-hot-window"},
     {"COLD_SPILLING_CHECK_INTERVAL", "cold-spilling-check-interval"},
@@ -68,8 +68,8 @@ static const struct {
     {"RAFT_TRANSPORT_TIMEOUT", "apply-timeout"},
 };
 
-/* Variables that ask for what is not there, unless they have this value. The others that a manifest
- * may set (scheduler.md 15) change nothing in that server either. */
+/* Variables that enable a missing feature, unless they have this value. The other variables of such
+ * manifests (scheduler.md 15) have no effect in Scheduled-DB either. */
 static const struct {
     const char *variable;
     const char *quiet;
@@ -99,7 +99,7 @@ static void take(const char *variable, const char *setting, struct str value, st
     }
 }
 
-/* A host and a port of their own make one address of ours, where either of them is given. */
+/* Combine a host and a port into one address; a missing part is taken from the known address. */
 static struct str address_of(struct str host, int64_t port, struct str known, struct arena *arena)
 {
     struct buf b;
@@ -119,8 +119,8 @@ static struct str address_of(struct str host, int64_t port, struct str known, st
     return address;
 }
 
-/* Of those that have no flag; empty: not given. known: where one of the two is not given; empty:
- * the port must be. */
+/* The address of a host and a port variable; empty if neither is set. A missing part is taken from
+ * known; if known is empty, the port must be set. */
 static struct str given_address(char **environment, const char *host_name, const char *port_name,
                                 struct str known, struct arena *arena)
 {
@@ -136,7 +136,7 @@ static struct str given_address(char **environment, const char *host_name, const
     return given ? address_of(host, port, known, arena) : STR_EMPTY;
 }
 
-/* The strategies have the same names; some have more than one. */
+/* Most strategies have the same name here; these differ. */
 static struct str strategy_of(struct str name)
 {
     static const struct {
@@ -147,10 +147,10 @@ static struct str strategy_of(struct str name)
             return str_from_z(names[i].ours);
         }
     }
-    return name; /* an unknown one ends the start, as there */
+    return name; /* the check of discover refuses an unknown name */
 }
 
-/* CLUSTER_NODE_1 to 10 are "raft_host:port,http_host:port": where the API of a peer is. */
+/* CLUSTER_NODE_1 to 10 are "raft_host:port,http_host:port" and give the API address of a peer. */
 static struct str http_of(char **environment, struct str peer)
 {
     enum { NODES = 10 };
@@ -166,7 +166,8 @@ static struct str http_of(char **environment, struct str peer)
     return peer;
 }
 
-/* Peers are named by the address for nodes; ours are asked at their API (discover.h). */
+/* Scheduled-DB lists peers by their Raft address; join needs the address of the API
+ * (discover.h). */
 static struct str join_of(char **environment, struct str list, struct arena *arena)
 {
     struct buf b;
@@ -182,7 +183,7 @@ static struct str join_of(char **environment, struct str list, struct arena *are
     return join;
 }
 
-/* What Kubernetes, or the manifest, tells every pod. */
+/* Read what Kubernetes or the manifest tells every pod. */
 static void take_pod(char **environment, struct settings *out)
 {
     out->pod = value_of(environment, "POD_NAME");
@@ -220,7 +221,7 @@ void settings_fallback_read(char **environment, struct arena *arena, struct sett
         out->discover_domain = value_of(environment, "CLUSTER_DOMAIN");
     }
     if (str_eq(out->discover, STR("kubernetes")) && out->pod_ip.len > 0) {
-        out->advertise_host = out->pod_ip; /* of a pod its own address */
+        out->advertise_host = out->pod_ip; /* each pod advertises its own address */
     }
 }
 

@@ -11,8 +11,8 @@
 #include "base/arena.h"
 #include "server/settings.h"
 
-/* Put the values of variables that are set into out. Texts live in the environment or the arena. */
+/* Read the variables that are set into out. Texts live in the environment or the arena. */
 void settings_fallback_read(char **environment, struct arena *arena, struct settings *out);
 
-/* After each source: make settings of ours of the parts that it had. */
+/* Call it after each source: combine the parts that it contained into settings. */
 void settings_fallback_merge(char **environment, struct arena *arena, struct settings *out);

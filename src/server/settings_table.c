@@ -150,7 +150,8 @@ const struct settings_table_row settings_table__rows[] = {
     {"log-level",              KIND_TEXT,     AT(log_level),              0, 0,       NULL, "info",        "lowest level to log: debug, info, warn, error; anything else means info"},
     {"log-format",             KIND_TEXT,     AT(log_format),             0, 0,       "auto text json", "auto", "log format; auto writes text on a terminal and JSON otherwise"},
     {"config",                 KIND_TEXT,     AT(config),                 0, 0,       NULL, "",               "configuration file with lines of name = value"},
-    /* Tuning of other servers of this API. Nothing here polls or waits for a window, so there is nothing to tune. */
+    /* Tuning of other servers of this API. This server neither polls nor waits for a batching
+     * window, so these have no effect. */
     {"apply-multi-mode",        KIND_TEXT,     AT(idle.text),                0, 0,       NULL, "grouped",        "accepted, without effect"},
     {"apply-timeout",           KIND_DURATION, AT(idle.number),            0, 1e9,     NULL, "10s",            "accepted, without effect"},
     {"apply-batch-max",         KIND_NUMBER,   AT(idle.number),            -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
@@ -203,7 +204,7 @@ const struct settings_table_row settings_table__rows[] = {
     {"oidc-client-id",         KIND_TEXT,     AT(oidc_client_id),         0, 0,       NULL, "",               "client id of this server at the provider; tokens must have it as their audience"},
     {"saml-header-auth",       KIND_BOOL,     AT(saml_header_auth),       0, 0,       NULL, "false",          "accept X-Corvo-SAML headers from trusted-proxies; settings stored in the cluster take precedence"},
     {"trusted-proxies",        KIND_TEXT,     AT(trusted_proxies),        0, 0,       NULL, "",               "networks of trusted proxies: their X-Corvo-SAML headers sign users in, and their X-Forwarded-For header names the client for rate limits; the headers are ignored from all other addresses"},
-    /* Flags of Scheduled-DB for what we call otherwise, and for what is not there. */
+    /* Flags of Scheduled-DB that have another name here, or no effect. */
     {"http-host",               KIND_TEXT,     AT(parts.http_host),        0, 0,       NULL, "",               "Scheduled-DB: host part of bind"},
     {"http-port",               KIND_NUMBER,   AT(parts.http_port),        0, 65535,   NULL, "",               "Scheduled-DB: port part of bind"},
     {"raft-host",               KIND_TEXT,     AT(parts.raft_host),        0, 0,       NULL, "",               "Scheduled-DB: host part of raft-bind"},

@@ -20,9 +20,9 @@ struct settings_table_row {
     const char *name;
     enum settings_kind kind;
     size_t offset;
-    double min, max;   /* of numbers, and milliseconds (or nanoseconds) of durations */
-    const char *words; /* of texts: the only ones allowed, with a blank between; NULL: any */
-    const char *shown; /* the default, for people */
+    double min, max;   /* for numbers, and milliseconds (or nanoseconds) of durations */
+    const char *words; /* for texts: the allowed words, separated by blanks; NULL: any text */
+    const char *shown; /* the default, as shown in help */
     const char *help;
 };
 
