@@ -1,5 +1,6 @@
 /*
- * The commands that are one request: its body from the flags, its answer as a sentence or a table.
+ * Commands that are one request: the body comes from the flags; the response is printed as a
+ * sentence or a table.
  */
 #include <sys/ioctl.h>
 
@@ -12,8 +13,8 @@
 
 enum {
     COLUMNS_MAX = 12,
-    WIDTH_MIN = 20, /* a terminal that says less does not know */
-    LAST_MIN = 12,  /* characters that are left of the last column */
+    WIDTH_MIN = 20, /* used if a terminal does not report its width */
+    LAST_MIN = 12,  /* minimum width of the last column */
     CUT_CHARACTERS = 60,
     BODY_BYTES_MAX = 64 << 20,
     STALE_S = 60,
@@ -125,7 +126,7 @@ static struct str grants_cell(struct cli *cli, struct str text)
     return joined;
 }
 
-/* 2026-11-17T10:29:00Z as 2026-11-17 10:29Z. */
+/* Write 2026-11-17T10:29:00Z as 2026-11-17 10:29Z. */
 static struct str minute_cell(struct cli *cli, struct str text)
 {
     enum { MINUTE_CHARACTERS = 16, DATE_CHARACTERS = 10 };
@@ -136,7 +137,7 @@ static struct str minute_cell(struct cli *cli, struct str text)
                       MINUTE_CHARACTERS - DATE_CHARACTERS - 1, text.ptr + DATE_CHARACTERS + 1);
 }
 
-/* The member of the first name in "a|b" that is there. */
+/* The first member of "a|b" that exists. */
 static struct json_value first_of(struct cli *cli, struct str row, const char *names)
 {
     struct json_value value = {.type = JSON_TYPE_COUNT};
@@ -203,7 +204,7 @@ static void print_cell(struct cli *cli, struct str text, size_t width, const cha
     }
 }
 
-/* How many characters a line may have; SIZE_MAX when nobody reads it on a screen. */
+/* Maximum number of characters per line; SIZE_MAX unless the output is a terminal. */
 static size_t line_width(const struct cli *cli)
 {
     struct winsize size = {0};
@@ -226,12 +227,12 @@ static size_t sum_of(const size_t *width, size_t count)
 struct table {
     const struct cli_column *columns[COLUMNS_MAX];
     size_t width[COLUMNS_MAX];
-    size_t count;      /* of columns */
-    struct str *cells; /* COLUMNS_MAX of each row */
+    size_t count;      /* one per column */
+    struct str *cells; /* COLUMNS_MAX for each row */
     size_t row_count;
 };
 
-/* What the line takes without the columns that have one of these marks. */
+/* The width of a line without the columns that have one of these marks. */
 static size_t width_without(const struct table *t, unsigned marks)
 {
     size_t width[COLUMNS_MAX];
@@ -244,7 +245,7 @@ static size_t width_without(const struct table *t, unsigned marks)
     return sum_of(width, count);
 }
 
-/* Which columns go, so that the others fit. */
+/* The marks of the columns to leave out, so that the others fit. */
 static unsigned marks_to_drop(const struct table *t, size_t room)
 {
     static const unsigned choices[] = {0, CLI_SHOW_MINOR, CLI_SHOW_ROOM};
@@ -256,7 +257,7 @@ static unsigned marks_to_drop(const struct table *t, size_t room)
     return CLI_SHOW_MINOR | CLI_SHOW_ROOM;
 }
 
-/* Make the table fit: columns that it can do without go, then the last one is cut. */
+/* Make the table fit: leave out optional columns, then cut the last one. */
 static void fit(struct table *t, size_t room)
 {
     size_t left = 0;
@@ -283,7 +284,7 @@ static void fit(struct table *t, size_t room)
     }
 }
 
-/* The marks of columns that are not shown in this form. */
+/* The marks of the columns that this format does not show. */
 static unsigned hidden_columns(enum cli_form form, size_t room)
 {
     if (form == CLI_FORM_WIDE) {
@@ -326,7 +327,7 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
         }
     }
     fit(&t, room);
-    t.width[t.count - 1] = 0; /* nothing is padded at the end of a line */
+    t.width[t.count - 1] = 0; /* no padding at the end of a line */
     for (size_t c = 0; c < t.count; c++) {
         print_cell(cli, str_from_z(t.columns[c]->head), t.width[c], "\033[1m");
     }
@@ -383,7 +384,8 @@ static struct str body_of(struct cli *cli)
     return body;
 }
 
-/* A GET sends the flags that name a field as its query; other methods only the one of .query. */
+/* For GET, flags that name a field become the query; for other methods only the flag in .query
+ * does. */
 static const char *url_of(struct cli *cli)
 {
     const struct cli_call *call = &cli->command->call;
@@ -417,7 +419,7 @@ static void say_notes(struct cli *cli, struct str answer)
     }
 }
 
-/* Whether any of the members "a|b" is a number other than 0. */
+/* True if any of the members "a|b" is a number other than 0. */
 static bool is_busy(struct cli *cli, struct str row, const char *names)
 {
     struct str left = str_from_z(names);
@@ -432,7 +434,7 @@ static bool is_busy(struct cli *cli, struct str row, const char *names)
     return false;
 }
 
-/* The rows in which something happened, where a person reads them. */
+/* On a terminal, only the rows in which something happened. */
 static size_t busy_rows(struct cli *cli, struct str *rows, size_t count)
 {
     size_t kept = 0;
@@ -447,7 +449,7 @@ static size_t busy_rows(struct cli *cli, struct str *rows, size_t count)
     return kept;
 }
 
-/* The first member that the pattern prints and the answer does not have; NULL when it has all. */
+/* The first member that the pattern prints and the response lacks; NULL if it has all. */
 static const char *missing(struct cli *cli, const char *pattern, struct str answer)
 {
     for (const char *p = strchr(pattern, '{'); p != NULL; p = strchr(p + 1, '{')) {

@@ -1,5 +1,5 @@
 /*
- * Asking the server: URLs, headers, waiting, and what is said when it does not go well.
+ * Requests to the server: URLs, headers, waiting, and error messages.
  */
 #include <poll.h>
 
@@ -15,7 +15,7 @@ enum { HEADERS_MAX = 8, LAST_REQUEST_MS = 1000 };
 
 /* URLs */
 
-/* What stands for a whole segment of a path must not be taken for "here" or "one up". */
+/* A path segment "." or ".." is encoded, so that nobody resolves it. */
 static bool is_dots(struct str text)
 {
     return str_eq(text, STR(".")) || str_eq(text, STR(".."));
@@ -99,7 +99,7 @@ struct str cli_url_shown(struct cli *cli, struct str url)
     const char *colon = url.len == 0 ? NULL : memmem(url.ptr, url.len, "://", 3);
     size_t from = colon == NULL ? 0 : (size_t)(colon - url.ptr) + 3;
     size_t at = from;
-    /* A password may contain an @ of its own; no host does. */
+    /* Search for the last @: a password may contain one, a host name does not. */
     for (size_t i = from; i < url.len && strchr("/?#", url.ptr[i]) == NULL; i++) {
         at = url.ptr[i] == '@' ? i + 1 : at;
     }
@@ -137,14 +137,14 @@ static struct outgoing_wait_call call_to(struct cli *cli, const char *method, co
         .limit_bytes = CLI_ANSWER_BYTES};
 }
 
-/* The headers of every request, and how many; there is room for a few more. */
+/* The headers of every request and their number, with room for a few more. */
 static size_t own_headers(struct cli *cli, const char ***out)
 {
     size_t count = 0;
     *out = ARENA_ARRAY(cli->arena, const char *, HEADERS_MAX);
     CHECK(*out != NULL);
     add_header(cli, *out, &count, "X-API-Key", cli_text(cli, "api-key"));
-    /* A command may have a --namespace of its own, for what it makes. */
+    /* A command may have its own --namespace, with another meaning. */
     bool of_client = cli_value(cli, "namespace")->flag->field == NULL;
     add_header(cli, *out, &count, "X-Corvo-Namespace",
                of_client ? cli_text(cli, "namespace") : STR_EMPTY);
@@ -167,8 +167,8 @@ int64_t cli_deadline_left_ms(const struct cli *cli)
     return cli->deadline.ns == 0 ? INT64_MAX : ms < 0 ? 0 : ms;
 }
 
-/* --timeout, or less when the command has less time left. The last request is given a moment, so
- * that the command can report what it waited for. */
+/* --timeout, or the time that the command has left if that is shorter. The last request gets a
+ * short minimum, so that the command can report what it waited for. */
 static int64_t timeout_of(struct cli *cli)
 {
     int64_t timeout = cli_int(cli, "timeout");
@@ -210,8 +210,8 @@ struct outgoing_wait_call cli_call_stream(struct cli *cli, const char *method)
     add_header(cli, headers, &count, "X-Corvo-Client-Version", cli_text(cli, "app-version"));
     add_header(cli, headers, &count, "Content-Type", STR("application/connect+json"));
     add_header(cli, headers, &count, "Connect-Protocol-Version", STR("1"));
-    /* A node that does not lead hands the stream on, as it does with requests: the leader's own
-     * address may be out of reach, and the key is for the server that was named. */
+    /* A node that is not the leader proxies the stream, as it does with requests. The leader's own
+     * address may be unreachable from here, and the key is meant for the named server only. */
     add_header(cli, headers, &count, "X-Corvo-Proxy-Stream", STR("1"));
     headers[count] = NULL;
     struct outgoing_wait_call call = call_to(cli, "POST", cli_url_to(cli, method), headers);
@@ -247,7 +247,7 @@ int cli_refused(struct cli *cli, int status, struct str body)
     return CLI_FAILED;
 }
 
-/* A header cannot carry these, and a key with them was not meant to be one. */
+/* Refuse control characters: a header cannot contain them, and a key never does. */
 static int check_headers(struct cli *cli)
 {
     static const char *const names[] = {"api-key", "namespace"};
@@ -288,8 +288,8 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     return code;
 }
 
-/* Every answer is an object or an array, and whole. Another server may say 200 to anything, with a
- * page; a proxy may cut one short. */
+/* Every valid response is a complete object or array. Another server may respond 200 with a page,
+ * and a proxy may cut a response short. */
 static bool is_document(struct str body)
 {
     struct err err;
@@ -313,7 +313,7 @@ static int request_page(struct cli *cli, const char *method, const char *url, st
     return code;
 }
 
-/* What stands between the brackets of an array. */
+/* The text between the brackets of an array. */
 static struct str inside(struct str array)
 {
     array = str_trim(array);
@@ -321,7 +321,7 @@ static struct str inside(struct str array)
                                                  : STR_EMPTY;
 }
 
-/* The pages behind the first one, put together to one array. */
+/* Fetch the pages after the first and join all of them into one array. */
 static int follow(struct cli *cli, const char *url, struct cli_answer *out)
 {
     struct buf all;

@@ -97,7 +97,7 @@ static struct str next_word(struct str name, struct str group)
     return str_cut(&rest, ' ');
 }
 
-/* Other spellings are offered where somebody has begun one. */
+/* Offer an alias only if its first characters have been typed. */
 static void offer_aliases(struct cli *cli, struct str group, struct str word)
 {
     const struct cli_command *c;
@@ -109,14 +109,14 @@ static void offer_aliases(struct cli *cli, struct str group, struct str word)
     }
 }
 
-/* The command that these words name, by its own name or another. */
+/* The command with this name or alias. */
 static const struct cli_command *command_of(struct str words)
 {
     struct str alias = cli_table_alias(words);
     return cli_table_find(alias.len > 0 ? alias : words);
 }
 
-/* The words that may follow those of group; each once. */
+/* Offer the words that may follow those of the group, each once. */
 static void offer_commands(struct cli *cli, struct str group, struct str word)
 {
     const struct cli_command *c;
@@ -166,7 +166,7 @@ static const struct cli_flag *flag_of(const struct cli_command *c, const char *a
     return str_starts_with(s, STR("--")) ? cli_table_find_flag(c, str_from_offset(s, 2)) : NULL;
 }
 
-/* The words before the last that name a command; flags among them are passed over. */
+/* Collect the words before the last one that name a command; skip flags between them. */
 static void command_words(int count, char **words, struct cli_parse_words *out)
 {
     for (int i = 0; i + 1 < count; i++) {
@@ -180,12 +180,13 @@ static void command_words(int count, char **words, struct cli_parse_words *out)
     }
 }
 
-/* What the server knows, for arguments and flags that name it; it has a moment to answer. */
+/* Values that the server knows, for arguments and flags that name them. The request has a short
+ * timeout. */
 
 struct source {
     const char *url;
-    struct str body;  /* empty: it is asked by GET */
-    const char *list; /* member with the rows; NULL: the answer is the list */
+    struct str body;  /* body of a POST; empty: the request is a GET */
+    const char *list; /* member with the rows; NULL: the response is the list */
     const char *member;
     const char *help;
 };
@@ -201,11 +202,11 @@ static void offer_members(struct cli *cli, struct str word, const struct source 
     struct str *rows = NULL;
     struct err parsed;
     FILE *err = cli->err;
-    /* The server, the key and the namespace come from the environment, as for any command. */
+    /* The server, the key and the namespace come from the environment, as for other commands. */
     if (cli_parse(cli, 3, args, &parsed) != ERR_OK) {
         return;
     }
-    cli->err = fopen("/dev/null", "w"); /* a server that is not there is no error here */
+    cli->err = fopen("/dev/null", "w"); /* an unreachable server is not an error here */
     if (cli->err == NULL) {
         cli->err = err;
         return;
@@ -235,7 +236,7 @@ static void offer_jobs(struct cli *cli, struct str word)
     offer_members(cli, word, &jobs);
 }
 
-/* By what the table calls it: "queue", "<job-id>", "STATES". */
+/* Find the request by the placeholder in the table: "queue", "<job-id>", "STATES". */
 static void offer_named(struct cli *cli, struct str word, struct str what)
 {
     if (str_eq_nocase(what, STR("queue")) || str_eq(what, STR("target-queue"))) {
@@ -270,7 +271,7 @@ static struct str argument_name(const char *args, size_t n)
     return STR_EMPTY;
 }
 
-/* How many arguments stand before the word that is being completed. */
+/* The number of arguments before the word that is being completed. */
 static size_t arguments_before(const struct cli_command *c, int count, char **words)
 {
     size_t n = 0;
@@ -291,7 +292,7 @@ static size_t arguments_before(const struct cli_command *c, int count, char **wo
 
 void cli_complete_words(struct cli *cli, int count, char **words)
 {
-    /* "help" and "man" are followed by a command's name as if they were not there. */
+    /* "help" and "man" take the name of a command, so complete what follows them. */
     if (count > 1 && cli_table_is_word("help man", str_from_z(words[0]))) {
         words++;
         count--;

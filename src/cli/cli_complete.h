@@ -8,9 +8,9 @@
 
 #include "cli/cli_int.h"
 
-/* Print a line for each word that could stand in place of the last of the words, which may be
- * empty: the word, a tab and what it means. Nothing where a file or free text is expected. */
+/* Print a line for each completion of the last word, which may be empty: the word, a tab and its
+ * meaning. Prints nothing where a file or free text is expected. */
 void cli_complete_words(struct cli *cli, int count, char **words);
 
-/* The script for the shell; NULL for one that we do not know. */
+/* The script for the shell; NULL for an unknown shell. */
 const char *cli_complete_script(struct str shell);

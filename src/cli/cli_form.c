@@ -26,7 +26,7 @@ bool cli_form_allowed(struct cli *cli, int *out_code)
     struct str word;
     for (size_t i = 0; i < c->flag_count; i++) {
         if (strcmp(c->flags[i].name, "output") == 0) {
-            return true; /* its own, with its own words */
+            return true; /* the command prints this itself, with its own words */
         }
     }
     if (cli_table_find_flag(c, STR("output")) == NULL) {
@@ -51,7 +51,7 @@ static void csv_cell(struct cli *cli, struct buf *out, struct str text)
         quoted = quoted || strchr(",\"\r\n", text.ptr[i]) != NULL;
     }
     (void)cli;
-    /* A spreadsheet takes a text that begins like this for a formula, and runs it. */
+    /* Spreadsheets treat a text with this first character as a formula and run it. */
     bool formula = text.len > 1 && strchr("=+@\t", text.ptr[0]) != NULL;
     buf_add_str(out, quoted ? STR("\"") : STR_EMPTY);
     buf_add_str(out, formula ? STR("'") : STR_EMPTY);
@@ -62,7 +62,7 @@ static void csv_cell(struct cli *cli, struct buf *out, struct str text)
     buf_add_str(out, quoted ? STR("\"") : STR_EMPTY);
 }
 
-/* The value of the first member in "a|b" that is there, whole. */
+/* The complete value of the first member of "a|b" that exists. */
 static struct str value_of(struct cli *cli, struct str row, const char *names)
 {
     struct str left = str_from_z(names);

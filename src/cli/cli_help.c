@@ -1,5 +1,5 @@
 /*
- * Help at every level, from the table.
+ * Prints help at every level, from the table.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -54,7 +54,7 @@ static void print_flags(FILE *to, const struct cli_command *c)
     }
 }
 
-/* Lines of a text, moved to the right. */
+/* Print the lines of a text, indented. */
 static void print_lines(FILE *to, const char *text)
 {
     bool start = true;
@@ -91,7 +91,7 @@ void cli_help_command(FILE *to, const struct cli_command *c)
         (void)fprintf(to, "\n%s\n", c->about);
     }
     const struct cli_command *other;
-    bool any = false; /* a command may have no others below it, only another spelling of itself */
+    bool any = false; /* a command may have aliases only, and no subcommands */
     for (size_t i = 0; (other = cli_table_at(i)) != NULL; i++) {
         if (other != c && is_in_group(other->name, other, str_from_z(c->name))) {
             (void)fputs(any ? "" : "\nCommands:\n", to);

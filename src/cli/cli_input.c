@@ -1,5 +1,5 @@
 /*
- * What comes in besides the arguments: files, standard input, and the user's word.
+ * Input besides the arguments: files, standard input, and confirmations.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +28,7 @@ int cli_read_file(struct cli *cli, struct str path, struct str *out)
     return code == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
 }
 
-/* May files be made in the directory of the path? */
+/* True if files can be created in the directory of the path. */
 static int check_directory(struct cli *cli, struct str path)
 {
     const char *slash = memrchr(path.ptr, '/', path.len);
@@ -46,7 +46,7 @@ static int check_directory(struct cli *cli, struct str path)
 
 int cli_target(struct cli *cli, struct str path, const char **out_path, bool *out_special)
 {
-    enum { SUFFIX_BYTES = 8 }; /* of the file that becomes the new one */
+    enum { SUFFIX_BYTES = 8 }; /* of the name of the temporary file */
     struct os_file_info info = {0};
     struct err err;
     if (path.len == 0 || path.len + SUFFIX_BYTES >= OS_FILE_PATH_MAX) {
@@ -63,7 +63,7 @@ int cli_target(struct cli *cli, struct str path, const char **out_path, bool *ou
     return *out_special ? CLI_OK : check_directory(cli, path);
 }
 
-/* Without a detour: what is no file cannot be renamed over without being gone. */
+/* Write directly: a rename would replace a device or a pipe with a file. */
 static int write_through(struct cli *cli, const char *path, struct str bytes)
 {
     FILE *to = fopen(path, "we");
@@ -87,8 +87,8 @@ int cli_write_file(struct cli *cli, struct str path, struct str bytes)
     return os_file_replace(z, bytes, &err) == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
 }
 
-/* Some bytes of standard input, or a signal: more than 0 bytes, 0 at its end, -1 for a failure
- * that was said, -2 for a signal. */
+/* Read from standard input or until a signal. Returns the number of bytes, 0 at the end of the
+ * input, -1 after a failure, which has been printed, and -2 after a signal. */
 static ssize_t read_some(struct cli *cli, char *room, size_t size)
 {
     struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},

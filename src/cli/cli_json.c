@@ -1,5 +1,5 @@
 /*
- * Reading answers: members by their path, and JSON laid out for people.
+ * Reads members of responses by their path, and formats JSON.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -166,7 +166,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The end of the string that begins at the quote. */
+/* The end of the string that starts at the quote. */
 static size_t string_end(struct str json, size_t at)
 {
     for (at++; at < json.len && json.ptr[at] != '"'; at++) {
@@ -182,7 +182,7 @@ void cli_json_indent(struct buf *out, struct str json)
 
 void cli_json_indent_at(struct buf *out, struct str json, size_t depth)
 {
-    bool fresh = false; /* the last thing was an opening bracket */
+    bool fresh = false; /* the previous token was an opening bracket */
     for (size_t i = 0; i < json.len;) {
         char c = json.ptr[i];
         if (is_blank(c)) {

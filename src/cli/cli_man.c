@@ -3,7 +3,7 @@
 #include "base/build.h"
 #include "base/check.h"
 
-/* Text as roff takes it: no line of it is a request, no character of it an escape. */
+/* Escape text for roff: no line of it becomes a request, no character an escape. */
 static void put(FILE *to, const char *text)
 {
     bool start = true;
@@ -22,7 +22,7 @@ static void put(FILE *to, const char *text)
     }
 }
 
-/* "budget-set" for "budget set". */
+/* The page is called "budget-set" for "budget set". */
 static void put_page_name(FILE *to, const char *name)
 {
     (void)fputs("corvo", to);

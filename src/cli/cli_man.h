@@ -5,7 +5,7 @@
 
 #include "cli/cli_int.h"
 
-/* corvo(1): what there is. */
+/* corvo(1): the overview. */
 void cli_man_index(FILE *to);
 
 /* corvo-budget-set(1) for "budget set". */

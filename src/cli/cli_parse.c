@@ -18,7 +18,7 @@ struct parse {
     struct cli *cli;
     int argc;
     char **argv;
-    int word_at[WORDS_MAX]; /* which arguments are the words of the command */
+    int word_at[WORDS_MAX]; /* indexes of the arguments that are the words of the command */
     int word_count;
 };
 
@@ -65,8 +65,8 @@ static enum err_code unknown_word(struct str group, struct str word, struct err 
                    STR_ARG(group), blank, STR_ARG(word));
 }
 
-/* How many arguments the flag at i takes, itself included; 0 when it is none of every client's.
- * What follows the end of the flags begins with the command all the same. */
+/* The number of arguments that the flag at i takes, itself included; 0 if it is not a global flag.
+ * "--" takes one: a command name may still follow it. */
 static int skip_flag(const struct parse *p, int i)
 {
     struct str arg = str_from_z(p->argv[i]);
@@ -108,7 +108,7 @@ bool cli_parse_add_word(struct cli_parse_words *words, struct str word)
     return true;
 }
 
-/* May something that is no further word of it follow a command's name? */
+/* True if an argument may follow these words; false if only another word of the group may. */
 static bool takes_arguments(struct str name)
 {
     const struct cli_command *c = cli_table_find(name);
@@ -124,14 +124,14 @@ static bool is_raw(struct str name)
     return c != NULL && (c->options & CLI_RAW) != 0;
 }
 
-/* May the argument at i, or one behind it, be a further word of the command? */
+/* True if the argument at i, or one after it, may be another word of the command. */
 static bool may_have_word(const struct parse *p, const struct cli_parse_words *words, int i)
 {
     return i < p->argc && p->word_count < WORDS_MAX && !is_raw(text_of(words)) &&
            (words->len == 0 || strcmp(p->argv[i], "--") != 0);
 }
 
-/* Walk over the words that name a command, as far as they do. */
+/* Consume the words that name a command. */
 static enum err_code find_words(struct parse *p, struct cli_parse_words *words, struct err *err)
 {
     int i = 0;
@@ -143,7 +143,7 @@ static enum err_code find_words(struct parse *p, struct cli_parse_words *words, 
             p->word_at[p->word_count++] = i++;
         } else if (is_flag(arg)) {
             int skip = skip_flag(p, i);
-            if (skip == 0) { /* the command's own: its words are over */
+            if (skip == 0) { /* a flag of the command: no further words can follow */
                 return words->len == 0 ? unknown_flag(NULL, arg, err) : ERR_OK;
             }
             i += skip;
@@ -179,7 +179,7 @@ static enum err_code wrong(const struct cli_flag *f, struct str value, const cha
 
 static void add_item(struct cli *cli, struct cli_value *v, struct str item)
 {
-    /* Doubled when full: at 1, 2, 4, 8 … */
+    /* The array is doubled when it is full: at 1, 2, 4, 8 … */
     if ((v->item_count & (v->item_count - 1)) == 0 || v->item_count == 0) {
         size_t room = v->item_count == 0 ? 1 : v->item_count * 2;
         struct str *items = ARENA_ARRAY(cli->arena, struct str, room);
@@ -192,8 +192,8 @@ static void add_item(struct cli *cli, struct cli_value *v, struct str item)
     v->items[v->item_count++] = item;
 }
 
-/* Where the first item of a list ends. A comma in a pair's value is told from one between pairs by
- * whether another pair follows it. */
+/* The end of the first item of a list. In a list of pairs, a comma separates two items only if
+ * another pair follows it; otherwise it belongs to the value. */
 static size_t item_end(enum cli_kind kind, struct str text)
 {
     size_t end = text.len;
@@ -256,7 +256,7 @@ static bool read_real(struct str text, double *out)
     memcpy(z, text.ptr, text.len);
     z[text.len] = '\0';
     *out = strtod(z, &end);
-    return *end == '\0' && isfinite(*out); /* JSON has no other */
+    return *end == '\0' && isfinite(*out); /* JSON has no infinity and no NaN */
 }
 
 static bool read_bool(struct str text, int64_t *out)
@@ -266,7 +266,7 @@ static bool read_bool(struct str text, int64_t *out)
            str_eq(text, STR("no"));
 }
 
-/* A moment that is not one for the server yet. */
+/* Convert a time that the server does not understand, such as "1h" or "yesterday". */
 static enum err_code read_when(struct cli *cli, struct cli_value *v, struct err *err)
 {
     struct wall at;
@@ -281,7 +281,7 @@ static enum err_code read_when(struct cli *cli, struct cli_value *v, struct err 
     return ERR_OK;
 }
 
-/* Give the flag a value, from wherever it comes. */
+/* Set the value of a flag, from any source. */
 static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, struct err *err)
 {
     const struct cli_flag *f = v->flag;
@@ -365,7 +365,7 @@ static enum err_code set_defaults(struct cli *cli, struct err *err)
     return ERR_OK;
 }
 
-/* The flag at *i, and its value; *i is then the last argument that was used. */
+/* Parse the flag at *i and its value; *i is then the last argument that was used. */
 static enum err_code read_flag(struct parse *p, int *i, struct err *err)
 {
     struct cli *cli = p->cli;
@@ -387,7 +387,7 @@ static enum err_code read_flag(struct parse *p, int *i, struct err *err)
         return err_set(err, ERR_VALIDATION, "flag --%s requires a value", f->name);
     }
     if (!v->given) {
-        v->item_count = 0; /* a list that is given is not added to the default */
+        v->item_count = 0; /* a list that is given replaces the default */
     }
     v->given = true;
     return set(cli, v, text, err);
@@ -399,7 +399,7 @@ static enum err_code add_argument(struct cli *cli, struct str arg, struct err *e
     if (cli->arg_count >= most) {
         return err_set(err, ERR_VALIDATION, "unexpected argument '" STR_FMT "'", STR_ARG(arg));
     }
-    /* It would be sent as another text, and would mean another queue or job. */
+    /* An argument that is not UTF-8 would be sent as another text and name another queue or job. */
     if ((cli->command->options & (CLI_LOCAL | CLI_FILES)) == 0 && !str_is_utf8(arg)) {
         return err_set(err, ERR_VALIDATION, "argument '" STR_FMT "' is not valid UTF-8",
                        STR_ARG(arg));
@@ -441,7 +441,8 @@ static enum err_code read_rest(struct parse *p, struct err *err)
     return ERR_OK;
 }
 
-/* A value that would be left out silently: the command would do something else than it was told. */
+/* Refuse values that would be left out of the request: the command would then do something else
+ * than the user asked for. */
 static enum err_code check_value(const struct cli_value *v, struct err *err)
 {
     const struct cli_flag *f = v->flag;
@@ -452,7 +453,7 @@ static enum err_code check_value(const struct cli_value *v, struct err *err)
     if ((f->options & CLI_POSITIVE) != 0 && amount < 0) {
         return err_set(err, ERR_VALIDATION, "--%s must not be negative", f->name);
     }
-    if ((f->options & CLI_NOT_NEGATIVE) != 0 && amount < -1) { /* -1 is how to say: not given */
+    if ((f->options & CLI_NOT_NEGATIVE) != 0 && amount < -1) { /* -1 means: not given */
         return err_set(err, ERR_VALIDATION, "--%s must be at least -1", f->name);
     }
     return ERR_OK;
@@ -478,7 +479,7 @@ static enum err_code check_complete(struct cli *cli, struct err *err)
     return ERR_OK;
 }
 
-/* Is help asked for anywhere before "--"? Then nothing else needs to be right. */
+/* True if help is requested anywhere before "--". Then nothing else is checked. */
 static bool wants_help(int argc, char **argv)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -489,7 +490,7 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-/* Everything but the words of the command, for commands that read it themselves. */
+/* Collect everything but the words of the command, for commands that parse it themselves. */
 static void pass_on(struct parse *p)
 {
     struct cli *cli = p->cli;

@@ -8,16 +8,16 @@
 
 #include "cli/cli_int.h"
 
-/* The words of a command as far as they are understood. */
+/* The words of a command that were recognized. */
 struct cli_parse_words {
     char text[96];
     size_t len;
 };
 
-/* Add the word if a command, a group or another spelling of one begins so; else false. */
+/* Add the word if the result is the beginning of a command, group or alias; else return false. */
 ATTR_NODISCARD bool cli_parse_add_word(struct cli_parse_words *words, struct str word);
 
-/* Fill command (or group, when the words name none), values and args of cli. argv has no program
- * name. ERR_VALIDATION says what is wrong, with a suggestion where there is one; command is then
- * set if it was understood, so that its usage can be shown. */
+/* Set command (or group, if the words name no command), values and args of cli. argv does not
+ * include the program name. ERR_VALIDATION describes the error, with a suggestion if there is one;
+ * command is then set if it was recognized, so that its usage can be shown. */
 ATTR_NODISCARD enum err_code cli_parse(struct cli *cli, int argc, char **argv, struct err *err);

@@ -1,5 +1,5 @@
 /*
- * Saying something: results on standard output, everything else on standard error.
+ * Output: results on standard output, everything else on standard error.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -18,7 +18,7 @@ void cli_printf(struct cli *cli, const char *fmt, ...)
 void cli_note(struct cli *cli, const char *fmt, ...)
 {
     va_list args;
-    (void)fflush(cli->out); /* what was said before stands before */
+    (void)fflush(cli->out); /* print earlier results before the error */
     va_start(args, fmt);
     (void)vfprintf(cli->err, fmt, args);
     va_end(args);

@@ -11,20 +11,20 @@
 struct cli_progress {
     struct cli *cli;
     const char *unit;
-    int64_t shown; /* what was last shown; -1: nothing */
-    bool open;     /* a bar stands on the line */
+    int64_t shown; /* the value last shown; -1: none */
+    bool open;     /* a bar is on the current line */
 };
 
 struct cli_progress cli_progress_begin(struct cli *cli, const char *unit);
 
-/* A total of 0 is one that is not known. */
+/* A total of 0 means that it is unknown. */
 void cli_progress_show(struct cli_progress *p, int64_t done, int64_t total);
 
-/* Take the bar away again. */
+/* Erase the bar. */
 void cli_progress_end(struct cli_progress *p);
 
-/* Milliseconds from one RFC 3339 time to another; 0 when either is none. */
+/* Milliseconds between two RFC 3339 times; 0 if either is invalid. */
 int64_t cli_progress_ms_between(struct str from, struct str to);
 
-/* The bar itself: width characters between the brackets. */
+/* Format the bar: width characters between the brackets. */
 void cli_progress_bar(struct buf *out, int64_t done, int64_t total, size_t width);

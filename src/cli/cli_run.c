@@ -1,5 +1,5 @@
 /*
- * A run, from its arguments to its exit code.
+ * Runs a command, from its arguments to its exit code.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -75,7 +75,8 @@ static int dispatch(struct cli *cli)
     }
     if ((c->options & (CLI_RAW | CLI_LOCAL)) == 0) {
         int code = CLI_FAILED;
-        cli->signal_fd = os_signal_open(false); /* the others never wait where they could look */
+        cli->signal_fd =
+            os_signal_open(false); /* other commands never wait, so signals can end them directly */
         if (!cli_form_allowed(cli, &code)) {
             return code;
         }
@@ -83,7 +84,8 @@ static int dispatch(struct cli *cli)
     return c->run != NULL ? c->run(cli) : cli_call_run(cli);
 }
 
-/* What was printed must have arrived; a full disk is a failure of the command. */
+/* Flush the output. If it cannot be written, for example because the disk is full, the command has
+ * failed. */
 static int finish(struct cli *cli, int code)
 {
     bool lost = fflush(cli->out) != 0 || ferror(cli->out) != 0;

@@ -71,7 +71,7 @@ static void keep_position(struct cli_sse *sse)
     }
 }
 
-/* A whole line; an empty one ends the frame. One without data is no event. */
+/* Handle a complete line. An empty line ends the frame; a frame without data is not an event. */
 static bool take_line(struct cli_sse *sse)
 {
     bool more = true;

@@ -7,7 +7,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: row by row, looking two rows back for swaps. */
+/* Optimal string alignment distance, row by row; swaps look two rows back. */
 size_t cli_suggest_distance(struct str a, struct str b)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -33,7 +33,8 @@ size_t cli_suggest_distance(struct str a, struct str b)
     return rows[a.len % 3][b.len];
 }
 
-/* Near enough to be said: a third of the word may be wrong, and something must be right. */
+/* Close enough for a suggestion: at most a third of the characters differ, and at least one is
+ * right. */
 static void consider(struct str word, struct str candidate, struct str *best, size_t *distance)
 {
     size_t d = cli_suggest_distance(word, candidate);

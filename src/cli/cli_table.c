@@ -36,7 +36,7 @@ static const struct cli_flag global_flags[] = {
     CLI_FLAG("help",      CLI_BOOL, NULL,    "false", "show this help", .letter = 'h'),
 };
 
-/* Other spellings, for those who look for a command where it is not. */
+/* Aliases, for users who look for a command in another place. */
 static const struct {
     const char *from;
     const char *to;
@@ -135,7 +135,7 @@ static bool has_own(const struct cli_command *c, const char *name)
     return false;
 }
 
-/* The nth of the list that the command does not hide; else *index is less by how many there are. */
+/* The nth visible command of the list. If it has fewer, *index is reduced by their number. */
 static const struct cli_flag *nth(const struct cli_command *c, const struct cli_flag *flags,
                                   size_t count, size_t *index)
 {
@@ -235,7 +235,7 @@ static void check_command(const struct cli_command *c)
 {
     CHECK(c->summary != NULL);
     CHECK(c->args != NULL);
-    CHECK(cli_table_find(str_from_z(c->name)) == c); /* no other of its name */
+    CHECK(cli_table_find(str_from_z(c->name)) == c); /* another flag with this name */
     CHECK(cli_table_args_max(c) <= CLI_ARGS_MAX);
     CHECK(c->run != NULL || c->call.method != NULL);
     CHECK(((c->options & CLI_CONFIRM) != 0) == (c->confirm != NULL));

@@ -22,113 +22,116 @@ enum cli_kind {
     CLI_INT,
     CLI_REAL,
     CLI_BOOL,
-    CLI_DURATION, /* sent as it was given */
-    CLI_TIME,     /* as in cli_when.h; what is RFC 3339 or a date is sent as it was given */
+    CLI_DURATION, /* sent unchanged */
+    CLI_TIME,     /* a time of cli_when.h; RFC 3339 and dates are sent unchanged */
     CLI_LIST,     /* comma-separated, repeated, or both */
     CLI_PAIRS,    /* a list of key=value */
     CLI_JSON,     /* JSON text, or @file */
-    CLI_BYTES,    /* text that need not be UTF-8: the name of a file, a command, a secret */
+    CLI_BYTES,    /* text that need not be UTF-8: a file name, a command, a secret */
     CLI_KIND_COUNT
 };
 
-/* Flags of a flag. */
+/* Options of a flag. */
 enum {
     CLI_REQUIRED = 1 << 0,
-    CLI_POSITIVE = 1 << 1,     /* zero is not sent, less is refused */
-    CLI_NOT_NEGATIVE = 1 << 2, /* -1 is not sent, less is refused */
-    CLI_SEND_DEFAULT = 1 << 3, /* the default is sent too */
-    CLI_INVERTED = 1 << 4,     /* a boolean is sent as its opposite */
-    CLI_AHEAD = 1 << 5,        /* a bare duration is a time ahead of now, not before it */
+    CLI_POSITIVE = 1 << 1,     /* zero is not sent, negative values are refused */
+    CLI_NOT_NEGATIVE = 1 << 2, /* -1 is not sent, smaller values are refused */
+    CLI_SEND_DEFAULT = 1 << 3, /* the default is also sent */
+    CLI_INVERTED = 1 << 4,     /* a boolean whose negation is sent */
+    CLI_AHEAD = 1 << 5,        /* a bare duration means after now, not before now */
 };
 
 struct cli_flag {
-    const char *name; /* without the dashes */
+    const char *name; /* without leading dashes */
     enum cli_kind kind;
-    const char *value;    /* what its value is called in help: QUEUE; NULL for a boolean */
-    const char *fallback; /* what it is when not given; NULL: nothing */
+    const char *value; /* the placeholder of the value in help, such as QUEUE; NULL for a boolean */
+    const char *fallback; /* the default; NULL: none */
     const char *help;
-    const char *field; /* of the request's body, "agent.max_cost_usd" for one inside; NULL: none */
-    const char *words; /* the only values, with blanks between; NULL: any */
-    const char *env;   /* where it comes from when not given; NULL: nowhere */
-    const char *alias; /* another name for it */
-    char letter;       /* -o; 0: none */
+    const char
+        *field; /* in the body of the request; "agent.max_cost_usd" for a nested one; NULL: none */
+    const char *words; /* the allowed words, separated by blanks; NULL: any text */
+    const char *env;   /* the environment variable that can set it; NULL: none */
+    const char *alias; /* another name of the flag */
+    char letter;       /* as in -o; 0: none */
     unsigned options;
 };
 
-/* How a cell is shown. */
+/* How a cell is printed. */
 enum cli_show {
-    CLI_SHOW_TEXT,     /* a string as it is, anything else as JSON */
-    CLI_SHOW_TIME,     /* on a terminal how long ago or ahead, else as it came */
-    CLI_SHOW_MINUTE,   /* on a terminal a time without seconds, else as it came */
-    CLI_SHOW_YES,      /* "yes" or nothing */
-    CLI_SHOW_STATE,    /* in the colour of the state */
-    CLI_SHOW_ALIVE,    /* a time of a heartbeat as healthy, stale (a minute) or offline (five) */
+    CLI_SHOW_TEXT,     /* a string unchanged, other values as JSON */
+    CLI_SHOW_TIME,     /* a time; relative to now on a terminal */
+    CLI_SHOW_MINUTE,   /* a time; without seconds on a terminal */
+    CLI_SHOW_YES,      /* "yes" or empty */
+    CLI_SHOW_STATE,    /* with the color of the state */
+    CLI_SHOW_ALIVE,    /* the time of a heartbeat as healthy, stale (over a minute) or offline (over
+                          five) */
     CLI_SHOW_MONEY,    /* six decimals */
-    CLI_SHOW_LIST,     /* elements with commas; also of a string that holds a JSON array */
+    CLI_SHOW_LIST,     /* a list, separated by commas; also a string that contains a JSON array */
     CLI_SHOW_CUT,      /* at most 60 characters */
-    CLI_SHOW_PRIORITY, /* a number as its word */
+    CLI_SHOW_PRIORITY, /* a number as its name */
     CLI_SHOW_GRANTS,   /* permissions of a role: queues:read,queues:pause */
     CLI_SHOW_COUNT
 };
 
-/* When a column is shown, beside how. */
+/* When a column is shown; combined with its format. */
 enum {
     CLI_SHOW_KIND = 0xff,
-    CLI_SHOW_MINOR = 1 << 8, /* left out on a terminal where the table would not fit */
+    CLI_SHOW_MINOR = 1 << 8, /* not on a terminal that is too narrow */
     CLI_SHOW_WIDE = 1 << 9,  /* only with -o wide */
-    CLI_SHOW_ROOM = 1 << 10, /* with -o wide, and on a terminal where the table still fits */
+    CLI_SHOW_ROOM = 1 << 10, /* with -o wide, and on a terminal that is wide enough */
 };
 
 struct cli_column {
     const char *head;
-    const char *member; /* of each row; "a|b" takes the first that is there */
+    const char *member; /* of each row; "a|b" is the first one that exists */
     unsigned show;      /* enum cli_show, and when it is shown */
 };
 
 enum { CLI_ARGS_MAX = 3 };
 
-/* A command that is one request. In path, {0} is the first argument, percent-encoded. In text, {0}
- * is the argument and {name} a member of the answer. */
+/* A command that consists of one request. In path, {0} is the first argument, percent-encoded. In
+ * text, {0} is the argument and {name} a member of the response. */
 struct cli_call {
     const char *method;
     const char *path;                    /* below /api/v1 */
-    const char *arg_field[CLI_ARGS_MAX]; /* fields of the body that take an argument */
-    const char *query; /* the flag that is sent in the query although the method is not GET */
-    const char *text;  /* what is said when it went well; NULL: a table */
-    const char *rows;  /* the member with the table's rows; NULL: the answer */
+    const char *arg_field[CLI_ARGS_MAX]; /* fields of the body that arguments set */
+    const char *query; /* the flag that is sent in the query even if the method is not GET */
+    const char *text;  /* printed on success; NULL: a table is printed */
+    const char *rows;  /* the member with the rows of the table; NULL: the response itself */
     const struct cli_column *columns;
     size_t column_count;
-    const char *note;  /* members that are said on standard error when they are there, with blanks
-                          between; NULL: none */
-    const char *empty; /* said instead of a table without rows; "": its head alone */
+    const char *note;  /* members that are printed to standard error if they exist, separated by
+                          blanks; NULL: none */
+    const char *empty; /* printed instead of a table without rows; "": print the header only */
     const char
-        *busy; /* "a|b": members of a row; on a terminal, rows where all are 0 are left out */
+        *busy; /* "a|b": on a terminal, rows in which all of these members are 0 are left out */
 };
 
-/* Flags of a command. */
+/* Options of a command. */
 enum {
-    CLI_LOCAL = 1 << 0,   /* talks to no server */
+    CLI_LOCAL = 1 << 0,   /* sends no requests */
     CLI_RAW = 1 << 1,     /* gets its arguments unparsed */
-    CLI_HIDDEN = 1 << 2,  /* in no list */
-    CLI_CONFIRM = 1 << 3, /* asks on a terminal; has --yes */
-    CLI_FILES = 1 << 4,   /* its arguments are names of files, in any encoding */
+    CLI_HIDDEN = 1 << 2,  /* not listed */
+    CLI_CONFIRM = 1 << 3, /* asks for confirmation on a terminal; has --yes */
+    CLI_FILES = 1 << 4,   /* its arguments are file names, in any encoding */
 };
 
 struct cli_command {
-    const char *name;     /* "budget set": words with a blank between */
+    const char *name;     /* words separated by blanks: "budget set" */
     const char *args;     /* "<scope> <target>", "[target]"; "" for none */
-    const char *summary;  /* one line without a full stop */
+    const char *summary;  /* one line without a final full stop */
     const char *about;    /* further lines; NULL: none */
     const char *examples; /* lines; NULL: none */
     const struct cli_flag *flags;
     size_t flag_count;
     unsigned options;
-    const char *confirm;         /* the question of CLI_CONFIRM, with {0} as in text */
-    int (*run)(struct cli *cli); /* the exit code; NULL: call says it all */
+    const char *confirm; /* the question of CLI_CONFIRM; {0} as in text */
+    int (*run)(
+        struct cli *cli); /* returns the exit code; NULL: call describes the command completely */
     struct cli_call call;
 };
 
-/* A row of flags; what it does not say is none. */
+/* A row of flags; members that are not given are empty. */
 #define CLI_FLAG(flag, type, what, otherwise, text, ...)                                           \
     {                                                                                              \
         .name = (flag), .kind = (type), .value = (what), .fallback = (otherwise), .help = (text),  \
@@ -163,41 +166,42 @@ extern const struct cli_family cli_status_family;
 extern const struct cli_family cli_top_family;
 extern const struct cli_family cli_work_family;
 
-/* All families in the order of the help; *out_count of them. */
+/* All families in the order of the help; *out_count is their number. */
 const struct cli_family *const *cli_table_families(size_t *out_count);
 
-/* The command of that name, the words separated by one blank; NULL when there is none. */
+/* The command with this name, whose words are separated by one blank; NULL if there is none. */
 const struct cli_command *cli_table_find(struct str name);
 
-/* Do commands begin with these words and a blank? */
+/* True if commands begin with these words and a blank. */
 bool cli_table_is_group(struct str name);
 
-/* Whether the words of name begin with those of group and go on. */
+/* True if the words of name begin with those of group and continue. */
 bool cli_table_is_below(struct str name, struct str group);
 
-/* What another spelling of a command stands for ("queue pause"); empty when it is none. */
+/* The command that an alias ("queue pause") stands for; empty if it is not an alias. */
 struct str cli_table_alias(struct str name);
 
-/* The nth other spelling, and the command that it stands for; NULL past the last. */
+/* The nth alias, and its command; NULL after the last. */
 const struct cli_command *cli_table_alias_at(size_t index, const char **out_from);
 
-/* The nth command of all, hidden ones included; NULL past the last. */
+/* The nth of all commands, including hidden ones; NULL after the last. */
 const struct cli_command *cli_table_at(size_t index);
 
-/* The nth flag that the command takes: its own, then those of every client, then those of every
- * command; NULL past the last. An own flag hides a common one of its name. */
+/* The nth flag of the command: its own, then those of all commands that send requests, then those
+ * of all commands; NULL after the last. A flag of the command hides a common one with the same
+ * name. */
 const struct cli_flag *cli_table_flag(const struct cli_command *command, size_t index);
 
-/* The flag of that name or other name; NULL when the command has none. A NULL command stands for
- * the flags that may come before it. */
+/* The flag with this name or alias; NULL if the command has none. A NULL command stands for the
+ * flags that may precede the command. */
 const struct cli_flag *cli_table_find_flag(const struct cli_command *command, struct str name);
 
-/* How many arguments the command needs, and takes. */
+/* The minimum and maximum number of arguments of the command. */
 size_t cli_table_args_min(const struct cli_command *command);
 size_t cli_table_args_max(const struct cli_command *command);
 
-/* Is value one of the words, which have blanks between? */
+/* True if value is one of the words, which are separated by blanks. */
 bool cli_table_is_word(const char *words, struct str value);
 
-/* Stop the process if a row contradicts itself. For tests. */
+/* Abort if a row contradicts itself. For tests. */
 void cli_table_check(void);

@@ -1,5 +1,5 @@
 /*
- * What was given on the command line: asked for by name, or written into a request's body.
+ * Values of flags: read by name, or written to the body of a request.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -110,7 +110,7 @@ static void write_value(struct json_write *w, const struct cli_value *v)
     }
 }
 
-/* "agent" of "agent.max_iterations"; empty for a field that is not inside another. */
+/* "agent" of "agent.max_iterations"; empty for a field that is not inside another one. */
 static struct str outer(const char *field)
 {
     const char *dot = strchr(field, '.');
@@ -119,7 +119,7 @@ static struct str outer(const char *field)
 
 void cli_values_write(const struct cli *cli, struct json_write *w)
 {
-    struct str open = STR_EMPTY; /* flags of one outer field stand together in the table */
+    struct str open = STR_EMPTY; /* the flags of one outer field are adjacent in the table */
     for (size_t i = 0; i < cli->value_count; i++) {
         const struct cli_value *v = &cli->values[i];
         if (!is_sent(v)) {

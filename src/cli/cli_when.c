@@ -5,7 +5,7 @@
 #include "core/duration.h"
 #include "core/timestamp.h"
 
-/* "9:00" or "21:30" in minutes of the day. */
+/* Minutes since midnight for "9:00" or "21:30". */
 static bool parse_clock(struct str text, int *out)
 {
     struct str rest = text;
@@ -20,7 +20,7 @@ static bool parse_clock(struct str text, int *out)
     return h >= 0 && h < 24 && m >= 0 && m < 60;
 }
 
-/* "tomorrow 9:00": a day by its name, and a time of it. */
+/* "tomorrow 9:00": the name of a day, and a time. */
 static bool parse_day(struct str text, struct wall now, struct wall *out)
 {
     static const struct {
@@ -45,7 +45,7 @@ static bool parse_day(struct str text, struct wall now, struct wall *out)
             day.tm_hour = minutes / 60;
             day.tm_min = minutes % 60;
             day.tm_sec = 0;
-            day.tm_isdst = -1; /* the day may have another */
+            day.tm_isdst = -1; /* that day may have another UTC offset */
             at = mktime(&day);
             *out = (struct wall){.ns = (int64_t)at * NS_PER_S};
             return at != (time_t)-1;
