@@ -6,7 +6,7 @@
 
 enum {
     TIMEOUT_MS = 15000,
-    REPORT_BYTES = 4 << 20, /* a heartbeat that has as many gets no more reports */
+    REPORT_BYTES = 4 << 20, /* no further reports are added to a heartbeat of this size */
     BODY_BYTES = 64 << 20,
     ARENA_BYTES = 256 << 20,
 };
@@ -34,7 +34,8 @@ void cli_beat_deinit(struct cli_beat *b)
     arena_free(b->arena);
 }
 
-/* Is the job ours to keep? Also while its end is being reported, which may take several tries. */
+/* True if the worker still holds the job. This includes the time in which the end of the job is
+ * being reported, which may take several tries. */
 static bool is_held(const struct cli_slot *s)
 {
     return s->state != CLI_SLOT_FREE && !s->cancelled;
@@ -52,8 +53,8 @@ static bool any(const struct cli_beat *b, bool (*is)(const struct cli_slot *s))
 
 /* Sending */
 
-/* Every job that is held, but not every report: the server takes bodies up to a limit. The next one
- * begins with another slot, so that each has its turn. */
+/* Include every job that is held, but not every report, because the server limits the size of the
+ * body. The next heartbeat starts with another slot, so that each gets its turn. */
 static struct str write_jobs(struct cli_beat *b)
 {
     struct buf out;

@@ -14,33 +14,35 @@
 #include "cli/cli_int.h"
 #include "cli/work/cli_slot.h"
 
-enum { CLI_BEAT_MS_MIN = 500 }; /* between heartbeats that a report asks for; also --heartbeat */
+enum {
+    CLI_BEAT_MS_MIN = 500
+}; /* minimum time between heartbeats, for reports and for --heartbeat */
 
 struct cli_beat {
     struct cli *cli;
-    struct cli_slot *slots; /* the owner's */
+    struct cli_slot *slots; /* belong to the owner */
     size_t slot_count;
     int64_t interval_ms;
     struct outgoing_wait_call call;
-    struct arena *arena; /* of the call */
+    struct arena *arena; /* used for the call */
     bool under_way;
-    bool failed;         /* the last one did: reports do not make the next one come sooner */
-    bool one_report;     /* no more in one heartbeat: one of several was refused */
-    size_t report_count; /* in the one under way */
-    size_t first;        /* slot of the next one */
-    struct mono at;      /* the next one, without reports */
+    bool failed;     /* the last heartbeat failed: reports do not make the next one come sooner */
+    bool one_report; /* send one report per heartbeat, because one of several was refused */
+    size_t report_count; /* in the current heartbeat */
+    size_t first;        /* slot with which the next heartbeat starts */
+    struct mono at;      /* time of the next heartbeat if there are no reports */
     struct mono last;
 };
 
-/* The interval is that of the flag --heartbeat. */
+/* --heartbeat sets the interval. */
 void cli_beat_init(struct cli_beat *b, struct cli *cli, struct cli_slot *slots, size_t slot_count);
-void cli_beat_deinit(struct cli_beat *b); /* before the slots */
+void cli_beat_deinit(struct cli_beat *b); /* call it before the slots are freed */
 
-/* Look whether it was answered. */
+/* Check whether the heartbeat was answered. */
 void cli_beat_turn(struct cli_beat *b);
 
-/* Send one when it is time. */
+/* Send a heartbeat if one is due. */
 void cli_beat_start_due(struct cli_beat *b);
 
-/* When that is; 0: not before something else happens. */
+/* Time of the next heartbeat; 0: none is due until something else happens. */
 struct mono cli_beat_deadline(const struct cli_beat *b);

@@ -4,7 +4,9 @@
 #include "json/json_scan.h"
 #include "log/log.h"
 
-enum { LINE_BYTES = 4 << 20 }; /* more than is kept of one: the warning says what was too large */
+enum {
+    LINE_BYTES = 4 << 20
+}; /* larger than what is kept, so that the warning can name the part that is too large */
 
 void cli_report_init(struct cli_report *r)
 {
@@ -34,26 +36,26 @@ void cli_report_clear(struct cli_report *r)
     clear_part(&r->checkpoint);
 }
 
-/* Hearing the program */
+/* Reading what the program writes */
 
 static void keep(struct cli_report_part *p, const char *name, struct str job_id, struct str line)
 {
     struct json_value value;
     if (!json_scan_member(line, str_from_z(name), &value) || value.type == JSON_TYPE_NULL) {
-        return; /* to the server null says nothing either */
+        return; /* the server also ignores null */
     }
     if (value.text.len <= p->text.limit_bytes) {
         buf_clear(&p->text);
         buf_add_str(&p->text, value.text);
         p->sent = false;
-    } else if (!p->told) { /* once per job: some programs report many times a second */
+    } else if (!p->told) { /* warn once per job: some programs report many times a second */
         log_warn("report dropped: too large", LOG_STR("job_id", job_id), LOG_Z("field", name),
                  LOG_U64("bytes", value.text.len), LOG_U64("limit_bytes", p->text.limit_bytes));
         p->told = true;
     }
 }
 
-/* What is not JSON is not for us. */
+/* Ignore lines that are not JSON. */
 static void take_line(struct cli_report *r, struct str job_id)
 {
     struct str line = buf_str(&r->line);

@@ -17,34 +17,34 @@
 
 struct cli_report_part {
     struct buf text; /* JSON; empty: none */
-    bool sent;       /* the heartbeat under way carries this text */
-    bool told;       /* of one that is too large */
+    bool sent;       /* the current heartbeat contains this text */
+    bool told;       /* a warning about a text that is too large was logged */
 };
 
 struct cli_report {
-    struct buf line; /* not whole yet */
+    struct buf line; /* an incomplete line */
     struct cli_report_part progress, checkpoint;
 };
 
-/* What became of a heartbeat. */
+/* The outcome of a heartbeat. */
 enum cli_report_fate {
-    CLI_REPORT_SAVED,   /* it was answered */
-    CLI_REPORT_UNSENT,  /* it failed, and is tried again */
-    CLI_REPORT_REFUSED, /* because of what it carried, which is not sent again */
+    CLI_REPORT_SAVED,   /* the server has stored it */
+    CLI_REPORT_UNSENT,  /* it failed and will be repeated */
+    CLI_REPORT_REFUSED, /* the server refused its contents, which are not sent again */
 };
 
 void cli_report_init(struct cli_report *r);
 void cli_report_deinit(struct cli_report *r);
-void cli_report_clear(struct cli_report *r); /* for another job */
+void cli_report_clear(struct cli_report *r); /* before another job */
 
-/* The program of this job wrote this piece of text. */
+/* Process text that the program of this job has written. */
 void cli_report_hear(struct cli_report *r, struct str job_id, struct str piece);
 
-/* Is there something to send? */
+/* True if there is something to send. */
 bool cli_report_any(const struct cli_report *r);
 
-/* Write the members "progress" and "checkpoint", where there are any, of a heartbeat's job. */
+/* Write the members "progress" and "checkpoint" of a job in a heartbeat, if there are any. */
 void cli_report_write(struct cli_report *r, struct json_write *w);
 
-/* The heartbeat that carries what was written is over. */
+/* The heartbeat that contained the report has ended. */
 void cli_report_over(struct cli_report *r, struct str job_id, enum cli_report_fate fate);

@@ -13,18 +13,21 @@
 
 enum {
     ARENA_BYTES = 256 << 20,
-    ERRORS_KEPT = 32 * 1024,       /* of standard error, for the backtrace */
-    TEXT_RESULT_BYTES = 128 << 10, /* of output that is not JSON; escaped it may be six times it */
-    ENV_BYTES_MAX = 96 << 10,      /* of one variable: the system's limit is 128 KiB */
-    BEAT_BYTES = LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + 4096, /* a job's, and its names */
+    ERRORS_KEPT = 32 * 1024, /* end of standard error to keep, for the backtrace */
+    TEXT_RESULT_BYTES =
+        128 << 10, /* of output that is not JSON; escaping can make it six times as long */
+    ENV_BYTES_MAX = 96 << 10, /* of one variable; the system allows 128 KiB */
+    BEAT_BYTES =
+        LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + 4096, /* for one job, including the names */
     ENV_ADDED = 10,
     CHUNK_BYTES = 8 * 1024,
-    CHUNKS_PER_TURN = 64, /* more than a pipe holds, so that nothing is left when a program ends */
+    CHUNKS_PER_TURN =
+        64, /* more than a pipe holds, so that all output is read when a program ends */
     TRIES_MAX = 12,
-    TRIES_STOPPED = 3, /* of a worker that is to stop now */
+    TRIES_STOPPED = 3, /* for a worker that is stopping */
     RETRY_MS_MIN = 250,
     RETRY_MS_MAX = 10000,
-    SAVE_MS = 15000, /* as long as other heartbeats may take */
+    SAVE_MS = 15000, /* the timeout of other heartbeats */
 };
 
 void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms)
@@ -69,7 +72,7 @@ void cli_slot_deinit(struct cli_slot *s)
     arena_free(s->arena);
 }
 
-/* Reporting the end */
+/* Reporting the end of a job */
 
 static void send_call(struct cli_slot *s)
 {
@@ -86,7 +89,7 @@ static void report(struct cli_slot *s, const char *path, struct str body)
     send_call(s);
 }
 
-/* The member of a heartbeat's "jobs". */
+/* Write the member of "jobs" in a heartbeat. */
 static void write_job(struct cli_slot *s, struct json_write *w, bool with_report)
 {
     json_write_key(w, s->job_id);
@@ -103,13 +106,14 @@ static void write_job(struct cli_slot *s, struct json_write *w, bool with_report
 
 static struct cli_pair token(const struct cli_slot *s)
 {
-    /* A server that gave no token gets an empty raw value, which is left out. */
+    /* If the server sent no lease token, the value is empty and is left out. */
     struct cli_pair none = CLI_SET_RAW("lease_token", STR_EMPTY);
     struct cli_pair some = CLI_SET_INT("lease_token", s->lease_token);
     return s->lease_token == 0 ? none : some;
 }
 
-/* Output that is JSON is the result; any other text is it as a string; none is none. */
+/* The result is the output: as JSON if it is valid JSON, otherwise as a string; none if there is no
+ * output. */
 static struct str result_of(struct cli_slot *s)
 {
     struct str text = str_trim(buf_str(&s->output));
@@ -164,19 +168,20 @@ static void report_failure(struct cli_slot *s)
 static void report_success(struct cli_slot *s, struct str next)
 {
     struct cli *cli = s->cli;
-    struct str checkpoint = buf_str(&s->report.checkpoint.text); /* after the last heartbeat */
+    struct str checkpoint =
+        buf_str(&s->report.checkpoint.text); /* if no heartbeat has sent it yet */
     s->asks = next.len > 0;
     report(s, "/ack/{0}",
            CLI_OBJECT(cli, CLI_SET_RAW("result", s->result), CLI_SET_RAW("checkpoint", checkpoint),
                       CLI_SET_RAW("next", next), token(s)));
 }
 
-/* Acks by a frame */
+/* Acks in a frame */
 
 static void end_well(struct cli_slot *s)
 {
     s->result = result_of(s);
-    if (s->acks_by_frame && s->report.checkpoint.text.len == 0) { /* of which a frame has no word */
+    if (s->acks_by_frame && s->report.checkpoint.text.len == 0) { /* a frame has no field for it */
         s->state = CLI_SLOT_ACKING;
     } else {
         report_success(s, s->next);
@@ -217,15 +222,15 @@ void cli_slot_report_ack(struct cli_slot *s)
     s->cli->arena = outer;
 }
 
-/* The answer to a call. A server that is away or busy is asked again, which does no harm: a report
- * that has arrived gets the same answer. */
+/* The response to a call. If the server is unreachable or busy, the call is repeated. This is safe:
+ * a report that has already arrived gets the same response. */
 
 static bool is_busy(const struct cli_slot *s)
 {
     return s->call.err.code != ERR_OK || s->call.status == 429 || s->call.status >= 500;
 }
 
-/* True when the call is made again later. */
+/* Schedule another try, if there may be one. True if so. */
 static bool try_again(struct cli_slot *s)
 {
     if (!is_busy(s) || s->tries >= (s->stopped ? TRIES_STOPPED : TRIES_MAX)) {
@@ -245,7 +250,7 @@ static void warn(struct cli_slot *s, const char *event, const char *meaning)
              LOG_Z("meaning", meaning));
 }
 
-/* A server that refuses a report is believed: the job is not ours any more. */
+/* If the server refuses a report, this worker no longer holds the job. */
 static bool take_answer(struct cli_slot *s)
 {
     struct cli *cli = s->cli;
@@ -258,7 +263,7 @@ static bool take_answer(struct cli_slot *s)
                         : "this worker no longer holds the job");
     } else if (s->asks) {
         struct str next = cli_member(buf_str(&s->call.answer), "next").text;
-        if (cli_member_text(cli, next, "job_id").len > 0) { /* otherwise it is null, or missing */
+        if (cli_member_text(cli, next, "job_id").len > 0) { /* otherwise it is null or missing */
             buf_add_str(&s->next_job, next);
         }
     }
@@ -266,7 +271,7 @@ static bool take_answer(struct cli_slot *s)
     return true;
 }
 
-/* A checkpoint ahead of a failure, or of the end of the worker */
+/* Saving a checkpoint before a failure is reported, or before the worker stops */
 
 static void start_saving(struct cli_slot *s)
 {
@@ -285,15 +290,15 @@ static void start_saving(struct cli_slot *s)
     send_call(s);
 }
 
-/* It has arrived, or it will not: the failure must be reported either way. True when the slot is
- * free, because there is none. */
+/* The checkpoint was saved or will not be; the failure must be reported in both cases. True if the
+ * slot is free because there is no failure to report. */
 static bool end_saving(struct cli_slot *s)
 {
     if (s->called && (is_busy(s) || s->call.status >= 400)) {
         warn(s, "checkpoint refused", "the next attempt gets the previous checkpoint");
     }
     if (!s->called || !is_busy(s)) {
-        s->tries = 0; /* otherwise the tries are used up for the failure too */
+        s->tries = 0; /* otherwise the failure gets no further tries either */
     }
     outgoing_wait_clear(&s->call);
     s->called = false;
@@ -305,8 +310,8 @@ static bool end_saving(struct cli_slot *s)
     return false;
 }
 
-/* A heartbeat of the worker that is under way comes first: it may carry the checkpoint, or an older
- * one that must not arrive after it. */
+/* Wait for a current heartbeat of the worker first: it may contain the checkpoint, or an older one
+ * that must not arrive later. */
 static bool turn_saving(struct cli_slot *s)
 {
     if (s->called) {
@@ -321,7 +326,7 @@ static bool turn_saving(struct cli_slot *s)
     return false;
 }
 
-/* Starting */
+/* Starting a program */
 
 static char *variable(struct cli *cli, const char *name, struct str value)
 {
@@ -335,7 +340,7 @@ static char *variable(struct cli *cli, const char *name, struct str value)
     return z;
 }
 
-/* Our own environment, and what the job adds. */
+/* The environment of the worker, and the variables of the job. */
 static char **environment_of(struct cli *cli, struct str job)
 {
     static const struct {
@@ -379,7 +384,8 @@ void cli_slot_start(struct cli_slot *s, const char *command, struct str job)
     cli->arena = s->arena;
     job = arena_str(s->arena, job);
     s->asks = false;
-    s->cancelled = s->stopped = s->failed = false; /* until now they told how the last job ended */
+    s->cancelled = s->stopped = s->failed =
+        false; /* these still describe the end of the previous job */
     buf_clear(&s->next_job);
     s->job_id = cli_member_text(cli, job, "job_id");
     s->lease_token = cli_member_int(job, "lease_token");
@@ -412,11 +418,11 @@ void cli_slot_stop(struct cli_slot *s)
     cli_slot_cancel(s);
 }
 
-/* Listening to the program */
+/* Reading the output of the program */
 
 static void keep_output(struct cli_slot *s, struct str piece)
 {
-    buf_add_str(&s->output, piece); /* what is too much is not kept; overflow says so */
+    buf_add_str(&s->output, piece); /* output above the limit is not kept, but overflow is set */
 }
 
 static void keep_errors(struct cli_slot *s, struct str piece)
@@ -435,8 +441,8 @@ static void keep_reports(struct cli_slot *s, struct str piece)
     cli_report_hear(&s->report, s->job_id, piece);
 }
 
-/* Read what is there, within bounds: a program that never stops talking must not keep us from the
- * others. Close the descriptor at its end. */
+/* Read what is available, up to a limit, so that a program that writes without end does not block
+ * the others. Close the descriptor at its end. */
 static void listen(struct cli_slot *s, int *fd, void (*keep)(struct cli_slot *, struct str))
 {
     char room[CHUNK_BYTES];
@@ -463,7 +469,8 @@ static bool has_ended(const struct cli_slot *s)
 
 static bool turn_running(struct cli_slot *s)
 {
-    bool ended = has_ended(s); /* before the last reading: then nothing comes after it */
+    bool ended =
+        has_ended(s); /* check this before the last read, so that no later output is missed */
     listen(s, &s->child.stdout_fd, keep_output);
     listen(s, &s->child.stderr_fd, keep_errors);
     listen(s, &s->child.report_fd, keep_reports);
@@ -544,7 +551,7 @@ bool cli_slot_write_beat(struct cli_slot *s, struct json_write *w, bool with_rep
 
 void cli_slot_beat_over(struct cli_slot *s, enum cli_report_fate fate)
 {
-    if (s->in_beat) { /* otherwise its job has changed meanwhile */
+    if (s->in_beat) { /* otherwise the slot has another job by now */
         cli_report_over(&s->report, s->job_id, fate);
     }
     s->in_beat = false;

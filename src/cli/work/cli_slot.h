@@ -42,60 +42,63 @@ struct cli_slot {
     struct buf output;        /* its standard output */
     struct buf errors;        /* the end of its standard error */
     struct cli_report report; /* what it wrote to descriptor 3 */
-    bool in_beat;             /* the heartbeat under way has this job */
-    int exit_code;            /* SAVING: as os_child_end says */
+    bool in_beat;             /* the current heartbeat contains this job */
+    int exit_code;            /* SAVING: as returned by os_child_end */
     bool cancelled;
-    bool stopped;        /* by the worker that stops: another attempt will follow */
-    bool failed;         /* the job's end was reported as a failure */
-    bool tells;          /* a failure is printed */
-    struct mono kill_at; /* 0: nobody means to */
+    bool stopped;        /* stopped by the worker: there will be another attempt */
+    bool failed;         /* a failure was reported for the job */
+    bool tells;          /* failures are printed */
+    struct mono kill_at; /* 0: not planned */
     int64_t kill_after_ms;
-    bool acks_by_frame;  /* set by the owner before each turn */
-    bool in_frame;       /* ACKING: in the frame that is under way */
-    struct str result;   /* ACKING: as JSON; empty: none */
-    struct str next;     /* set by the owner before each turn: what an ack fetches beside it, as
-                            JSON; empty: nothing */
-    bool asks;           /* the last ack did so */
-    struct buf next_job; /* and got this job, for the owner to start; empty: none */
+    bool acks_by_frame; /* set by the owner before each turn */
+    bool in_frame;      /* ACKING: in the current frame */
+    struct str result;  /* ACKING: as JSON; empty: none */
+    struct str
+        next;  /* set by the owner before each turn: the fetch in an ack, as JSON; empty: none */
+    bool asks; /* the last ack contained a fetch */
+    struct buf next_job; /* the job that it fetched, to be started by the owner; empty: none */
     struct outgoing_wait_call call; /* SAVING: the heartbeat; REPORTING: ack or fail */
-    bool called;                    /* SAVING: it was begun */
-    struct mono retry_at;           /* the call is made again then; 0: it is under way */
+    bool called;                    /* SAVING: the call was started */
+    struct mono retry_at;           /* time of the next try; 0: the call is in progress */
     int tries;
 };
 
 void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms);
-void cli_slot_deinit(struct cli_slot *s); /* kills what runs */
+void cli_slot_deinit(struct cli_slot *s); /* kills a running program */
 
-/* Run the command for the job, a fetched document. When it cannot be started the job is failed. */
+/* Run the command for the job, which is a fetched document. If it cannot be started, the job
+ * fails. */
 void cli_slot_start(struct cli_slot *s, const char *command, struct str job);
 
-/* Write the item of a frame's "acks" for a job whose ack waits for it. */
+/* Write the item of "acks" in a frame, for a job whose ack waits for it. */
 void cli_slot_write_ack(struct cli_slot *s, struct json_write *w);
 
-/* The frame was answered and the ack confirmed: the slot is free. Otherwise report it. */
+/* cli_slot_acked: the frame was answered and the ack is confirmed, so the slot is free.
+ * cli_slot_report_ack: it is not; send a request. */
 void cli_slot_acked(struct cli_slot *s);
 void cli_slot_report_ack(struct cli_slot *s);
 
-/* Ask the program to stop, and make it stop after a while; the job's end is not reported. */
+/* Stop the program with SIGTERM, and with SIGKILL after a while. The end of the job is not
+ * reported. */
 void cli_slot_cancel(struct cli_slot *s);
-/* The same of a job that was not cancelled: its last checkpoint is saved for the next attempt. */
+/* The same for a job that was not cancelled: its last checkpoint is saved for the next attempt. */
 void cli_slot_stop(struct cli_slot *s);
 
-/* The descriptors to wait for, at most CLI_SLOT_FDS; how many. */
+/* The descriptors to wait for, at most CLI_SLOT_FDS. Returns their number. */
 size_t cli_slot_fds(const struct cli_slot *s, struct pollfd *out);
 
-/* Look at everything that may have happened. True when the slot became free by it. */
+/* Process everything that may have happened. True if the slot became free. */
 bool cli_slot_turn(struct cli_slot *s);
 
-/* When the slot wants to be looked at without an event; 0: never. */
+/* When the next turn is due if no event arrives; 0: never. */
 struct mono cli_slot_deadline(const struct cli_slot *s);
 
-/* Has the program something to say with the next heartbeat? */
+/* True if the program has a report for the next heartbeat. */
 bool cli_slot_has_report(const struct cli_slot *s);
 
-/* Write the slot's member of a heartbeat's "jobs"; with what the program reported, if it is wanted
- * and there is any: then true. */
+/* Write the member of "jobs" in a heartbeat for this slot, on request with the report of the
+ * program. True if it contains a report. */
 bool cli_slot_write_beat(struct cli_slot *s, struct json_write *w, bool with_report);
 
-/* The heartbeat is over. Call it for every slot, also those that were not in it. */
+/* The heartbeat has ended. Call it for every slot, including those that were not in it. */
 void cli_slot_beat_over(struct cli_slot *s, enum cli_report_fate fate);

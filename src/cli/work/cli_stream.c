@@ -7,10 +7,10 @@
 enum {
     HEAD_BYTES = 5,
     FLAG_END = 2,
-    OPEN_MS = 10000,   /* the head of the answer comes at once, before any frame is answered */
-    ANSWER_MS = 15000, /* how late an answer may be before the connection counts as lost */
+    OPEN_MS = 10000,   /* the response headers arrive at once, before any frame is answered */
+    ANSWER_MS = 15000, /* delay of a response after which the connection counts as lost */
     FINISH_MS = 500,
-    WAIT_MS = 60000, /* how long a server may let a fetch wait, at most (--idle-fetch-sleep) */
+    WAIT_MS = 60000, /* longest time for which a server holds a fetch (--idle-fetch-sleep) */
     ARENA_BYTES = 1 << 20,
 };
 
@@ -96,7 +96,7 @@ void cli_stream_send(struct cli_stream *s, struct str frame, bool may_wait)
 
 /* Receiving */
 
-/* A whole envelope at the beginning of what came. */
+/* A complete envelope at the start of the input. */
 static bool take_envelope(struct cli_stream *s, int *out_flags, struct str *out)
 {
     size_t len = 0;
@@ -130,8 +130,8 @@ static bool is_among(const char *const *words, size_t count, struct str word)
     return false;
 }
 
-/* The server ended the stream and says why. Some reasons are those of the moment, the others are
- * why there is none. */
+/* The server ended the stream with an error. Some errors are temporary; with the others, this
+ * server offers no streams. */
 static enum cli_stream_news end_news(struct cli_stream *s, struct str end, struct str *out_text)
 {
     static const char *const moment[] = {"", "unavailable", "aborted", "canceled",
@@ -143,7 +143,7 @@ static enum cli_stream_news end_news(struct cli_stream *s, struct str end, struc
     return again ? CLI_STREAM_LOST : CLI_STREAM_NONE;
 }
 
-/* The call is over without such a word: not even an answer, or one with another status. */
+/* The call ended without such a message: no response, or one with another status. */
 static enum cli_stream_news call_news(const struct cli_stream *s, struct str *out_text)
 {
     const struct outgoing_wait_call *call = &s->call;
@@ -185,7 +185,7 @@ enum cli_stream_news cli_stream_turn(struct cli_stream *s, struct str *out_text)
     }
     if (s->call.status == 200 && !s->accepted) {
         s->accepted = true;
-        s->answer_by.ns += (int64_t)WAIT_MS * NS_PER_MS; /* a first frame waits like any other */
+        s->answer_by.ns += (int64_t)WAIT_MS * NS_PER_MS; /* from now on the limit of every frame */
     }
     if (os_clock_mono().ns >= s->answer_by.ns) {
         *out_text = STR("no answer");
@@ -214,7 +214,7 @@ static struct str agent_of(struct cli *cli, struct str job)
                       CLI_SET_RAW("total_cost_usd", cli_member(agent, "totalCostUsd").text));
 }
 
-/* The member, a string that has JSON in it; empty when it has not. */
+/* A member that is a string with JSON in it; empty if there is none. */
 static struct str json_of(struct cli *cli, struct str job, const char *member)
 {
     struct str text = cli_member_text(cli, job, member);
@@ -229,7 +229,7 @@ struct str cli_stream_job(struct cli *cli, struct str job)
                       CLI_SET_RAW("payload", json_of(cli, job, "payloadJson")),
                       CLI_SET_INT("attempt", cli_member_int(job, "attempt")),
                       CLI_SET_INT("max_retries", cli_member_int(job, "maxRetries")),
-                      /* a string of digits, for it has 64 bits */
+                      /* a string of digits, because it has 64 bits */
                       CLI_SET_RAW("lease_token", json_of(cli, job, "leaseToken")),
                       CLI_SET_RAW("checkpoint", json_of(cli, job, "checkpointJson")),
                       CLI_SET_RAW("tags", json_of(cli, job, "tagsJson")),

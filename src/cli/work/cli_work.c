@@ -1,15 +1,14 @@
 /*
  * corvo work: a worker for any program.
  *
- * One thread, one wait: for the fetch that is parked at the server, for the programs that run, for
- * the answers to what was reported, for signals and for the next heartbeat. After each wait
- * everything is looked at once.
+ * One thread waits at one place: for the fetch that is waiting at the server, for running programs,
+ * for the responses to reports, for signals and for the next heartbeat. After each wait it checks
+ * all of them once.
  *
- * Where the server has lifecycle streams, acks and the jobs that follow them go over one, in
- * frames; so do fetches, until one finds nothing. Then a fetch is parked at the server, which costs
- * nobody anything, and frames go on beside it. What a stream does not do, because it is lost or the
- * server refuses, is done by requests: they are always there, know how to try again, and are told
- * why not.
+ * If the server has lifecycle streams, acks and the fetches that follow them are sent in frames
+ * over one stream. When a frame returns no job, a separate fetch request waits at the server, and
+ * frames continue in parallel. If the stream is lost or the server refuses a frame, requests take
+ * over: they are always available, are repeated, and get an error that explains the refusal.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -28,12 +27,12 @@ enum {
     CONCURRENCY_MAX = 200,
     POLL_S = 30,
     POLL_IDLE_S = 1,
-    POLL_SLACK_MS = 15000, /* how late an answer may be before the connection counts as lost */
-    EMPTY_MS = 50,         /* after a fetch that found nothing */
+    POLL_SLACK_MS = 15000, /* delay of a response after which the connection counts as lost */
+    EMPTY_MS = 50,         /* pause after a fetch that returned no job */
     BACKOFF_MS_MIN = 500,
     BACKOFF_MS_MAX = 30000,
-    STREAM_MS = 1000,      /* after a stream was lost, until another is opened */
-    FRAME_BYTES = 4 << 20, /* a frame that has as many gets no more acks */
+    STREAM_MS = 1000,      /* pause after a stream was lost */
+    FRAME_BYTES = 4 << 20, /* no further acks are added to a frame of this size */
     ARENA_BYTES = 256 << 20,
     HOST_BYTES_MAX = 256,
 };
@@ -42,37 +41,37 @@ struct worker {
     struct cli *cli;
     const char *command;
     struct str id, host;
-    struct str next; /* what an ack fetches beside it */
-    /* As many jobs at once, and twice as many slots: while the acks of some are tried again, others
-     * may have come for them. When these are taken too, no more are asked for: busy slots and jobs
-     * that were asked for are never more than there are slots. */
+    struct str next; /* the fetch in an ack */
+    /* At most this many jobs run at once. There are twice as many slots: while the acks of some
+     * jobs are repeated, other jobs may run. If all slots are in use, no more jobs are fetched.
+     * Busy slots and jobs that were requested never exceed the number of slots. */
     size_t concurrency;
     struct cli_slot *slots;
     size_t slot_count, busy;
-    int64_t claimed, jobs_max; /* claimed, or asked for */
+    int64_t claimed, jobs_max; /* jobs claimed or requested */
     int64_t completed, failed, cancelled;
-    bool tells; /* what it does is printed: somebody watches */
+    bool tells; /* print what happens: on a terminal, or with -v */
 
     struct outgoing_wait_call fetch;
     struct arena *fetch_arena;
     bool fetching;
-    size_t fetch_count;   /* as many jobs */
-    struct mono fetch_at; /* not before */
+    size_t fetch_count;   /* number of jobs requested */
+    struct mono fetch_at; /* no fetch before this time */
     int64_t backoff_ms;
-    bool idle; /* the last fetch found nothing, and nothing has ended since */
+    bool idle; /* the last fetch returned no job, and no job has ended since */
 
-    bool streams, must_stream; /* as --protocol says, and as the server can */
+    bool streams, must_stream; /* from --protocol, and from what the server supports */
     struct cli_stream stream;
-    struct mono stream_at;          /* not before */
-    size_t frame_acks, frame_count; /* of the frame under way: acks, jobs to fetch */
-    bool quiet;                     /* the last frame found too little: park a fetch */
-    bool told;                      /* how it talks */
+    struct mono stream_at;          /* no new stream before this time */
+    size_t frame_acks, frame_count; /* of the current frame: acks, and jobs to fetch */
+    bool quiet; /* the last frame returned too few jobs: wait with a separate fetch */
+    bool told;  /* the start was printed */
 
     struct cli_beat beat;
 
     bool draining;
     int signals;
-    struct mono drain_until; /* 0: as long as it takes */
+    struct mono drain_until; /* 0: no limit */
     int code;
 };
 
@@ -99,7 +98,7 @@ static struct str queues_json(struct cli *cli)
     return json;
 }
 
-/* The members that fetches and acks share. */
+/* The common members of fetches and acks. */
 #define WANTED(w)                                                                                  \
     CLI_SET_RAW("queues", queues_json((w)->cli)), CLI_SET_TEXT("worker_id", (w)->id),              \
         CLI_SET_TEXT("hostname", (w)->host),                                                       \
@@ -111,7 +110,7 @@ static int64_t lease_s(struct cli *cli)
     return (cli_int(cli, "lease") + 999) / 1000;
 }
 
-/* Jobs that could be taken on besides those that were asked for. */
+/* Number of jobs that could run in addition to those that run or were requested. */
 static size_t room(const struct worker *w)
 {
     size_t coming = w->frame_count > w->frame_acks ? w->frame_count - w->frame_acks : 0;
@@ -119,7 +118,7 @@ static size_t room(const struct worker *w)
     return taken < w->concurrency ? w->concurrency - taken : 0;
 }
 
-/* Slots for jobs that have not been asked for. Those of acks are not free before the acks are
+/* Number of slots for further requested jobs. A slot with an ack is not free until the ack is
  * confirmed, which may take many tries. */
 static size_t spare_slots(const struct worker *w)
 {
@@ -127,7 +126,7 @@ static size_t spare_slots(const struct worker *w)
     return taken < w->slot_count ? w->slot_count - taken : 0;
 }
 
-/* No more than there are slots for, and than are wanted in all. */
+/* Limit the count to the spare slots, and to --max-jobs. */
 static size_t at_most(const struct worker *w, size_t count)
 {
     size_t spare = spare_slots(w);
@@ -187,14 +186,14 @@ static struct cli_slot *free_slot(struct worker *w)
     return NULL;
 }
 
-/* A refusal that will not pass: the key, the role, the request itself. */
+/* A refusal that is permanent: because of the key, the role, or the request itself. */
 static bool is_final(int status)
 {
     return status >= 400 && status < 500 && status != 429 && status != 408;
 }
 
-/* Run the program for each; how many. A server that hands out more than was asked for gets the rest
- * back when the leases end. */
+/* Run the program for each job. Returns the number of jobs. If a server returns more than
+ * requested, the others are handed out again when their leases end. */
 static size_t start_jobs(struct worker *w, struct str jobs, size_t limit, bool by_frame)
 {
     struct cli *cli = w->cli;
@@ -238,13 +237,12 @@ static void take_jobs(struct worker *w)
     w->idle = started == 0;
     w->quiet = w->quiet && w->idle;
     if (w->idle) {
-        w->fetch_at =
-            in_ms(EMPTY_MS); /* whatever the server does not park is not asked in a loop */
+        w->fetch_at = in_ms(EMPTY_MS); /* do not fetch in a loop if the server returns at once */
     }
 }
 
-/* The slot is free: start what came with the answer to its ack, which was counted when it was asked
- * for. */
+/* The slot is free: start the job that its ack fetched. The job was counted when it was
+ * requested. */
 static void start_next(struct worker *w, struct cli_slot *s)
 {
     if (!s->asks) {
@@ -259,14 +257,14 @@ static void start_next(struct worker *w, struct cli_slot *s)
     }
 }
 
-/* The slot became free: count how its job ended, and go on with what it brought. */
+/* The slot became free: count how its job ended, and start the next one. */
 static void count_end(struct worker *w, struct cli_slot *s)
 {
     w->busy--;
     w->cancelled += s->cancelled ? 1 : 0;
     w->failed += !s->cancelled && s->failed ? 1 : 0;
     w->completed += !s->cancelled && !s->failed ? 1 : 0;
-    w->idle = false; /* what has ended may have left something to do */
+    w->idle = false; /* the job may have enqueued others */
     w->quiet = false;
     start_next(w, s);
 }
@@ -290,8 +288,8 @@ static bool may_stream(const struct worker *w)
     return w->streams && (w->stream.open || os_clock_mono().ns >= w->stream_at.ns);
 }
 
-/* The acks that wait for a frame are made by requests. Those of the one under way too, unless they
- * are left to it. */
+/* Send the acks that wait for a frame as requests; with in_frame also those of the current
+ * frame. */
 static void report_acks(struct worker *w, bool in_frame)
 {
     for (size_t i = 0; i < w->slot_count; i++) {
@@ -323,7 +321,7 @@ static void send_frame(struct worker *w)
     buf_init(&b, ARENA_BYTES / 4);
     struct json_write acks = json_write_to(&b);
     w->frame_acks = write_acks(w, &acks, &b);
-    w->frame_count = 0; /* for the room is that besides this frame */
+    w->frame_count = 0; /* room() must not count the previous frame */
     if (may_claim(w)) {
         w->frame_count = at_most(w, w->frame_acks + room(w));
     }
@@ -336,7 +334,7 @@ static void send_frame(struct worker *w)
     cli_stream_send(&w->stream, frame, w->frame_acks == 0);
 }
 
-/* The frame is over, whether it was answered or not. */
+/* The frame has ended, with or without a response. */
 static void end_frame(struct worker *w, size_t started)
 {
     w->claimed -= (int64_t)(w->frame_count - started);
@@ -344,7 +342,7 @@ static void end_frame(struct worker *w, size_t started)
     w->frame_acks = w->frame_count = 0;
 }
 
-/* Frames say how many acks were confirmed, not which. */
+/* A response has the number of confirmed acks, but does not name them. */
 static void take_acks(struct worker *w, struct str answer)
 {
     bool all = cli_member_int(answer, "acked") == (int64_t)w->frame_acks &&
@@ -424,7 +422,7 @@ static void begin_drain(struct worker *w)
 
 static void cancel_all(struct worker *w)
 {
-    if (w->stream.asked) { /* nobody waits for it any more */
+    if (w->stream.asked) { /* nothing waits for it any more */
         cli_stream_close(&w->stream);
         lose_stream(w, STR("stopped"), STREAM_MS);
     }
@@ -458,7 +456,7 @@ static int64_t sooner(int64_t a, struct mono b)
     return b.ns != 0 && b.ns < a ? b.ns : a;
 }
 
-/* Is a fetch to be made by a request, whenever the time has come? */
+/* True if a fetch should be sent as a request, as soon as its time has come. */
 static bool parks(const struct worker *w)
 {
     bool by_frame = may_stream(w) && !w->quiet;
@@ -537,7 +535,8 @@ static void turn(struct worker *w)
         count += cli_slot_fds(&w->slots[i], fds + count);
     }
     outgoing_wait_turn(w->cli->http, fds, count, wait_ms(w));
-    /* Jobs before signals: what was handed out is worked on, not left to its lease. */
+    /* Handle jobs before signals, so that jobs that were handed out are run, not left to their
+     * leases. */
     if (w->fetching && w->fetch.done) {
         take_jobs(w);
         outgoing_wait_clear(&w->fetch);
