@@ -13,7 +13,7 @@ enum {
     FOUND_BYTES = 4 << 20, /* and their names */
     LINE_JOBS_MAX = 128,   /* jobs of one line in one claim, so that all lines get some */
     BYTES_MAX = 256 << 20, /* documents under way: then only one after the other */
-    AGAIN_MS = 100,        /* after a claim that was refused */
+    AGAIN_MS = 100,        /* after a claim that was refused, or that found fewer jobs */
 };
 
 /* --- looking, on the core thread --- */
@@ -29,6 +29,7 @@ static bool find(void *data, const struct machine_push_line *l)
     f->queue = arena_str(s->found_arena, l->queue);
     f->host = arena_str(s->found_arena, l->host);
     f->priority = l->priority;
+    f->waiting = l->waiting;
     f->count = l->waiting < l->places ? l->waiting : l->places;
     f->taken = 0;
     s->found_count++;
@@ -51,10 +52,7 @@ static void look_run(struct engine_call *call, struct machine *m)
         s->first_line = 0;
     }
     struct wall until = machine_push_throttled_until(m, now);
-    s->due_ms = UINT64_MAX;
-    if (until.ns != 0) {
-        s->due_ms = (uint64_t)((until.ns - now.ns) / NS_PER_MS + 1); /* from now; see below */
-    }
+    s->throttled = until.ns != 0 ? until.ns - now.ns : 0;
 }
 
 /* --- taking places --- */
@@ -81,7 +79,7 @@ static size_t take_places(struct push_sender *s, size_t *out_lines)
             total++;
         }
         lines += f->taken > 0 ? 1 : 0;
-        s->more |= f->taken < f->count;
+        s->more |= f->taken < f->waiting;
         if (f->taken < f->count && f->to->open_until_ms > now_ms &&
             f->to->open_until_ms < s->due_ms) {
             s->due_ms = f->to->open_until_ms;
@@ -141,6 +139,23 @@ static struct wall begin_call(struct push_sender *s, const struct result_item *i
     return j.name.len > 0 ? j.due_at : WALL_NONE;
 }
 
+static void look_again_soon(struct push_sender *s)
+{
+    uint64_t at_ms = uv_now(&s->loop) + AGAIN_MS;
+    s->due_ms = at_ms < s->due_ms ? at_ms : s->due_ms;
+}
+
+/* Jobs that are left behind by their queue's limits get another look: it learns when a throttle
+ * that this claim has filled opens again. A claim that found fewer jobs than the look, because a
+ * worker was first or jobs had expired, may have filled nothing: then a little later. */
+static void look_after(struct push_sender *s, uint32_t claimed)
+{
+    s->wanted |= claimed > 0 && s->more;
+    if (claimed < s->asked) {
+        look_again_soon(s);
+    }
+}
+
 static void claim_done(struct engine_op *op)
 {
     struct push_sender *s = op->data;
@@ -160,12 +175,14 @@ static void claim_done(struct engine_op *op)
         if (op->err.code != ERR_LEADER_UNAVAILABLE && op->err.code != ERR_STOPPING) {
             log_warn("deliveries could not be claimed", LOG_Z("error", op->err.msg));
         }
-        s->due_ms = uv_now(&s->loop) + AGAIN_MS;
+        look_again_soon(s);
     }
     push_meter__end_round(s, due, named);
     give_back(s);
     arena_free(a);
-    s->wanted |= r.count > 0 && s->more;
+    if (ok) {
+        look_after(s, r.count);
+    }
     push__step(s);
 }
 
@@ -189,7 +206,7 @@ static void claim(struct push_sender *s, size_t lines)
     if (code != ERR_OK) {
         log_error("deliveries could not be claimed", LOG_Z("error", err.msg));
         give_back(s);
-        s->due_ms = uv_now(&s->loop) + AGAIN_MS;
+        look_again_soon(s);
         return;
     }
     s->claim_busy = true;
@@ -201,14 +218,14 @@ static void looked(struct engine_call *call)
     struct push_sender *s = call->data;
     size_t lines = 0;
     s->look_busy = false;
-    if (s->due_ms != UINT64_MAX) {
-        s->due_ms += uv_now(&s->loop);
-    }
+    s->due_ms = s->throttled == 0 ? UINT64_MAX
+                                  : uv_now(&s->loop) + (uint64_t)(s->throttled / NS_PER_MS) + 1;
     if (s->leads && !s->stopping) {
         if (s->found_count > 1) {
             qsort(s->found, s->found_count, sizeof *s->found, by_priority);
         }
-        if (take_places(s, &lines) > 0) {
+        s->asked = take_places(s, &lines);
+        if (s->asked > 0) {
             claim(s, lines);
         } else {
             s->found_count = 0;

@@ -85,8 +85,9 @@ struct push_batch {
 struct push_found {
     struct str queue, host;
     uint8_t priority;
-    uint32_t count; /* that may be claimed… */
-    uint32_t taken; /* …and for which there are places */
+    uint32_t waiting;
+    uint32_t count; /* that the queue lets through now */
+    uint32_t taken; /* of those, how many have a place */
     struct push_host *to;
 };
 
@@ -121,8 +122,10 @@ struct push_sender {
     struct engine_call look;
     bool look_busy, claim_busy;
     bool wanted;         /* something has changed since the look began */
-    bool more;           /* jobs wait that there was no place for */
+    bool more;           /* jobs wait that got no place after the last look */
+    size_t asked;        /* jobs that the claim under way is for */
     uint32_t first_line; /* where the next look begins, so that all get their turn */
+    int64_t throttled;   /* by the last look: ns until a throttle opens; 0: none is shut */
     uint64_t due_ms;     /* when to look although nothing happened */
     struct arena *found_arena;
     struct push_found *found;

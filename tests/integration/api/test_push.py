@@ -648,6 +648,30 @@ class Families(PushTest):
         self.api.must(self.api.post("/api/v1/ack/" + got["job_id"], {}))
         self.ended(second)
 
+    def throttled(self, rate, window_ms, push_jobs):
+        """A queue with a throttle; jobs for a receiver that wait in it; the receiver."""
+        target, queue = self.receiver(), unique("push")
+        self.api.must(self.api.post(f"/api/v1/queues/{queue}/throttle", {"rate": rate, "window_ms": window_ms}))
+        made = self.api.enqueue_batch([{"queue": queue, "push": {"url": target.url()}} for _ in range(push_jobs)])
+        return target, queue, made["job_ids"]
+
+    def test_throttle(self):
+        """http-api.md 6.5: the jobs that wait are delivered whenever the window opens, with nothing else happening."""
+        target, _, jobs = self.throttled(2, 200, 9)
+        target.wait_for(9)
+        starts = sorted(t["started_at"] for job_id in jobs for t in self.ended(job_id)["push_attempts"])
+        times = [datetime.datetime.fromisoformat(at[:23].rstrip("Z")) for at in starts]
+        for first, third in zip(times, times[2:]):
+            self.assertGreaterEqual((third - first).total_seconds(), 0.198)
+
+    def test_throttle_that_workers_fill_as_well(self):
+        """A delivery that comes too late for the window is made in a later one."""
+        target, queue, _ = self.throttled(1, 20, 10)
+        self.api.enqueue_batch([{"queue": queue} for _ in range(10)])
+        for _ in range(10):
+            self.api.fetch(queue)
+        target.wait_for(10)
+
     def test_schedule(self):
         target = self.receiver()
         name = unique("sched")
