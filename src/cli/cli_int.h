@@ -26,17 +26,16 @@
 #include "outgoing/outgoing_wait.h"
 
 enum {
-    CLI_FLAGS_MAX = 64, /* of one command, including the common ones */
-    CLI_ARENA_BYTES =
-        1 << 30, /* responses are kept in the arena; this is a limit, not an estimate */
+    CLI_FLAGS_MAX = 64,        /* of one command, including the common ones */
+    CLI_ARENA_BYTES = 1 << 30, /* for what must be kept: a limit, not an estimate */
     CLI_ANSWER_BYTES = 1 << 29,
     CLI_INPUT_BYTES = 1 << 28, /* standard input, and files */
     CLI_SILENCE_MS = 45000,    /* of an event stream; the server sends a keep-alive every 15 s */
     CLI_LINE_BYTES = 8 << 20,  /* one line, also for all arguments: systems limit these to 2 MiB */
+    CLI_CHOICES_BYTES = 128,   /* the words of a flag, formatted by str_choices */
 };
 
 /* Exit codes (cli.md 1.5). */
-enum { CLI_CHOICES_BYTES = 128 }; /* the words of a flag, formatted by str_choices */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_SIGNAL_BASE = 128 };
 
 struct cli_value {
@@ -241,8 +240,6 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
 void cli_help_command(FILE *to, const struct cli_command *c);
 void cli_help_group(FILE *to, struct str group);            /* an empty group: all commands */
 void cli_help_usage(FILE *to, const struct cli_command *c); /* in one line */
-
-/* cli_self.c */
 
 /* cli_run.c */
 
