@@ -10,21 +10,21 @@
 #include "log/log.h"
 
 enum {
-    LOOK_MS = 20,             /* how often it is looked who leads, while somebody waits for it */
-    RETRY_MS = 50,            /* before the same node is asked again */
-    PATIENCE_MS = 3000,       /* without a leader, for what certainly has not happened */
-    PATIENCE_SENT_MS = 10000, /* for what may have */
-    STOP_MS = 1000,           /* when this node stops */
-    SETTLE_MS = 2000,         /* for what was done to be done here, too */
-    CATCH_UP_MS = 200,        /* the same, for who asks about this node */
-    WARN_EVERY_MS = 1000,     /* that the leader could not be asked */
-    HOLD_BYTES = 64 << 10,    /* of an answer: what is less leaves as a whole, or not at all */
+    LOOK_MS = 20,             /* how often to check for the leader while requests wait for it */
+    RETRY_MS = 50,            /* before the same node is tried again */
+    PATIENCE_MS = 3000,       /* without a leader, for a request that cannot have taken effect */
+    PATIENCE_SENT_MS = 10000, /* for one that may have */
+    STOP_MS = 1000,           /* while this node stops */
+    SETTLE_MS = 2000,         /* for this node to apply a change before its response */
+    CATCH_UP_MS = 200,        /* the same, before a read */
+    WARN_EVERY_MS = 1000,     /* between warnings that the leader could not be reached */
+    HOLD_BYTES = 64 << 10,    /* responses below this size are sent as a whole, or not at all */
     HEADERS_MAX = 160,
 };
 
-/* Letting go */
+/* End */
 
-/* Does it go on when the time comes? */
+/* Does it wait for the timer? */
 static unsigned waits(const struct front_forward *f)
 {
     return f->state == FORWARD_WAITING || f->state == FORWARD_APPLYING ? 1 : 0;
@@ -37,7 +37,7 @@ static void set_state(struct front_forward *f, enum front_forward_state state)
     f->gate->waiting += waits(f);
 }
 
-/* The owner has the request again, or it is finished. */
+/* The request goes back to the owner, or is finished. */
 static void let_go(struct front_forward *f)
 {
     struct front_gate *g = f->gate;
@@ -101,7 +101,7 @@ static void give_up(struct front_forward *f)
 
 static void moved(struct relay_stream *s);
 
-/* Of this connection only, or of this node only. */
+/* Headers that belong to this connection or this node are not forwarded. */
 static bool is_handed_on(struct str name)
 {
     static const char *const own[] = {"host",
@@ -201,7 +201,7 @@ static void wait_for_leader(struct front_forward *f)
     }
 }
 
-/* To whoever leads; when nobody does, it waits. */
+/* Send the request to the leader, or wait until there is one. */
 static void try_leader(struct front_forward *f)
 {
     struct front_gate *g = f->gate;
@@ -216,7 +216,7 @@ static void try_leader(struct front_forward *f)
     }
 }
 
-/* It was asked, and got no answer that says what became of it. */
+/* The request was sent, and the outcome is not known. */
 static void lost(struct front_forward *f, bool untouched)
 {
     f->touched = f->touched || !untouched;
@@ -224,13 +224,13 @@ static void lost(struct front_forward *f, bool untouched)
     f->retry_ms = uv_now(f->gate->loop) + RETRY_MS;
     wait_for_leader(f);
     if (f->reading) {
-        give_up(f); /* what was handed on of its body is not here any more */
+        give_up(f); /* the part of its body that was forwarded is gone */
     }
 }
 
 /* Time */
 
-/* What is on its way may have happened, too, although nothing was lost yet. */
+/* A request that was sent may have taken effect even if its connection still stands. */
 static bool is_out_of_patience(const struct front_forward *f, uint64_t now_ms)
 {
     bool is_sent = may_have_happened(f) || (f->state == FORWARD_SENT && !id_is_none(f->operation));
@@ -246,7 +246,7 @@ static bool is_applied(const struct front_forward *f)
 
 static void finish_whole(struct front_forward *f);
 
-/* It has waited for this node long enough. */
+/* The wait for this node to apply the entry is over. */
 static void applied(struct front_forward *f)
 {
     if (f->stream.ended) {
@@ -315,7 +315,7 @@ static void tick(uv_timer_t *timer)
     }
 }
 
-/* The answer */
+/* The response */
 
 static bool header_of(const struct relay_stream *s, struct str name, struct str *out)
 {
@@ -328,7 +328,7 @@ static bool header_of(const struct relay_stream *s, struct str name, struct str 
     return false;
 }
 
-/* What this node writes by itself, or nodes tell each other. */
+/* Headers that this node writes itself, or that are meant for nodes, are not relayed. */
 static bool is_relayed(struct str name)
 {
     return !str_starts_with(name, STR("access-control-")) && !str_eq(name, STR("date")) &&
@@ -337,7 +337,7 @@ static bool is_relayed(struct str name)
            !str_eq(name, STR("x-corvo-forwarded"));
 }
 
-/* Reads of this node wait until it has what was answered. */
+/* Remember the entry of the write: reads on this node wait until it is applied. */
 static void note_index(struct front_forward *f)
 {
     struct front_shared *shared = f->gate->shared;
@@ -380,7 +380,7 @@ static void finish_whole(struct front_forward *f)
     f->stream.in = (struct buf){0};
     let_go(f);
     f->ops->answers(f->data, response.status);
-    http_request_answer(f->req, &response); /* the forward is gone after this */
+    http_request_answer(f->req, &response); /* frees the forward */
     buf_deinit(&body);
 }
 
@@ -396,7 +396,7 @@ static void pump(struct front_forward *f)
     if (s->in.len > 0) {
         enum http_write w = http_request_write(f->req, buf_str(&s->in));
         if (w == HTTP_WRITE_FULL) {
-            return; /* goes on in writable */
+            return; /* continues when the client can be written to */
         }
         relay_take(s, s->in.len);
     }
@@ -442,7 +442,7 @@ static void moved(struct relay_stream *s)
     struct front_forward *f = s->data;
     struct str outcome;
     if (f->state == FORWARD_APPLYING) {
-        return; /* all of it has come */
+        return; /* the response is complete */
     }
     if (f->opened) {
         pump(f);
@@ -469,7 +469,7 @@ static void moved(struct relay_stream *s)
     }
 }
 
-/* What the request tells */
+/* Events of the request */
 
 static void on_gone(struct http_request *req)
 {
@@ -511,7 +511,7 @@ static const struct http_handlers handlers = {.gone = on_gone,
 
 static void begin(struct front_forward *f)
 {
-    if (f->touched) { /* whoever leads by now may not know it yet */
+    if (f->touched) { /* the new leader may not have applied it yet */
         f->retry_ms = uv_now(f->gate->loop) + RETRY_MS;
         wait_for_leader(f);
     } else {
@@ -531,7 +531,7 @@ static void body_collected(struct http_request *req, enum http_body_result resul
     begin(f);
 }
 
-/* Into the gate's list, and its clock running. */
+/* Add the request to the list of the gate and start its timer. */
 static void enter(struct front_gate *g, struct front_forward *f)
 {
     f->gate = g;

@@ -24,13 +24,15 @@
 #include "http/http_request.h"
 #include "relay/relay.h"
 
-/* What the owner of a request hears; each gives the request back to it, which sets what it listens
- * to anew, or finishes it. */
+/* Callbacks to the owner of a request. Each returns the request to the owner, which sets its own
+ * callbacks on it again, or finishes it. */
 struct front_forward_ops {
-    void (*here)(void *data); /* this node leads: do it. The body was collected, if there is one */
+    void (*here)(
+        void *data); /* this node leads: handle the request here. Its body, if any, is collected */
     void (*failed)(void *data, const struct err *err);
-    void (*gone)(void *data);                /* nobody hears the answer */
-    void (*answers)(void *data, int status); /* the request is finished by the forward after this */
+    void (*gone)(void *data); /* the client disconnected */
+    void (*answers)(void *data,
+                    int status); /* after this, the forward finishes the request itself */
     void (*too_large)(void *data, enum http_body_result result);
 };
 
@@ -38,11 +40,11 @@ enum front_forward_state {
     FORWARD_COLLECTING,
     FORWARD_WAITING,
     FORWARD_SENT,
-    FORWARD_APPLYING, /* what the leader has done is not done here yet */
+    FORWARD_APPLYING, /* this node has not applied the leader's entry yet */
     FORWARD_RELAYING,
 };
 
-/* Zero but for what its owner sets; lives in the request's arena. */
+/* All zero except for the owner's members. Lives in the request's arena. */
 struct front_forward {
     /* set by the owner */
     struct http_request *req;
@@ -50,34 +52,34 @@ struct front_forward {
     void *data;
     struct str request_id;
     struct str client_address;
-    struct id operation; /* its name; none: a read, which may be asked again anyhow */
-    uint64_t since;      /* the operation is in no entry up to this one */
+    struct id operation; /* its name; none: a read, which may always be repeated */
+    uint64_t since;      /* no log entry up to this index contains the operation */
     size_t body_max;
-    uint64_t deadline_ms; /* by the loop's clock: the client waits no longer; 0: it does not say */
-    bool streams;         /* the body is handed on as it comes, so that it can be sent only once */
-    bool settles;         /* the answer waits until this node has applied what it tells of */
-    bool collected;       /* the body is there */
-    bool touched;         /* it was under way here: what became of it is not known */
+    uint64_t deadline_ms; /* by the loop's clock: when the client stops waiting; 0: unknown */
+    bool streams;   /* the body is forwarded as it arrives, so that it can be sent only once */
+    bool settles;   /* the response waits until this node has applied the write */
+    bool collected; /* the body is in memory */
+    bool touched;   /* this node has sent it before; its outcome is unknown */
 
     /* private */
     struct front_gate *gate;
     struct front_forward *next, **prev;
     enum front_forward_state state;
-    bool reading; /* the body is handed on */
-    bool opened;  /* the answer has begun */
+    bool reading; /* the body is being forwarded */
+    bool opened;  /* the response has begun */
     unsigned sent_count;
     uint64_t sent_to;
-    struct str sent_url;                 /* empty: it was sent to nobody */
-    uint64_t lost_ms, retry_ms, stop_ms; /* by the loop's clock; 0: not */
-    uint64_t index, apply_ms; /* applies up to this entry, or until then by the loop's clock */
+    struct str sent_url;                 /* empty: not sent yet */
+    uint64_t lost_ms, retry_ms, stop_ms; /* by the loop's clock; 0: unset */
+    uint64_t index, apply_ms; /* FORWARD_APPLYING: wait for this entry, at most until then */
     struct relay_stream stream;
 };
 
 void front_forward_start(struct front_gate *g, struct front_forward *f);
 
-/* Is this node behind what it has told a client of? */
+/* Has this node forwarded the response of a write that it has not applied yet? */
 bool front_forward_is_behind(const struct front_shared *shared);
 
-/* The owner gets the request back (here) when this node has applied that, or after a moment: a node
- * that cannot is asked about itself, too. */
+/* Wait until this node has applied all such writes, then return the request to the owner (here).
+ * The wait is short: a node that cannot catch up must still answer. */
 void front_forward_catch_up(struct front_gate *g, struct front_forward *f);

@@ -6,8 +6,8 @@
 #include "front/front_gate_int.h"
 
 enum {
-    TOLD_MAX = 64,            /* messages under way */
-    TOLD_ARENA_MAX = 1 << 20, /* of each, with the head of its answer */
+    TOLD_MAX = 64,            /* messages without a response */
+    TOLD_ARENA_MAX = 1 << 20, /* of each, with the head of its response */
 };
 
 void front_gate__look(struct front_gate *g)
@@ -16,7 +16,7 @@ void front_gate__look(struct front_gate *g)
     (void)engine_leader(g->shared->engine, l);
     if (!l->self &&
         (l->http_url[0] == '\0' || l->id == engine_cluster_node_id(g->shared->engine))) {
-        l->id = 0; /* it cannot be asked yet */
+        l->id = 0; /* it cannot be reached yet */
     }
     if (l->self || l->id != 0) {
         g->leaderless_ms = 0;

@@ -17,19 +17,19 @@ struct front_gate {
     uv_loop_t *loop;
     struct relay *relay;
     struct engine_leader leader;
-    uint64_t leaderless_ms; /* since when nobody leads; 0: somebody does */
+    uint64_t leaderless_ms; /* since when there is no leader; 0: there is one */
 
     /* requests (front_forward.c) */
     uv_timer_t timer;
     bool ticking;
     struct front_forward *first;
-    size_t waiting, stopping, limited; /* limited: with a deadline */
-    uint64_t warned_ms;                /* when it was last logged that one failed */
+    size_t waiting, stopping, limited; /* limited: those with a deadline */
+    uint64_t warned_ms;                /* when a failure was last logged */
 
     /* messages */
     struct front_told *told;
     size_t told_count;
 };
 
-/* Who leads now? An id of 0: nobody, or nobody that can be asked. */
+/* Find the current leader. Its id is 0 if there is none, or none that can be reached. */
 void front_gate__look(struct front_gate *g);

@@ -15,8 +15,8 @@ enum err_code front_client_recheck(const struct front_client *c, struct err *err
 
 /* Names */
 
-/* Six random bytes for the process, six that count, two for the command of the request, and two
- * for its step, which are the engine's. */
+/* A name consists of six random bytes of the process, a counter of six bytes, two bytes for the
+ * command within the request, and two for its step, which the engine sets. */
 void front_client_name(struct front_client *c)
 {
     static atomic_uint_fast64_t random_number, counter;
@@ -27,7 +27,7 @@ void front_client_name(struct front_client *c)
     if (prefix == 0) {
         uint64_t fresh = 0;
         CHECK(uv_random(NULL, NULL, &fresh, sizeof fresh, 0, NULL) == 0);
-        fresh |= 1; /* two threads at once: the first one's counts */
+        fresh |= 1; /* if two threads get here at once, the number of the first one is used */
         prefix = atomic_compare_exchange_strong(&random_number, &prefix, fresh) ? fresh : prefix;
     }
     uint64_t count = atomic_fetch_add(&counter, 1) + 1;
@@ -38,7 +38,7 @@ void front_client_name(struct front_client *c)
     c->since = engine_ask_applied(c->engine);
 }
 
-/* The commands of a request have the same numbers whenever it is asked again. */
+/* The commands of a request have the same names each time the request is repeated. */
 static struct id next_name(struct front_client *c)
 {
     struct id id = c->operation;
@@ -94,7 +94,7 @@ size_t front_client_headers(const struct front_client *c, enum err_code code,
 
 /* Commands */
 
-/* What is known by now of the whole request. */
+/* Update what is known of the request. */
 static void note(struct front_client *c, const struct engine_op *op)
 {
     bool done = op->err.code == ERR_OK;
@@ -102,15 +102,15 @@ static void note(struct front_client *c, const struct engine_op *op)
     c->index = done && op->index > c->index ? op->index : c->index;
 }
 
-/* Nobody else would get what was claimed for a client that has gone until its lease ends. One that
- * sends no more has most likely gone too: it is told that there is no job, and if it is still
- * there, asks again. Who waited long may have gone without our having read of it. */
+/* Jobs that were claimed for a client that disconnected would be stuck until their leases end. A
+ * client that sends no more has most likely disconnected too: it gets no job, and asks again if it
+ * is still there. After a long wait, the socket is checked: its end may not have been read yet. */
 static bool has_left(const struct front_client *c, const struct engine_op *op)
 {
     return c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
 }
 
-/* A credential may have been taken away while a claim waited: what it got is not for its holder. */
+/* The credential may have become invalid while a claim waited. Its holder must not get the jobs. */
 static bool is_refused(const struct front_client *c, struct engine_op *op, struct err *err)
 {
     return op->waited && op->err.code == ERR_OK && front_client_recheck(c, err) != ERR_OK;
@@ -123,7 +123,7 @@ static void op_done(struct engine_op *op)
     ATTR_UNINITIALIZED struct err err;
     o->busy = false;
     note(o->client, op);
-    arena_owe(op->arena); /* it has been done: its answer is owed */
+    arena_owe(op->arena); /* the operation is done: its response may exceed the memory limit */
     bool refused = !o->client->gone && is_refused(o->client, op, &err);
     bool left = refused || has_left(o->client, op);
     bool returned = left && engine_give_back(o->client->engine, op);

@@ -6,7 +6,7 @@
 
 enum { MAC_BYTES = CRYPTO_HASH_BYTES, TEXT_MAX = 512 };
 
-#define RETRY STR("retry") /* in the place of a client's address */
+#define RETRY STR("retry") /* takes the place of a client's address */
 
 struct front_peer_key front_peer_key_from(uint64_t cluster_id, struct str secret)
 {
@@ -44,7 +44,7 @@ static bool read_hex(struct str text, uint8_t *out, size_t n)
     return true;
 }
 
-/* What is said, without the code over it. */
+/* The value without its authentication code. */
 static void put_words(struct buf *out, const struct front_peer *p)
 {
     buf_printf(out, "1 " STR_FMT " ", STR_ARG(p->address));
@@ -127,8 +127,8 @@ bool front_peer_read(const struct front_peer_key *key, const struct http_request
            read_value(key, req, value, out) && !str_eq(out->address, RETRY);
 }
 
-/* The same words, with no client's address, so that one cannot be shown for the other. A header of
- * one word: '_' stands for the spaces. */
+/* A retry token is such a value without a client's address, so that neither can be used as the
+ * other. It must be a single word: '_' replaces the spaces. */
 
 struct str front_peer_retry(const struct front_peer_key *key, struct id operation, uint64_t since,
                             const struct http_request *req, struct arena *arena)
