@@ -145,6 +145,8 @@ struct job {
     struct id schedule_id;
     struct id joined; /* an id made when an operator last brought it into its queue or back into
                          line, or a backup did; none: nobody has */
+    struct id waits_since; /* an id made when it came to be pending or scheduled again while a clear
+                              of its queue may have been on its way to it; else none */
     bool is_agent;
     struct job_agent agent;
     struct str waits_for; /* ids of unmet dependencies, ID_BYTES each */

@@ -198,7 +198,8 @@ struct machine {
     struct heap releases;    /* dependency.release */
     struct bulk **bulks;     /* by id, that is in the order of their creation */
     uint32_t bulk_count;
-    struct marks names; /* of all stored jobs and those of the entry: apply_named.c */
+    struct id newest_ending; /* the newest unfinished one with a filter that ends jobs; or none */
+    struct marks names;      /* of all stored jobs and those of the entry: apply_named.c */
     struct map push_line_names;
     struct push_line **push_lines; /* by number; NULL where one is not used */
     uint32_t push_line_count, push_line_cap;

@@ -68,7 +68,8 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
     X(TIME, ready_at)               \
     X(U32,  usage_summed)           \
     X(I64,  usage_nusd)             \
-    X(ID,   joined)
+    X(ID,   joined)                 \
+    X(ID,   waits_since)
 /* clang-format on */
 
 /* What a member of each kind takes; a text is as long as it is. */

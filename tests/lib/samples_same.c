@@ -76,6 +76,7 @@ void samples_same_job(const struct job *got, const struct job *want)
     same_id(got->batch_id, want->batch_id);
     same_id(got->schedule_id, want->schedule_id);
     same_id(got->joined, want->joined);
+    same_id(got->waits_since, want->waits_since);
     same_numbers(got, want);
     same_agent(got, want);
     expect_str(got->queue, want->queue);

@@ -7,7 +7,7 @@
  *
  * Ids are written once, as lists of a chunk each behind the record, and a list goes with its step.
  * A filter means the jobs that existed when the operation was made: those with smaller ids that
- * nobody has moved or brought back into line since.
+ * nobody has moved or brought back into line since. It ends none that a request was told of since.
  */
 #include <stdlib.h>
 
@@ -41,6 +41,22 @@ static void set_record(struct bulk *b, const struct store_bulk *rec)
     free(old);
 }
 
+/* Does it go on, and may it end jobs that are found by a filter? */
+static bool is_ending(const struct store_bulk *rec)
+{
+    return !store_bulk_is_over(rec) && !store_bulk_is_queue(rec) && rec->lists == 0 &&
+           command_job_action_ends((enum command_job_action)rec->action);
+}
+
+static void find_newest_ending(struct machine *m)
+{
+    uint32_t i = m->bulk_count;
+    while (i > 0 && !is_ending(&m->bulks[i - 1]->rec)) {
+        i--;
+    }
+    m->newest_ending = i > 0 ? m->bulks[i - 1]->id : ID_NONE;
+}
+
 static struct bulk *bulk_new(struct machine *m, struct id id, const struct store_bulk *rec)
 {
     struct bulk *b = calloc(1, sizeof *b);
@@ -51,6 +67,9 @@ static struct bulk *bulk_new(struct machine *m, struct id id, const struct store
     CHECK(m->bulks != NULL);
     CHECK(m->bulk_count == 0 || id_cmp(m->bulks[m->bulk_count - 1]->id, id) < 0);
     m->bulks[m->bulk_count++] = b;
+    if (is_ending(rec)) {
+        m->newest_ending = id;
+    }
     return b;
 }
 
@@ -98,6 +117,9 @@ static void finish(struct machine *m, struct bulk *b, enum store_bulk_status sta
     b->rec.status = status;
     b->rec.finished_at = m->now;
     CHECK(store_bulk_is_over(&b->rec));
+    if (id_eq(b->id, m->newest_ending)) {
+        find_newest_ending(m);
+    }
     /* What was found in the end is what there was. */
     if (status == STORE_BULK_COMPLETED) {
         b->rec.total = b->rec.processed;

@@ -225,6 +225,18 @@ static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
     }
 }
 
+/* Did the job come after an operation with a filter began, or would it end one that somebody has
+ * relied on since? */
+static bool is_later(const struct machine *m, const struct command_jobs *cj, const struct job *j)
+{
+    if (id_is_none(cj->until)) {
+        return false;
+    }
+    bool spares = m->entry_version >= COMMAND_ENTRY_SPARING && command_job_action_ends(cj->action);
+    return id_cmp(j->joined, cj->until) > 0 ||
+           (spares && id_cmp(promises__since(m, j->id), cj->until) > 0);
+}
+
 void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct str ns,
                       struct result *r)
 {
@@ -244,8 +256,7 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
             jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
         /* One that has left the filter since is as one in another state: somebody else has done
          * something to it, and was told so. */
-        bool fits = found && job_fit_has(&cj->fit, &j) &&
-                    (id_is_none(cj->until) || id_cmp(j.joined, cj->until) < 0);
+        bool fits = found && job_fit_has(&cj->fit, &j) && !is_later(m, cj, &j);
         enum job_state before = found ? j.state : JOB_SCHEDULED;
         if (fits && actions[cj->action](m, cj, &j, family, r)) {
             r->affected++;

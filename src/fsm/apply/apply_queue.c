@@ -50,10 +50,13 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
             l->state == JOB_SCHEDULED);
 }
 
-/* Did the job come after the removal began, though its id is older, or did somebody rely on it? */
-static bool is_later(const struct machine *m, const struct job *j, struct id until)
+/* Did the job come after the removal began, though its id is older, or did somebody rely on it?
+ * What a clear means are jobs that waited when it began. */
+static bool is_later(const struct machine *m, const struct command_queue *c, const struct job *j,
+                     struct id until)
 {
-    return id_cmp(j->joined, until) > 0 || id_cmp(promises__since(m, j->id), until) > 0;
+    return id_cmp(j->joined, until) > 0 || id_cmp(promises__since(m, j->id), until) > 0 ||
+           (c->action == COMMAND_QUEUE_CLEAR && id_cmp(j->waits_since, until) > 0);
 }
 
 /* To the next job that existed when the first step was applied, from where the walk is. Younger
@@ -96,7 +99,7 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         enum store_family in;
         /* The document that was walked over may be older than this entry: look where it is now. */
         if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in) &&
-            str_eq(j.queue, q->node.key) && !is_later(m, &j, until)) {
+            str_eq(j.queue, q->node.key) && !is_later(m, c, &j, until)) {
             job_end__removed(m, &j, in);
             r->affected++;
         }

@@ -45,6 +45,7 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
     bool over = job_state_is_terminal(j.state);
     j.version = 0;
     j.joined = ID_NONE;
+    j.waits_since = ID_NONE;
     jobs__join(m, &j);
     jobs__forget_end(&j);
     if (!over && j.waits_for.len > 0) {

@@ -26,6 +26,13 @@ enum command_job_action {
     COMMAND_JOB_ACTION_LAST = COMMAND_JOB_DELETE
 };
 
+/* Does the action end or remove the jobs that it changes? */
+static inline bool command_job_action_ends(enum command_job_action action)
+{
+    return action == COMMAND_JOB_CANCEL || action == COMMAND_JOB_REJECT ||
+           action == COMMAND_JOB_DELETE;
+}
+
 struct command_jobs {
     enum command_job_action action;
     bool lenient; /* skip jobs that are missing or in another state; if false, there is one job */
@@ -37,7 +44,7 @@ struct command_jobs {
     struct id *ids;
     size_t count;
     /* not part of the bytes */
-    struct id until; /* jobs that were brought back into line or moved later are passed over */
+    struct id until; /* jobs that came later are skipped, and those that later requests rely on */
 };
 
 /* Selects jobs by filter or by ids. The jobs that match a filter are found step by step. */

@@ -376,6 +376,20 @@ void jobs__note_rows(struct machine *m, const struct job *j)
     }
 }
 
+static bool is_waiting(enum job_state state)
+{
+    return state == JOB_PENDING || state == JOB_SCHEDULED;
+}
+
+/* A job that comes to wait again is not one that a clear means which has begun. Its document says
+ * so only where there may be such a clear. */
+static void note_wait(const struct machine *m, struct job *j, const struct queue *q)
+{
+    if (m->entry_version >= COMMAND_ENTRY_SPARING && queues__may_remove(m, q, j->id)) {
+        j->waits_since = jobs__last_id(m);
+    }
+}
+
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
 {
     struct live_job *l = live_index_find(&m->live_index, j->id);
@@ -386,6 +400,7 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
     unindex_live(m, l);
     index_live(m, l, j, j->payload.len, q);
     note_changed(m, j);
+    note_wait(m, j, q);
     j->version = m->index;
     j->order = order;
     if (order == 0 || order >= m->store.meta.next_order || !queues__stand_back(m, q, l, order)) {
@@ -410,6 +425,11 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
         uncount_done(m, j->id);
     }
     note_changed(m, j);
+    if (!is_waiting(j->state)) {
+        j->waits_since = ID_NONE;
+    } else if (was_in == STORE_DONE || (l != NULL && !is_waiting((enum job_state)l->state))) {
+        note_wait(m, j, q);
+    }
     j->version = m->index;
     bool in_line = j->state == JOB_PENDING && j->waits_for.len == 0;
     if (in_line) {

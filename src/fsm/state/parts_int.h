@@ -41,8 +41,8 @@ struct id jobs__last_id(const struct machine *m);
  * began before leave it, as they leave a new one. */
 void jobs__join(const struct machine *m, struct job *j);
 
-/* A request to the queue is answered with this job, which clears and deletes of the queue that have
- * begun do not remove. */
+/* A request to the queue is answered with this job. Clears and deletes of the queue, and bulk
+ * operations with a filter, that have begun do not end it. */
 void promises__make(struct machine *m, struct id job, struct str queue);
 /* An id made at the last such answer; none: there was none that matters. */
 struct id promises__since(const struct machine *m, struct id job);

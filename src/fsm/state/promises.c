@@ -1,10 +1,11 @@
 /*
  * Promises: jobs that a request was told of instead of getting one of its own, because they hold
- * its unique key or its name, while a clear or delete of their queue may be on its way to them.
+ * its unique key or its name, while a clear or delete of their queue, or a bulk operation with a
+ * filter that ends jobs, may be on its way to them.
  *
- * Such a removal began before the request, and leaves them: whoever was told of a job does not come
- * again. Each has a record with the time of the answer, as long as the job itself; there is none
- * for a job that came after the last removal of its queue.
+ * Such an operation began before the request, and leaves them: whoever was told of a job does not
+ * come again. Each has a record with the time of the answer, as long as the job itself; there is
+ * none for a job that came after the last such operation.
  */
 #include <stdlib.h>
 
@@ -34,12 +35,11 @@ static struct promise *add(struct machine *m, struct id job)
     return p;
 }
 
-/* May a removal of the queue be on its way to the job? To one that was restored with a future in
- * its id, too. */
+/* May an operation be on its way to the job that would end it? */
 static bool is_threatened(const struct machine *m, struct id job, const struct queue *q)
 {
-    return !id_is_none(q->rec.removal) &&
-           (id_cmp(job, q->rec.removal) < 0 || id_cmp(job, jobs__last_id(m)) > 0);
+    return queues__may_remove(m, q, job) || (m->entry_version >= COMMAND_ENTRY_SPARING &&
+                                             queues__is_before(m, job, m->newest_ending));
 }
 
 void promises__make(struct machine *m, struct id job, struct str queue)

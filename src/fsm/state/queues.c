@@ -93,6 +93,16 @@ void queues__note_removal(struct machine *m, struct queue *q, struct id until)
     }
 }
 
+bool queues__is_before(const struct machine *m, struct id job, struct id began)
+{
+    return !id_is_none(began) && (id_cmp(job, began) < 0 || id_cmp(job, jobs__last_id(m)) > 0);
+}
+
+bool queues__may_remove(const struct machine *m, const struct queue *q, struct id job)
+{
+    return queues__is_before(m, job, q->rec.removal);
+}
+
 static struct priority_line *need_priority_line(struct queue *q, uint8_t priority)
 {
     unsigned at = 0;

@@ -11,6 +11,11 @@ struct queue *queues__need(struct machine *m, struct str name); /* created if it
 void queues__touch(struct machine *m, struct queue *q); /* write its record with this entry */
 /* A clear or delete of all jobs with smaller ids goes on after this entry. */
 void queues__note_removal(struct machine *m, struct queue *q, struct id until);
+/* May a clear or delete of the queue that began earlier still reach the job? */
+bool queues__may_remove(const struct machine *m, const struct queue *q, struct id job);
+/* An operation on all jobs from before `began`, which may be none: does it mean this one, by its
+ * id? It also means a job that was restored with an id from the future. */
+bool queues__is_before(const struct machine *m, struct id job, struct id began);
 /* A pending job: stand adds it to the end of its line; wait counts it without a line, because it
  * waits for other jobs; leave removes it. */
 void queues__stand(struct machine *m, struct queue *q, struct live_job *l);

@@ -193,6 +193,14 @@ static bool still_meant(const struct job_fit *fit, const struct job *j)
     return fit->queue.len == 0 || str_eq(fit->queue, j->queue);
 }
 
+/* What came after an operation with a filter began; and what somebody was told of since, if it
+ * would be ended. */
+static bool is_later(const struct model *m, const struct model_job *j, const struct command_jobs *c)
+{
+    bool spares = m->version >= COMMAND_ENTRY_SPARING && command_job_action_ends(c->action);
+    return id_cmp(j->doc.joined, c->until) > 0 || (spares && id_cmp(j->promised, c->until) > 0);
+}
+
 void model_action(struct model *m, const struct command_jobs *c, struct result *out)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -203,8 +211,7 @@ void model_action(struct model *m, const struct command_jobs *c, struct result *
                 model_refuse(out, ERR_NOT_FOUND);
                 return;
             }
-        } else if (still_meant(&c->fit, &j->doc) &&
-                   (id_is_none(c->until) || id_cmp(j->doc.joined, c->until) < 0) &&
+        } else if (still_meant(&c->fit, &j->doc) && (id_is_none(c->until) || !is_later(m, j, c)) &&
                    applies(c->action, j->doc.state)) {
             out->state = j->doc.state;
             out->affected++;

@@ -100,6 +100,19 @@ static struct model_bulk *need(const struct model *m, struct id id, struct resul
     return b;
 }
 
+bool model_bulk_may_end(const struct model *m, struct id job)
+{
+    for (size_t i = 0; i < m->bulks.count && m->version >= COMMAND_ENTRY_SPARING; i++) {
+        const struct model_bulk *b = m->bulks.at[i];
+        if (b->record.finished_at.ns == 0 && b->record.lists == 0 &&
+            command_job_action_ends((enum command_job_action)b->record.action) &&
+            id_cmp(job, b->id) < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct result *out)
 {
     struct model_bulk *b = need(m, c->id, out);

@@ -113,6 +113,8 @@ void model_policy_delete(struct model *m, const struct command_policy_delete *c,
 struct str model_policy_of(const struct model *m, const struct job *j);
 void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct result *out);
 void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct result *out);
+/* Is one with a filter in progress that may end the job? */
+bool model_bulk_may_end(const struct model *m, struct id job);
 void model_bulk_end(struct model *m, const struct command_bulk_end *c, struct result *out);
 
 /* model_worker.c */

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "sim/model_sim/model_int.h"
 
-/* Only what a job is asked to be is taken over; the rest is how every job begins. */
 /* The end of the entry. */
 static struct id last_id(const struct model *m)
 {
@@ -27,11 +26,13 @@ void model_job_promise(struct model *m, struct id id)
 {
     struct model_job *j = model_find_job(m, id);
     const struct model_queue *q = j == NULL ? NULL : model_find_queue(m, j->doc.queue);
-    if (q != NULL && m->version >= COMMAND_ENTRY_EXACT && id_cmp(id, q->removal) < 0) {
+    if (q != NULL && m->version >= COMMAND_ENTRY_EXACT &&
+        (id_cmp(id, q->removal) < 0 || model_bulk_may_end(m, id))) {
         j->promised = last_id(m);
     }
 }
 
+/* Only what a job is asked to be is taken over; the rest is how every job begins. */
 struct model_job *model_job_create(struct model *m, const struct job *like)
 {
     struct model_job *j = model_alloc(m, sizeof *j);
@@ -88,10 +89,29 @@ void model_job_touch(struct model *m, struct model_job *j)
     j->hears = waits && (j->hears || m->version >= COMMAND_ENTRY_STRICT);
 }
 
+static bool is_waiting(enum job_state state)
+{
+    return state == JOB_PENDING || state == JOB_SCHEDULED;
+}
+
+/* Free: it is remembered of jobs only that a clear or delete of their queue may have been on its
+ * way to, and as long as they wait. */
+static void note_wait(struct model *m, struct model_job *j, enum job_state to)
+{
+    const struct model_queue *q = model_find_queue(m, j->doc.queue);
+    if (!is_waiting(to)) {
+        j->doc.waits_since = ID_NONE;
+    } else if (!is_waiting(j->doc.state) && m->version >= COMMAND_ENTRY_SPARING && q != NULL &&
+               id_cmp(j->doc.id, q->removal) < 0) {
+        j->doc.waits_since = last_id(m);
+    }
+}
+
 /* A job that becomes pending goes to the tail of its class. Free: one that has to wait for others
  * gets its place when the wait is over, not when it became pending. */
 void model_job_to_state(struct model *m, struct model_job *j, enum job_state state)
 {
+    note_wait(m, j, state);
     j->doc.state = state;
     j->doc.order = state == JOB_PENDING && j->doc.waits_for.len == 0 ? m->next_order++ : 0;
     model_job_touch(m, j);

@@ -51,9 +51,10 @@ static bool is_meant(const struct model *m, const struct model_job *j,
 }
 
 /* What came after the first step, though its id is older, and what somebody was told of. */
-static bool is_later(const struct model_job *j, struct id until)
+static bool is_later(const struct model_job *j, const struct command_queue *c, struct id until)
 {
-    return id_cmp(j->doc.joined, until) > 0 || id_cmp(j->promised, until) > 0;
+    return id_cmp(j->doc.joined, until) > 0 || id_cmp(j->promised, until) > 0 ||
+           (c->action == COMMAND_QUEUE_CLEAR && id_cmp(j->doc.waits_since, until) > 0);
 }
 
 /* Free: jobs go in steps, by their ids, first those that are not over; what came to be, came back
@@ -73,7 +74,7 @@ static bool remove_some(struct model *m, const struct command_queue *c, struct r
             (m->reach != NULL && id_eq(m->reach->got->cursor, j->doc.id))) {
             out->cursor = j->doc.id;
             end = false;
-        } else if (is_meant(m, j, c) && !is_later(j, out->until)) {
+        } else if (is_meant(m, j, c) && !is_later(j, c, out->until)) {
             model_job_delete(m, j);
             out->affected++;
         }

@@ -197,11 +197,11 @@ static void version__of_an_entry_is_one_that_all_read(void **state)
         uint8_t read;
         bool named;
         uint8_t want;
-    } rows[] = {{3, false, 3},   {3, true, 3},   {4, false, 3},   {4, true, 4},   {5, false, 3},
-                {5, true, 4},    {6, false, 5},  {6, true, 6},    {7, false, 5},  {7, true, 6},
-                {8, false, 7},   {8, true, 8},   {9, false, 7},   {9, true, 8},   {10, false, 9},
-                {10, true, 10},  {11, false, 9}, {12, false, 11}, {12, true, 12}, {13, false, 11},
-                {14, false, 13}, {14, true, 14}, {200, true, 14}};
+    } rows[] = {{3, false, 3},   {3, true, 3},   {4, false, 3},   {4, true, 4},    {5, false, 3},
+                {5, true, 4},    {6, false, 5},  {6, true, 6},    {7, false, 5},   {7, true, 6},
+                {8, false, 7},   {8, true, 8},   {9, false, 7},   {9, true, 8},    {10, false, 9},
+                {10, true, 10},  {11, false, 9}, {12, false, 11}, {12, true, 12},  {13, false, 11},
+                {14, false, 13}, {14, true, 14}, {15, true, 14},  {16, false, 15}, {200, true, 16}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         assert_int_equal(command_entry_version(rows[i].read, rows[i].named), rows[i].want);

@@ -575,6 +575,147 @@ static void filter__passes_over_what_came_later(void **state)
     assert_int_equal(bulk(k, id).errors, 0);
 }
 
+/* What neither waited nor was scheduled when the clear began is not what it means, though it comes
+ * to wait before the clear comes to it. */
+static void queue__keeps_what_waits_again_since_the_beginning(void **state)
+{
+    struct kit *k = *state;
+    const char *name = kit_name(k);
+    struct job j = kit_template(name, "{}");
+    j.max_retries = 3;
+    j.retry_base_ms = 1000;
+    j.backoff = JOB_BACKOFF_FIXED;
+    struct id failed = kit_enqueue_job(k, &j);
+    assert_true(id_eq(kit_claim(k, name), failed));
+    assert_int_equal(kit_fail(k, failed, "no")->code, ERR_OK);
+    kit_expect_state(k, failed, JOB_RETRYING);
+    struct id lost = kit_active(k, name);
+    struct id returned = kit_active(k, name);
+    j.scheduled_at = wall_add_ms(k->now, 500);
+    struct id scheduled = kit_enqueue_job(k, &j);
+    struct id waits = kit_enqueue(k, name, "{}");
+    struct id id = begin_queue(k, COMMAND_QUEUE_CLEAR, name);
+    struct command_return_item back = {.id = returned};
+    back.lease_token = kit_job(k, returned).lease_token;
+    assert_int_equal(kit_apply(k, &(struct command){.type = COMMAND_RETURN,
+                                                    .give_back = {.items = &back, .count = 1}})
+                         ->affected,
+                     1);
+    kit_tick(k, 3600 * 1000);
+    kit_expect_state(k, failed, JOB_PENDING);
+    kit_expect_state(k, lost, JOB_PENDING);
+    kit_expect_state(k, scheduled, JOB_PENDING);
+    kit_reopen(k);
+    (void)run_queue(k, id);
+    assert_false(kit_has(k, waits));
+    assert_false(kit_has(k, scheduled)); /* it was there, in a state that a clear means */
+    kit_expect_state(k, failed, JOB_PENDING);
+    kit_expect_state(k, lost, JOB_PENDING);
+    kit_expect_state(k, returned, JOB_PENDING);
+    /* The next one means them. */
+    (void)run_queue(k, begin_queue(k, COMMAND_QUEUE_CLEAR, name));
+    assert_false(kit_has(k, failed));
+    assert_false(kit_has(k, lost));
+    assert_false(kit_has(k, returned));
+}
+
+/* All of a queue is meant, whatever its state is. */
+static void queue__is_deleted_with_what_waits_again(void **state)
+{
+    struct kit *k = *state;
+    const char *name = kit_name(k);
+    struct id lost = kit_active(k, name);
+    struct id id = begin_queue(k, COMMAND_QUEUE_DELETE, name);
+    kit_tick(k, 3600 * 1000);
+    kit_expect_state(k, lost, JOB_PENDING);
+    (void)run_queue(k, id);
+    assert_false(kit_has(k, lost));
+}
+
+/* A filter that ends jobs leaves the one that somebody was told of; any other action may be done
+ * to it. */
+static void filter__does_not_end_the_job_that_an_enqueue_was_told_of(void **state)
+{
+    struct kit *k = *state;
+    static const struct row {
+        enum command_job_action action;
+        enum job_state after;
+        bool before; /* whoever was told of it was told before the operation began */
+        bool by_ids;
+    } rows[] = {
+        {COMMAND_JOB_DELETE, JOB_PENDING, false, false},
+        {COMMAND_JOB_CANCEL, JOB_PENDING, false, false},
+        {COMMAND_JOB_CANCEL, JOB_CANCELLED, true, false},
+        {COMMAND_JOB_CANCEL, JOB_CANCELLED, false, true}, /* who names a job means it */
+        {COMMAND_JOB_HOLD, JOB_HELD, false, false},
+    };
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        const char *name = kit_name(k);
+        struct id jobs[] = {enqueue_unique(k, name, 60).id, kit_enqueue(k, name, "{}")};
+        if (rows[i].before) {
+            assert_true(id_eq(enqueue_unique(k, name, 60).id, jobs[0]));
+        }
+        struct command_bulk_put c = {.action = rows[i].action, .total = 2};
+        if (rows[i].by_ids) {
+            c.ids = jobs;
+            c.count = 2;
+        } else {
+            c.filter = STR("{}");
+        }
+        struct id id = put(k, &c);
+        kit_reopen(k);
+        if (!rows[i].before) {
+            assert_true(id_eq(enqueue_unique(k, name, 60).id, jobs[0]));
+        }
+        kit_reopen(k);
+        struct command next = step(id, 0, jobs, 2);
+        next.bulk_step.last = !rows[i].by_ids;
+        assert_int_equal(kit_apply(k, &next)->affected, rows[i].after == JOB_PENDING ? 1 : 2);
+        kit_expect_state(k, jobs[0], rows[i].after);
+        assert_int_equal(bulk(k, id).errors, 0);
+        assert_int_equal(bulk(k, id).status, STORE_BULK_COMPLETED);
+    }
+}
+
+/* The machine knows which operations go on, not only which one is the newest. */
+static void filter__that_is_older_than_one_that_ended_keeps_its_word(void **state)
+{
+    struct kit *k = *state;
+    struct command_bulk_put c = {.action = COMMAND_JOB_DELETE, .filter = STR("{}"), .total = 1};
+    const char *name = kit_name(k);
+    struct id job = enqueue_unique(k, name, 60).id;
+    struct id first = put(k, &c);
+    struct id second = put(k, &c);
+    (void)kit_apply(k, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = second}});
+    assert_true(id_eq(enqueue_unique(k, name, 60).id, job));
+    struct command next = step(first, 0, &job, 1);
+    next.bulk_step.last = true;
+    assert_int_equal(kit_apply(k, &next)->affected, 0);
+    kit_expect_state(k, job, JOB_PENDING);
+}
+
+/* Entries of version 13 do what they did. */
+static void later_jobs__were_taken_before(void **state)
+{
+    struct kit *k = *state;
+    k->entry_version = COMMAND_ENTRY_EXACT;
+    const char *name = kit_name(k);
+    struct id lost = kit_active(k, name);
+    struct id id = begin_queue(k, COMMAND_QUEUE_CLEAR, name);
+    kit_tick(k, 3600 * 1000);
+    (void)run_queue(k, id);
+    assert_false(kit_has(k, lost));
+    struct id holder = enqueue_unique(k, name, 60).id;
+    id = put(k, &(struct command_bulk_put){
+                    .action = COMMAND_JOB_DELETE, .filter = STR("{}"), .total = 1});
+    assert_true(id_eq(enqueue_unique(k, name, 60).id, holder));
+    struct command next = step(id, 0, &holder, 1);
+    next.bulk_step.last = true;
+    (void)kit_apply(k, &next);
+    assert_false(kit_has(k, holder));
+    k->entry_version = COMMAND_ENTRY_VERSION;
+}
+
 TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(ids__go_in_lists_that_leave_with_their_steps),
                    cmocka_unit_test(step__that_is_not_the_next_changes_nothing),
@@ -590,6 +731,11 @@ TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(queue__keeps_what_is_over_and_came_later),
                    cmocka_unit_test(queue__keeps_the_job_that_an_enqueue_was_told_of),
                    cmocka_unit_test(queue__took_what_came_to_it_before),
+                   cmocka_unit_test(queue__keeps_what_waits_again_since_the_beginning),
+                   cmocka_unit_test(queue__is_deleted_with_what_waits_again),
                    cmocka_unit_test(filter__passes_over_what_came_later),
+                   cmocka_unit_test(filter__does_not_end_the_job_that_an_enqueue_was_told_of),
+                   cmocka_unit_test(filter__that_is_older_than_one_that_ended_keeps_its_word),
+                   cmocka_unit_test(later_jobs__were_taken_before),
                    cmocka_unit_test(count__is_bounded_and_old_ones_are_forgotten),
                    cmocka_unit_test(place__is_made_by_the_one_that_ended_first));

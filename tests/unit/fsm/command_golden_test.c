@@ -163,6 +163,7 @@ static void entries_with_names__decode(void **state)
     expect_named_entry("entry-10.bin", COMMAND_ENTRY_PUT_NAMED);
     expect_named_entry("entry-12.bin", COMMAND_ENTRY_STRICT_NAMED);
     expect_named_entry("entry-14.bin", COMMAND_ENTRY_EXACT_NAMED);
+    expect_named_entry("entry-16.bin", COMMAND_ENTRY_SPARING_NAMED);
 }
 
 static void entries__decode(void **state)
@@ -178,6 +179,7 @@ static void entries__decode(void **state)
     expect_entry("entry-9.bin", 9, second, COUNT_OF(second));
     expect_entry("entry-11.bin", 11, second, COUNT_OF(second));
     expect_entry("entry-13.bin", 13, second, COUNT_OF(second));
+    expect_entry("entry-15.bin", 15, second, COUNT_OF(second));
 }
 
 TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),

@@ -48,6 +48,9 @@ static void documents__decode(void **state)
     /* Since operators bring jobs to a queue while it is cleared. */
     full.joined = samples_id(77);
     expect_document("document-joined-2.bin", &full);
+    /* Since a clear leaves the jobs that wait again. */
+    full.waits_since = samples_id(78);
+    expect_document("document-waits-2.bin", &full);
     /* Since the server delivers jobs. */
     struct job push = samples_job_push();
     expect_document("document-push-2.bin", &push);
