@@ -1,4 +1,5 @@
 """Servers of one's own, a client of Corvo's, and what its answers took."""
+import collections
 import contextlib
 import http.client
 import json
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 PATIENCE_S = 60
@@ -104,6 +106,8 @@ class Server:
                 break
         else:
             sys.exit("the server did not start")
+        # a pipe that nobody reads fills up, and then the server drops lines instead of writing them
+        threading.Thread(target=collections.deque, args=(self.process.stderr, 0), daemon=True).start()
 
     def stop(self):
         self.process.terminate()
