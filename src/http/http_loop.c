@@ -9,6 +9,7 @@
 #include "http/http2_int.h"
 #include "http/http_listener_int.h"
 #include "http/http_loop_int.h"
+#include "log/log.h"
 
 enum {
     TICK_MS_MAX = 500,
@@ -130,10 +131,12 @@ static void end_of_turn_cb(uv_prepare_t *prepare)
     for (unsigned i = 0; i < ROUNDS_MAX && has_work(loop); i++) {
         run_later(loop);
         tell_turn(loop); /* others process the input while answers are written */
+        log_flush();     /* a client that has its answer finds the line about it */
         run_turns(loop);
     }
     run_recycling(loop);
     tell_turn(loop);
+    log_flush();
     /* A stream to a client that reads as fast as we write would never end: let others run first. */
     CHECK((has_work(loop) ? uv_idle_start(&loop->again, again_cb) : uv_idle_stop(&loop->again)) ==
           0);
@@ -264,7 +267,10 @@ static void thread_main(void *data)
     if (loop->listener != NULL) {
         http_listener__start(loop->listener);
     }
+    struct log_batch lines;
+    log_collect(&lines);
     CHECK(uv_run(&loop->uv, UV_RUN_DEFAULT) == 0);
+    log_collect(NULL);
     loop->ended(loop);
 }
 

@@ -24,6 +24,8 @@ static atomic_int line_format = LOG_AUTO;
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standard error, lost */
 static uint64_t lost; /* lines dropped since the last one that was written */
 
+static _Thread_local struct log_batch *batch; /* NULL: each line is written at once */
+
 enum log_level log_level_of(struct str word)
 {
     for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
@@ -45,10 +47,15 @@ bool log_wants(enum log_level level)
     return (int)level >= atomic_load_explicit(&min_level, memory_order_relaxed);
 }
 
+/* LOG_AUTO is decided with the first line. */
 static bool format_is_json(void)
 {
-    int format = atomic_load(&line_format);
-    return format == LOG_AUTO ? isatty(STDERR_FILENO) == 0 : format == LOG_JSON;
+    int format = atomic_load_explicit(&line_format, memory_order_relaxed);
+    if (format == LOG_AUTO) {
+        format = isatty(STDERR_FILENO) == 0 ? LOG_JSON : LOG_TEXT;
+        atomic_store(&line_format, format);
+    }
+    return format == LOG_JSON;
 }
 
 static void add_z(struct buf *line, const char *text)
@@ -58,31 +65,31 @@ static void add_z(struct buf *line, const char *text)
 
 static void add_number(struct buf *line, uint64_t n)
 {
-    char digits[20];
-    buf_add(line, digits, (size_t)(digits_put(digits, n) - digits));
+    char *at = buf_reserve(line, DIGITS_MAX);
+    if (at != NULL) {
+        line->len += (size_t)(digits_put(at, n) - at);
+    }
 }
 
-/* A part of a time and the character before it. */
-static void add_part(struct buf *line, char before, int n, unsigned width)
-{
-    char text[8] = {before};
-    buf_add(line, text, (size_t)(digits_put_padded(text + 1, (uint64_t)n, width) - text));
-}
-
+/* Each thread keeps the text of the current second. */
 static void add_time(struct buf *line)
 {
+    static _Thread_local struct {
+        time_t second;
+        char text[sizeof "2026-02-11T10:00:00"];
+    } kept;
     struct timespec now;
-    struct tm utc;
+    char millis[] = ".000Z";
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)gmtime_r(&now.tv_sec, &utc);
-    add_number(line, (uint64_t)utc.tm_year + 1900);
-    add_part(line, '-', utc.tm_mon + 1, 2);
-    add_part(line, '-', utc.tm_mday, 2);
-    add_part(line, 'T', utc.tm_hour, 2);
-    add_part(line, ':', utc.tm_min, 2);
-    add_part(line, ':', utc.tm_sec, 2);
-    add_part(line, '.', (int)(now.tv_nsec / 1000000), 3);
-    buf_add_char(line, 'Z');
+    if (now.tv_sec != kept.second) {
+        struct tm utc;
+        (void)gmtime_r(&now.tv_sec, &utc);
+        (void)strftime(kept.text, sizeof kept.text, "%Y-%m-%dT%H:%M:%S", &utc);
+        kept.second = now.tv_sec;
+    }
+    (void)digits_put_padded(millis + 1, (uint64_t)now.tv_nsec / 1000000, 3);
+    buf_add(line, kept.text, sizeof kept.text - 1);
+    buf_add(line, millis, sizeof millis - 1);
 }
 
 static bool is_plain(unsigned char c)
@@ -153,13 +160,26 @@ static void add_value(struct buf *line, const struct log_value *v, bool json)
 }
 
 /* Names of settings have hyphens; names of log values must not. */
+static void add_name(struct buf *line, const char *name)
+{
+    size_t from = line->len;
+    add_z(line, name);
+    for (char *c; (c = memchr(line->ptr + from, '-', line->len - from)) != NULL;) {
+        *c = '_';
+    }
+}
+
 static void add_named(struct buf *line, const struct log_value *v, bool json)
 {
-    add_z(line, json ? ",\"" : " ");
-    for (const char *c = v->name; *c != '\0'; c++) {
-        buf_add_char(line, (char)(*c == '-' ? '_' : *c));
+    if (json) {
+        buf_add(line, ",\"", 2);
+        add_name(line, v->name);
+        buf_add(line, "\":", 2);
+    } else {
+        buf_add_char(line, ' ');
+        add_name(line, v->name);
+        buf_add_char(line, '=');
     }
-    add_z(line, json ? "\":" : "=");
     add_value(line, v, json);
 }
 
@@ -167,31 +187,32 @@ static void build_line(struct buf *line, enum log_level level, const char *event
                        const struct log_value *values, size_t count)
 {
     bool json = format_is_json();
-    add_z(line, json ? "{\"time\":\"" : "time=");
+    buf_add_str(line, json ? STR("{\"time\":\"") : STR("time="));
     add_time(line);
-    add_z(line, json ? "\",\"level\":\"" : " level=");
+    buf_add_str(line, json ? STR("\",\"level\":\"") : STR(" level="));
     add_z(line, level_names[level]);
-    add_z(line, json ? "\"" : "");
+    buf_add_str(line, json ? STR("\"") : STR_EMPTY);
     add_named(line, &LOG_Z("msg", event), json);
     for (size_t i = 0; i < count; i++) {
         add_named(line, &values[i], json);
     }
-    add_z(line, json ? "}\n" : "\n");
+    buf_add_str(line, json ? STR("}\n") : STR("\n"));
 }
 
-/* A pipe that has room takes PIPE_BUF bytes, which is more than a usual line, without blocking. */
+/* A pipe that has room takes PIPE_BUF bytes, a batch or more than a usual line, without blocking.
+ */
 static bool has_room(void)
 {
     struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
     return poll(&error, 1, 0) != 0;
 }
 
-static bool write_line(struct str line)
+static bool write_text(struct str text)
 {
     if (!has_room()) {
         return false;
     }
-    ssize_t n = write(STDERR_FILENO, line.ptr, line.len);
+    ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
     (void)n; /* a failing log cannot be reported */
     return true;
 }
@@ -199,12 +220,52 @@ static bool write_line(struct str line)
 static void write_lost(void)
 {
     struct buf line;
-    buf_init(&line, LOG_LINE_BYTES_MAX);
+    ATTR_UNINITIALIZED char room[LOG_LINE_BYTES_USUAL];
+    buf_init_room(&line, LOG_LINE_BYTES_MAX, room, sizeof room);
     build_line(&line, LOG_WARN, "log lines lost", &LOG_U64("count", lost), 1);
-    if (write_line(buf_str(&line))) {
+    if (write_text(buf_str(&line))) {
         lost = 0;
     }
     buf_deinit(&line);
+}
+
+static void write_lines(struct str lines, uint64_t count)
+{
+    (void)pthread_mutex_lock(&write_lock);
+    if (lost > 0 && has_room()) {
+        write_lost();
+    }
+    lost += write_text(lines) ? 0 : count;
+    (void)pthread_mutex_unlock(&write_lock);
+}
+
+void log_flush(void)
+{
+    if (batch != NULL && batch->lines > 0) {
+        write_lines(str_from(batch->bytes, batch->len), batch->lines);
+        batch->len = 0;
+        batch->lines = 0;
+    }
+}
+
+void log_collect(struct log_batch *into)
+{
+    log_flush();
+    batch = into;
+    if (into != NULL) {
+        into->len = 0;
+        into->lines = 0;
+    }
+}
+
+static void add_to_batch(struct str line)
+{
+    if (line.len > sizeof batch->bytes - batch->len) {
+        log_flush();
+    }
+    memcpy(batch->bytes + batch->len, line.ptr, line.len);
+    batch->len += line.len;
+    batch->lines++;
 }
 
 void log_event(enum log_level level, const char *event, const struct log_value *values,
@@ -218,11 +279,14 @@ void log_event(enum log_level level, const char *event, const struct log_value *
     ATTR_UNINITIALIZED char room[LOG_LINE_BYTES_USUAL];
     buf_init_room(&line, LOG_LINE_BYTES_MAX, room, sizeof room);
     build_line(&line, level, event, values, count);
-    (void)pthread_mutex_lock(&write_lock);
-    if (lost > 0) {
-        write_lost();
+    if (batch != NULL && line.len <= sizeof batch->bytes) {
+        add_to_batch(buf_str(&line));
+        if (level >= LOG_WARN) {
+            log_flush();
+        }
+    } else {
+        log_flush();
+        write_lines(buf_str(&line), 1);
     }
-    lost += write_line(buf_str(&line)) ? 0 : 1;
-    (void)pthread_mutex_unlock(&write_lock);
     buf_deinit(&line);
 }

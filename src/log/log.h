@@ -6,7 +6,8 @@
  *
  * Messages and names are constants, so that every line can be found in the source. Lines are logfmt
  * on a terminal and JSON otherwise, unless the configuration says which. A line is built by the
- * calling thread and written with one write(2) under the module's lock, so that lines never mix.
+ * calling thread and written with one write(2) under the module's lock, so that lines never mix. A
+ * thread that writes many lines collects them and writes them together (log_collect).
  * Nothing per job or per request is logged above debug, except requests and calls of the
  * Scheduled-DB API, whose contract requires it; payloads, tokens and keys never.
  *
@@ -18,6 +19,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -53,6 +55,19 @@ void log_configure(enum log_level min, enum log_format format);
 
 /* Are lines of this level written? Saves work for frequent lines. */
 bool log_wants(enum log_level level);
+
+/* Lines on their way to standard error. */
+struct log_batch {
+    size_t len;
+    uint64_t lines;
+    char bytes[PIPE_BUF];
+};
+
+/* From now on the calling thread collects its lines in the batch, until log_collect(NULL). They are
+ * written by log_flush, and earlier if the batch is full or a line is a warning or an error. A
+ * thread that collects flushes before it waits. */
+void log_collect(struct log_batch *into);
+void log_flush(void);
 
 void log_event(enum log_level level, const char *event, const struct log_value *values,
                size_t count);

@@ -94,5 +94,76 @@ static void a_line__has_every_kind_of_value(void **state)
     assert_string_equal(text + sizeof time - 1, values);
 }
 
+static void a_batch__is_written_when_it_is_flushed(void **state)
+{
+    static char text[1 << 17];
+    struct log_batch lines;
+    struct unread u;
+    (void)state;
+    begin(&u);
+    assert_int_equal(fcntl(u.from, F_SETFL, O_NONBLOCK), 0);
+    log_collect(&lines);
+    log_info("first");
+    log_info("second");
+    assert_int_equal(read_some(&u, text, sizeof text), 0);
+    log_flush();
+    (void)read_some(&u, text, sizeof text);
+    assert_int_equal(count_of(text, "first"), 1);
+    assert_int_equal(count_of(text, "second"), 1);
+    log_flush();
+    assert_int_equal(read_some(&u, text, sizeof text), 0);
+    log_collect(NULL);
+    end(&u);
+}
+
+static void a_batch__is_written_early_for_a_warning_or_a_long_line(void **state)
+{
+    static char text[1 << 17];
+    static char value[2000];
+    struct log_batch lines;
+    struct unread u;
+    (void)state;
+    begin(&u);
+    log_collect(&lines);
+    log_info("before");
+    log_warn("warning");
+    (void)read_some(&u, text, sizeof text);
+    assert_true(strstr(text, "before") < strstr(text, "warning"));
+    memset(value, 'v', sizeof value);
+    struct str v = str_from(value, sizeof value);
+    log_info("fits", LOG_STR("v", v));
+    log_info("too long", LOG_STR("v", v), LOG_STR("v", v), LOG_STR("v", v));
+    log_info("last");
+    log_collect(NULL);
+    (void)read_some(&u, text, sizeof text);
+    end(&u);
+    assert_true(strstr(text, "fits") < strstr(text, "too long"));
+    assert_true(strstr(text, "too long") < strstr(text, "last"));
+}
+
+static void a_full_pipe__loses_all_lines_of_a_batch(void **state)
+{
+    static char text[1 << 17];
+    struct log_batch lines;
+    struct unread u;
+    (void)state;
+    begin(&u);
+    log_collect(&lines);
+    for (unsigned i = 0; i < LINES; i++) {
+        log_info("many", LOG_U64("i", i));
+    }
+    log_collect(NULL);
+    (void)read_some(&u, text, sizeof text);
+    char expected[64];
+    (void)snprintf(expected, sizeof expected, "\"count\":%u}", LINES - count_of(text, "many"));
+    log_info("after");
+    (void)read_some(&u, text, sizeof text);
+    end(&u);
+    assert_int_equal(count_of(text, expected), 1);
+}
+
 TEST_GROUP(log, cmocka_unit_test(a_line__has_every_kind_of_value),
-           cmocka_unit_test(a_full_pipe__loses_lines_and_says_how_many));
+           cmocka_unit_test(a_full_pipe__loses_lines_and_says_how_many),
+           cmocka_unit_test(a_batch__is_written_when_it_is_flushed),
+           cmocka_unit_test(a_batch__is_written_early_for_a_warning_or_a_long_line),
+           cmocka_unit_test(a_full_pipe__loses_all_lines_of_a_batch));
