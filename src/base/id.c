@@ -5,10 +5,19 @@
 #include "base/check.h"
 #include "base/hash.h"
 
-static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
+/* clang-format off */
+/* The two digits of each ten bits. */
+#define PAIRS(d) \
+    d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9" d "a" d "b" d "c" d "d" d "e" d "f" \
+    d "g" d "h" d "j" d "k" d "m" d "n" d "p" d "q" d "r" d "s" d "t" d "v" d "w" d "x" d "y" d "z"
+static const char pairs[] =
+    PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
+    PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f")
+    PAIRS("g") PAIRS("h") PAIRS("j") PAIRS("k") PAIRS("m") PAIRS("n") PAIRS("p") PAIRS("q")
+    PAIRS("r") PAIRS("s") PAIRS("t") PAIRS("v") PAIRS("w") PAIRS("x") PAIRS("y") PAIRS("z");
+#undef PAIRS
 
 /* The value of a digit plus one; 0 for any other character. */
-/* clang-format off */
 static const uint8_t value_of[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
@@ -65,11 +74,12 @@ uint64_t id_hash(struct id id)
     return (group & ~7ULL) | ((group + number) & 7);
 }
 
-/* Write the lowest bits as count digits, five bits each. */
-static void put_digits(char *out, unsigned count, uint64_t bits)
+/* Write the lowest bits as count digits, five bits each; count is even. */
+static inline void put_digits(char *out, unsigned count, uint64_t bits)
 {
-    for (char *at = out + count; at > out; bits >>= 5) {
-        *--at = digits[bits & 31];
+    for (char *at = out + count; at > out; bits >>= 10) {
+        at -= 2;
+        memcpy(at, pairs + 2 * (bits & 1023), 2);
     }
 }
 

@@ -4,11 +4,6 @@
 
 #include "base/check.h"
 
-struct str str_from_z(const char *z)
-{
-    return z == NULL ? STR_EMPTY : (struct str){.ptr = z, .len = strlen(z)};
-}
-
 int str_cmp(struct str a, struct str b)
 {
     size_t common = a.len < b.len ? a.len : b.len;

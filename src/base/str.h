@@ -25,7 +25,10 @@ struct str {
 #define STR_ARG(s) (int)(s).len, (s).len > 0 ? (s).ptr : ""
 
 /* A view of a NUL-terminated string that we made ourselves. NULL gives the empty view. */
-struct str str_from_z(const char *z);
+static inline struct str str_from_z(const char *z)
+{
+    return z == NULL ? STR_EMPTY : (struct str){.ptr = z, .len = strlen(z)};
+}
 
 static inline struct str str_from(const void *ptr, size_t len)
 {

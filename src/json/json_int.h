@@ -16,6 +16,15 @@
 ATTR_NODISCARD bool json_scan__peeked(struct json_scan *s, enum json_type type,
                                       struct json_value *out);
 
+/* Is this the key of the member of that name? Inline, because keys with escapes are rare and a key
+ * is compared with many names. */
+static inline bool json__key_is(const struct json_value *key, struct str name)
+{
+    return key->escaped ? json_value_text_eq(*key, name)
+                        : key->text.len - 2 == name.len &&
+                              memcmp(key->text.ptr + 1, name.ptr, name.len) == 0;
+}
+
 /* In the top bit of each byte: the byte cannot stand in a string as it is (a quote, a backslash, a
  * control character) or is not ASCII. Subtracting sets the top bit of a byte that was 0, or below a
  * space. It borrows from the next byte, so one above a marked one may be marked wrongly; the lowest

@@ -420,18 +420,10 @@ bool json_scan_member(struct str object, struct str name, struct json_value *out
 }
 
 /* The index of the key in names; count if it is not there. */
-static size_t name_of(struct json_value key, const struct str *names, size_t count)
+static size_t name_of(const struct json_value *key, const struct str *names, size_t count)
 {
     size_t i = 0;
-    if (key.escaped) {
-        while (i < count && !json_value_text_eq(key, names[i])) {
-            i++;
-        }
-        return i;
-    }
-    const char *text = key.text.ptr + 1;
-    size_t len = key.text.len - 2;
-    while (i < count && (names[i].len != len || memcmp(names[i].ptr, text, len) != 0)) {
+    while (i < count && !json__key_is(key, names[i])) {
         i++;
     }
     return i;
@@ -449,7 +441,7 @@ static bool take_members(struct json_scan *s, const struct str *names, size_t co
         return false;
     }
     while (json_scan_next_key(s, &key) && json_scan_value(s, &value)) {
-        size_t i = name_of(key, names, count);
+        size_t i = name_of(&key, names, count);
         if (i < count) {
             out[i] = value;
         }

@@ -306,13 +306,13 @@ static enum err_code begin_inner(struct json_decode *d)
 }
 
 /* The row of that name; members mostly come in the order of the rows. */
-static const struct json_field *find_field(struct json_frame *f, struct json_value key)
+static const struct json_field *find_field(struct json_frame *f, const struct json_value *key)
 {
     const size_t count = f->schema->count;
     for (size_t n = 0; n < count; n++) {
         size_t i = f->next + n < count ? f->next + n : f->next + n - count;
         const struct json_field *field = &f->schema->fields[i];
-        if (json_value_text_eq(key, str_from(field->name, field->name_len))) {
+        if (json__key_is(key, str_from(field->name, field->name_len))) {
             f->next = i + 1 < count ? i + 1 : 0;
             return field;
         }
@@ -377,7 +377,7 @@ static enum err_code step(struct json_decode *d)
     ATTR_UNINITIALIZED struct json_value key;
     f->field = NULL;
     if (json_scan_next_key(&d->scan, &key)) {
-        f->field = find_field(f, key);
+        f->field = find_field(f, &key);
         return f->field == NULL ? pass_unknown(d, key) : read_member(d);
     }
     return d->scan.problem == NULL ? end_object(d) : json_scan_err(&d->scan, d->err);

@@ -10,67 +10,6 @@
 #include "svc/svc_names.h"
 #include "svc/svc_work.h"
 
-void rest_document__time(struct json_write *w, const char *key, struct wall at)
-{
-    char text[TIMESTAMP_TEXT_MAX];
-    if (at.ns != 0) {
-        size_t len = timestamp_format(at, text);
-        json_write_key(w, str_from_z(key));
-        json_write_str(w, str_from(text, len));
-    }
-}
-
-void rest_document__text(struct json_write *w, const char *key, struct str text)
-{
-    if (text.len > 0) {
-        json_write_key(w, str_from_z(key));
-        json_write_str(w, text);
-    }
-}
-
-void rest_document__raw(struct json_write *w, const char *key, struct str json)
-{
-    if (json.len > 0) {
-        json_write_key(w, str_from_z(key));
-        json_write_raw(w, json);
-    }
-}
-
-void rest_document__id(struct json_write *w, const char *key, struct id id, struct str prefix)
-{
-    char text[ID_TEXT_MAX + 2] = "\"";
-    if (!id_is_none(id)) {
-        size_t end = 1 + id_format(id, prefix, text + 1);
-        text[end++] = '"';
-        json_write_key(w, str_from_z(key));
-        json_write_raw(w, str_from(text, end)); /* it has nothing to escape */
-    }
-}
-
-void rest_document__i64(struct json_write *w, const char *key, int64_t v)
-{
-    json_write_key(w, str_from_z(key));
-    json_write_i64(w, v);
-}
-
-void rest_document__bool(struct json_write *w, const char *key, bool v)
-{
-    json_write_key(w, str_from_z(key));
-    json_write_bool(w, v);
-}
-
-void rest_document__array(struct json_write *w, const char *key)
-{
-    json_write_key(w, str_from_z(key));
-    json_write_array(w);
-}
-
-void rest_document__object(struct json_write *w, const char *key)
-{
-    json_write_key(w, str_from_z(key));
-    json_write_object(w);
-}
-
 void rest_document__usd(struct json_write *w, const char *key, int64_t nusd)
 {
     json_write_key(w, str_from_z(key));
@@ -81,13 +20,6 @@ static void usd_if_set(struct json_write *w, const char *key, int64_t nusd)
 {
     if (nusd != 0) {
         rest_document__usd(w, key, nusd);
-    }
-}
-
-void rest_document__i64_if_set(struct json_write *w, const char *key, int64_t v)
-{
-    if (v != 0) {
-        rest_document__i64(w, key, v);
     }
 }
 
@@ -125,6 +57,23 @@ void rest_document__error(struct json_write *w, struct id job, const struct stor
     rest_document__text(w, "worker_version", e->version);
     rest_document__time(w, "created_at", e->created_at);
     json_write_end(w);
+}
+
+void rest_document__add_time(struct json_write *w, struct str key, struct wall at)
+{
+    char text[TIMESTAMP_TEXT_MAX];
+    size_t len = timestamp_format(at, text);
+    json_write_key(w, key);
+    json_write_str(w, str_from(text, len));
+}
+
+void rest_document__add_id(struct json_write *w, struct str key, struct id id, struct str prefix)
+{
+    char text[ID_TEXT_MAX + 2] = "\"";
+    size_t end = 1 + id_format(id, prefix, text + 1);
+    text[end++] = '"';
+    json_write_key(w, key);
+    json_write_raw(w, str_from(text, end)); /* it has nothing to escape */
 }
 
 const char *rest_document__iteration_word(enum store_iteration_status status)

@@ -30,16 +30,71 @@ void rest_document__last_error(const struct job *j, struct store *store, struct 
 const char *rest_document__iteration_word(enum store_iteration_status status);
 
 /* Members. Numbers and booleans are always written; what may be missing is left out when it is 0,
- * empty or no id. */
-void rest_document__i64(struct json_write *w, const char *key, int64_t v);
-void rest_document__bool(struct json_write *w, const char *key, bool v);
-void rest_document__i64_if_set(struct json_write *w, const char *key, int64_t v);
-void rest_document__time(struct json_write *w, const char *key, struct wall at);
-void rest_document__text(struct json_write *w, const char *key, struct str text);
-void rest_document__raw(struct json_write *w, const char *key, struct str json);
-void rest_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
+ * empty or no id. Inline, because the length of a key is then known when compiling. */
+static inline void rest_document__i64(struct json_write *w, const char *key, int64_t v)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_i64(w, v);
+}
+
+static inline void rest_document__i64_if_set(struct json_write *w, const char *key, int64_t v)
+{
+    if (v != 0) {
+        rest_document__i64(w, key, v);
+    }
+}
+
+static inline void rest_document__bool(struct json_write *w, const char *key, bool v)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_bool(w, v);
+}
+
+static inline void rest_document__text(struct json_write *w, const char *key, struct str text)
+{
+    if (text.len > 0) {
+        json_write_key(w, str_from_z(key));
+        json_write_str(w, text);
+    }
+}
+
+static inline void rest_document__raw(struct json_write *w, const char *key, struct str json)
+{
+    if (json.len > 0) {
+        json_write_key(w, str_from_z(key));
+        json_write_raw(w, json);
+    }
+}
+
+void rest_document__add_time(struct json_write *w, struct str key, struct wall at);
+static inline void rest_document__time(struct json_write *w, const char *key, struct wall at)
+{
+    if (at.ns != 0) {
+        rest_document__add_time(w, str_from_z(key), at);
+    }
+}
+
+void rest_document__add_id(struct json_write *w, struct str key, struct id id, struct str prefix);
+static inline void rest_document__id(struct json_write *w, const char *key, struct id id,
+                                     struct str prefix)
+{
+    if (!id_is_none(id)) {
+        rest_document__add_id(w, str_from_z(key), id, prefix);
+    }
+}
+
 void rest_document__usd(struct json_write *w, const char *key, int64_t nusd); /* also when 0 */
 /* A member that is an array or an object, and is open: json_write_end. */
-void rest_document__array(struct json_write *w, const char *key);
-void rest_document__object(struct json_write *w, const char *key);
+static inline void rest_document__array(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_array(w);
+}
+
+static inline void rest_document__object(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_object(w);
+}
+
 void rest_document__tokens(struct json_write *w, const struct store_tokens *t);

@@ -87,11 +87,11 @@ enum err_code svc_names_target(const struct svc_caller *who, const char *field, 
     if (who->restores) {
         return ERR_OK;
     }
-    if (queue_name_is_scheduler(*out)) {
+    struct str ns = queue_name_namespace(*out);
+    if (str_eq(queue_name_visible(ns, *out), QUEUE_NAME_SCHEDULER)) {
         return err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' is reserved for jobs of POST /jobs",
                        field, STR_ARG(visible));
     }
-    struct str ns = queue_name_namespace(*out);
     if (ns.len == 0 || queue_name_home(*out).len > 0) {
         return ERR_OK;
     }
