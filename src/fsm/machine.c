@@ -57,6 +57,7 @@ struct loading {
     struct place *places;
     size_t count;
     size_t cap;
+    bool out_of_order; /* jobs came back into line after newer ones */
 };
 
 static int compare_places(const void *a, const void *b)
@@ -73,8 +74,8 @@ static void remember_place(struct loading *l, uint64_t order, struct live_job *l
         l->places = realloc(l->places, l->cap * sizeof(struct place));
         CHECK(l->places != NULL);
     }
-    CHECK(live != NULL);
     CHECK(!live->in_line);
+    l->out_of_order |= l->count > 0 && order < l->places[l->count - 1].order;
     l->places[l->count++] = (struct place){.order = order, .live = live};
 }
 
@@ -94,9 +95,9 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         size_t payload_bytes;
         code = store_job_decode_stored(id, kv_iter_value(it), &j, &payload_bytes, err);
         if (code == ERR_OK) {
-            jobs__load(m, &j, payload_bytes);
+            struct live_job *l = jobs__load(m, &j, payload_bytes);
             if (j.order != 0) {
-                remember_place(&loading, j.order, live_index_find(&m->live_index, id));
+                remember_place(&loading, j.order, l);
             }
         }
     }
@@ -104,7 +105,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         code = kv_iter_error(it, err);
     }
     kv_iter_free(it);
-    if (loading.count > 0) {
+    if (loading.out_of_order) {
         qsort(loading.places, loading.count, sizeof(struct place), compare_places);
     }
     for (size_t i = 0; i < loading.count; i++) {

@@ -124,8 +124,8 @@ void jobs__note_rows(struct machine *m, const struct job *j);
 /* Write j, which was claimed and is pending again, and restore its previous place in line. */
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order);
 
-/* At start: add a live job, read from its document, to the indexes. */
-void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes);
+/* At start: add a live job, read from its document, to the indexes. Returns its record. */
+struct live_job *jobs__load(struct machine *m, const struct job *j, size_t payload_bytes);
 
 /* Remove j from the store and all indexes, with its rows. */
 void jobs__remove(struct machine *m, struct job *j, enum store_family was_in);

@@ -496,12 +496,13 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
 
 /* At start: a live document that is on disk comes into memory. Jobs in line are put there by the
  * caller, in their order. */
-void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
+struct live_job *jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
 {
     struct queue *q = queues__find(m, j->queue);
     if (q == NULL) {
         check_fatal("a job is in queue '" STR_FMT "', which has no record", STR_ARG(j->queue));
     }
+    m->queue_hint = q;
     struct live_job *l = live_index_add(&m->live_index, j->id);
     index_live(m, l, j, payload_bytes, q);
     if (j->order == 0) {
@@ -512,4 +513,5 @@ void jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
     if (j->waits_for.len > 0) {
         dependencies__add(m, j);
     }
+    return l;
 }

@@ -37,7 +37,6 @@ static unsigned table_of(uint64_t hash)
     return (unsigned)(hash >> (64 - LIVE_INDEX_BITS));
 }
 
-/* A record does not know its number: it is found through the table, where its id leads. */
 static struct live_slot *slot_for(const struct live_index *t, struct id id, uint64_t hash)
 {
     unsigned table = table_of(hash);
@@ -54,23 +53,10 @@ static struct live_slot *slot_for(const struct live_index *t, struct id id, uint
     return &slots[at];
 }
 
-static struct live_slot *slot_of(const struct live_index *t, const struct live_job *l)
-{
-    struct live_slot *slot = slot_for(t, l->id, id_hash(l->id));
-    CHECK(slot != NULL);
-    CHECK(slot->number != LIVE_NONE);
-    return slot;
-}
-
 struct live_job *live_index_find(const struct live_index *t, struct id id)
 {
     const struct live_slot *slot = slot_for(t, id, id_hash(id));
     return slot == NULL || slot->number == LIVE_NONE ? NULL : live_index_at(t, slot->number);
-}
-
-uint32_t live_index_number(const struct live_index *t, const struct live_job *l)
-{
-    return slot_of(t, l)->number;
 }
 
 static void table_grow(struct live_index *t, unsigned table)
@@ -128,6 +114,7 @@ struct live_job *live_index_add(struct live_index *t, struct id id)
     t->count++;
     struct live_job *l = live_index_at(t, slot->number);
     *l = (struct live_job){.id = id,
+                           .number = slot->number,
                            .next = LIVE_NONE,
                            .prev = LIVE_NONE,
                            .due = heap_node_out(),
@@ -155,14 +142,16 @@ void live_index_remove(struct live_index *t, struct live_job *l)
     CHECK(!l->in_line);
     CHECK(!heap_node_is_in(&l->due));
     CHECK(!heap_node_is_in(&l->expiry));
-    unsigned table = table_of(id_hash(l->id));
-    struct live_slot *slot = slot_of(t, l);
-    uint32_t number = slot->number;
+    uint64_t hash = id_hash(l->id);
+    unsigned table = table_of(hash);
+    struct live_slot *slot = slot_for(t, l->id, hash);
+    CHECK(slot != NULL);
+    CHECK(slot->number == l->number);
     close_gap(t, table, (uint32_t)(slot - t->slots[table]));
     t->slot_used[table]--;
     t->count--;
     l->next = t->free_first;
-    t->free_first = number;
+    t->free_first = l->number;
 }
 
 uint64_t live_index_bytes(const struct live_index *t)
@@ -198,31 +187,29 @@ uint64_t live_index_expiry_rank(const struct heap_node *n)
 
 void live_index_line_add(const struct live_index *t, struct live_line *line, struct live_job *l)
 {
-    uint32_t number = live_index_number(t, l);
     CHECK(!l->in_line);
     l->in_line = true;
     l->prev = line->last;
     l->next = LIVE_NONE;
     if (line->last == LIVE_NONE) {
-        line->first = number;
+        line->first = l->number;
     } else {
-        live_index_at(t, line->last)->next = number;
+        live_index_at(t, line->last)->next = l->number;
     }
-    line->last = number;
+    line->last = l->number;
     line->count++;
 }
 
 void live_index_line_insert(const struct live_index *t, struct live_line *line, struct live_job *l,
                             struct live_job *next)
 {
-    uint32_t number = live_index_number(t, l);
     CHECK(!l->in_line);
     CHECK(next->in_line);
     l->in_line = true;
-    l->next = live_index_number(t, next);
+    l->next = next->number;
     l->prev = next->prev;
-    *(next->prev == LIVE_NONE ? &line->first : &live_index_at(t, next->prev)->next) = number;
-    next->prev = number;
+    *(next->prev == LIVE_NONE ? &line->first : &live_index_at(t, next->prev)->next) = l->number;
+    next->prev = l->number;
     line->count++;
 }
 

@@ -18,6 +18,7 @@
 
 struct live_job {
     struct id id;
+    uint32_t number;     /* its own, for links */
     uint32_t queue;      /* number of its queue */
     uint32_t next, prev; /* in its line, LIVE_NONE at the ends */
     uint8_t state;       /* enum job_state */
@@ -60,14 +61,13 @@ void live_index_deinit(struct live_index *t);
 /* NULL if there is none. */
 struct live_job *live_index_find(const struct live_index *t, struct id id);
 
-/* Add a record for an id that has none. Everything except the id is zero. */
+/* Add a record for an id that has none. Everything except the id and the number is zero. */
 struct live_job *live_index_add(struct live_index *t, struct id id);
 
 /* Remove a record. It must not be in any line or heap. */
 void live_index_remove(struct live_index *t, struct live_job *l);
 
 struct live_job *live_index_at(const struct live_index *t, uint32_t number);
-uint32_t live_index_number(const struct live_index *t, const struct live_job *l);
 
 /* Memory allocated for the index, used or not. */
 uint64_t live_index_bytes(const struct live_index *t);

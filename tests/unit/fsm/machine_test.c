@@ -99,6 +99,22 @@ static void changed__is_told_for_every_job_that_was_touched(void **state)
     kit_reopen(k); /* what is loaded is no news */
 }
 
+/* The store is walked in the order of ids; who comes back goes to the end of the line. */
+static void line__keeps_its_order_over_a_start(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id first = kit_enqueue(k, queue, "{}");
+    struct id second = kit_enqueue(k, queue, "{}");
+    struct id third = kit_enqueue(k, queue, "{}");
+    (void)kit_do(k, COMMAND_JOB_CANCEL, second);
+    (void)kit_do(k, COMMAND_JOB_RETRY, second);
+    kit_reopen(k);
+    assert_true(id_eq(kit_claim(k, queue), first));
+    assert_true(id_eq(kit_claim(k, queue), third));
+    assert_true(id_eq(kit_claim(k, queue), second));
+}
+
 static void claimable__says_what_a_claim_would_find(void **state)
 {
     struct kit *k = *state;
@@ -379,6 +395,7 @@ TEST_GROUP_FIXTURE(machine, kit_setup, kit_teardown,
                    cmocka_unit_test(time__never_runs_backwards),
                    cmocka_unit_test(refusal__is_the_answer_of_one_command_only),
                    cmocka_unit_test(changed__is_told_for_every_job_that_was_touched),
+                   cmocka_unit_test(line__keeps_its_order_over_a_start),
                    cmocka_unit_test(claimable__says_what_a_claim_would_find),
                    cmocka_unit_test(each_queue__names_every_queue_once),
                    cmocka_unit_test(memory__grows_with_live_jobs_and_is_known),
