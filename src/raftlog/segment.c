@@ -45,6 +45,7 @@ static const char magic_text[8] = {'C', 'O', 'R', 'V', 'O', 'L', 'O', 'G'};
 
 enum {
     CRC_BYTES = sizeof(uint32_t), /* the checksum precedes the bytes that it covers */
+    BLANK_BYTES = 4096,           /* compared at once where a file has not been written */
     FIND_TIMES = 4, /* one search reads at most this many times the size of the image */
 };
 
@@ -257,6 +258,21 @@ bool segment_scan_next(struct segment_scan *s, struct segment_record *out)
     return true;
 }
 
+static bool is_blank(const char *p, size_t n)
+{
+    return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+/* Most of a file that is searched is zeros: go from one place without a record to a later one, with
+ * none in between. */
+static size_t skip_blank(struct str image, size_t at)
+{
+    while (image.len - at >= BLANK_BYTES && is_blank(image.ptr + at, BLANK_BYTES)) {
+        at += BLANK_BYTES - SEGMENT_RECORD_BYTES;
+    }
+    return at;
+}
+
 bool segment_find(struct segment_scan *s, size_t *offset, struct segment_record *out)
 {
     size_t at = (*offset + SEGMENT_ALIGN - 1) / SEGMENT_ALIGN * SEGMENT_ALIGN;
@@ -275,6 +291,8 @@ bool segment_find(struct segment_scan *s, size_t *offset, struct segment_record 
                 return false;
             }
             s->find_bytes -= cost;
+        } else if (stop == SEGMENT_BLANK) {
+            at = skip_blank(s->image, at);
         }
     }
     return false;

@@ -228,6 +228,31 @@ static void find__tells_a_torn_write_from_a_damaged_record(void **state)
     buf_deinit(&image);
 }
 
+/* Zeros are skipped in pieces of 4 KiB. */
+static void find__sees_a_record_wherever_it_is_behind_zeros(void **state)
+{
+    (void)state;
+    enum { BYTES = 12 << 10 };
+    const struct segment_record first = {.type = SEGMENT_BARRIER, .index = 5, .term = 1};
+    struct segment_batch *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    segment_batch_add(b, segment_seed(id), &first);
+    for (size_t at = 0; at + SEGMENT_RECORD_BYTES <= BYTES; at += SEGMENT_ALIGN) {
+        struct buf image = blank_image(BYTES);
+        struct segment_scan s;
+        struct segment_record r;
+        size_t offset = 0;
+        write_to(&image, at, b);
+        assert_false(segment_scan_begin(&s, buf_str(&image), id));
+        assert_true(segment_find(&s, &offset, &r));
+        assert_record_equal(&r, &first);
+        assert_int_equal(offset, at + SEGMENT_RECORD_BYTES);
+        assert_false(segment_find(&s, &offset, &r));
+        buf_deinit(&image);
+    }
+    free(b);
+}
+
 /* A payload that is made of headers, each of which claims to have the rest as its payload. */
 static void find__is_not_slowed_down_by_payloads_that_look_like_records(void **state)
 {
@@ -257,4 +282,5 @@ TEST_GROUP(segment, cmocka_unit_test(scan__gives_back_what_was_written),
            cmocka_unit_test(scan__knows_a_later_format_from_no_format),
            cmocka_unit_test(scan__does_not_see_what_was_written_without_the_key),
            cmocka_unit_test(find__tells_a_torn_write_from_a_damaged_record),
+           cmocka_unit_test(find__sees_a_record_wherever_it_is_behind_zeros),
            cmocka_unit_test(find__is_not_slowed_down_by_payloads_that_look_like_records));
