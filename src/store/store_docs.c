@@ -112,7 +112,9 @@ static void grow(struct store_docs *d)
     d->slot_count *= 2;
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
-    for (struct doc *doc = d->newest; doc != NULL; doc = doc->older) {
+    /* The newest comes first in its slot: there may be the mark of an older one, which is removed.
+     */
+    for (struct doc *doc = d->oldest; doc != NULL; doc = doc->newer) {
         struct doc **slot = slot_of(d, doc->id);
         doc->next = *slot;
         *slot = doc;

@@ -233,6 +233,24 @@ static void bytes__are_those_of_the_newest_document(void **state)
     assert_false(store_docs_has(d, samples_id(1)));
 }
 
+/* The mark of the removal is in the table beside the new document. */
+static void document__that_is_made_again_hides_its_removal(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store_docs *d = f->store.docs;
+    put(d, 1, JOB_PENDING, "first", STORE_FAMILY_COUNT);
+    store_fixture_commit(f);
+    store_docs_remove(d, STORE_LIVE, samples_id(1));
+    put(d, 1, JOB_PENDING, "second", STORE_FAMILY_COUNT);
+    expect_doc(d, STORE_LIVE, 1, "second");
+    for (unsigned i = 2; i < 1500; i++) { /* the table grows once */
+        put(d, i, JOB_PENDING, "other", STORE_FAMILY_COUNT);
+    }
+    expect_doc(d, STORE_LIVE, 1, "second");
+    store_fixture_commit(f);
+    expect_doc(d, STORE_LIVE, 1, "second");
+}
+
 static void fetch__of_one_twice_is_of_one(void **state)
 {
     struct store_fixture *f = *state;
@@ -396,6 +414,7 @@ TEST_GROUP(store_docs, STORE_TEST(read_some__finds_jobs_wherever_they_are),
            STORE_TEST(fetch__brings_what_is_missing_and_nothing_older),
            STORE_TEST(bytes__stay_where_they_are_until_the_commit),
            STORE_TEST(bytes__are_those_of_the_newest_document),
+           STORE_TEST(document__that_is_made_again_hides_its_removal),
            STORE_TEST(fetch__of_one_twice_is_of_one),
            STORE_TEST(a_full_cache__keeps_those_that_were_there),
            STORE_TEST(eviction__changes_no_answer), STORE_TEST(state__is_read_once_for_an_entry),
