@@ -343,6 +343,13 @@ static enum err_code cut_bucket(struct view_ranks *r, struct view_rank_line *lin
     return code;
 }
 
+/* Is there anything to cut? Not where all jobs of a bucket have the same moment. */
+static bool has_cuts(const struct view_rank_line *line, size_t at)
+{
+    const struct view_bucket *b = &line->buckets[at];
+    return at + 1 == line->count || b[1].first - b->first > 1;
+}
+
 enum use { SAVE, DROP, USE_COUNT };
 
 static enum err_code write_bucket(struct view_ranks *r, const struct view_rank_line *line,
@@ -381,7 +388,7 @@ static enum err_code save_line(struct view_ranks *r, struct view_rank_line *line
 {
     enum err_code code = ERR_OK;
     for (size_t i = 0; code == ERR_OK && i < line->count; i++) {
-        if (line->buckets[i].n >= line->buckets[i].cut_at) {
+        if (line->buckets[i].n >= line->buckets[i].cut_at && has_cuts(line, i)) {
             code = cut_bucket(r, line, i, err);
         }
     }
