@@ -25,16 +25,17 @@ static const char *const tables[] = {
     " first INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (kind, queue, state, first))"
     " WITHOUT ROWID",
     "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
-#define INT_TYPE                  " INTEGER NOT NULL"
-#define STEP_TYPE                 " INTEGER"
-#define TEXT_TYPE                 " TEXT"
-#define ID_TYPE                   " BLOB"
+#define INT_TYPE                  ""
+#define STEP_TYPE                 ""
+#define TEXT_TYPE                 ""
+#define ID_TYPE                   ""
 #define COLUMN(name, kind, value) ", " #name kind##_TYPE
     VIEW_COLUMNS(COLUMN)
 #undef COLUMN
         ") WITHOUT ROWID",
+    /* plain: the payload is here, and neither it nor the tags have escapes. */
     "CREATE TABLE texts (num INTEGER PRIMARY KEY, id BLOB NOT NULL, bytes INTEGER NOT NULL,"
-    " queue TEXT NOT NULL, payload TEXT, tags TEXT NOT NULL)",
+    " plain INTEGER NOT NULL, queue TEXT NOT NULL, payload TEXT, tags TEXT NOT NULL)",
     "CREATE TABLE gone (num INTEGER PRIMARY KEY)",
     /* before: when the job had the same fingerprint the last time; -1: never. dead: the job is.
      * With these two, jobs are counted without a look at them (view_errors.c). */
@@ -53,6 +54,9 @@ static const char *const tables[] = {
     /* Memory for the words of a chunk: all of it becomes one segment, and there is less to merge.
      */
     "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216)",
+    /* Merging is most of what words cost: segments wait for more of their size than by default. A
+     * search looks into each of them. */
+    "INSERT INTO words (words, rank) VALUES ('automerge', 16), ('crisismerge', 64)",
 };
 
 #define MOMENTS ", scheduled_at, expire_at, started_at, completed_at, failed_at"
@@ -273,13 +277,15 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
     static const char *const pragmas[] = {
         [VIEW_DB_WRITE] = ("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
                            "PRAGMA wal_autocheckpoint = 1024; PRAGMA journal_size_limit = 67108864;"
-                           "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY"),
+                           "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;"
+                           "PRAGMA secure_delete = OFF"),
         /* A sort that is larger than the cache goes to a temporary file. */
         [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
         /* Pages that are free can be given back in steps; that must be said before the first table.
          */
-        [VIEW_DB_BUILD] = ("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; PRAGMA "
-                           "synchronous = OFF;"
+        [VIEW_DB_BUILD] = ("PRAGMA page_size = 8192;"
+                           "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; PRAGMA "
+                           "synchronous = OFF; PRAGMA secure_delete = OFF;"
                            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072"),
     };
     enum { BUSY_MS = 5000 };

@@ -18,6 +18,7 @@ enum column {
         OLD_NUM,
     PLACE,
     BYTES,
+    PLAIN,
     QUEUE_NAME,
     PAYLOAD,
     TAGS,
@@ -27,7 +28,7 @@ static const char declaration[] = "CREATE TABLE fed (id"
 #define COLUMN(name, kind, value) ", " #name
     VIEW_COLUMNS(COLUMN)
 #undef COLUMN
-        ", old_num, place, bytes, queue_name, payload, tags)";
+        ", old_num, place, bytes, plain, queue_name, payload, tags)";
 
 struct view_fed {
     struct view_item *const *items;
@@ -78,6 +79,17 @@ static void give_step(sqlite3_context *ctx, const struct job *j)
     }
 }
 
+static bool has_backslash(struct str text)
+{
+    return text.len > 0 && memchr(text.ptr, '\\', text.len) != NULL;
+}
+
+static bool is_plain(const struct job *j)
+{
+    return j->payload.len < VIEW_PAYLOAD_MAX && !has_backslash(j->payload) &&
+           !has_backslash(j->tags);
+}
+
 static int read_column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int column)
 {
     const struct cursor *c = (const struct cursor *)base;
@@ -110,6 +122,9 @@ static int read_column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int colu
         break;
     case BYTES:
         sqlite3_result_int64(ctx, (int64_t)(j->queue.len + j->payload.len + j->tags.len));
+        break;
+    case PLAIN:
+        sqlite3_result_int(ctx, is_plain(j));
         break;
     case QUEUE_NAME:
         give_text(ctx, j->queue);

@@ -49,8 +49,8 @@ static const char *const statements[STATEMENT_COUNT] = {
         "REPLACE INTO jobs (id" VIEW_COLUMNS(NAME) ") SELECT id" VIEW_COLUMNS(NAME) " FROM fed",
     [DELETE_TEXTS] = "DELETE FROM texts WHERE num IN (SELECT old_num FROM fed)",
     [INSERT_GONE] = "INSERT INTO gone (num) SELECT old_num FROM fed",
-    [INSERT_TEXTS] = "INSERT INTO texts (num, id, bytes, queue, payload, tags)"
-                     " SELECT num, id, bytes, queue_name, payload, tags FROM fed",
+    [INSERT_TEXTS] = "INSERT INTO texts (num, id, bytes, plain, queue, payload, tags)"
+                     " SELECT num, id, bytes, plain, queue_name, payload, tags FROM fed",
     [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark, queue,"
                      " version, before, dead) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [MOVE_ERRORS] = "UPDATE errors SET queue = ?2 WHERE job = ?1",
@@ -145,6 +145,20 @@ static enum err_code load_mark(struct view_rows *r, struct err *err)
     return ERR_OK;
 }
 
+static enum err_code load_newest(struct view_rows *r, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    bool row = false;
+    if (view_db__prepare(r->db, "SELECT id FROM jobs ORDER BY id DESC LIMIT 1", &st, err) !=
+        ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = view_db__step(r->db, st, &row, err);
+    r->newest = code == ERR_OK && row ? view_db__id(st, 0) : ID_NONE;
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
 enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *store,
                               struct err *err)
 {
@@ -167,7 +181,7 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
         view_ranks__load(&r->ranks, db, r->next_queue - 1, err) != ERR_OK) {
         return err->code;
     }
-    return load_mark(r, err);
+    return load_newest(r, err) == ERR_OK ? load_mark(r, err) : err->code;
 }
 
 static void free_queue(struct map_node *node, void *data)
@@ -249,19 +263,30 @@ static enum err_code read_old(struct view_rows *r, sqlite3_stmt *st, struct view
     return ERR_OK;
 }
 
-/* What the rows were. */
+/* What the rows were. Most of the jobs are newer than all that have rows, and are not looked for.
+ */
 static enum err_code find_old(struct view_rows *r, struct view_item *items, size_t n,
                               struct err *err)
 {
     sqlite3_stmt *st = r->st[FIND];
+    struct id newest = r->newest;
+    size_t picked = 0;
     bool row = false;
     for (size_t i = 0; i < n; i++) {
-        r->picked[i] = &items[i];
+        if (id_cmp(items[i].job.id, r->newest) <= 0) {
+            r->picked[picked++] = &items[i];
+        } else if (id_cmp(items[i].job.id, newest) > 0) {
+            newest = items[i].job.id;
+        }
     }
-    view_fed__show(r->fed, r->picked, n);
+    r->newest = newest;
+    if (picked == 0) {
+        return ERR_OK;
+    }
+    view_fed__show(r->fed, r->picked, picked);
     enum err_code code = view_db__step(r->db, st, &row, err);
     while (code == ERR_OK && row) {
-        struct view_item *item = &items[sqlite3_column_int64(st, 0)];
+        struct view_item *item = r->picked[sqlite3_column_int64(st, 0)];
         code = read_old(r, st, &item->old, &item->job.id, err);
         if (code == ERR_OK) {
             code = view_db__step(r->db, st, &row, err);
@@ -627,8 +652,7 @@ enum err_code view_rows__write(struct view_rows *r, struct view_item *items, siz
         {INSERT_GONE, drops_known_text},
     };
     CHECK(n <= VIEW_BATCH);
-    if ((!r->fresh && find_old(r, items, n, err) != ERR_OK) ||
-        write_around(r, items, n, err) != ERR_OK ||
+    if (find_old(r, items, n, err) != ERR_OK || write_around(r, items, n, err) != ERR_OK ||
         run_picked(r, INSERT_TEXTS, number_texts(r, items, n), err) != ERR_OK) {
         return err->code;
     }

@@ -17,7 +17,7 @@
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. */
-enum { VIEW_DB_VERSION = 11 };
+enum { VIEW_DB_VERSION = 12 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -78,6 +78,7 @@ struct view_rows {
     struct view_cells cells;
     struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
+    struct id newest;  /* no row has a later id */
     int64_t next_queue;
     int64_t next_num;
     int64_t gone_count;    /* texts to be removed from the full-text index */
@@ -144,8 +145,9 @@ void view_fed__show(struct view_fed *fed, struct view_item *const *items, size_t
 enum { VIEW_PAYLOAD_MAX = 1024 };
 /* The payload of a row t of texts, on a connection prepared by view_payload__add. */
 #define VIEW_PAYLOAD "ifnull(t.payload, view_payload(t.id))"
-/* The same for the words, which know no escapes. */
-#define VIEW_PLAIN_PAYLOAD "view_plain(" VIEW_PAYLOAD ")"
+/* Payload and tags for the words, which know no escapes. */
+#define VIEW_PLAIN_PAYLOAD "iif(t.plain, t.payload, view_plain(" VIEW_PAYLOAD "))"
+#define VIEW_PLAIN_TAGS    "iif(t.plain, t.tags, view_plain(t.tags))"
 ATTR_NODISCARD enum err_code view_payload__add(sqlite3 *db, struct engine *e, struct err *err);
 
 /* view_batch.c: documents that are written together, each job once */
