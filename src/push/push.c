@@ -65,8 +65,7 @@ static void show(struct push_sender *s)
     atomic_store(&s->counters.hosts_hung, n.hosts_hung);
 }
 
-/* Only the leader delivers. What it had under way when it ceased to lead is not its business any
- * more. */
+/* Only the leader delivers. When this node loses leadership, its running calls are aborted. */
 static void follow(struct push_sender *s)
 {
     bool leads = engine_leads(s->config.engine);
@@ -76,7 +75,7 @@ static void follow(struct push_sender *s)
         if (!leads) {
             push_call__abort_all(s, false);
         }
-        if (leads) { /* the words are the contract's */
+        if (leads) { /* the contract requires this text */
             log_info("CLUSTER READY", LOG_STR("node_id", s->config.node_id),
                      LOG_Z("meaning", "this node leads and makes the calls of jobs"));
         } else if (!s->stopping) {

@@ -1,19 +1,20 @@
 /*
- * Push: jobs on their way to the URLs that they are for (scheduler.md 6, 7, 21).
+ * Push: delivers jobs to their URLs (scheduler.md 6, 7, 21).
  *
- * One thread with a loop of its own delivers, and only while this node leads.
+ * One thread with its own loop delivers, only while this node leads.
  *
- *   lines by host --> places --> claim --> outgoing request --> end --> finish
- *   (fsm, waiting)    (courier,  (log)     (libcurl)                    (log)
+ *   lines by host --> slots ----> claim --> outgoing request --> outcome --> finish
+ *   (fsm, waiting)    (courier,   (log)     (libcurl)                        (log)
  *                      breaker)
  *
- * Promises: nothing is called before its claim is committed, and never twice for one claim. A host
- * that hangs, or is down, costs its own jobs time and nobody else any: it gets few of the places,
- * and after several failures in a row a single call each second, until one is answered; its jobs
- * wait in line meanwhile, untried. A job that hangs holds up no other for the same host, as long as
- * the host has places left. What a call came to is recorded in the entry that moves the job. A job
- * that is cancelled, held or deleted has its call broken off. When this node ceases to lead, what
- * is under way is broken off; who leads next finds it by its lease.
+ * Guarantees: no call is made before its claim is committed, and at most one call is made per
+ * claim. A host that hangs or is down delays only its own jobs. It gets few slots, and after
+ * several consecutive failures a single call per second until one is answered. Meanwhile its jobs
+ * stay pending, and use up no attempts. A job that hangs does not delay other jobs for the same
+ * host as long as the host has free slots. The outcome of a call is recorded in the same log entry
+ * that changes the job's state. If a job is cancelled, held or deleted, its call is aborted. When
+ * this node loses leadership, it aborts all running calls; the next leader recovers their jobs when
+ * the leases expire.
  */
 #pragma once
 
@@ -28,39 +29,40 @@ struct push_sender;
 
 struct push_config {
     struct engine *engine;
-    const struct outgoing_guard *guard; /* outlives the sender; NULL: every address passes */
+    const struct outgoing_guard *guard; /* must outlive the sender; NULL: no restriction */
     const char *user_agent;
     struct str node_id;
-    struct str bearer;       /* for named jobs without credentials of their own; empty: none */
-    int64_t lease_ms;        /* how long a claim holds, at least */
-    int64_t keep_ms;         /* tries and ended jobs with names that are older go */
-    uint32_t calls_max;      /* under way at once */
-    uint32_t host_calls_max; /* to one host */
-    int64_t drain_ms;        /* how long a stop waits for calls under way */
-    int64_t slot_ms;         /* length of a slot, which only the metrics know of */
+    struct str bearer;  /* token for named jobs without credentials of their own; empty: none */
+    int64_t lease_ms;   /* minimum lease of a claimed job */
+    int64_t keep_ms;    /* how long attempts and finished named jobs are kept */
+    uint32_t calls_max; /* concurrent calls */
+    uint32_t host_calls_max; /* concurrent calls to one host */
+    int64_t drain_ms;        /* how long a stop waits for running calls */
+    int64_t slot_ms;         /* length of a time slot; used only by the metrics */
 };
 
 struct push_config push_config_default(void);
 
 struct push_sender *push_open(const struct push_config *config);
 
-/* Waits for calls under way, for drain_ms at most, and breaks off the rest. Before the engine is
- * told that it is the last call. NULL is fine. */
+/* Wait up to drain_ms for running calls, then abort the rest. Call before engine_last_call. NULL is
+ * allowed. */
 void push_stop(struct push_sender *s);
-/* After that, when nobody asks for its numbers any more. NULL is fine. */
+/* Call after push_stop, when no thread uses push_stats, push_hosts or push_meter any more. NULL is
+ * allowed. */
 void push_free(struct push_sender *s);
 
-/* Since the start, on this node; those from in_flight on are of now. */
+/* Totals since the start, on this node; from in_flight on, current values. */
 /* clang-format off */
 #define PUSH_STATS_LIST(X) \
     X(calls)      /* requests made */ \
-    X(completed)  /* tries that ended well */ \
-    X(failed)     /* tries that did not */ \
-    X(aborted)    /* calls that were broken off, because the job was taken away */ \
-    X(in_flight)  /* calls under way */ \
-    X(slow)       /* of them those that have lasted long */ \
-    X(hosts_open) /* hosts that are called once a second, because their calls failed */ \
-    X(hosts_hung) /* hosts that let a call's time pass and have not answered since */
+    X(completed)  /* attempts that succeeded */ \
+    X(failed)     /* attempts that failed */ \
+    X(aborted)    /* calls aborted before their end */ \
+    X(in_flight)  /* calls in progress */ \
+    X(slow)       /* calls in the slow lane: see courier.h */ \
+    X(hosts_open) /* hosts with an open circuit breaker */ \
+    X(hosts_hung) /* hosts that timed out and have not answered since */
 /* clang-format on */
 
 struct push_stats {
@@ -74,25 +76,25 @@ void push_stats(const struct push_sender *s, struct push_stats *out);
 
 enum push_breaker {
     PUSH_BREAKER_CLOSED,
-    PUSH_BREAKER_OPEN,     /* nothing is called until probe_at */
-    PUSH_BREAKER_HALF_OPEN /* a call is under way, or may begin: one each second */
+    PUSH_BREAKER_OPEN,     /* no call until probe_at */
+    PUSH_BREAKER_HALF_OPEN /* a call is in progress or may start: one per second */
 };
 
-/* What is known of a host that jobs go to, since it became known on this node. */
+/* State of a host that receives jobs. Totals count since the host became known on this node. */
 struct push_host_seen {
     struct str name; /* "host:port" */
     uint32_t in_flight;
-    uint64_t succeeded, failed; /* tries */
+    uint64_t succeeded, failed; /* attempts */
     enum push_breaker breaker;
-    uint32_t failures;     /* calls in a row without an answer */
-    struct wall probe_at;  /* with an open breaker: when a call may be tried; 0 otherwise */
-    int64_t latency_us;    /* moving average of the last calls; -1: none has ended */
-    struct wall called_at; /* when the last call that ended had begun; 0: none has */
-    struct str error;      /* of the last try that failed; empty: none has */
+    uint32_t failures;     /* consecutive calls without a response */
+    struct wall probe_at;  /* PUSH_BREAKER_OPEN: earliest time of the next call; otherwise 0 */
+    int64_t latency_us;    /* moving average; -1: no call has ended */
+    struct wall called_at; /* start of the call that ended last; 0: none */
+    struct str error;      /* of the last failed attempt; empty: none */
     struct wall error_at;
 };
 
-/* Every host that is known, in no order; at most a few thousand. Any thread, until push_free. each
- * is called under a lock that calls wait for: it copies and returns. */
+/* Call each for every known host, in no particular order; there are at most a few thousand. Any
+ * thread, until push_free. each runs under a lock that deliveries need: it should only copy. */
 void push_hosts(struct push_sender *s, void (*each)(void *data, const struct push_host_seen *h),
                 void *data);

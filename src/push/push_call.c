@@ -1,5 +1,5 @@
 /*
- * One call: from the committed claim to its end.
+ * One call: from the committed claim to its outcome.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 enum { ERROR_BYTES = 512 };
 
-/* The run after this one, of a recurring job. One whose expression this node cannot read any more
- * ends: it has been read when it was made. */
+/* When a recurring job runs next. Its expression was valid when the job was created. If this node
+ * cannot parse it all the same, the job ends. */
 static struct wall next_of(struct push_sender *s, const struct job *j)
 {
     struct wall next = WALL_NONE;
@@ -26,7 +26,7 @@ static struct wall next_of(struct push_sender *s, const struct job *j)
     return next;
 }
 
-/* The call is out of the books; its memory is still there. */
+/* Remove the call from the sender's accounts, without freeing it. */
 static void leave(struct push_call *c)
 {
     map_remove(&c->sender->calls, &c->node);
@@ -51,7 +51,7 @@ static void end(struct push_call *c, struct command_push_end *out)
     push_finish__add(s, out);
 }
 
-/* By the cause, never by the words of a message. */
+/* Classify by the cause, never by the text of a message. */
 static enum store_try_error class_of(const struct outgoing_request *r)
 {
     if (r->timed_out) {
@@ -63,8 +63,8 @@ static enum store_try_error class_of(const struct outgoing_request *r)
     return r->no_peer ? STORE_TRY_ERROR_CONNECTION : STORE_TRY_ERROR_UNKNOWN;
 }
 
-/* What is kept of an answer, as the job's result. Named jobs keep none: their API has no place for
- * it. */
+/* The job's result: the part of the response that is kept. Named jobs have none, because their API
+ * has no field for it. */
 static struct str result_of(struct push_call *c, const struct outgoing_request *r)
 {
     struct buf b;
@@ -89,8 +89,8 @@ static struct str result_of(struct push_call *c, const struct outgoing_request *
     return result;
 }
 
-/* The head of the last answer is what counts, however much of the rest there is. A redirect is not
- * the last, unless everything went well. */
+/* Did the target respond? The head of the final response is sufficient, even if its body is
+ * incomplete. A redirect is the final response only if the request completed. */
 static bool is_answered(const struct outgoing_request *r)
 {
     bool complete = r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE;
@@ -98,7 +98,7 @@ static bool is_answered(const struct outgoing_request *r)
     return complete ? r->status > 0 : last && r->err.code == ERR_IO;
 }
 
-/* How long the target asks to be left alone: at most as long as the job waits between two tries. */
+/* The delay that the target requests, at most the longest delay between two attempts of the job. */
 static int64_t retry_after_ms(const struct push_call *c, const struct outgoing_request *r)
 {
     int64_t asked_ms = (int64_t)r->retry_after_s * 1000;
@@ -140,7 +140,7 @@ static void request_done(struct outgoing_request *r)
     push__step(s);
 }
 
-/* It ends without a call. */
+/* End the attempt without a call. */
 static void close_at_once(struct push_call *c, enum job_outcome outcome, enum store_try_error type,
                           struct str error)
 {
@@ -180,7 +180,7 @@ void push_call__start(struct push_call *c)
     }
     push_request__make(c);
     c->request.guest = push_call__is_guest(c);
-    c->request.once = true; /* a call is one attempt */
+    c->request.once = true; /* a call is exactly one attempt */
     c->request.done = request_done;
     c->request.data = c;
     PUSH_COUNT(s, calls, 1);

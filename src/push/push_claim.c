@@ -1,5 +1,5 @@
 /*
- * From the lines to claims: look which jobs wait, take places for them, claim as many.
+ * From lines to claims: scan for waiting jobs, reserve slots for them, and claim that many.
  */
 #include <stdlib.h>
 
@@ -9,14 +9,14 @@
 #include "store/store_job.h"
 
 enum {
-    FOUND_MAX = 4096,      /* lines that one look tells of; the next goes on behind them */
-    FOUND_BYTES = 4 << 20, /* and their names */
-    LINE_JOBS_MAX = 128,   /* jobs of one line in one claim, so that all lines get some */
-    BYTES_MAX = 256 << 20, /* documents under way: then only one after the other */
-    AGAIN_MS = 100,        /* after a claim that was refused, or that found fewer jobs */
+    FOUND_MAX = 4096,      /* lines per scan; the next scan continues after them */
+    FOUND_BYTES = 4 << 20, /* memory for their names */
+    LINE_JOBS_MAX = 128,   /* jobs of one line per claim, so that every line gets some */
+    BYTES_MAX = 256 << 20, /* documents of running calls; beyond it, one line per claim */
+    AGAIN_MS = 100,        /* delay after a claim that failed, or that got fewer jobs */
 };
 
-/* --- looking, on the core thread --- */
+/* --- scanning, on the core thread --- */
 
 static bool find(void *data, const struct machine_push_line *l)
 {
@@ -45,7 +45,7 @@ static void look_run(struct engine_call *call, struct machine *m)
     s->found_count = 0;
     machine_each_push_line(m, now, first, find, s);
     if (s->found_count < FOUND_MAX) {
-        s->first_line = 0; /* it has seen the last one */
+        s->first_line = 0; /* the scan has reached the last line */
     }
     if (s->found_count == 0 && first > 0) {
         machine_each_push_line(m, now, 0, find, s);
@@ -55,7 +55,7 @@ static void look_run(struct engine_call *call, struct machine *m)
     s->throttled = until.ns != 0 ? until.ns - now.ns : 0;
 }
 
-/* --- taking places --- */
+/* --- reserving slots --- */
 
 static int by_priority(const void *a, const void *b)
 {
@@ -89,7 +89,7 @@ static size_t take_places(struct push_sender *s, size_t *out_lines)
     return total;
 }
 
-/* Places that no job was found for. */
+/* Free the slots for which no job was claimed. */
 static void give_back(struct push_sender *s)
 {
     for (size_t i = 0; i < s->found_count; i++) {
@@ -113,17 +113,17 @@ static struct push_call *place_of(struct push_sender *s, const struct job *j)
     struct push_host *h = push_host__need(s, buf_str(&name));
     buf_deinit(&name);
     struct push_call *c = h->reserved;
-    CHECK(c != NULL); /* the line that it stood in was named by this host */
+    CHECK(c != NULL); /* jobs are claimed only for reserved slots of their host */
     h->reserved = c->next;
     return c;
 }
 
-/* Its due time, if it has a name; else none. */
+/* Returns the due time of a named job; otherwise WALL_NONE. */
 static struct wall begin_call(struct push_sender *s, const struct result_item *item)
 {
     struct job j;
     struct err err;
-    struct arena *a = arena_new(SIZE_MAX); /* a document has bounds */
+    struct arena *a = arena_new(SIZE_MAX); /* the size of a document is limited */
     struct str doc = arena_str(a, item->doc);
     if (store_job_decode(item->id, doc, &j, &err) != ERR_OK) {
         check_fatal("a claimed job cannot be read: %s", err.msg);
@@ -145,9 +145,9 @@ static void look_again_soon(struct push_sender *s)
     s->due_ms = at_ms < s->due_ms ? at_ms : s->due_ms;
 }
 
-/* Jobs that are left behind by their queue's limits get another look: it learns when a throttle
- * that this claim has filled opens again. A claim that found fewer jobs than the look, because a
- * worker was first or jobs had expired, may have filled nothing: then a little later. */
+/* Scan again if jobs are left: the scan also determines when a throttle that this claim has filled
+ * opens again. A claim gets fewer jobs than the scan found if a worker claimed some first or some
+ * have expired. It may not have filled the throttle, so another scan follows a little later. */
 static void look_after(struct push_sender *s, uint32_t claimed)
 {
     s->wanted |= claimed > 0 && s->more;

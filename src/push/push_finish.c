@@ -1,6 +1,6 @@
 /*
- * Ends on their way to the log, as many together as come while the last ones are written; and the
- * hourly removal of jobs with names that are over for long.
+ * Outcomes on their way to the log: those that arrive while earlier batches are written share the
+ * next batch. Also the hourly removal of named jobs that ended long ago.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 
 enum {
     BATCH_MAX = 256,
-    BATCH_BYTES = 4 << 20, /* texts of one batch, unless one is larger */
-    BUSY_MAX = 4,          /* batches in the pipeline */
+    BATCH_BYTES = 4 << 20, /* size of its texts at which a batch is full */
+    BUSY_MAX = 4,          /* batches being written */
     AGAIN_MS = 200,
     PURGE_FIRST_MS = 60 * 1000,
     PURGE_MS = 3600 * 1000,
@@ -27,7 +27,7 @@ static void batch_free(struct push_batch *b)
     free(b);
 }
 
-/* What the log may still take: as long as this node leads, it is tried again. */
+/* Errors that may pass: the batch is submitted again while this node leads. */
 static bool is_worth_retrying(enum err_code code)
 {
     return code == ERR_OVERLOADED || code == ERR_NO_SPACE;

@@ -1,5 +1,5 @@
 /*
- * Hosts: places for calls, the breaker, and what others may know of it.
+ * Hosts: their slots for calls, the circuit breaker, and the state that push_hosts publishes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,14 @@
 #include "push/push_int.h"
 
 enum {
-    FAILURES_OPEN = 10, /* in a row, before the breaker opens */
-    /* Between the beginnings of calls while it is open. Not longer with each failure: the jobs of
-     * the host end by their tries, and those tries wait for this. Nor until the last call has
-     * ended: it may hang for minutes, and the next one need not. */
+    FAILURES_OPEN = 10, /* consecutive failures that open the breaker */
+    /* Time between the starts of two calls while the breaker is open. It does not grow with each
+     * failure: a job ends when its attempts are used up, and its attempts wait for this. It does
+     * not depend on the end of the last call, which may hang for minutes although the next one
+     * would not. */
     OPEN_MS = 1000,
-    HOSTS_KEPT = 4096, /* of which failures are remembered while nothing goes there */
-    LATENCY_SHARE = 8, /* of the last call in the moving average: an eighth */
+    HOSTS_KEPT = 4096, /* above it, hosts without calls are forgotten */
+    LATENCY_SHARE = 8, /* weight of the last call in the moving average: one eighth */
 };
 
 static bool is_open(const struct push_host *h)
@@ -22,7 +23,7 @@ static bool is_open(const struct push_host *h)
     return h->failures >= FAILURES_OPEN;
 }
 
-/* A place has become free. */
+/* There may be a free slot. */
 static void has_place(struct courier_line *line)
 {
     struct push_host *h = CONTAINER_OF(line, struct push_host, line);
@@ -37,7 +38,7 @@ struct push_host *push_host__need(struct push_sender *s, struct str name)
     }
     struct push_host *h = calloc(1, sizeof *h + name.len + 1);
     CHECK(h != NULL);
-    if (name.len > 0) { /* a run without a URL has none */
+    if (name.len > 0) { /* empty for jobs without a URL */
         memcpy(h->name, name.ptr, name.len);
     }
     h->node.key = str_from(h->name, name.len);
@@ -103,7 +104,7 @@ void push_host__release(struct push_call *c, enum courier_end how)
     free(c);
 }
 
-/* For whoever asks. */
+/* Update the published state. */
 static void note(struct push_host *h, const struct command_push_end *end)
 {
     struct push_host_shown *n = &h->shown;
@@ -139,7 +140,7 @@ void push_host__heard(struct push_call *c, bool answered, const struct command_p
     if (answered) {
         h->answers++;
         h->failures = 0;
-    } else if (h->answers == c->answers) { /* the host has answered none that began later */
+    } else if (h->answers == c->answers) { /* no call was answered since this one started */
         h->failures++;
     }
     if (is_open(h) != was_open) {
@@ -185,7 +186,7 @@ void push_host__open(struct push_sender *s)
     map_init(&s->hosts);
 }
 
-/* The lock stays: somebody may still ask, and is told of nobody. */
+/* The lock remains, because push_hosts may still be called. It then finds no hosts. */
 void push_host__close(struct push_sender *s)
 {
     uv_mutex_lock(&s->hosts_lock);
@@ -209,7 +210,7 @@ static void tell_one(struct map_node *n, void *data)
     bool open = h->probe_at.ns != 0;
     bool waits = open && h->in_flight == 0 && t->now.ns < h->probe_at.ns;
     if (n->key.len == 0) {
-        return; /* runs without a URL */
+        return; /* jobs without a URL */
     }
     const struct push_host_seen seen = {
         .name = n->key,

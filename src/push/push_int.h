@@ -1,5 +1,6 @@
 /*
- * What the files of the sender share. Everything belongs to its thread, except the counters.
+ * Push_int: shared by the files of the sender. Everything belongs to its thread, except the
+ * counters, the meter and what hosts_lock guards.
  */
 #pragma once
 
@@ -27,7 +28,7 @@ struct push_counters {
 
 enum { PUSH_HEADERS_MAX = LIMIT_PUSH_HEADERS + 8, PUSH_ERROR_BYTES = 160 };
 
-/* What others may be told of a host (push_hosts), under the sender's lock. */
+/* Published state of a host (push_hosts), guarded by hosts_lock. */
 struct push_host_shown {
     uint32_t in_flight, failures;
     uint64_t succeeded, failed;
@@ -38,42 +39,42 @@ struct push_host_shown {
     char error[PUSH_ERROR_BYTES];
 };
 
-/* A host that jobs go to. Calls that fail one after the other open its breaker: then a call begins
- * each second, whether or not those before it have ended, until one is answered. */
+/* A host that receives jobs. Consecutive failures open its circuit breaker. Then one call starts
+ * per second, even while earlier ones are still running, until one is answered. */
 struct push_host {
     struct map_node node; /* by "host:port" */
     struct push_sender *sender;
     struct courier_line line;
-    struct push_call *reserved; /* places for jobs that are being claimed */
-    uint32_t calls;             /* under way or reserved */
-    uint32_t failures;          /* in a row */
-    uint64_t answers;           /* so many calls were answered */
-    uint64_t open_until_ms;     /* with an open breaker: when the next call may be tried */
+    struct push_call *reserved; /* slots for jobs that are being claimed */
+    uint32_t calls;             /* in progress or reserved */
+    uint32_t failures;          /* consecutive */
+    uint64_t answers;           /* number of answered calls */
+    uint64_t open_until_ms;     /* with an open breaker: earliest time of the next call */
     struct push_host_shown shown;
     char name[];
 };
 
-/* One job on its way. */
+/* The delivery of one job. */
 struct push_call {
-    struct map_node node;   /* by the job's id, from the claim on */
-    struct push_call *next; /* of the host's reserved ones */
+    struct map_node node;   /* by job id, once the job is claimed */
+    struct push_call *next; /* in the host's reserved list */
     struct push_sender *sender;
     struct push_host *host;
     struct courier_call place;
-    struct arena *arena; /* for what follows */
+    struct arena *arena; /* owns the memory of the members below */
     struct job job;
     struct push_target target;
     struct wall started_at;
-    uint64_t answers; /* of the host when it began */
-    size_t bytes;     /* of the document */
-    bool under_way;   /* it has been sent */
+    uint64_t answers; /* host->answers when the call started */
+    size_t bytes;     /* size of the job's document */
+    bool under_way;   /* the request was started */
     struct outgoing_header *headers;
     struct outgoing_request request;
 };
 
-/* Ends that go to the log together. */
+/* Outcomes that are written to the log with one command. */
 struct push_batch {
-    struct push_batch *next; /* of those that wait */
+    struct push_batch *next; /* in the sender's waiting list */
     struct push_sender *sender;
     struct arena *arena;
     struct command_push_end *items;
@@ -81,20 +82,20 @@ struct push_batch {
     struct engine_op op;
 };
 
-/* What one look at the lines has found. */
+/* A line found by a scan. */
 struct push_found {
     struct str queue, host;
     uint8_t priority;
     uint32_t waiting;
-    uint32_t count; /* that the queue lets through now */
-    uint32_t taken; /* of those, how many have a place */
+    uint32_t count; /* jobs that the queue's limits allow now */
+    uint32_t taken; /* of those, jobs that have a slot */
     struct push_host *to;
 };
 
-/* When the next lines are due, and what they are about (push_log.c). */
+/* Periodic log lines: when the next ones are due, and their data (push_log.c). */
 struct push_log {
     uint64_t standing_ms, runs_ms;
-    uint64_t executed, failed; /* as they were told last */
+    uint64_t executed, failed; /* totals at the last line */
     struct engine_call look;
     bool busy;
     struct engine_status status;
@@ -112,32 +113,32 @@ struct push_sender {
     struct outgoing *outgoing;
     struct courier *courier;
     uv_timer_t timer;
-    uv_mutex_t hosts_lock; /* whoever changes hosts, or shown of one, and who looks from outside */
+    uv_mutex_t hosts_lock; /* guards hosts and each host's shown; this thread reads without it */
     struct map hosts;
     struct map calls;
-    char worker[LIMIT_WORKER_ID_BYTES + 1]; /* "push:" and the node */
+    char worker[LIMIT_WORKER_ID_BYTES + 1]; /* "push:" and the node id */
     bool leads;
 
-    /* push_claim.c: one look, then one claim, at a time */
+    /* push_claim.c: one scan, then one claim, at a time */
     struct engine_call look;
     bool look_busy, claim_busy;
-    bool wanted;         /* something has changed since the look began */
-    bool more;           /* jobs wait that got no place after the last look */
-    size_t asked;        /* jobs that the claim under way is for */
-    uint32_t first_line; /* where the next look begins, so that all get their turn */
-    int64_t throttled;   /* by the last look: ns until a throttle opens; 0: none is shut */
-    uint64_t due_ms;     /* when to look although nothing happened */
+    bool wanted;         /* something has changed since the last scan began */
+    bool more;           /* the last scan left jobs waiting */
+    size_t asked;        /* number of jobs in the current claim */
+    uint32_t first_line; /* start of the next scan, so that every line gets its turn */
+    int64_t throttled;   /* from the last scan: ns until a throttle opens; 0: none delays a line */
+    uint64_t due_ms;     /* time of the next scan if nothing else triggers it */
     struct arena *found_arena;
     struct push_found *found;
     size_t found_count;
     struct engine_op claim_op;
-    size_t bytes; /* of documents under way */
+    size_t bytes; /* total size of the documents of running calls */
 
     /* push_finish.c */
     struct push_batch *filling;
-    struct push_batch *waiting; /* to be tried again */
+    struct push_batch *waiting; /* to be submitted, possibly again */
     unsigned batches_busy;
-    size_t ends; /* not yet in the log */
+    size_t ends; /* outcomes not yet in the log */
     uint64_t retry_ms;
     struct engine_op purge_op;
     bool purge_busy;
@@ -154,19 +155,19 @@ struct push_sender {
 };
 
 /* push.c */
-void push__step(struct push_sender *s); /* do what can be done, and set the timer */
+void push__step(struct push_sender *s); /* do all work that is possible now, and set the timer */
 
 /* push_host.c */
 struct push_host *push_host__need(struct push_sender *s, struct str name);
-/* A place for one more call, or NULL. */
+/* Reserve a slot for one more call. NULL if there is none. */
 struct push_call *push_host__reserve(struct push_host *h, uint64_t now_ms);
-/* The call is over, or its place was not needed: it is freed. */
+/* Free a call that has ended, or whose slot was not needed. */
 void push_host__release(struct push_call *c, enum courier_end how);
-void push_host__began(struct push_call *c); /* it is sent */
-/* How a call ended; did the host answer? For the breaker, and for whoever asks. */
+void push_host__began(struct push_call *c); /* its request is about to be sent */
+/* Record how a call ended, for the breaker and for push_hosts. answered: the host responded. */
 void push_host__heard(struct push_call *c, bool answered, const struct command_push_end *end);
 bool push_host__may_call(const struct push_host *h, uint64_t now_ms);
-void push_host__sweep(struct push_sender *s); /* those of which nothing is to be remembered */
+void push_host__sweep(struct push_sender *s); /* forget idle hosts if there are too many */
 void push_host__open(struct push_sender *s);
 void push_host__close(struct push_sender *s);
 
@@ -176,9 +177,9 @@ void push_claim__open(struct push_sender *s);
 void push_claim__close(struct push_sender *s);
 
 /* push_call.c */
-void push_call__start(struct push_call *c);          /* job and arena are set */
-bool push_call__is_guest(const struct push_call *c); /* of a namespace other than the default one */
-void push_call__abort(struct push_call *c);          /* broken off; it is freed */
+void push_call__start(struct push_call *c);          /* job and arena must be set */
+bool push_call__is_guest(const struct push_call *c); /* its namespace is not the default one */
+void push_call__abort(struct push_call *c);          /* cancel the request, and free the call */
 void push_call__abort_all(struct push_sender *s, bool tell);
 
 /* push_log.c */
@@ -187,7 +188,7 @@ void push_log__step(struct push_sender *s);
 void push_log__ended(const struct push_call *c, const struct command_push_end *e);
 uint64_t push_log__due_ms(const struct push_sender *s);
 
-/* push_request.c: the request of a call, from its job and target */
+/* push_request.c: build the request of a call from its job and target */
 void push_request__make(struct push_call *c);
 
 /* push_finish.c */

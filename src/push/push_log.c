@@ -1,7 +1,7 @@
 /*
- * Lines about the calls of named jobs, which their contract wants, without URLs and answers; and
- * lines that are written from time to time: how this node stands, at debug, and how many runs went
- * well and did not, on the node that makes the calls (scheduler.md 4, 14.5, 16).
+ * Log lines about the calls of named jobs, as the contract requires, without URLs and responses.
+ * Also periodic lines: the state of this node (debug) and, on the node that makes the calls, how
+ * many runs succeeded and failed (scheduler.md 4, 14.5, 16).
  */
 #include "engine/engine_cluster.h"
 #include "engine/engine_leader.h"

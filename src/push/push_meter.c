@@ -88,7 +88,7 @@ void push_meter__ended(const struct push_call *c, const struct command_push_end 
     }
 }
 
-/* Its lease is over, or somebody took the job away. */
+/* An abort counts as a timeout if the lease has ended, otherwise as a cancellation. */
 void push_meter__aborted(const struct push_call *c)
 {
     struct push_sender *s = c->sender;

@@ -1,5 +1,6 @@
 /*
- * What is sent: method, headers and body, from the job and its target (scheduler.md 6).
+ * Builds the request of a call (method, headers and body) from the job and its target (scheduler.md
+ * 6).
  */
 #include <inttypes.h>
 
@@ -24,7 +25,7 @@ static struct str keep(struct push_call *c, struct buf *b)
     return text;
 }
 
-/* The id that the receiver knows the job by. */
+/* The job id that the receiver sees. */
 static struct str shown_id(struct push_call *c)
 {
     if (c->job.name.len > 0) {
@@ -44,8 +45,9 @@ static bool has_header(const struct push_call *c, struct str name)
     return false;
 }
 
-/* Where a request ends, and what becomes of its connection, is ours to say: it is shared by all who
- * call the same host, and the next call would be taken for the rest of this one. */
+/* Users must not set headers that determine where a request ends or what happens to the connection.
+ * All calls to a host share its connections, and with a wrong length the receiver would read the
+ * next request as the rest of this one. */
 static bool is_framing(struct str name)
 {
     static const char *const names[] = {"Content-Length", "Transfer-Encoding", "Connection",
@@ -101,7 +103,7 @@ static struct str basic(struct push_call *c)
     return keep(c, &out);
 }
 
-/* The token of the server is for targets that its own people chose. */
+/* The server's own token is sent only for named jobs of the default namespace. */
 static struct str token_of_server(const struct push_call *c)
 {
     bool theirs = c->target.auth == PUSH_TARGET_OPEN && c->job.name.len > 0;
@@ -141,7 +143,7 @@ static void add_headers(struct push_call *c)
     add(c, c->job.name.len > 0 ? "X-Scheduled-DB-Attempt" : "X-Corvo-Attempt", keep(c, &b));
 }
 
-/* The body that receivers of named jobs know. */
+/* The body of a named job, as the contract defines it. */
 static void write_named_body(struct push_call *c, struct buf *out)
 {
     struct json_write w = json_write_to(out);
@@ -171,7 +173,7 @@ static void write_placeholder(struct push_call *c, struct str name, struct buf *
         buf_printf(out, "%" PRIu32, c->job.attempt);
     } else if (str_eq(name, STR("due_at"))) {
         buf_add_str(out, str_from(time, timestamp_format(c->job.due_at, time)));
-    } else { /* not one of ours: it stays as it is */
+    } else { /* unknown placeholders are left unchanged */
         buf_printf(out, "{{" STR_FMT "}}", STR_ARG(name));
     }
 }
@@ -202,7 +204,7 @@ static struct str body_of(struct push_call *c)
     if (c->job.name.len == 0 && c->target.body.len == 0) {
         return c->job.payload;
     }
-    /* A template may name the payload many times over. */
+    /* A template may contain the payload several times. */
     buf_init(&b, TEMPLATE_GROWTH * c->bytes + LIMIT_PUSH_BYTES);
     if (c->job.name.len > 0) {
         write_named_body(c, &b);
