@@ -10,19 +10,19 @@
 struct courier_host {
     struct map_node by_name;
     struct buf name;
-    uint32_t lines; /* and calls that refer to it */
+    uint32_t lines; /* lines and calls that refer to it */
     uint32_t calls;
-    uint32_t young; /* of them: have not lasted for slow_ms */
+    uint32_t young; /* calls younger than slow_ms */
     bool answers, hung;
     uint64_t answer_count;
-    struct courier_queue waiting; /* for a place at this host */
+    struct courier_queue waiting; /* for a slot of this host */
 };
 
 struct courier {
     struct courier_config config;
     struct map hosts;
     struct courier_queue waiting_fast, waiting_slow;
-    struct courier_call *oldest, *youngest; /* that are not old yet */
+    struct courier_call *oldest, *youngest; /* of the calls younger than slow_ms */
     struct courier_numbers numbers;
 };
 
@@ -64,7 +64,7 @@ void courier_free(struct courier *c)
 
 /* Hosts */
 
-/* The host and the port; an address that makes no sense is a host of its own. */
+/* Host and port. An invalid URL counts as a host of its own. */
 static void add_name(struct buf *out, struct str text)
 {
     struct url url;
@@ -116,7 +116,7 @@ static void let_go(struct courier *c, struct courier_host *h)
     free(h);
 }
 
-/* Lines that wait */
+/* Waiting lines */
 
 static void wait_in(struct courier_line *l, struct courier_queue *q)
 {
@@ -147,8 +147,8 @@ static void wait_no_more(struct courier_line *l)
     l->courier->numbers.lines_waiting--;
 }
 
-/* What a call's end says of its host. Lines that waited in the slow lane for one that answers now
- * need wait there no longer. */
+/* Update the host's state at the end of a call. If it now responds, its lines that wait for the
+ * slow lane wait for the fast lane instead. */
 static void judge(struct courier *c, struct courier_host *h, bool answers)
 {
     bool news = answers && !h->answers;
@@ -166,7 +166,7 @@ static void judge(struct courier *c, struct courier_host *h, bool answers)
     }
 }
 
-/* All that the host has under way has lasted long: one more may fare better. */
+/* If all calls to the host are slow, it may get one more, which may be answered. */
 static bool one_more(const struct courier *c, const struct courier_host *h)
 {
     return h->young == 0 && c->numbers.slow < c->config.slow_max / 2;
@@ -191,8 +191,8 @@ static bool lane_has_room(const struct courier *c, bool slow)
            (slow ? n->slow < c->config.slow_max : n->calls - n->slow < c->config.fast_max);
 }
 
-/* The first that waits may take one place; when it is not the place that it lacks, it waits for the
- * other in another queue. */
+/* Let the first line of the queue begin calls. If it now lacks another slot (of its host or its
+ * lane), it waits in the queue for that. */
 static void tell_first(struct courier_queue *q)
 {
     struct courier_line *l = q->first;
@@ -262,7 +262,8 @@ static void no_longer_young(struct courier_call *call)
     call->host->young--;
 }
 
-/* Others that wait in the queue come first, unless it is this line's turn. */
+/* Lines in the queue come first, unless it is this line's turn. If there is no room, it joins them.
+ */
 static bool may_pass(struct courier_line *l, struct courier_queue *q, bool room)
 {
     if (room && (q->first == NULL || l->turn_in == q)) {

@@ -2,15 +2,15 @@
  * Courier: decides which outgoing call may start next.
  *
  * Calls to other machines share a limited number of slots. A host that hangs would take all of
- * them, each for the duration of a time-out. There are therefore two lanes:
+ * them, each for the duration of a timeout. There are therefore two lanes:
  *
  *   fast   calls to hosts that respond
  *   slow   calls to other hosts, and calls that have taken a long time
  *
- * A host that is new, or whose last call timed out, gets few slots until it responds. When all of
- * them have lasted long, it gets one more at a time, as long as half of the slow lane is free for
- * others: one of the calls that wait may be answered although those before it are not. A call that
- * times out says nothing of a host that has answered another one meanwhile.
+ * A host that is new, or whose last call timed out, gets few slots until it responds. When all its
+ * calls have become slow, it gets one more at a time, as long as half of the slow lane is free: a
+ * later call may be answered although the earlier ones hang. A timeout is not counted against a
+ * host that has answered another call since that call began.
  *
  * A line (one user of a host, with its own calls to make) that finds no slot waits, first come,
  * first served, and is notified when there may be one.
@@ -30,71 +30,73 @@ struct courier_host;
 struct courier_line;
 
 struct courier_config {
-    uint32_t calls_max; /* under way at once, in both lanes */
+    uint32_t calls_max; /* concurrent calls, in both lanes */
     uint32_t fast_max, slow_max;
-    uint32_t host_max; /* to one host; those that answer get so many */
-    uint32_t new_max;  /* at first to one of which nothing is known, half as many of them younger
-                          than slow_ms */
-    uint32_t hung_max; /* at first to one that let a call's time pass, until it answers */
-    uint64_t slow_ms;  /* a call that lasts longer is in the slow lane */
+    uint32_t host_max; /* to one host that responds */
+    uint32_t
+        new_max; /* initially to a new host; at most half of them may be younger than slow_ms */
+    uint32_t hung_max; /* initially to a host whose last call timed out, until it responds */
+    uint64_t slow_ms;  /* calls that last longer are in the slow lane */
 };
 
 struct courier_config courier_config_default(void);
 
 struct courier *courier_new(const struct courier_config *config);
-void courier_free(struct courier *c); /* without lines */
+void courier_free(struct courier *c); /* call without lines */
 
 struct courier_queue {
     struct courier_line *first, **last;
 };
 
-/* The caller's memory. */
+/* Owned by the caller. */
 struct courier_line {
-    void (*ready)(struct courier_line *l); /* there may be a place. It may begin calls */
+    void (*ready)(struct courier_line *l); /* there may be a slot: l may begin calls */
     /* private */
     struct courier *courier;
     struct courier_host *host;
-    struct courier_queue *waits_in; /* NULL: it does not wait */
+    struct courier_queue *waits_in; /* NULL: not waiting */
     struct courier_line *next;
-    const struct courier_queue *turn_in; /* where it comes before others now; NULL: nowhere */
+    const struct courier_queue
+        *turn_in; /* during ready: the queue that it may bypass; otherwise NULL */
 };
 
-/* The line is of the host that the address names. */
+/* Initialize a line for the host of the URL. */
 void courier_line_init(struct courier_line *l, struct courier *c, struct str url,
                        void (*ready)(struct courier_line *l));
-/* The address has changed, or not. Calls under way stay where they are. */
+/* Switch to the host of the URL, if it differs. Calls in progress still count for the old host. */
 void courier_line_move(struct courier_line *l, struct str url);
-void courier_line_deinit(struct courier_line *l); /* without calls; fine on zeros */
+void courier_line_deinit(
+    struct courier_line *l); /* call without calls in progress; zeros are allowed */
 
-/* One call, the caller's memory, between begin and end. */
+/* One call. Owned by the caller; must remain valid from courier_begin to courier_end. */
 struct courier_call {
     struct courier *courier;
     struct courier_host *host;
     uint64_t begun_ms;
-    uint64_t answers; /* of the host when it began */
+    uint64_t answers; /* the host's answer_count when it began */
     bool slow, old;
     struct courier_call *younger, *older;
 };
 
-/* Take a place. False: there is none, and the line waits. */
+/* Take a slot. False: there is none, and the line waits. */
 ATTR_NODISCARD bool courier_begin(struct courier_line *l, struct courier_call *call,
                                   uint64_t now_ms);
 
 enum courier_end {
-    COURIER_ANSWERED, /* or refused: it ended by itself */
-    COURIER_HUNG,     /* its time was over */
-    COURIER_BROKEN    /* off by us: says nothing of the host */
+    COURIER_ANSWERED, /* a response, or an error before the timeout */
+    COURIER_HUNG,     /* timed out */
+    COURIER_BROKEN    /* aborted by the caller: says nothing about the host */
 };
-/* Give the place back. Lines that waited for it are told from inside. */
+/* Release the slot. Calls ready of lines that waited for it. */
 void courier_end(struct courier_call *call, enum courier_end how);
 
-/* Time has passed: calls that have become old free their places in the fast lane. */
+/* Move the calls that have become slow to the slow lane, which frees slots in the fast lane. */
 void courier_turn(struct courier *c, uint64_t now_ms);
-/* When to call that next; UINT64_MAX: no need. */
+/* When to call courier_turn next; UINT64_MAX: not needed. */
 uint64_t courier_due_ms(const struct courier *c);
 
 struct courier_numbers {
-    uint32_t calls; /* under way… */
+    uint32_t calls; /* in progress… */
     uint32_t slow;  /* …of them in the slow lane */
     uint32_t hosts_hung;
     uint32_t lines_waiting;
