@@ -11,10 +11,10 @@
 #include "store/store.h"
 
 enum {
-    WAITING_MAX = 4096,    /* entries that wait to be written */
-    USED_MAX = 1024,       /* keys whose use waits to be written */
-    REFUSED_PER_S = 5,     /* refusals that are written, and */
-    REFUSED_AT_ONCE = 100, /* so many at once */
+    WAITING_MAX = 4096,    /* entries waiting to be written */
+    USED_MAX = 1024,       /* uses of keys waiting to be written */
+    REFUSED_PER_S = 5,     /* rate limit for entries of refused requests… */
+    REFUSED_AT_ONCE = 100, /* …and the burst allowed after a pause */
 };
 
 struct entry {
@@ -26,17 +26,17 @@ struct entry {
 struct audit {
     struct engine *engine;
     int64_t retention_ms;
-    pthread_mutex_t lock; /* guards what follows but op, which is the writer's */
+    pthread_mutex_t lock; /* guards the members below, except op, which belongs to the writer */
     pthread_cond_t idle;
     struct entry *first, **last;
     uint32_t waiting;            /* entries from first to last */
-    uint64_t noted;              /* entries since the start, and of these */
-    uint64_t settled;            /* written, or lost */
-    uint64_t under_way;          /* in op */
-    uint32_t under_way_left_out; /* that these count */
+    uint64_t noted;              /* entries since the start; of these… */
+    uint64_t settled;            /* …written or lost */
+    uint64_t under_way;          /* …in op */
+    uint32_t under_way_left_out; /* omitted entries that those in op count */
     struct audit_reader *readers;
-    uint32_t left_out; /* since the last entry */
-    double tokens;     /* refusals that may be written now */
+    uint32_t left_out; /* omitted since the last entry */
+    double tokens;     /* entries of refused requests that may be added now */
     struct mono refilled;
     uint8_t used[USED_MAX][AUTH_HASH_BYTES];
     uint32_t used_count;
@@ -75,7 +75,7 @@ void audit_free(struct audit *a)
     while (a->busy) {
         (void)pthread_cond_wait(&a->idle, &a->lock);
     }
-    CHECK(a->first == NULL); /* the writer ends when nothing is left */
+    CHECK(a->first == NULL); /* the writer stops only when nothing is left */
     CHECK(a->readers == NULL);
     (void)pthread_mutex_unlock(&a->lock);
     (void)pthread_cond_destroy(&a->idle);
@@ -85,7 +85,7 @@ void audit_free(struct audit *a)
 
 /* Writing: one command at a time */
 
-/* Under the lock: the first entries go into the command. Their memory is the caller's. */
+/* Under the lock: move the first entries to the command. The caller must free them. */
 static struct entry *take_entries(struct audit *a, struct store_audit *items, size_t *count)
 {
     struct entry *taken = a->first;
@@ -155,7 +155,7 @@ static bool prepare_used(struct audit *a)
     return ready;
 }
 
-/* Under the lock: readers go on whose entries are all there. */
+/* Under the lock: notify the readers whose entries are all settled. */
 static void wake_readers(struct audit *a)
 {
     for (struct audit_reader **at = &a->readers; *at != NULL;) {
@@ -170,7 +170,7 @@ static void wake_readers(struct audit *a)
     }
 }
 
-/* Under the lock: what was under way is written, or lost and counted in the next entry. */
+/* Under the lock: the entries in op are written, or lost and counted in the next entry. */
 static void settle(struct audit *a, bool lost)
 {
     if (lost) {
@@ -183,7 +183,7 @@ static void settle(struct audit *a, bool lost)
     wake_readers(a);
 }
 
-/* Under the lock: make the next command. False: there is nothing to write. */
+/* Under the lock: prepare the next command. False: there is nothing to write. */
 static bool prepare_next(struct audit *a)
 {
     while (a->first != NULL || a->used_count > 0) {
@@ -197,8 +197,8 @@ static bool prepare_next(struct audit *a)
 
 static void written(struct engine_op *op);
 
-/* There is one at a time: it need not be refused to bound what is pending, and a change that was
- * accepted beside an overload is in the log too. */
+/* The command is not refused under overload: there is only one at a time, and a change that was
+ * accepted during an overload must be in the log. */
 static void submit(struct audit *a)
 {
     a->op.admitted = true;
@@ -210,7 +210,7 @@ static void submit(struct audit *a)
 static void written(struct engine_op *op)
 {
     struct audit *a = op->data;
-    bool lost = op->err.code != ERR_OK; /* or nobody knows: then rather counted than not */
+    bool lost = op->err.code != ERR_OK; /* or the outcome is unknown, which counts as lost */
     if (lost && op->type == COMMAND_AUDIT) {
         log_warn("audit entries lost", LOG_Z("error", op->err.msg));
     }
@@ -221,13 +221,13 @@ static void written(struct engine_op *op)
     bool more = prepare_next(a);
     a->busy = more;
     (void)pthread_cond_broadcast(&a->idle);
-    (void)pthread_mutex_unlock(&a->lock); /* it may be freed from here on, unless there is more */
+    (void)pthread_mutex_unlock(&a->lock); /* a may be freed from here on, unless more is set */
     if (more) {
         submit(a);
     }
 }
 
-/* Something waits to be written; ends the lock. */
+/* Start the writer if it is idle, and release the lock. */
 static void unlock_and_write(struct audit *a)
 {
     bool go = !a->busy && prepare_next(a);
@@ -238,7 +238,7 @@ static void unlock_and_write(struct audit *a)
     }
 }
 
-/* Gathering */
+/* Collecting */
 
 /* Under the lock. */
 static bool may_write_refusal(struct audit *a)
@@ -254,8 +254,8 @@ static bool may_write_refusal(struct audit *a)
     return true;
 }
 
-/* Texts are cut to what a command takes (command_access__check_audit): one that is too long would
- * take the entries of others in the same command with it. */
+/* Texts are cut to the limits of the command (command_access__check_audit). A longer text would
+ * cause the whole command to be refused, including the other entries in it. */
 static struct entry *new_entry(const struct store_audit *rec)
 {
     struct store_audit copy = *rec;

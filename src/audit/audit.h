@@ -22,33 +22,34 @@
 struct audit;
 
 struct audit *audit_new(struct engine *engine, int64_t retention_ms);
-void audit_free(struct audit *a); /* waits for what is under way; NULL is fine */
+void audit_free(struct audit *a); /* waits for pending writes; NULL is allowed */
 
-/* Write an entry down. Only the leader can: elsewhere it is counted as left out. */
+/* Add an entry. Only the leader can: on other nodes, it is counted as omitted. refused: the request
+ * was refused, so the rate limit applies. */
 void audit_note(struct audit *a, const struct store_audit *rec, bool refused);
 
-/* A node that does not lead tells the leader of a refusal. False: not of this one, there were too
- * many. The caller passes on how many were left out before, or gives them back when it could not.
- */
+/* May this node, which does not lead, report a refusal to the leader? False if there were too many:
+ * then it is counted as omitted. The report contains *left_out, the number of entries omitted
+ * before. If it cannot be sent, the caller passes *left_out + 1 to audit_left_out. */
 bool audit_may_tell(struct audit *a, uint32_t *left_out);
 void audit_left_out(struct audit *a, uint32_t count);
 
 /* The key with this hash was used. */
 void audit_used(struct audit *a, const uint8_t hash[AUTH_HASH_BYTES]);
 
-/* What the log calls somebody; the text may be in room. */
+/* The caller's name in the audit log. The text may be in room. */
 struct str audit_principal(struct engine *e, const struct auth_caller *who, struct buf *room);
 
-/* A reader that waits for what was noted before it: its message arrives when all of that is
- * written. */
+/* A reader of the audit log. Its message arrives when all entries added before it are settled:
+ * written, or lost. */
 struct audit_reader {
-    struct msg msg;          /* the caller sets deliver */
-    struct mailbox *mailbox; /* and where to */
+    struct msg msg;          /* deliver is set by the caller */
+    struct mailbox *mailbox; /* where to send msg; set by the caller */
     struct audit_reader *next;
-    uint64_t until; /* so many entries */
+    uint64_t until; /* waits until this many entries are settled */
 };
 
-/* False: there is nothing to wait for, and no message will come. */
+/* False: there is nothing to wait for, and no message will arrive. */
 bool audit_wait(struct audit *a, struct audit_reader *r);
-/* Wait no longer. False: the message is under way. */
+/* Stop waiting. False: the message is on its way. */
 bool audit_wait_end(struct audit *a, struct audit_reader *r);
