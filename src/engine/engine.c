@@ -216,7 +216,7 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     if (code == ERR_OK) {
         e->state_dir = next;
         e->space.compaction_paused =
-            false; /* not paused in the new store; the next look decides again */
+            false; /* not paused in the new store; the next check decides again */
         engine_ask__applied(e);
         engine_feed__replaced(e);
         engine_notifier__look(e);
@@ -290,7 +290,7 @@ static void fsm_leads_changed(void *data, bool leads)
         engine_ask__applied(e);
         engine_renew__begin(e);
         engine_timers__look(e);
-        if (e->node != NULL) { /* not inside node_open, after which core_main does it */
+        if (e->node != NULL) { /* NULL inside node_open; core_main pumps after it */
             engine_pipe__pump(e);
         }
         answer_open(e);
@@ -379,7 +379,7 @@ static enum err_code start(struct engine *e, struct err *err)
         return err->code;
     }
     if (engine_cluster__keep_identity(e, err) != ERR_OK) {
-        log_warn("identity not stored", LOG_Z("error", err->msg)); /* derived again later */
+        log_warn("identity not stored", LOG_Z("error", err->msg)); /* the next start repeats this */
     }
     engine_hash__start(e);
     return ERR_OK;
@@ -521,7 +521,7 @@ static void close_node(struct engine *e)
 
 static void handed_over(void *data, bool moved)
 {
-    (void)moved; /* the remaining members elect a leader */
+    (void)moved; /* if the transfer failed, the remaining members elect a leader */
     close_node(data);
 }
 
@@ -650,7 +650,7 @@ static void deliver_visit(struct msg *m)
 {
     struct visit *v = CONTAINER_OF(m, struct visit, msg);
     v->run(v->data);
-    uv_sem_post(&v->over); /* v is gone after this */
+    uv_sem_post(&v->over); /* v is invalid after this */
 }
 
 void engine__visit(struct engine *e, void (*run)(void *data), void *data)

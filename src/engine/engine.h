@@ -8,7 +8,7 @@
  * leases, schedules, retention).
  *
  *   submit --> [pending] --> one entry --> log + flush --> machine --> done, on the caller's loop
- *   claim that finds nothing --> [parked] --> a job comes into line --> [pending]
+ *   claim that finds no job --> [parked] --> a job becomes claimable --> [pending]
  *
  * Guarantees: done is called exactly once. ERR_OK in err means that the command is durable and
  * applied; result then has the machine's answer, which can be a refusal. Any error in err other
@@ -46,7 +46,7 @@ struct engine_config {
     bool lifecycle_events;    /* keep the event log */
     int64_t retention_ms;     /* how long to keep finished jobs; 0: forever */
     int64_t retention_interval_ms;
-    int64_t max_clock_jump_ms;  /* larger jumps ahead are not accepted at once; 0: all are */
+    int64_t max_clock_jump_ms;  /* larger forward jumps are not accepted at once; 0: no limit */
     struct machine_hooks hooks; /* only access, its data (on the core thread) and slot_ns */
     int64_t leader_wait_ms;     /* how long engine_open waits for a leader */
     int64_t stop_wait_ms;       /* how long a stop waits for pending entries, at most */
@@ -68,14 +68,14 @@ void engine_last_call(struct engine *e, uint32_t in_ms);
  * after this call. NULL is allowed. */
 void engine_close(struct engine *e);
 
-/* An outbox is flushed before the turn ends when it has commands from half of the clients, but at
- * least and at most these numbers. */
+/* An outbox is flushed before the end of the turn once it has commands from half of the clients.
+ * This threshold has a lower and an upper limit. */
 enum { ENGINE_OUTBOX_OPS_MIN = 32, ENGINE_OUTBOX_OPS_MAX = 128 };
 
-/* Collects the commands of one loop for the core thread. They are handed over together at the end
- * of the loop's turn, so that a busy loop does not wake the core thread for each command. If half
- * of the clients have sent one, they are handed over earlier: one half is committed while the other
- * half is read. For one thread. Initialize with zeros and the engine. */
+/* Collects the commands of one loop for the core thread, so that a busy loop does not wake it for
+ * each command. They are handed over at the end of the loop's turn, or when half of the clients
+ * have sent one: half is committed while half is read. For one thread. Initialize with zeros and
+ * the engine. */
 struct engine_outbox {
     struct engine *engine;
     size_t clients; /* set by the owner at any time: number of clients */
@@ -90,16 +90,16 @@ void engine_outbox_flush(struct engine_outbox *outbox);
 /* One command in progress. The caller embeds it and keeps it alive until done. */
 struct engine_op {
     /* set by the caller */
-    /* On the loop of reply_to. Without one: on the core thread or, if it is refused immediately,
-     * inside engine_submit or engine_outbox_flush. */
+    /* Called on the loop of reply_to. Without reply_to, it is called on the core thread or, if the
+     * op is refused immediately, inside engine_submit or engine_outbox_flush. */
     void (*done)(struct engine_op *op);
     struct mailbox *reply_to;
     struct engine_outbox *outbox; /* of the submitting thread; NULL: hand over at once */
     void *data;
-    bool admitted;   /* its sender limits their number: never ERR_OVERLOADED */
-    int64_t park_ms; /* how long a claim waits for a job; 0 for others. Before engine_op_prepare */
+    bool admitted;   /* the sender limits the number of such ops: never ERR_OVERLOADED */
+    int64_t park_ms; /* how long a claim waits for a job; else 0. Set before engine_op_prepare */
     struct arena *arena; /* for a claim that parks; lives as long as op; NULL: own arena */
-    struct id operation; /* its name, to recognize a repetition; none: no name */
+    struct id operation; /* its name, to recognize repetitions; none: no name */
     uint64_t since;      /* with a name: no entry up to this index contains it */
     /* result; err, further down, is part of it */
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
@@ -120,7 +120,7 @@ struct engine_op {
     bool parked;
     bool arrived;          /* counted as pending */
     bool found_nothing;    /* a claim: its entry found no job */
-    bool goes_on;          /* runs in steps, and there is a next one */
+    bool goes_on;          /* must be proposed again: postponed, or steps are left */
     bool begun, postponed; /* a step was applied; the last entry had no room */
     uint32_t steps_left;   /* 0: no limit */
     uint32_t step;         /* number of the next step */
@@ -180,7 +180,7 @@ struct engine_call {
     struct engine *engine;
 };
 
-/* False when the engine is stopping; done does not come then. */
+/* False if the engine is stopping; done is not called then. */
 ATTR_NODISCARD bool engine_run(struct engine *e, struct engine_call *call);
 
 /* Append the job's document to out; false if the job does not exist. Sees every command that was
@@ -220,12 +220,13 @@ void engine_status_here(struct engine *e, struct engine_status *out);
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
-/* The server time, which entries get (engine_now.h). Any thread. */
+/* The server time, as written into log entries (engine_now.h). Any thread. */
 struct wall engine_time(const struct engine *e);
-/* An operator accepts the system clock. Returns how far it was ahead. Inside engine_call.run. */
+/* Accept the system clock. Returns how many ms it was ahead. Inside engine_call.run. */
 int64_t engine_accept_clock(struct engine *e);
-/* Call told on the core thread, now and after every change: is space low? Then files should not
- * grow. NULL ends this; told is not called after that returns. One at a time. Any other thread. */
+/* Subscribe to the space level: while space is low, files should not grow. told is called on the
+ * core thread, now and after every change. NULL unsubscribes; told is not called after that
+ * returns. One subscriber at a time. Any thread except the core thread. */
 void engine_on_space(struct engine *e, void (*told)(void *data, bool low), void *data);
 
 /* Notifications about new events, for readers of the event log (store_event.h). There is one

@@ -1,5 +1,5 @@
 /*
- * The members: the leader makes the members' records and Raft's list agree.
+ * Membership: the leader makes Raft's configuration match the member records.
  */
 #include "engine/engine_cluster.h"
 
@@ -20,7 +20,7 @@
 enum {
     KEEP_MS = 100,
     TELL_READS_MS = 1000,
-    CATCH_UP_ENTRIES = 2000, /* a member that lags by less may vote: it catches up at once */
+    CATCH_UP_ENTRIES = 2000, /* a member that lags by fewer may become a voter */
 };
 
 /* --- helpers --- */
@@ -50,7 +50,8 @@ static void look_at_members(struct engine *e)
 
 /* --- the engine's own commands --- */
 
-/* What the member reports cannot be recorded: do not try again until it reports a change. */
+/* Drop a report that cannot be recorded, so that it is not tried again. The member reports again
+ * when it reconnects. */
 static void forget_met(struct engine_cluster *c, uint64_t id)
 {
     for (size_t i = 0; i < COUNT_OF(c->met); i++) {
@@ -114,8 +115,8 @@ static struct store_node record_of(const struct raftnet_shake_node *said, bool v
                                .version = said->version};
 }
 
-/* A node without a record marks the first start of its version itself; for the others, recording
- * the version does it (apply_node.c). */
+/* A node without a member record writes the marker of its version's first start itself. For the
+ * others, the marker is written together with the record (apply_node.c). */
 static void mark_version(struct engine *e)
 {
     const struct str version = e->cluster.self.version;
@@ -137,8 +138,8 @@ static void mark_version(struct engine *e)
     buf_deinit(&body);
 }
 
-/* Record this node, if its record is missing or outdated; true when a command was submitted. A
- * group of one that is not reachable by others needs no record. */
+/* Record this node if its record is missing or outdated. Returns true if a command was submitted. A
+ * group of one that other nodes cannot connect to needs no record. */
 static bool keep_self(struct engine *e)
 {
     if (e->config.cluster.bind == NULL && machine_nodes_count(e->machine) == 0) {
@@ -156,8 +157,8 @@ static bool keep_self(struct engine *e)
     return e->cluster.busy;
 }
 
-/* The same for another member that has reported about itself. Its report is kept until then: a
- * record based on an older one would otherwise stay wrong. */
+/* Update the record of another member from its report. The report is kept until the command has
+ * been submitted; otherwise a record based on an older report would stay wrong. */
 static bool keep_met(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
@@ -203,9 +204,10 @@ static void met_hook(void *data, const struct raftnet_shake_node *node)
     m->node.version = str_from_z(m->version);
 }
 
-/* --- Raft's list --- */
+/* --- Raft's configuration --- */
 
-/* One step to make Raft's list match the record; true if one was made. */
+/* Make one change that brings Raft's configuration closer to the record. Returns false if they
+ * match. */
 static bool keep_member(struct engine *e, const struct store_node *n)
 {
     const struct node_member *m = find_member(&e->cluster, n->id);
@@ -244,7 +246,7 @@ static bool keep_member(struct engine *e, const struct store_node *n)
 void engine_cluster__moved(void *data, bool moved)
 {
     (void)data;
-    (void)moved; /* the next look sees the result */
+    (void)moved; /* the next check sees the result */
 }
 
 static void keep(struct engine *e)
@@ -289,7 +291,8 @@ static void removed_hook(void *data, const char *by)
     }
 }
 
-/* Our record says that we leave, and Raft's list no longer has us. */
+/* Detect the removal of this node: its record says that it leaves, and it is no longer in Raft's
+ * configuration. */
 static void look_at_self(struct engine *e)
 {
     const struct store_node *self =
@@ -304,8 +307,8 @@ static void look_at_self(struct engine *e)
     }
 }
 
-/* Note the entry versions that the others read, and tell them ours, before any member gets a
- * vote. */
+/* Determine the newest entry version that all members read, and send them ours. This runs before
+ * keep, which may make a member a voter. */
 static void look_at_versions(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
@@ -350,7 +353,7 @@ static void keep_cb(uv_timer_t *timer)
     struct engine *e = timer->data;
     look_at_versions(e);
     keep(e);
-    engine_pipe__pump(e); /* no other event may come to do it */
+    engine_pipe__pump(e); /* there may be no other event that pumps */
     look_at_self(e);
     engine_hash__tell(e);
     engine_history__look(e, engine_leader_lag_ms(e));
@@ -496,7 +499,7 @@ static void hashed_hook(void *data, uint64_t id, uint64_t index, uint64_t hash)
     engine_hash__heard(data, id, index, hash);
 }
 
-/* Only one index is measured at a time: the next is noted when that is applied. */
+/* Measures one index at a time: the next one is chosen when this one is applied. */
 static void committed_hook(void *data, uint64_t index)
 {
     struct engine *e = data;

@@ -50,11 +50,11 @@ struct engine_hash {
     atomic_bool quarantined; /* read by any thread */
 };
 
-/* How old the state of a follower may be. */
+/* Measures how old the state of a follower may be (engine_leader_lag_ms). */
 struct engine_lag {
-    uint64_t commit;            /* commit index that the leader reported */
-    int64_t at_ns;              /* when it did; 0: everything up to it is applied */
-    atomic_int_fast64_t had_ns; /* last time at which everything was applied; 0: never */
+    uint64_t commit; /* commit index reported by the leader */
+    int64_t at_ns;   /* time of the report; 0: this node has applied all entries up to it */
+    atomic_int_fast64_t had_ns; /* last time at which all reported entries were applied; 0: never */
 };
 
 /* Data of engine_cluster.c. */
@@ -71,7 +71,7 @@ struct engine_cluster {
     struct node_member members[LIMIT_NODES]; /* scratch */
     size_t member_count;
     uint64_t last_index;
-    uint64_t changes; /* of the records, up to the last look */
+    uint64_t changes; /* machine_nodes_changes at the last check */
     uint64_t leader_id, elections;
     uint64_t led_last; /* the last leader; 0: none yet */
     struct engine_cluster_change
@@ -83,7 +83,7 @@ struct engine_cluster {
     struct engine_reads reads;
     uint8_t entry_version;           /* newest version that all members read; 0: unknown */
     atomic_uint_fast8_t read_by_all; /* version to write, for any thread */
-    int64_t tell_ms; /* when the members are next told which version this node reads */
+    int64_t tell_ms; /* when to send the members the newest entry version that this node reads */
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     atomic_uint_fast64_t node_id, cluster_id; /* read by any thread */
     pthread_mutex_t lock;                     /* protects leader */

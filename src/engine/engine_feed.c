@@ -222,8 +222,8 @@ void engine_feed_copied(struct engine_feed *f)
     atomic_store(&f->handed, 0);
 }
 
-/* The core thread no longer knows the feed, but a wake-up may still be in the subscriber's
- * mailbox. So the memory is freed by a message behind it. */
+/* The core thread no longer uses the feed, but a wake-up may still be in the subscriber's mailbox.
+ * So a message behind it frees the memory. */
 static void deliver_free(struct msg *m)
 {
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, free_msg);

@@ -20,7 +20,7 @@ static void note_enqueue(struct engine_op *op, const struct command_enqueue *c)
     for (size_t i = 0; i < c->count; i++) {
         const struct job *j = &c->jobs[i].job;
         if (j->scheduled_at.ns != 0 || j->waits_for.len > 0 || j->push.len > 0) {
-            continue; /* not for workers, or not claimable yet */
+            continue; /* not for workers, or not yet claimable */
         }
         queue = queue == NULL ? &j->queue : queue;
         op->feeds_jobs += str_eq(*queue, j->queue) ? 1 : 0;

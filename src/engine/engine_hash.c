@@ -22,7 +22,7 @@ enum { TELL_EVERY_MS = 1000 };
 
 static const uint64_t steps[ENGINE_HASH_LEVELS] = {16, 1024, 65536};
 
-/* Our hash at an index; false if it is not kept any more. */
+/* Find the hash of this node's state at an index. False if it is no longer kept. */
 static bool find_point(const struct engine_hash *h, uint64_t index, uint64_t *out)
 {
     for (size_t level = 0; level < ENGINE_HASH_LEVELS; level++) {
@@ -56,7 +56,7 @@ static struct os_file_path mark_path(const struct engine *e)
     return os_file_join(e->config.data_dir, "quarantined");
 }
 
-/* Mark the folder as diverged: a restart does not repair the state. */
+/* Mark the data directory as diverged, because a restart does not repair the state. */
 static void mark(const struct engine *e, uint64_t index)
 {
     struct os_file_path path = mark_path(e);
@@ -115,7 +115,7 @@ static bool is_voter(const struct engine *e, uint64_t id)
     return false;
 }
 
-/* Count the voters, and those that have this same different state at this index. */
+/* Quarantine this node if a majority of the voters reported this other hash for the index. */
 static void judge(struct engine *e, const struct engine_hash_point *theirs)
 {
     struct engine_hash *h = &e->cluster.hash;
@@ -165,7 +165,7 @@ void engine_hash__heard(struct engine *e, uint64_t id, uint64_t index, uint64_t 
         return;
     }
     if (index > machine_applied_index(e->machine)) {
-        p->ahead = theirs; /* compared when we get there */
+        p->ahead = theirs; /* compared once this node has applied the entry */
     } else if (index != p->compared_index) {
         compare(e, p, &theirs);
     }

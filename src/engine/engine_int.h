@@ -60,10 +60,10 @@ struct engine_park {
     uint64_t next_ticket, count;
 };
 
-/* Schedules that are fired together: many are due at full minutes. */
+/* Maximum number of schedules fired together. Many are due at full minutes. */
 enum { ENGINE_FIRES = LIMIT_ENTRY_OPS };
 
-/* The engine's own commands: due times. */
+/* Commands that the engine itself submits when they are due. */
 struct engine_timers {
     uv_timer_t timer;
     struct engine_op tick;
@@ -149,7 +149,7 @@ struct engine {
     struct engine_history history; /* of this node */
     bool leads;
     bool stopping; /* new operations are refused */
-    bool given_up; /* the same, while the node continues: see engine_last_call */
+    bool given_up; /* the same, but the node keeps running: see engine_last_call */
 
     /* read by any thread */
     atomic_uint_fast64_t pending_ops;
@@ -165,15 +165,16 @@ struct engine {
     bool open_failed, open_answered;
     bool node_closing;
     bool handing_over;   /* transferring leadership before the node is closed */
-    uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
+    uv_timer_t patience; /* limits the wait: opening, for a leader; closing, for pending entries */
     struct msg stop_msg;
     struct msg last_call_msg;
     uint32_t last_call_ms;
 };
 
-/* engine.c: if the engine is stopping and no operation is in progress, close the node */
+/* engine.c: close the node if the engine is stopping and no operation is in progress */
 void engine__maybe_stopped(struct engine *e);
-/* Run a function on the core thread and wait for it. Any other thread, while the engine is open. */
+/* Run a function on the core thread and wait for it. From any other thread, while the engine is
+ * open. */
 void engine__visit(struct engine *e, void (*run)(void *data), void *data);
 
 /* The server time; see engine_now.h. */
@@ -181,14 +182,14 @@ struct wall engine__now(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
-void engine_pipe__arrive(struct engine *e, struct engine_op *op); /* count it as pending… */
-void engine_pipe__leave(struct engine *e, struct engine_op *op);  /* …and no longer */
+void engine_pipe__arrive(struct engine *e, struct engine_op *op); /* start counting it as pending */
+void engine_pipe__leave(struct engine *e, struct engine_op *op);  /* stop counting it */
 void engine_pipe__pump(struct engine *e);
 void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
-void engine_pipe__add(struct engine *e, struct engine_op *op); /* to those that wait for an entry */
+void engine_pipe__add(struct engine *e, struct engine_op *op);    /* append it to the pending ops */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
-void engine_pipe__refuse_unfit(struct engine *e); /* those that lack of space forbids */
+void engine_pipe__refuse_unfit(struct engine *e); /* pending ops that the space level forbids */
 
 /* Return the ops of entries that are still in progress, without a result. */
 void engine_pipe__give_up(struct engine *e);
@@ -213,25 +214,25 @@ struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uin
                                            bool opened, struct engine_op **last);
 void engine_park__release_all(struct engine *e, enum err_code code);
 
-/* engine_ask.c: needed only with other nodes */
-void engine_ask__close(struct engine *e);   /* answer those that wait */
+/* engine_ask.c: proofs of leadership; needed only with other nodes */
+void engine_ask__close(struct engine *e);   /* fail the waiting proofs */
 void engine_ask__applied(struct engine *e); /* an entry was applied, or the state replaced */
 
 /* engine_timers.c: due times */
 void engine_timers__open(struct engine *e);
 void engine_timers__close(struct engine *e);
-void engine_timers__look(struct engine *e); /* something changed: set the timer again */
+void engine_timers__look(struct engine *e); /* submit due work and set the timer */
 void engine_timers__stop(struct engine *e);
 
 /* engine_renew.c: this node became leader: extend the leases that could not be renewed */
 void engine_renew__begin(struct engine *e);
 
-/* engine_space.c: what is accepted while space is low */
-void engine_space__before_open(struct engine *e); /* a start may need the reserve */
+/* engine_space.c: limits on operations while space is low */
+void engine_space__before_open(struct engine *e); /* free the reserve if the start needs it */
 void engine_space__open(struct engine *e);
-void engine_space__start(struct engine *e); /* the node is open */
+void engine_space__start(struct engine *e); /* once the node is open */
 void engine_space__close(struct engine *e);
-void engine_space__free(struct engine *e); /* the loop has ended */
+void engine_space__free(struct engine *e); /* after the loop has ended */
 void engine_space__look(struct engine *e);
 bool engine_space__allows(const struct engine *e, enum engine_space_use use);
 

@@ -1,9 +1,10 @@
 /*
  * Engine_invite: the leader invites a node that waits for it. A part of engine.h.
  *
- * * The leader connects to the node and learns its number. The node stores the number of the
- * cluster on disk before it accepts. It becomes a member only when the caller writes its record
- * into the state (engine_cluster.h). */
+ * The leader connects to the node and receives its id. The node stores the id of the cluster on
+ * disk before it accepts. It becomes a member only when the caller writes its record into the
+ * state (engine_cluster.h).
+ */
 #pragma once
 
 #include <stdbool.h>

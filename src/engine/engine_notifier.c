@@ -1,6 +1,6 @@
 /*
- * Watches: notify subscribers on other threads that something happened, with at most one message
- * per watch in transit.
+ * Notifiers: tell subscribers on other threads that something happened, with at most one message
+ * per notifier in transit.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ struct engine_notifier {
     atomic_uint_fast64_t webhook_changes;
     uint64_t bulk_puts; /* core thread only */
     atomic_bool listens;
-    atomic_bool wake_out; /* wake_msg is in transit; cleared before the subscriber looks */
+    atomic_bool wake_out; /* wake_msg is in transit; cleared before told is called */
     struct msg wake_msg;
     struct msg free_msg;
 };
@@ -127,8 +127,8 @@ struct engine_notifier *engine_notifier_open(struct engine *e, struct mailbox *r
     return n;
 }
 
-/* The core thread no longer knows the watch, but a wake-up may still be in the subscriber's
- * mailbox. So the memory is freed by a message behind it. */
+/* The core thread no longer uses the notifier, but a wake-up may still be in the subscriber's
+ * mailbox. So a message behind it frees the memory. */
 static void deliver_free(struct msg *m)
 {
     struct engine_notifier *n = CONTAINER_OF(m, struct engine_notifier, free_msg);
@@ -142,7 +142,7 @@ static void told_no_more(void *data)
 
 void engine_notifier_close(struct engine_notifier *n)
 {
-    engine__visit(n->engine, end, n); /* watches are closed before the engine */
+    engine__visit(n->engine, end, n); /* notifiers are closed before the engine */
     n->told = told_no_more;
     n->free_msg.deliver = deliver_free;
     bool posted = mailbox_post(n->reply_to, &n->free_msg);

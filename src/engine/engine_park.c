@@ -243,7 +243,7 @@ struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uin
     return last;
 }
 
-/* The next entry of another claim: a claim may list a queue twice. */
+/* The next waiter of another claim. A claim that lists a queue twice has two waiters in it. */
 static struct engine_waiter *next_claim(const struct engine_waiter *w)
 {
     struct engine_waiter *next = w->next;
@@ -268,7 +268,7 @@ static void wake_claims(struct engine *e, struct engine_waitlist *list, uint32_t
             is_held = machine_next_is_held(e->machine, list->node.key, now, until);
         }
         if (!w->op->claim.no_hold || !is_held) {
-            wake_claim(e, w->op, list); /* w is gone after this */
+            wake_claim(e, w->op, list); /* frees w */
         }
     }
 }

@@ -33,7 +33,7 @@ void engine_op_deinit(struct engine_op *op)
     arena_freep(&op->claim_arena);
 }
 
-/* Decode the claim and keep it: the park reads its queues again and again. */
+/* Decode the claim and keep it: the park reads its queues repeatedly. */
 static enum err_code keep_claim(struct engine_op *op, struct err *err)
 {
     struct command decoded;
@@ -113,7 +113,7 @@ static void call_done(struct engine_op *op)
     /* A cancellation in transit still refers to op: wait until it has returned. */
     if (op->is_done && (!op->cancel_sent || op->cancel_back)) {
         CHECK(!op->parked);
-        op->done(op); /* op may be gone after this */
+        op->done(op); /* may free op */
     }
 }
 
@@ -718,7 +718,7 @@ static void entry_done(struct node_propose *p)
     CHECK((e->entry_count == 0) == (e->entries_first == NULL));
     CHECK(p->err.code != ERR_OK || entry->applied);
     if (p->err.code == ERR_NO_SPACE) {
-        engine_space__look(e); /* or the timers would keep retrying until the next look */
+        engine_space__look(e); /* or the timers would keep retrying until the next check */
     }
     if (entry->applied) {
         engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);

@@ -1,5 +1,5 @@
 /*
- * Engine_purge: the removal of old jobs, and how long it rests between two steps.
+ * Engine_purge: state of the removal of old jobs, and the pause between two steps.
  */
 #pragma once
 

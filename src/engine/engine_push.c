@@ -9,7 +9,7 @@ struct engine_push {
     struct engine *engine;
     struct mailbox *reply_to;
     struct engine_push_told told;
-    atomic_bool ready_out; /* ready_msg is in transit; cleared before the subscriber looks */
+    atomic_bool ready_out; /* ready_msg is in transit; cleared before ready is called */
     struct msg ready_msg;
     struct msg free_msg;
 };

@@ -1,7 +1,6 @@
 /*
  * Without a leader, no lease can be renewed. A new leader therefore first renews the leases that
- * would expire before their workers can reach it, as their heartbeats would have done, and only
- * then lets leases expire.
+ * would expire before their workers can reach it. Only then does it let leases expire.
  */
 #include <stdlib.h>
 

@@ -218,7 +218,7 @@ static void keep_reserve(struct engine *e)
 
 /* --- freeing space --- */
 
-/* Space is low, or not yet sufficient for the reserve. */
+/* Is space low, or not yet sufficient for the reserve? */
 static bool is_short(const struct engine *e)
 {
     const struct engine_space *s = &e->space;
@@ -240,8 +240,8 @@ static void tidy_work_cb(uv_work_t *work)
     }
 }
 
-/* The damaged file may be part of the state, too. The older snapshot and the log behind it are
- * kept until there is a good snapshot again. */
+/* Report a damaged snapshot. The damaged file may be part of the state, too. The older snapshot and
+ * the log after it are kept until there is a good snapshot again. */
 static void heed_check(struct engine *e)
 {
     struct engine_space *s = &e->space;
@@ -261,7 +261,8 @@ static void want_snapshot(struct engine *e, int64_t now_ms)
     }
 }
 
-/* Snapshots keep files that the state no longer uses, and the next snapshot truncates the log. */
+/* Request a snapshot if it would free space: an old snapshot keeps files that the state no longer
+ * uses, and a new one allows the log to be truncated. */
 static void consider_snapshot(struct engine *e, int64_t now_ms)
 {
     struct node_status node;

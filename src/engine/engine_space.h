@@ -45,7 +45,7 @@ struct engine_space_seen {
     uint64_t min_bytes;        /* the setting */
     uint64_t unwritten_bytes;  /* in RocksDB's memory */
     uint64_t compaction_bytes; /* what a compaction may write before it deletes its input */
-    bool refused;              /* the disk has refused a write of the log */
+    bool refused;              /* the disk was full when the log was written */
     uint64_t log_bytes;        /* of the log in memory */
     uint64_t log_bytes_max;    /* at which everything is refused */
 };

@@ -53,12 +53,12 @@ static void log_schedule(const char *event, struct id schedule, const struct err
     log_error(event, LOG_STR("schedule", str_from(id, len)), LOG_Z("error", err->msg));
 }
 
-/* The run after now; 0 if there is none. A schedule that this node cannot compute must not stop
- * the others: without its time zone it uses UTC, without a valid expression it ends.
+/* The first run after now; 0 if there is none. A schedule that this node cannot compute must not
+ * stop the others: without its time zone it uses UTC, without a valid expression it ends.
  *
- * Periods are counted from the run that is due. The first run is one period after the request,
- * which came before the record was made: counted from the record, another run would be due a
- * moment later. */
+ * Periods are counted from the run that is due, not from the creation of the record. The first run
+ * is one period after the request, which is slightly older than the record; counted from the
+ * record, another run would be due a moment later. */
 static struct wall next_run(struct engine *e, const struct machine_due_schedule *s, struct wall now)
 {
     ATTR_CLEANUP(zone_freep) struct zone *utc = NULL;
@@ -161,8 +161,8 @@ static void need_fires(struct engine_timers *w)
     }
 }
 
-/* Fire the due schedules, so many at a time that they share entries. Returns the time at which
- * the next one is due. */
+/* Fire the due schedules in batches, so that they share log entries. Returns the time at which the
+ * next one is due. */
 static int64_t fire_due(struct engine *e, struct wall now)
 {
     struct engine_timers *w = &e->timers;
