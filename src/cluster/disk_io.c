@@ -11,8 +11,7 @@
 
 enum { FILL_BATCH = 128, FILL_BYTES = 8 };
 
-/* Load the snapshot before the newest. If it cannot be read, do without it: nothing depends on
- * it. */
+/* Load the snapshot before the newest. If it cannot be read, ignore it: nothing depends on it. */
 static void load_older(struct disk_io *d)
 {
     struct err err;
@@ -45,14 +44,12 @@ static uint64_t last_term(const struct disk_io *d)
     return d->newest.bytes.len == 0 ? 0 : d->newest.m.term;
 }
 
-/*
- * The log must continue the newest snapshot. It does when it begins at or before the entry behind
- * the snapshot and reaches the snapshot's last entry, with the same term there. A log that ends
- * earlier, or has another term there, was about to be replaced: a snapshot from the leader was
- * stored and the process died before the log was reset. (Or the log was not flushed, by
- * configuration, and its end is lost.) The snapshot covers the whole log, so the log is reset now.
- * A gap between snapshot and log was already reported when the log was opened.
- */
+/* Does the log continue the newest snapshot? It must begin at or before the entry after the
+ * snapshot, and contain the snapshot's last entry with the same term. A log that ends earlier, or
+ * has another term there, was about to be replaced: a snapshot from the leader was stored, and the
+ * process died before the log was reset. (Or the log was not flushed, by configuration, and its end
+ * is lost.) The snapshot covers all of the log that is valid, so fit_log resets it. A gap between
+ * snapshot and log was already reported when the log was opened. */
 static bool log_continues(const struct disk_io *d)
 {
     uint64_t index = snapshot_index(d);
@@ -115,11 +112,9 @@ static enum err_code trim_content(struct disk_io *d, struct err *err)
     return ERR_OK;
 }
 
-/*
- * After the first entry there is always a segment that has begun, and neither a vote nor a snapshot
- * exists before that entry. If all segments are missing, the entries after the snapshot are lost,
- * and a start would not notice. Only a log without durability may lose them, in a power failure.
- */
+/* Detect a missing log. Once there is a vote or a snapshot, the first entry was written, and then
+ * there is always at least one segment. If all segments are missing, the entries after the snapshot
+ * are lost. Only a log without durability may lose them, in a power failure. */
 static enum err_code check_log(const struct disk_io *d, bool durable, struct err *err)
 {
     bool has_snapshot = d->newest.bytes.len > 0;

@@ -34,7 +34,7 @@ struct disk_io_config {
     uint64_t segment_bytes;
     uint64_t free_bytes_min;
     bool durable;
-    bool read_only; /* what is there is read as for a start, and nothing changes but the lock */
+    bool read_only; /* read everything as for a start, but write nothing except the lock */
 };
 
 /* Open or create the directory. ERR_CONFLICT if another process has it open; ERR_CORRUPT names the

@@ -51,7 +51,7 @@ static int serve_start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick,
 void disk_serve__maybe_closed(struct disk_io *d)
 {
     if (d->closing && !d->timer_open && !d->transport_open && d->wal == NULL && d->jobs == 0) {
-        d->close_cb(d->io); /* d may be gone after this */
+        d->close_cb(d->io); /* may free d */
     }
 }
 
@@ -181,7 +181,7 @@ static void append_done(struct wal_op *op)
     struct append *a = CONTAINER_OF(op, struct append, op);
     struct raft_io_append *req = a->req;
     free(a);
-    req->cb(req, 0); /* it cannot fail: see wal.h */
+    req->cb(req, 0); /* appends cannot fail: see wal.h */
 }
 
 static int serve_append(struct raft_io *io, struct raft_io_append *req,

@@ -52,8 +52,8 @@ static void put_store(struct put *p)
         snapshots_prune(dir, false);
         return;
     }
-    /* The manifest was removed, but a crash could still bring it back; until then its checkpoint
-     * must stay. */
+    /* The manifest was removed. Until that is flushed, a crash could bring it back, so its
+     * checkpoint must stay. */
     struct err err;
     if (os_file_flush_dir(dir, &err) == ERR_OK) {
         struct os_file_path checkpoint = snapshots_path(dir, p->manifest.m.checkpoint);
@@ -171,7 +171,7 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
     return 0;
 }
 
-/* Hands out a copy of the newest snapshot in the next turn of the loop. */
+/* Returns a copy of the newest snapshot, in the next turn of the loop. */
 struct get {
     struct msg msg;
     struct disk_io *d;

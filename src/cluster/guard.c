@@ -35,7 +35,7 @@ bool guard_ready(const struct guard *g)
 static void barrier_cb(struct raft_barrier *barrier, int status)
 {
     struct guard *g = barrier->data;
-    (void)status; /* raft's applied index has the result */
+    (void)status; /* guard_ready checks raft's applied index instead */
     g->barrier_busy = false;
 }
 
@@ -50,8 +50,8 @@ static bool is_only_voter(const struct raft *r)
 }
 
 /* A group of one elects itself without a new term. After a crash it could then write different
- * entries at indexes for which a stand-by already has entries of the same term, and nobody could
- * tell them apart. At this point it has not announced its leadership yet. */
+ * entries at indexes for which a stand-by already has entries of the same term, and raft could not
+ * tell them apart. So begin a new term, before any message announces the leadership. */
 static bool renew_term(struct guard *g)
 {
     struct raft *r = g->raft;
@@ -65,8 +65,8 @@ static bool renew_term(struct guard *g)
     return true;
 }
 
-/* Open the term that raft has just begun to lead. A failure is retried after the next event:
- * raft refuses while a transfer is being aborted. */
+/* Submit the first entry of a term in which raft became leader. A failure is retried after the next
+ * event: raft refuses while a transfer is being aborted. */
 static void open_term(struct guard *g)
 {
     struct raft *r = g->raft;
@@ -116,7 +116,8 @@ static bool term_is_opening(const struct guard *g)
     return g->barrier_term != r->current_term || r->last_stored < g->barrier_index;
 }
 
-/* Save the acknowledgement for later. Raft only learns that the peer is alive. */
+/* Save the acknowledgement for later, and clear its index: raft only sees that the peer is alive.
+ */
 void guard__hold_ack(struct guard *g, struct raft_message *m)
 {
     struct raft_append_entries_result *result = &m->append_entries_result;
@@ -205,7 +206,7 @@ static void closed_cb(struct raft_io *io)
         free(p);
     }
     uninstall(g);
-    g->close_cb(io); /* g may be gone after this */
+    g->close_cb(io); /* may free g */
 }
 
 static void close_io(struct raft_io *io, raft_io_close_cb cb)

@@ -85,8 +85,8 @@ struct guard_answer {
 
 struct guard {
     /* May be changed between guard_install and raft_start. */
-    uint64_t queue_bytes; /* GUARD_QUEUE: per peer, beyond one message */
-    uint64_t chunk_bytes; /* GUARD_CHUNK: entries per message, beyond one entry */
+    uint64_t queue_bytes; /* GUARD_QUEUE: per peer; one message may exceed it */
+    uint64_t chunk_bytes; /* GUARD_CHUNK: entries per message; a single entry may exceed it */
     unsigned off;         /* bits 1 << rule; only for tests that show that each rule is needed */
 
     /* private */

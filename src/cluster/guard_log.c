@@ -1,8 +1,8 @@
 /*
- * Guard_log: questions about the log that raft has in memory.
+ * Guard_log: queries about the log that raft has in memory.
  *
- * raft.h shows struct raft_log but has no functions to read it. It is a ring: the entry at offset +
- * 1 is at front, and the last one is just before back.
+ * raft.h declares struct raft_log, but no functions to read it. It is a ring buffer: the entry at
+ * offset + 1 is at front, and the last one is just before back.
  */
 #include "base/check.h"
 #include "cluster/guard_int.h"

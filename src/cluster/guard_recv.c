@@ -53,9 +53,9 @@ static void cut_members(struct guard *g, raft_index index)
     }
 }
 
-/* Skip entries that our snapshot covers. Raft can no longer compare them: it refuses a message
- * that begins inside the snapshot, for ever, and treats one that begins at the first entry as
- * new. Entries in a snapshot are committed, so every leader has the same ones. */
+/* Skip entries that this node's snapshot covers. Raft can no longer compare them: it always refuses
+ * a message that begins inside the snapshot, and appends the entries of one that begins at the
+ * first entry again. Entries in a snapshot are committed, so every leader has the same ones. */
 static void skip_compacted(struct guard *g, struct raft_append_entries *a)
 {
     const struct raft *r = g->raft;
@@ -85,8 +85,8 @@ static void deliver_append(struct guard *g, struct raft_message *m)
     }
     raft_index conflict = guard_log__conflict(g->raft, a);
     if (conflict != 0 && guard_recv__must_be_calm(g)) {
-        /* Deliver it as a heartbeat: raft sees the term and the leader, and the entries are sent
-         * again. */
+        /* Deliver it as a heartbeat: raft sees the term and the leader. The leader sends the
+         * entries again. */
         entries_drop(a);
         answer.cap = a->prev_log_index;
     } else if (conflict > g->raft->commit_index && guard__on(g, GUARD_MEMBERS) &&
@@ -110,7 +110,8 @@ static void deliver_install(struct guard *g, struct raft_message *m)
     raft_term local_term = guard_log__term_at(g->raft, s->last_index);
     if (local_term > s->last_term && guard__on(g, GUARD_INSTALL)) {
         /* Raft assumes that a log with a newer entry at that index covers the snapshot. But that
-         * entry is from a leader that lost. guard_store__snapshot_put restores the real term. */
+         * entry was never committed. So raise the term; guard_store__snapshot_put restores the real
+         * one. */
         g->install_term = s->last_term;
         s->last_term = local_term + 1;
     }
@@ -120,7 +121,8 @@ static void deliver_install(struct guard *g, struct raft_message *m)
     g->install_term = 0;
 }
 
-/* Entries are being stored, or raft is taking a snapshot itself and would ignore this one. */
+/* True while entries are being stored, or while raft takes a snapshot itself and would ignore this
+ * one. */
 static bool install_must_wait(const struct guard *g)
 {
     bool busy = g->appends != NULL || g->raft->snapshot.pending.term != 0;
@@ -169,9 +171,9 @@ static bool is_second_vote(const struct guard *g, const struct raft_request_vote
            r->voted_for != v->candidate_id;
 }
 
-/* Raft votes for nobody while it remembers a leader, and forgets the leader only when it becomes
- * a candidate, which a stand-by never does. The intended rule: no vote within an election
- * timeout of hearing the leader. */
+/* Raft does not vote while it remembers a leader, and forgets the leader only when it becomes a
+ * candidate, which a stand-by never does. The intended rule is: no vote within an election timeout
+ * after the leader's last message. */
 static void forget_leader(struct raft *r)
 {
     raft_time silence = r->io->time(r->io) - r->election_timer_start;
@@ -180,8 +182,8 @@ static void forget_leader(struct raft *r)
     }
 }
 
-/* We refuse our vote to a candidate with an older log. If there is no leader, we would win
- * instead: become a candidate at the next tick instead of waiting for the timer. */
+/* This node does not vote for a candidate with an older log. If there is no leader, it could win
+ * itself: become a candidate at the next tick instead of waiting for the timer. */
 static void stand_instead(struct raft *r, const struct raft_request_vote *v)
 {
     raft_index last = guard_log__last_index(r);
@@ -194,9 +196,9 @@ static void stand_instead(struct raft *r, const struct raft_request_vote *v)
     }
 }
 
-/* The candidate's membership decides whether our vote counts, and may be newer than ours: a
- * leader that crashed while it promoted us needs our vote to lead again. Raft refuses while it
- * considers itself a stand-by, so for this one message it does not. */
+/* The candidate's membership decides whether our vote counts, and may be newer than ours: a leader
+ * that crashed while it promoted this node needs its vote to lead again. Raft does not vote while
+ * it is a stand-by in its own membership, so it is made a voter for this one message. */
 static void deliver_request_vote(struct guard *g, struct raft_message *m)
 {
     struct raft_server *self = guard__on(g, GUARD_STANDBY) ? own_server(g->raft) : NULL;

@@ -1,14 +1,14 @@
 /*
  * Guard_send: sends the messages of raft.
  *
- * Raft's own callers do not survive a send that fails at once (one of them frees the entries of a
- * message twice, others give up for good), and its callbacks must not run inside the call. So every
- * send is accepted, and one that fails ends with RAFT_NOCONNECTION at the end of the event: raft
- * treats it as a lost message.
+ * Raft does not handle a send that fails immediately: one of its functions then frees the entries
+ * of a message twice, others never try again. Its callbacks must not run inside the call either. So
+ * every send is accepted, and a failed one ends with RAFT_NOCONNECTION at the end of the event:
+ * raft treats it as a lost message.
  *
- * Long appends are sent in pieces, each one when the piece before it has been written. Raft is told
- * after the last piece, because until then it keeps the entries. Further messages to that peer wait
- * in a queue: the peer would refuse them for the entries that it lacks.
+ * Long appends are sent in pieces, each one when the piece before it has been written. The send
+ * ends after the last piece, because until then raft must keep the entries. Further appends to that
+ * peer wait in a queue: the peer would refuse them, because it lacks the entries before them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "base/check.h"
 #include "cluster/guard_int.h"
 
-/* The value of PROGRESS__PROBE in raft: it does not know yet what the peer has. */
+/* The value of PROGRESS__PROBE in raft: the leader does not know yet which entries the peer has. */
 enum { PROGRESS_PROBE = 0 };
 
 static uint64_t entries_bytes(const struct raft_entry *entries, unsigned n)
@@ -28,7 +28,7 @@ static uint64_t entries_bytes(const struct raft_entry *entries, unsigned n)
     return bytes;
 }
 
-/* The number of entries from the given one on that form a piece: as many as fit, at least one. */
+/* The number of entries, starting at `from`, that form a piece: as many as fit, at least one. */
 static unsigned piece_length(const struct guard *g, const struct raft_append_entries *a,
                              unsigned from)
 {
@@ -46,7 +46,7 @@ static unsigned piece_length(const struct guard *g, const struct raft_append_ent
     return n;
 }
 
-/* A copy of the message with n of its entries, from the given one on. */
+/* A copy of the message with n of its entries, starting at `from`. */
 static struct raft_message piece_of(const struct raft_message *whole, unsigned from, unsigned n)
 {
     struct raft_message piece = *whole;
@@ -57,7 +57,7 @@ static struct raft_message piece_of(const struct raft_message *whole, unsigned f
         a->entries += from;
     }
     a->n_entries = n;
-    /* Otherwise the peer would treat entries of its own log behind this piece as committed. */
+    /* Otherwise the peer would treat entries of its own log after this piece as committed. */
     if (a->leader_commit > a->prev_log_index + n) {
         a->leader_commit = a->prev_log_index + n;
     }
@@ -80,7 +80,7 @@ static bool is_probe(const struct guard *g, raft_id id)
     return false;
 }
 
-/* End the send; raft learns of it in guard_send__settle. */
+/* End the send. guard_send__settle reports it to raft. */
 static void end(struct guard_send *s, int status)
 {
     struct guard *g = s->guard;
@@ -111,7 +111,7 @@ static int hand_over(struct guard_send *s, const struct raft_message *message)
     return g->below.send(g->io, &s->below, message, sent_cb);
 }
 
-/* Send the next piece of an append. None once its term is over: the peer would not accept it. */
+/* Send the next piece of an append. Fails if its term is over, because the peer would refuse it. */
 static int hand_over_piece(struct guard_send *s)
 {
     const struct raft_append_entries *a = &s->message.append_entries;
@@ -127,7 +127,7 @@ static int hand_over_piece(struct guard_send *s)
     return hand_over(s, &piece);
 }
 
-/* Continue with the first in the queue, unless a piece is being written. */
+/* Send the next piece of the first append in the queue, unless a piece is being written. */
 static void peer_go_on(struct guard_peer *peer)
 {
     while (peer->sending != NULL && !peer->sending->under_way) {
@@ -158,7 +158,7 @@ static void sent_cb(struct raft_io_send *below, int status)
     guard_send__settle(g);
 }
 
-/* Limit the answer to what is true. False if it must not be sent at all. */
+/* Limit the response to the entries of the request. False if it must not be sent at all. */
 static bool answer_is_honest(const struct guard *g, struct raft_append_entries_result *result)
 {
     CHECK(g->answer != NULL);
@@ -174,9 +174,9 @@ static bool answer_is_honest(const struct guard *g, struct raft_append_entries_r
     return true;
 }
 
-/* Raft answers a pre-vote with the candidate's own next term. A candidate that is refused
- * because of its old term must learn the current one; otherwise it would ask for ever, while
- * others lack the entries that it has. */
+/* Raft answers a pre-vote with the candidate's own next term. A candidate that is refused because
+ * of its old term must learn the current one. Otherwise it could never win, even if no other member
+ * has all of its entries. */
 static void vote_tells_term(const struct guard *g, struct raft_request_vote_result *result)
 {
     bool is_refused_pre_vote = result->pre_vote == raft_tribool_true && !result->vote_granted;
@@ -288,7 +288,7 @@ void guard_send__cancel(struct guard *g)
         if (first == NULL) {
             continue;
         }
-        /* The first one ends when the piece being written does. */
+        /* The first one ends when its current piece has been written. */
         CHECK(first->under_way);
         while (first->next != NULL) {
             struct guard_send *s = first->next;

@@ -1,8 +1,8 @@
 /*
- * Guard_store: passes on what raft stores.
+ * Guard_store: passes on the entries and snapshots that raft stores.
  *
- * Entries and snapshots are stored with a note of the request that caused them: when they are
- * stored, raft answers that request, and by then the term and the leader may have changed.
+ * Each write remembers the request that caused it. Raft responds to that request when the write is
+ * complete, and by then the term and the leader may have changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "base/check.h"
 #include "cluster/guard_int.h"
 
-/* Give each entry its own memory. Raft counts references to entries, but to see whether memory
- * shared by several entries is still needed it looks only into its log, which does not contain a
- * message being sent. */
+/* Give each entry its own memory. Raft counts references to entries. But to see whether memory
+ * shared by several entries is still in use, it checks only its log, not the messages being sent.
+ */
 static void entries_split(struct raft_entry *entries, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -61,7 +61,7 @@ static void append_cb(struct raft_io_append *below, int status)
 {
     struct guard_append *a = below->data;
     struct guard *g = a->guard;
-    CHECK(g->appends == a); /* raft adds up what is stored, so the order matters */
+    CHECK(g->appends == a); /* raft assumes that appends complete in order */
     g->appends = a->next;
     a->next = NULL;
 

@@ -99,7 +99,7 @@ enum err_code identity_open(const char *dir, bool has_log, bool founds, struct i
         if (code != ERR_OK || out->cluster != 0 || !founds) {
             return code;
         }
-        out->cluster = new_number(); /* it was prepared to join a cluster, but now founds one */
+        out->cluster = new_number(); /* it was prepared to join a cluster, but now creates one */
         return identity_store(dir, out, err);
     }
     out->node = has_log ? IDENTITY_OLD_NODE : new_number();

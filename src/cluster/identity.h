@@ -23,7 +23,7 @@ enum { IDENTITY_OLD_NODE = 1 }; /* of data directories from versions without clu
 struct identity {
     uint64_t node;    /* 63 bits, not 0 */
     uint64_t cluster; /* 0: none yet */
-    bool joined;      /* it joined the cluster and did not create it */
+    bool joined;      /* it joined the cluster, it did not create it */
     bool assumed;     /* there was no identity file */
 };
 

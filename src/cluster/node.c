@@ -45,7 +45,7 @@ static void flush_finished(struct node *n)
     n->finished_end = &n->finished;
     while (p != NULL) {
         struct node_propose *next = p->next;
-        p->done(p); /* p may be gone after this */
+        p->done(p); /* may free p */
         p = next;
     }
 }
@@ -287,9 +287,9 @@ static enum err_code bootstrap(struct node *n, const struct node_config *config,
     return code;
 }
 
-/* A checkpoint is made while entries are applied, so one from a leader may contain more than its
- * snapshot's index says. The log here begins after the snapshot; the leader sends those entries
- * again. */
+/* Is the state ahead of the log only because it is a leader's checkpoint? A checkpoint is made
+ * while entries are applied, so it may contain entries after the index of its snapshot. The leader
+ * sends those entries again. */
 static bool is_from_checkpoint(struct node *n, uint64_t applied)
 {
     const struct manifest *newest = disk_io_manifest(n->disk);
@@ -303,13 +303,11 @@ static bool is_from_checkpoint(struct node *n, uint64_t applied)
     return n->fsm.checkpoint_index(n->fsm.data, path.z, &index, &err) == ERR_OK && applied <= index;
 }
 
-/*
- * Otherwise the state is never ahead of a log that was flushed. A log that was not flushed may have
- * lost its end in a power failure, after the state applied and stored those entries. A group of one
- * may continue: the state has the effects of the lost entries, so no-op entries replace them. With
- * a durable log this is an error, because the disk must have failed. *out_fill is the index up to
- * which the log has to be filled; 0 if not.
- */
+/* Check that the state is not ahead of the log, except as above. A log that was not flushed may
+ * have lost its end in a power failure, after the state applied and stored those entries. A group
+ * of one may continue: the state has the effects of the lost entries, so no-op entries replace
+ * them. With a durable log this is an error, because the disk must have failed. *out_fill is the
+ * index up to which the log has to be filled; 0 if not. */
 static enum err_code check_state(struct node *n, bool bootstraps, uint64_t *out_fill,
                                  struct err *err)
 {
@@ -340,7 +338,7 @@ static enum err_code check_state(struct node *n, bool bootstraps, uint64_t *out_
     return ERR_OK;
 }
 
-/* Refuse the folder of another node, if the id is only a default. */
+/* If the id is only assumed, check that it is a member of the group in the log. */
 static enum err_code check_id(const struct node *n, const struct node_config *config,
                               struct err *err)
 {
@@ -377,7 +375,7 @@ static enum err_code look_at_entry(void *data, uint64_t index, struct str entry,
     return err_wrap(err, "entry %" PRIu64 " of the log", index);
 }
 
-/* The log may have been written by a newer version of the program. */
+/* Check that this version can read the log, which a newer version may have written. */
 static enum err_code check_entries(const struct node *n, struct err *err)
 {
     struct look l = {.n = n, .applied = n->fsm.applied_index(n->fsm.data)};
@@ -385,7 +383,7 @@ static enum err_code check_entries(const struct node *n, struct err *err)
                                       : disk_io_each_command(n->disk, look_at_entry, &l, err);
 }
 
-/* All steps that can fail; none of them needs the loop to undo it. */
+/* All steps of opening that can fail. Undoing them does not need the loop. */
 static enum err_code open_disk(struct node *n, const struct node_config *config, struct err *err)
 {
     const struct disk_io_config disk = {.dir = config->dir,
@@ -631,7 +629,7 @@ void node_snapshot_soon(struct node *n)
 static void nudged_cb(struct raft_barrier *barrier, int status)
 {
     struct node *n = barrier->data;
-    (void)status; /* on failure another node leads */
+    (void)status; /* if it failed, another node is leader */
     n->nudging = false;
 }
 

@@ -64,7 +64,7 @@ struct node_fsm {
     /* The leader changed; 0: no leader is known. Can be NULL. */
     void (*leader_changed)(void *data, uint64_t leader_id);
 
-    /* This node began to ask for votes, or ceased to. May be NULL. */
+    /* This node became a candidate, or is no longer one. Can be NULL. */
     void (*stands_changed)(void *data, bool stands);
 };
 
@@ -83,7 +83,7 @@ struct node_config {
                                 times snapshot_log_bytes, at least 64 MiB */
     unsigned heartbeat_ms;
     unsigned election_ms;
-    const struct peers_config *peers; /* NULL: a node alone, not reachable by others */
+    const struct peers_config *peers; /* NULL: a group of one, without a peer port */
 };
 
 /* Defaults for everything except dir, id and address. */

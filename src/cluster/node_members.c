@@ -1,9 +1,10 @@
 /*
- * Members: lists and changes the members, and steps down when too few of them are heard.
+ * Members: lists and changes the members. A leader without contact to a majority steps down.
  *
- * libraft checks for a majority once per election timeout, and counts every voter that was heard
- * within it: an isolated leader continues for up to two timeouts. This file checks more often when
- * each voter was last heard; if too few were, it makes libraft check at once.
+ * libraft checks for a majority once per election timeout, and counts every voter that sent
+ * anything within it: an isolated leader continues for up to two timeouts. This file checks more
+ * often how long ago each voter last sent something. If there is no majority, it makes libraft
+ * check at once.
  */
 #include "cluster/node_members.h"
 
@@ -135,9 +136,9 @@ void node_members_lost(struct node *n, uint64_t id)
     }
 }
 
-/* --- a leader that is not heard --- */
+/* --- a leader without a majority --- */
 
-/* Was the voter heard within an election timeout? */
+/* Did the voter send anything within the last election timeout? */
 static bool is_heard(struct node *n, const struct raft_server *s, int64_t now_ns)
 {
     struct raftnet_peer_stats stats;

@@ -1,14 +1,14 @@
 /*
  * Connects the state machine to Raft.
  *
- * Applying: the index of an entry is Raft's last applied index + 1. Entries that the state has
- * already are skipped, so that a start can replay from an older snapshot.
+ * Applying: the index of an entry is Raft's last applied index + 1. Entries that the state already
+ * has are skipped, so that a start can replay from an older snapshot.
  *
- * Snapshots: Raft takes one after a number of entries. But their bytes matter, for the disk and for
- * Raft's copy of the log in memory, so its threshold is out of reach until there are enough bytes,
- * and one entry after that. Taking a snapshot has three steps: on the loop, note the index; in the
- * thread pool, let the state machine write a checkpoint and list it in a manifest; then Raft has
- * the manifest stored and the log truncated. The snapshot is valid only after the last step.
+ * Snapshots: Raft takes one after a number of entries. But the size of the log matters, on disk and
+ * in memory. So Raft's threshold is set out of reach until enough bytes were applied, and then to
+ * one entry. Taking a snapshot has three steps: on the loop, record the index; in the thread pool,
+ * let the state machine write a checkpoint and describe it in a manifest; then Raft stores the
+ * manifest and truncates the log. The snapshot is valid only after the last step.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 enum {
     TRAILING_ALONE = 1, /* no peer needs older entries; 0 has another meaning for Raft */
-    RETRY_PART = 8,     /* after a failure, retry after this fraction of the bytes more */
+    RETRY_PART = 8, /* after a failure, retry when this fraction of the usual bytes was applied */
 };
 
 void node_state__consider_snapshot(struct node *n)

@@ -34,7 +34,7 @@ struct fetch {
     struct raft_message message; /* delivered when the files are here */
     char *address;               /* of the sender */
     struct ship_fetch job;
-    char *texts;     /* that the thread reads */
+    char *texts;     /* copies of texts, for the thread */
     bool unreadable; /* the state machine cannot read it */
     enum err_code code;
     struct err err;
@@ -86,8 +86,8 @@ static void maybe_closed(struct peers *p)
 static const char same_identity[] =
     "two nodes have the same identity: one of them uses a copy of the other's data directory";
 
-/* The other node has proved that it knows our secret. That is not enough: it must be part of a
- * cluster, must mean this node, and this node must not belong to another cluster. */
+/* Check an invitation from a node that has proved that it knows the secret. The node must belong to
+ * a cluster and name this node, and this node must not belong to another cluster. */
 static bool admit_invite(struct peers *p, const struct raftnet_shake *s,
                          enum raftnet_shake_refusal *out_why, struct err *err)
 {
@@ -107,7 +107,7 @@ static bool admit_invite(struct peers *p, const struct raftnet_shake *s,
     } else if (p->hooks.adopt(p->hooks.data, s->other.cluster, err)) {
         log_info("invitation accepted", LOG_STR("from", s->other.name),
                  LOG_STR("address", s->other.address));
-        return true; /* again, if the inviting node lost the answer */
+        return true; /* may be a repetition: the response was lost */
     }
     return false;
 }
@@ -165,7 +165,7 @@ static void lost(void *data, uint64_t id)
 
 /* --- unreadable entries and snapshots --- */
 
-/* Logged once for each reason: the sender tries again and again. */
+/* Log each reason only once, because the sender keeps retrying. */
 static void refuse(struct peers *p, uint64_t from, const char *what, const char *why)
 {
     char error[sizeof p->refusals.error];
@@ -197,7 +197,7 @@ static void look_at_entries(struct peers *p, uint64_t from, struct raft_message 
         }
     }
     if (a->n_entries > 0) {
-        p->refusals.error[0] = '\0'; /* from another node, or sent again in another form */
+        p->refusals.error[0] = '\0'; /* readable again: another leader or version */
     }
 }
 
@@ -394,7 +394,7 @@ static void invited(struct msg *m)
     CHECK(pthread_join(i->thread, NULL) == 0);
     free(i->texts);
     p->invite_count--;
-    i->done(i); /* i may be gone after this */
+    i->done(i); /* may free i */
     maybe_closed(p);
 }
 

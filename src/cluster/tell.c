@@ -11,7 +11,7 @@ void tell_init(struct tell *t, struct raft *raft)
 
 static void sent_cb(struct raft_io_send *req, int status)
 {
-    (void)status; /* a heartbeat tells it, too */
+    (void)status; /* if the send failed, the next heartbeat has the commit index */
     free(req);
 }
 
@@ -20,8 +20,7 @@ static void send_to(const struct tell *t, const struct raft_server *server)
     struct raft *r = t->raft;
     struct raft_io_send *req = calloc(1, sizeof *req);
     CHECK(req != NULL);
-    /* Nothing stands behind the last committed entry, so the member takes nothing else for
-     * committed. */
+    /* The leader's log ends with the last committed entry, so the message commits nothing else. */
     const struct raft_message message = {.type = RAFT_IO_APPEND_ENTRIES,
                                          .server_id = server->id,
                                          .server_address = server->address,

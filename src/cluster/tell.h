@@ -1,10 +1,10 @@
 /*
- * Tell: followers hear of a new commit index at once.
+ * Tell: sends a new commit index to the followers at once.
  *
- * libraft tells them with the next entries, or with the next heartbeat; without further entries a
- * follower applies, and tells its clients of, what was acknowledged up to two heartbeats ago. So
- * when nothing more is under way, each member that has the last entry is sent an append without
- * entries, as a heartbeat is. While entries follow one another, nothing is sent: they tell it.
+ * libraft sends it with the next entries or the next heartbeat. Without further entries, a follower
+ * therefore applies an acknowledged entry up to two heartbeats late. So when no entry is in
+ * progress, each member that has the last entry is sent an append without entries, like a
+ * heartbeat. While there are further entries, nothing is sent: they carry the commit index.
  *
  * Belongs to the thread of the loop.
  */
@@ -12,17 +12,18 @@
 
 #include <raft.h>
 
-enum { TELL_MEMBERS_MAX = 16 }; /* others are told by heartbeats */
+enum { TELL_MEMBERS_MAX = 16 }; /* further members get it with heartbeats */
 
 struct tell {
     struct raft *raft;
     struct {
         raft_id id;
-        raft_index index; /* the last one told */
+        raft_index index; /* the last commit index sent */
     } members[TELL_MEMBERS_MAX];
 };
 
 void tell_init(struct tell *t, struct raft *raft);
 
-/* After each event of a node that leads: everything that is committed is of its own term. */
+/* Call after each event while guard_ready is true: then the last committed entry is of the current
+ * term. */
 void tell_look(struct tell *t);
