@@ -116,8 +116,7 @@ static bool term_is_opening(const struct guard *g)
     return g->barrier_term != r->current_term || r->last_stored < g->barrier_index;
 }
 
-/* Save the acknowledgement for later, and clear its index: raft only sees that the peer is alive.
- */
+/* Save the acknowledgement for later, and clear its index: raft sees only that the peer is up. */
 void guard__hold_ack(struct guard *g, struct raft_message *m)
 {
     struct raft_append_entries_result *result = &m->append_entries_result;

@@ -117,7 +117,7 @@ struct guard {
     raft_term barrier_term; /* 0: none for the current term */
     raft_index barrier_index;
 
-    /* what is being stored */
+    /* writes in progress */
     struct guard_append *appends; /* oldest first */
     struct guard_append *parked;  /* ended after the guard stopped; returned to raft at close */
     struct guard_answer *answer;  /* while raft handles a request that it responds to */
@@ -126,7 +126,7 @@ struct guard {
     char *install_address;
     raft_term install_term; /* the true term of the one being delivered; 0: as in the message */
 
-    /* what is being sent */
+    /* sends in progress */
     struct guard_peer *peers;
     struct guard_send *over; /* ended, not reported to raft yet */
 };

@@ -12,8 +12,7 @@
 #include "cluster/guard_int.h"
 
 /* Give each entry its own memory. Raft counts references to entries. But to see whether memory
- * shared by several entries is still in use, it checks only its log, not the messages being sent.
- */
+ * shared by several entries is still in use, it checks only its log, not messages being sent. */
 static void entries_split(struct raft_entry *entries, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

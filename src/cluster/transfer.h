@@ -10,8 +10,8 @@
  * TRANSFER_TRIES_MAX attempts, or if another member leads.
  *
  * libraft's own transfer asks the target as soon as everything has been sent to it. The target
- * ignores a request that names entries it does not have; then nothing happens, and nobody is
- * notified. libraft also keeps a pointer to its request after the callback. Therefore one request
+ * ignores a request that names entries it does not have; then nothing happens, and no callback
+ * reports it. libraft also keeps a pointer to its request after the callback. Therefore one request
  * exists as long as raft does; nothing is submitted during a transfer; the target is asked after it
  * has confirmed the last entry; and afterwards the current leader is checked.
  *

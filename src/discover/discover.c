@@ -119,7 +119,7 @@ void discover__add_host(const struct discover *d, struct discover_list *out, str
     }
 }
 
-/* Add the configured URLs unchanged. */
+/* Add the configured nodes. URLs are used unchanged. */
 static void add_given(const struct discover *d, struct discover_list *out)
 {
     struct str list = d->config.peers;

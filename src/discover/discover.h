@@ -44,7 +44,7 @@ struct discover_list {
     size_t count;
 };
 
-/* All texts must live as long as the struct discover. Those of other strategies may be empty. */
+/* All strings must outlive the struct discover. Settings of other strategies may be empty. */
 struct discover_config {
     struct str strategy;
     struct str peers; /* URLs or host:port, separated by commas; part of every result */
@@ -97,10 +97,10 @@ void discover_close(struct discover *d); /* NULL is allowed */
 ATTR_NODISCARD enum err_code discover_find(struct discover *d, struct discover_list *out,
                                            struct err *err);
 
-/* Is it this node? */
+/* Is the peer this node? */
 bool discover_is_own(const struct discover *d, const struct discover_peer *peer);
 
-/* Does a missing node count as gone? Not with a configured list. */
+/* Does a node that is no longer found count as gone? False for a configured list. */
 bool discover_may_remove(const struct discover *d);
 
 const struct discover_meter *discover_meter(const struct discover *d);

@@ -15,7 +15,7 @@ static enum err_code open_dns(struct discover *d, struct err *err)
                                   : err_set(err, ERR_VALIDATION, "discover-dns-name is missing");
 }
 
-/* Add one target. With TLS use its name, which is in the certificate; otherwise its addresses. */
+/* Add one target: with TLS its name, which is in the certificate; otherwise its first address. */
 static enum err_code add_target(struct discover *d, const struct discover_host *target,
                                 struct discover_list *out, struct err *err)
 {

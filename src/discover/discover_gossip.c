@@ -88,7 +88,7 @@ static bool look_up(const char *host, uint16_t port, bool numeric, struct addres
     return true;
 }
 
-/* A node reports its own address, never a name: no lookup blocks here. */
+/* Nodes report numeric addresses, never names, so this does not block on a lookup. */
 static bool address_of(const char *text, struct address *out)
 {
     char host[DISCOVER_NAME_BYTES];
@@ -116,8 +116,8 @@ static void name_of(const struct address *a, char *out, size_t size)
 
 /* Sending */
 
-/* This node first, then others that are alive or have left, starting at another place each time:
- * those that do not fit are in the next message. */
+/* Write a report of this node, then of the others that are alive or have left. Each message starts
+ * at the next row of the table, so that nodes that do not fit are in a later message. */
 static size_t write_message(struct gossip *g, uint8_t out[static DISCOVER_MESSAGE_BYTES_MAX])
 {
     const struct discover_member *rows[ROWS_PER_MESSAGE];

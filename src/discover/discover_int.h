@@ -33,7 +33,7 @@ extern const struct discover_strategy discover_gossip__strategy;
 
 /* Add the node at a URL, unless it is there already or the list is full. */
 void discover__add_url(struct discover_list *out, struct str url, struct str node_id);
-/* The same with a host (a name or a bare address) and port; 0: the port of our own API. */
+/* Add the node at a host (a name or a bare address) and port; 0: the port of our own API. */
 void discover__add_host(const struct discover *d, struct discover_list *out, struct str host,
                         uint16_t port, struct str node_id);
 

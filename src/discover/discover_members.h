@@ -3,8 +3,8 @@
  *
  * Each node counts its own beats. A report about a node is news if it has a later start, or more
  * beats since the same start; news is forwarded from node to node until it reaches all. A node
- * without news for MEMBERS_SILENT_MS counts as gone. It is remembered for a while, so that an old
- * report still in transit does not bring it back.
+ * without news for DISCOVER_MEMBERS_SILENT_MS counts as gone. It is remembered for a while, so that
+ * an old report still in transit does not bring it back.
  *
  * Pure: the time is a parameter. The struct is public so that it can be embedded.
  */
@@ -44,5 +44,6 @@ bool discover_members_merge(struct discover_members *m, const struct discover_me
 
 bool discover_members_is_alive(const struct discover_member *row, int64_t now_ms);
 
-/* Drop nodes without news for so long that nobody reports them any more. */
+/* Drop nodes without news for DISCOVER_MEMBERS_FORGET_MS. By then, no other node reports them any
+ * more. */
 void discover_members_forget(struct discover_members *m, int64_t now_ms);

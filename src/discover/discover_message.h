@@ -36,12 +36,12 @@ size_t discover_message_write(const struct discover_message_key *key, int64_t no
 
 enum discover_message_fault {
     DISCOVER_MESSAGE_FINE,
-    DISCOVER_MESSAGE_FOREIGN, /* not a datagram of ours, or another secret */
+    DISCOVER_MESSAGE_FOREIGN, /* not a gossip datagram, or made with another secret */
     DISCOVER_MESSAGE_OLD,     /* the clocks differ by more than a minute, or a replay */
-    DISCOVER_MESSAGE_DAMAGED, /* invalid, although the code is right */
+    DISCOVER_MESSAGE_DAMAGED, /* the code is right, but the content is invalid */
 };
 
-/* Read at most cap members. Nothing is written unless the result is FINE. */
+/* Read at most cap members. The outputs are valid only if the result is FINE. */
 ATTR_NODISCARD enum discover_message_fault
 discover_message_read(const struct discover_message_key *key, int64_t now_ms, struct str bytes,
                       struct discover_member *out, size_t cap, size_t *out_count);

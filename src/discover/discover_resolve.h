@@ -30,7 +30,7 @@ struct discover_hosts {
  * "address" or "address:port"; empty: those of the machine. */
 ATTR_NODISCARD enum err_code discover_resolve_srv(struct str server, const char *name,
                                                   struct discover_hosts *out, struct err *err);
-/* Resolve A and AAAA records. */
+/* Resolve the A and AAAA records of a name. */
 ATTR_NODISCARD enum err_code discover_resolve_addresses(struct str server, const char *name,
                                                         struct discover_hosts *out,
                                                         struct err *err);

@@ -68,7 +68,7 @@ struct engine_timers {
     uv_timer_t timer;
     struct engine_op tick;
     struct engine_op *fires;          /* ENGINE_FIRES of them; NULL until a schedule is due */
-    struct machine_due_schedule *due; /* the same number */
+    struct machine_due_schedule *due; /* room for ENGINE_FIRES */
     struct engine_op purge_op;
     struct engine_purge purge;
     bool tick_busy;

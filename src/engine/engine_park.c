@@ -68,7 +68,7 @@ static void drop_waitlist(struct engine *e, struct engine_waitlist *list)
     }
 }
 
-/* Insert behind all claims with an older ticket; at the end, unless the claim was there before. */
+/* Insert after all claims with an older ticket. For a new claim, this is the end of the list. */
 static void join_waitlist(struct engine_waitlist *list, struct engine_waiter *waiter)
 {
     struct engine_waiter *before = list->last;

@@ -1,5 +1,5 @@
 /*
- * Engine_space: what is accepted when disk space, or the memory for the log, runs low.
+ * Engine_space: which operations are accepted when disk space, or memory for the log, is low.
  *
  * There are three levels. With enough space, everything is accepted. When space is low, commands
  * that add jobs or records are refused; claims, acks, heartbeats and commands that remove jobs are

@@ -7,8 +7,8 @@
  * the worker are not reported, and neither are changes of jobs without a worker. This does not
  * depend on the event log.
  *
- * A job is reported after the answers to the commands of the same entry, so a receiver has learned
- * of the claim before it learns that the job was taken. The job may have been claimed again in that
+ * A job is reported after the answers to the commands of the same entry, so a receiver knows of
+ * the claim before it gets the report. The job may have been claimed again in that
  * entry: the lease token tells which run ended.
  */
 #pragma once

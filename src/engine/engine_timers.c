@@ -182,14 +182,14 @@ static int64_t fire_due(struct engine *e, struct wall now)
     return INT64_MAX; /* checked again when all are done */
 }
 
-/* Soon after a start, so that a node that is restarted often purges, too. */
+/* The first purge begins soon after a start, so that a node that is restarted often purges, too. */
 static int64_t first_purge(const struct engine *e, struct wall now)
 {
     int64_t ms = e->config.retention_interval_ms;
     return wall_add_ms(now, ms < FIRST_PURGE_MS ? ms : FIRST_PURGE_MS).ns;
 }
 
-/* Submit what is due; returns the time at which the next thing is due. */
+/* Submit all work that is due. Returns the time at which more is due. */
 static int64_t run_due(struct engine *e, struct wall now)
 {
     struct engine_timers *w = &e->timers;

@@ -45,7 +45,7 @@ static void tell_over(struct raftnet *net)
     net->over_last = &net->over;
     while (s != NULL) {
         struct raftnet_send *next = s->next;
-        s->done(s, s->written); /* s may be gone after this */
+        s->done(s, s->written); /* may free s */
         s = next;
     }
 }

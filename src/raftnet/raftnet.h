@@ -58,10 +58,11 @@ struct raftnet_hooks {
     /* A stream was requested and admitted. The callee owns the link. */
     void (*stream)(void *data, struct raftnet_link *link, const struct raftnet_shake_node *from);
 
-    /* A node that we dialled refuses us. Called once, until it accepts or gives another reason. */
+    /* A node that we dialled refuses us. Repeated only after it has accepted, or for another
+     * reason. */
     void (*refused)(void *data, uint64_t id, enum raftnet_shake_refusal why, const char *text);
 
-    /* The other end closed a connection that we had dialed: its process may be gone. */
+    /* The other end closed a connection that we had dialled: its process may have ended. */
     void (*lost)(void *data, uint64_t id);
 };
 
@@ -80,7 +81,7 @@ ATTR_NODISCARD enum err_code raftnet_open(const struct raftnet_config *config,
 /* Pending sends end with written = false; then closed(data) is called, from the loop. */
 void raftnet_close(struct raftnet *net, void (*closed)(void *data), void *data);
 
-/* The port that it listens on; 0 if it does not listen. */
+/* The port of the listening socket; 0 if there is none. */
 uint16_t raftnet_port(const struct raftnet *net);
 
 /* Set how this node introduces itself. The texts are copied. Must be called before anything is

@@ -154,8 +154,8 @@ static void admit(struct raftnet_conn *c)
     struct raftnet *net = c->net;
     struct err err = {0};
     enum raftnet_shake_refusal why = RAFTNET_SHAKE_OTHER;
-    /* Before admit: a node that adopts the cluster there starts all other connections over, not
-     * this one. */
+    /* Set before the hook: if this node adopts the cluster in it, raftnet_set_self closes all other
+     * connections, but not this one. */
     c->ends = c->shake.purpose == RAFTNET_SHAKE_INVITE;
     if (!net->hooks.admit(net->hooks.data, &c->shake, &why, &err)) {
         log_warn("peer refused", LOG_STR("node_id", c->shake.other.name),

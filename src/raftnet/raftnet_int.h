@@ -71,9 +71,9 @@ struct raftnet {
 /* --- raftnet.c --- */
 
 struct raftnet_peer *raftnet__peer(struct raftnet *net, uint64_t id);
-/* A frame was written, or never will be: done is called in the next turn of the loop. */
+/* A send has ended. Its done is called in the next turn of the loop. */
 void raftnet__over(struct raftnet *net, struct raftnet_send *s, bool written);
-/* A handle was closed; net may be gone afterwards. */
+/* A handle was closed. May free net. */
 void raftnet__released(struct raftnet *net);
 
 /* --- raftnet_conn.c --- */
@@ -86,7 +86,7 @@ void raftnet_conn__send(struct raftnet_conn *c, struct raftnet_send *s);
 
 /* --- raftnet_peer.c --- */
 
-/* The other end closed the connection: reported in the next turn of the loop. */
+/* The other end closed the connection. Reported in the next turn of the loop. */
 void raftnet_peer__lost(struct raftnet_peer *p);
 /* The connection that was dialled for the peer is up, or is gone. */
 void raftnet_peer__up(struct raftnet_peer *p);

@@ -20,7 +20,7 @@
 enum {
     BACKLOG = 64,
     HOST_BYTES_MAX = 64,
-    DEAD_AFTER_MS = 5000, /* unacknowledged for this long: the machine is gone */
+    DEAD_AFTER_MS = 5000, /* if sent data is unacknowledged for this long, the connection ends */
 };
 
 /* --- addresses --- */

@@ -9,7 +9,7 @@ _Static_assert((int)RAFTNET_SHAKE_PROOF_BYTES == (int)CRYPTO_HASH_BYTES, "a proo
 
 enum { WORDS_BYTES_MAX = 4 * RAFTNET_FRAME_SHAKE_BYTES_MAX };
 
-/* The next step. */
+/* The next message or decision. */
 enum step { WANTS_HELLO, WANTS_PROOF, ASKED, WANTS_CHALLENGE, WANTS_ANSWER, OVER };
 
 /* --- pieces of a message --- */
@@ -83,7 +83,7 @@ static void unpack_node(struct unpack *u, uint64_t cluster, struct raftnet_shake
     }
 }
 
-/* Copy what the other side sent about itself, which outlives its frame. */
+/* Copy what the other side sent about itself, because it is used after the frame is freed. */
 static void keep_other(struct raftnet_shake *s, struct str body)
 {
     buf_clear(&s->theirs);

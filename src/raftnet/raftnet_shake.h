@@ -3,18 +3,20 @@
  * Pure, except for random numbers.
  *
  *   opens the connection                      accepts it
- *   HELLO  who, to whom, purpose, nonce  -->
- *                                         <-- CHALLENGE  who, nonce, proof
+ *   HELLO  purpose, target, node, nonce  -->
+ *                                         <-- CHALLENGE  node id, nonce, proof
  *   PROOF                                -->
  *                                         <-- ACCEPT, or REFUSE and the reason
  *
  * A proof is an HMAC-SHA256 with the cluster's secret over both nonces and everything sent before,
- * with a word for the side, so that a proof can be neither replayed nor reflected. Without a
+ * with a label for the side, so that a proof can be neither replayed nor reflected. Without a
  * secret, proofs are sent but prove nothing: such a port must be on loopback or use TLS. The
- * accepting node reveals only numbers before the other side has proved its identity.
+ * accepting node reveals only the ids of itself and its cluster before the other side has proved
+ * its identity.
  *
- * An invitation ends with its answer. It goes to whoever answers at an address, and names the node
- * that is meant; HELLO has the cluster that the node is to belong to, CHALLENGE has its number.
+ * An invitation ends after the response. It is sent to an address, because the inviting node does
+ * not know the id of the other node, and contains the name of the node that it is meant for. HELLO
+ * has the id of the cluster to join, CHALLENGE the id of the invited node.
  */
 #pragma once
 
@@ -40,12 +42,12 @@ enum raftnet_shake_purpose {
     RAFTNET_SHAKE_INVITE = 3, /* a node that waits for an invitation joins the cluster */
 };
 
-/* Why it is refused. The numbers are on the wire; an unknown one counts as OTHER. */
+/* Why a node is refused. The numbers are on the wire; an unknown one counts as OTHER. */
 enum raftnet_shake_refusal {
     RAFTNET_SHAKE_OTHER = 1,
     RAFTNET_SHAKE_SECRET = 2,  /* wrong proof */
     RAFTNET_SHAKE_CLUSTER = 3, /* the other side belongs to another cluster */
-    RAFTNET_SHAKE_TARGET = 4,  /* this is not the node it wanted */
+    RAFTNET_SHAKE_TARGET = 4,  /* another node has this address */
     RAFTNET_SHAKE_REMOVED = 5, /* the node was removed from the cluster */
 };
 
@@ -66,7 +68,7 @@ struct raftnet_shake {
     enum raftnet_shake_purpose purpose;
     uint64_t target;    /* 0 in an invitation */
     struct str invited; /* in an invitation: the name of the wanted node */
-    /* result: views into words */
+    /* result: views into theirs */
     struct raftnet_shake_node other;
     enum raftnet_shake_refusal refusal; /* on failure: the reason received or sent */
     /* private */

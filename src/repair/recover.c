@@ -18,7 +18,7 @@ static void list_members(const struct raft_configuration *members, uint64_t self
     }
 }
 
-/* Make the node a group of one, with a cluster number of its own. */
+/* Make the node a group of one, with a new cluster id. */
 static enum err_code make_alone(struct disk_io *disk, const char *data_dir, struct identity *me,
                                 const char *address, struct err *err)
 {
@@ -42,7 +42,7 @@ static enum err_code make_alone(struct disk_io *disk, const char *data_dir, stru
     return code;
 }
 
-/* What is there, for people; ERR_CONFLICT when there is nothing to recover. */
+/* Report the current members and the consequences. ERR_CONFLICT if there is nothing to recover. */
 static enum err_code report(struct disk_io *disk, const struct identity *me,
                             const struct raft_configuration *members, const char *address,
                             struct buf *out, struct err *err)
@@ -65,7 +65,7 @@ static enum err_code report(struct disk_io *disk, const struct identity *me,
     return ERR_OK;
 }
 
-/* With a disk that may be written, do it; else only say what would be done. */
+/* Make the change if apply is set; otherwise only report what it would do. */
 static enum err_code recover(struct disk_io *disk, const char *data_dir, bool apply,
                              struct buf *out, struct err *err)
 {
@@ -96,7 +96,8 @@ enum err_code recover_run(const char *data_dir, bool apply, struct buf *out, str
     if (os_file_stat(raft.z, &info, err) != ERR_OK) {
         return err_wrap(err, "'%s' contains no log", data_dir);
     }
-    /* First without a change; what a crash left unfinished is mended only by who goes on. */
+    /* Report first, with the directory opened read-only: opening it for writing already repairs
+     * what a crash left unfinished. */
     for (int step = 0; step < (apply ? 2 : 1) && code == ERR_OK; step++) {
         struct disk_io *disk = NULL;
         config.read_only = step == 0;

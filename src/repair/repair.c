@@ -101,8 +101,8 @@ static enum err_code examine_snapshot(struct repair *r, size_t nth, struct err *
     return ERR_OK;
 }
 
-/* The log must continue the newest snapshot with a readable manifest: an unreadable manifest has
- * to be moved aside before a start reads the log. */
+/* The last entry of the newest snapshot with a readable manifest, which the log must continue. An
+ * unreadable manifest has to be moved aside before a start reads the log. */
 static uint64_t covered_index(const struct repair *r)
 {
     for (size_t i = 0; i < SNAPSHOTS_KEPT; i++) {
@@ -197,8 +197,7 @@ static enum err_code move_all(struct repair *r, struct err *err)
     return move_aside(r, r->view.z, "view.db", err);
 }
 
-/* What to move aside so that a start finds only undamaged data. No acknowledged entry is lost by
- * this. */
+/* What to move aside, so that a start finds only undamaged data. Loses no acknowledged entry. */
 struct plan {
     bool state;
     size_t snapshots; /* number of snapshots, from the newest on */

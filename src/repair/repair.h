@@ -1,14 +1,14 @@
 /*
- * Repair: finds damage in a data folder that no server uses, and repairs it if possible.
+ * Repair: finds damage in a data directory that no server uses, and repairs it if possible.
  *
- * The state can be rebuilt from a snapshot and the log behind it. The log reaches back to the older
+ * The state can be rebuilt from a snapshot and the log after it. The log reaches back to the older
  * of the two snapshots that are kept, so either snapshot is sufficient. Tables that a snapshot
- * shares with the state by hard links are damaged in both; then the other snapshot may be good, or
+ * shares with the state by hard links are damaged in both. Then the other snapshot may be good, or
  * only a backup helps.
  *
  * Reads everything, changes files only if `apply` is set, and removes nothing: damaged files are
  * moved aside. An unfinished write at the end of the log, left by a crash, is not touched: the next
- * start handles it. Blocks; for a process of its own.
+ * start handles it. Blocks; meant for a separate process.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct repair_ask {
     bool empty; /* a backup will be restored: move all data aside in any case */
 };
 
-/* Write a report for people to out, line by line. An error means that the folder could not be
- * examined: ERR_CONFLICT if a server uses it. */
+/* Write a human-readable report to out. An error means that the directory could not be examined;
+ * ERR_CONFLICT: a server uses it. */
 ATTR_NODISCARD enum err_code repair_run(const struct repair_ask *ask, struct buf *out,
                                         enum repair_outcome *out_outcome, struct err *err);
