@@ -14,8 +14,8 @@
 #include "base/map.h"
 #include "crypto/crypto.h"
 
-/* Keys: an array in pieces, which never move, and an open-addressing hash table of indexes into
- * it. */
+/* Keys: an array of pieces whose addresses never change, and an open-addressing hash table of
+ * indexes into it. */
 enum { PIECE = 1024, SLOTS_FIRST = 64, NONE = UINT32_MAX };
 enum {
     KEY_ENABLED = 1,
@@ -58,7 +58,7 @@ struct auth_table {
     uint32_t used_slots;
     atomic_uint_fast32_t enabled_count;
     atomic_size_t namespace_count;
-    atomic_bool stays_closed; /* during a reload: it was closed before */
+    atomic_bool stays_closed; /* during a reload: authentication was configured before */
     struct auth_texts texts;
     struct map sessions;
     struct map roles;
@@ -164,7 +164,7 @@ static void forget_texts(struct auth_table *t, struct key *k)
     auth_texts_set(&t->texts, &k->scope, STR_EMPTY);
 }
 
-/* Later slots that could no longer be found behind the empty slot move up. */
+/* Deletes the key. Later entries that would become unreachable behind the empty slot move up. */
 static void drop_key(struct auth_table *t, const uint8_t *hash)
 {
     uint32_t hole = slot_of(t, hash);
@@ -204,7 +204,7 @@ static void set_flags(struct auth_table *t, struct key *k, uint32_t flags)
     k->flags = flags;
 }
 
-/* Roles of a deleted key stay: they are records of their own. */
+/* The assigned roles of a deleted key are kept: they are separate records. */
 static void remove_key(struct auth_table *t, const uint8_t *hash)
 {
     struct key *k = find_key(t, hash);
@@ -338,7 +338,7 @@ static void follow_sso(struct auth_table *t)
     struct str body = buf_str(t->sso.len > 0 ? &t->sso : &t->sso_fallback);
     char kind = STORE_SSO_NONE;
     if (t->sso_on && body.len > 0 && !store_access_decode_sso(body, &sso)) {
-        kind = STORE_SSO_OIDC; /* and accept no token */
+        kind = STORE_SSO_OIDC; /* with unreadable settings, no token is accepted */
         memset(t->sso_proof, 0, sizeof t->sso_proof);
     } else if (t->sso_on && body.len > 0) {
         bool off = sso.provider == STORE_SSO_HEADERS && !sso.headers_enabled;

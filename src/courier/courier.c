@@ -262,8 +262,7 @@ static void no_longer_young(struct courier_call *call)
     call->host->young--;
 }
 
-/* Lines in the queue come first, unless it is this line's turn. If there is no room, it joins them.
- */
+/* Lines in the queue come first, unless it is this line's turn. Without room, l joins the queue. */
 static bool may_pass(struct courier_line *l, struct courier_queue *q, bool room)
 {
     if (room && (q->first == NULL || l->turn_in == q)) {

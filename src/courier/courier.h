@@ -33,8 +33,7 @@ struct courier_config {
     uint32_t calls_max; /* concurrent calls, in both lanes */
     uint32_t fast_max, slow_max;
     uint32_t host_max; /* to one host that responds */
-    uint32_t
-        new_max; /* initially to a new host; at most half of them may be younger than slow_ms */
+    uint32_t new_max;  /* initially to a new host; half of them to calls younger than slow_ms */
     uint32_t hung_max; /* initially to a host whose last call timed out, until it responds */
     uint64_t slow_ms;  /* calls that last longer are in the slow lane */
 };
@@ -56,8 +55,7 @@ struct courier_line {
     struct courier_host *host;
     struct courier_queue *waits_in; /* NULL: not waiting */
     struct courier_line *next;
-    const struct courier_queue
-        *turn_in; /* during ready: the queue that it may bypass; otherwise NULL */
+    const struct courier_queue *turn_in; /* during ready: the queue it may bypass */
 };
 
 /* Initialize a line for the host of the URL. */
@@ -65,8 +63,8 @@ void courier_line_init(struct courier_line *l, struct courier *c, struct str url
                        void (*ready)(struct courier_line *l));
 /* Switch to the host of the URL, if it differs. Calls in progress still count for the old host. */
 void courier_line_move(struct courier_line *l, struct str url);
-void courier_line_deinit(
-    struct courier_line *l); /* call without calls in progress; zeros are allowed */
+/* Call without calls in progress. Zeros are allowed. */
+void courier_line_deinit(struct courier_line *l);
 
 /* One call. Owned by the caller; must remain valid from courier_begin to courier_end. */
 struct courier_call {

@@ -12,7 +12,7 @@
 
 enum event_json_dialect {
     EVENT_JSON_NAMED,   /* an "event:" line; types are bare words */
-    EVENT_JSON_MESSAGE, /* no such line; types of jobs begin with "job." */
+    EVENT_JSON_MESSAGE, /* without that line; types of job events begin with "job." */
     EVENT_JSON_DIALECTS
 };
 

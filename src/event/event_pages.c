@@ -9,7 +9,7 @@ enum { SLOTS = 64 };
 
 struct event_pages {
     size_t limit_bytes;
-    struct event_page *slots[SLOTS]; /* a page stands at its number modulo SLOTS */
+    struct event_page *slots[SLOTS]; /* page n is in slots[n % SLOTS] */
 };
 
 struct event_pages *event_pages_new(size_t limit_bytes)

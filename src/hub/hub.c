@@ -38,7 +38,7 @@ uint64_t hub_oldest(struct hub *h, uint64_t seq)
     return store_event_first(engine_store(h->engine), seq, seq);
 }
 
-/* Readers come and go */
+/* Joining and leaving */
 
 void hub_leave(struct hub *h, struct hub_reader *r)
 {

@@ -33,12 +33,12 @@ struct hub_reader {
      * FULL nothing was accepted, and hub_writable follows. */
     bool named, message; /* the frames of each event, in this order; at least one */
     enum http_write (*write)(struct hub_reader *r, struct str frame);
-    /* Instead of frames: called with an event, or with NULL as a sign of life. */
+    /* Instead of frames: called with an event, or with NULL as a keep-alive. */
     enum http_write (*give)(struct hub_reader *r, const struct store_event *e);
-    /* It is too far behind and has left the hub. */
+    /* The reader fell too far behind and has left the hub. */
     void (*cut)(struct hub_reader *r);
-    /* May it still read? Called before events are given. NULL: always. If false, it leaves the
-     * hub and is refused. */
+    /* Is the reader still permitted to read? Called before events are given. NULL: always. If it
+     * returns false, the reader leaves the hub, and refused is called. */
     bool (*may_read)(struct hub_reader *r);
     void (*refused)(struct hub_reader *r);
     /* private */
@@ -69,7 +69,7 @@ uint64_t hub_oldest(struct hub *h, uint64_t seq);
 
 /* True if the limit of readers is reached. */
 bool hub_is_full(const struct hub *h);
-/* Existing events are given from the loop, not inside this call. */
+/* Events are given from the loop, never inside this call. */
 void hub_join(struct hub *h, struct hub_reader *r);
 void hub_leave(struct hub *h, struct hub_reader *r);
 /* The reader has room again. May cut or refuse r. */

@@ -19,11 +19,11 @@ struct outgoing {
     uv_loop_t *loop;
     struct outgoing_config config;
     CURLM *multi;
-    uv_timer_t timer;                /* libcurl's timeout */
-    uv_timer_t broken_timer;         /* reports requests that could not start */
-    struct outgoing_request *broken; /* these are reported from the loop like all others */
-    uv_timer_t body_timer;           /* bodies that take too long */
-    struct outgoing_request *body_first, *body_last; /* by the end of their time */
+    uv_timer_t timer;                                /* libcurl's timeout */
+    uv_timer_t broken_timer;                         /* reports the broken requests */
+    struct outgoing_request *broken;                 /* requests that could not start */
+    uv_timer_t body_timer;                           /* ends bodies that take too long */
+    struct outgoing_request *body_first, *body_last; /* ordered by deadline */
     size_t active;
     unsigned open_handles;
 };
@@ -130,10 +130,10 @@ static void finish(struct outgoing_request *r, CURLcode code)
     }
     must(curl_multi_remove_handle(r->client->multi, r->easy));
     let_go(r);
-    r->done(r); /* r may be gone after this */
+    r->done(r); /* may free r */
 }
 
-/* Bodies: the time for all is the same, so they are in the order in which it ends. */
+/* Bodies: the time limit is the same for all, so the list is ordered by deadline. */
 
 static void body_timer_cb(uv_timer_t *timer);
 
@@ -275,8 +275,8 @@ static size_t answer_cb(char *bytes, size_t size, size_t count, void *data)
     return r->answer.overflow ? 0 : len;
 }
 
-/* A header line. The body follows the last one, unless the response is a redirect that is
- * followed: then another response comes. */
+/* A header line. After the last one, the time limit of the body begins, unless the response is a
+ * redirect that is followed. */
 static size_t head_cb(char *bytes, size_t size, size_t count, void *data)
 {
     struct outgoing_request *r = data;
@@ -292,7 +292,7 @@ static size_t head_cb(char *bytes, size_t size, size_t count, void *data)
     return len;
 }
 
-/* May the request go to this address? If not, the request records the reason. */
+/* May the request connect to this address? If not, the reason is recorded in the request. */
 static bool may_go(struct outgoing_request *r, const struct sockaddr *address, socklen_t len)
 {
     const struct outgoing_guard *guard = r->client->config.guard;
@@ -328,8 +328,8 @@ static bool is_repeated(struct outgoing_request *r)
     return r->again;
 }
 
-/* May the request use this existing connection? It may have been made by a request that the
- * guard allows more. */
+/* May the request use this existing connection? It may have been opened by a request to which fewer
+ * restrictions apply. */
 static bool may_go_to(struct outgoing_request *r, const char *peer, int peer_port)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)peer_port)};

@@ -62,7 +62,7 @@ struct outgoing_request {
     struct str body;
     uint32_t timeout_ms; /* for everything, including the lookup of the name */
     size_t answer_limit; /* bytes of the response's body; more is ERR_TOO_LARGE */
-    void (*done)(struct outgoing_request *r); /* from the loop, once; r may be gone after this */
+    void (*done)(struct outgoing_request *r); /* called once, from the loop; may free r */
     void *data;
     /* result */
     struct err err;     /* ERR_OK: there is a response, with any status. ERR_FORBIDDEN: the guard

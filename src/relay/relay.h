@@ -30,7 +30,7 @@ struct relay_link;
 enum {
     RELAY_HEADERS_MAX = HTTP_RESPONSE_HEADERS_MAX,
     RELAY_TRAILERS_MAX = 8,
-    RELAY_WINDOW_BYTES = 256 << 10, /* of a response that was not taken yet */
+    RELAY_WINDOW_BYTES = 256 << 10, /* flow-control window of a response */
 };
 
 struct relay_request {
@@ -61,7 +61,7 @@ struct relay_stream {
     bool untouched; /* with failed: the other node certainly did not process the request */
 
     /* internal */
-    struct relay *relay;     /* NULL: never sent */
+    struct relay *relay;     /* NULL: not sent */
     struct relay_link *link; /* NULL: finished */
     struct relay_stream *next, **prev;
     struct relay_stream *stirred_next;

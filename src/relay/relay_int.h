@@ -56,8 +56,8 @@ void relay_link__submit(struct relay_link *l, struct relay_stream *s,
                         const struct relay_request *request);
 void relay_link__go_on(struct relay_stream *s); /* more of its body can be sent */
 void relay_link__consumed(struct relay_stream *s, size_t n);
-void relay_link__reset(struct relay_stream *s);  /* end it, and drop it */
-void relay_link__forget(struct relay_stream *s); /* it has ended: drop it */
+void relay_link__reset(struct relay_stream *s);  /* reset it, and remove it from its link */
+void relay_link__forget(struct relay_stream *s); /* it has ended: remove it from its link */
 void relay_link__flush(struct relay_link *l);
 
 /* relay_tls.c */
@@ -77,4 +77,4 @@ void relay_tls__take(struct relay_link *l, struct buf *out);
 /* relay.c */
 void relay__stir(struct relay *r, struct relay_stream *s); /* call its owner soon */
 void relay__tell(struct relay *r);                         /* call the owners now */
-void relay__release(struct relay *r);                      /* a holder of it is gone */
+void relay__release(struct relay *r);                      /* release one reference to it */

@@ -479,7 +479,7 @@ struct relay_link *relay_link__open(struct relay *r, struct str url)
         l->holders++;
         CHECK(uv_timer_start(&l->timer, timer_cb, CONNECT_MS, 0) == 0);
     } else {
-        l->state = LINK_CONNECTING; /* the lookup was not needed: nothing to cancel */
+        l->state = LINK_CONNECTING; /* no lookup is in progress, so there is none to cancel */
         CHECK(uv_timer_start(&l->timer, timer_cb, 0, 0) == 0);
     }
     return l;

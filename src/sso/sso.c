@@ -118,7 +118,7 @@ static void follow_settings(struct sso *s)
 
 static void fetch(struct sso *s, enum fetch what, const char *url);
 
-/* All waiting questions are tried again. */
+/* Retry all waiting questions. */
 static void wake(struct sso *s, bool asked)
 {
     struct sso_ask *a = s->waiting;
@@ -398,7 +398,7 @@ static void step(struct sso *s, struct sso_ask *a)
         exchange(s, a);
     } else {
         if (uv_now(&s->loop) - s->keys_at_ms > KEYS_MS) {
-            (void)refresh(s); /* for the next questions */
+            (void)refresh(s); /* for later questions */
         }
         verify(s, a);
     }
@@ -420,7 +420,7 @@ void sso_ask(struct sso *s, struct sso_ask *a)
     a->memory = NULL;
     a->msg.deliver = deliver_ask;
     bool posted = mailbox_post(&s->box, &a->msg);
-    CHECK(posted); /* nobody asks after sso_free */
+    CHECK(posted); /* sso_ask must not be called after sso_free */
 }
 
 void sso_release(struct sso_ask *a)

@@ -30,11 +30,11 @@ struct sso_config {
 struct sso *sso_open(const struct sso_config *config);
 /* End all questions; later ones end at once. */
 void sso_stop(struct sso *s);
-/* After sso_stop, when nobody asks any more. NULL is allowed for both. */
+/* Call after sso_stop, when no thread uses s any more. NULL is allowed for both. */
 void sso_free(struct sso *s);
 
-/* Was the token with this hash valid before, and is it still? Any thread. Texts are copied to
- * the arena. */
+/* Look up the token with this hash in the cache. False if it is not known to be valid: use sso_ask.
+ * Any thread. Texts are copied to the arena. */
 ATTR_NODISCARD bool sso_knows(struct sso *s, const uint8_t hash[AUTH_HASH_BYTES],
                               struct arena *arena, struct auth_identity *out);
 
@@ -56,9 +56,9 @@ struct sso_ask {
     /* result. ERR_UNAUTHORIZED: invalid, with the reason. ERR_UNHEALTHY: the provider cannot be
      * reached or answers incorrectly. ERR_NOT_FOUND: no provider is configured. */
     struct err err;
-    struct auth_identity identity; /* its texts, and the next two, are in memory */
+    struct auth_identity identity; /* its texts, and the next two, are in `memory` */
     struct str sign_in_url, client_id;
-    uint8_t proof[AUTH_HASH_BYTES]; /* for a session */
+    uint8_t proof[AUTH_HASH_BYTES]; /* binds a session to the provider: see auth_sso_proof */
     struct arena *memory;           /* freed by sso_release */
     /* private */
     struct msg msg;

@@ -10,7 +10,7 @@
 #include "outgoing/outgoing.h"
 #include "sso/sso.h"
 
-/* A provider's description of itself. Texts are in the buf. */
+/* The description that a provider publishes. Texts are in `memory`. */
 struct sso_provider {
     struct arena *memory;
     const char *sign_in_url, *token_url, *keys_url;

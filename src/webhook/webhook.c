@@ -47,7 +47,7 @@ static void mark_done(struct engine_op *op)
     look(s);
 }
 
-/* Lines that came after the command left are not in it; those keep what they have. */
+/* For a line that is not in the command, mark_sent equals marked: mark_done leaves it unchanged. */
 static void submit_marks(struct webhook_sender *s, size_t count)
 {
     struct command c = {.type = COMMAND_WEBHOOK_MARK};

@@ -47,7 +47,7 @@ void webhook_close(struct webhook_sender *s);
     X(waiting)    /* events in the lines, including those in progress */ \
     X(slow)       /* requests in the slow lane: see courier.h */ \
     X(hosts_hung) /* hosts that timed out and have not answered since */ \
-    X(held_back)  /* webhooks waiting for a place */
+    X(held_back)  /* webhooks waiting for a slot */
 /* clang-format on */
 
 struct webhook_stats {

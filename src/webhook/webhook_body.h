@@ -12,5 +12,5 @@ void webhook_body_write(struct buf *out, struct str event, struct wall sent_at, 
 
 enum { WEBHOOK_BODY_SIGNATURE_MAX = 80 };
 
-/* "sha256=" and the HMAC-SHA256 of the body in lower-case hex, with a NUL behind it. */
+/* "sha256=" and the HMAC-SHA256 of the body in lower-case hex, NUL-terminated. */
 void webhook_body_sign(struct str secret, struct str body, char out[WEBHOOK_BODY_SIGNATURE_MAX]);

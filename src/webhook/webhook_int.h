@@ -109,7 +109,7 @@ struct webhook_sender {
 
 /* webhook.c: an attempt of the line has ended */
 void webhook__moved(struct webhook_line *l);
-/* webhook.c: there may be a place for a request of the line */
+/* webhook.c: there may be a slot for a request of the line */
 void webhook__has_place(struct courier_line *place);
 
 /* webhook_line.c */
@@ -121,11 +121,11 @@ struct webhook_line *webhook_line__new(struct webhook_sender *s, struct str id,
 void webhook_line__update(struct webhook_line *l, struct str id, const struct store_webhook *rec);
 /* Cancels pending requests. */
 void webhook_line__free(struct webhook_line *l);
-/* The same, but keep the line: afterwards it has no pending requests. */
+/* Cancel pending requests, but keep the line and its events. */
 void webhook_line__break_off(struct webhook_line *l);
 /* Read the log and send what may be sent. True if there is more to read at once. */
 bool webhook_line__step(struct webhook_line *l);
-/* All events before or at this number are settled. */
+/* All events up to this number are settled. */
 uint64_t webhook_line__position(const struct webhook_line *l);
 /* Is there anything to report to the machine? */
 bool webhook_line__is_dirty(const struct webhook_line *l);

@@ -18,7 +18,7 @@ enum {
     SENT_MAX = 8,              /* requests of one webhook at once */
     READ_MAX = 2048,           /* events examined per step */
     ATTEMPT_MS = 10000,        /* contract */
-    PAUSE_MS = 200,            /* contract: times the square of the attempt */
+    PAUSE_MS = 200,            /* contract: multiplied by the square of the attempt */
     ANSWER_BYTES = 4096,       /* the response is ignored */
 };
 
@@ -98,7 +98,7 @@ static bool has_room(const struct webhook_line *l)
     return l->count < DELIVERIES_MAX && (l->count == 0 || l->bytes < EVENT_BYTES_MAX);
 }
 
-/* True when there is more to read now. */
+/* True if there is more to read now. */
 static bool read_on(struct webhook_line *l)
 {
     struct webhook_sender *s = l->sender;
