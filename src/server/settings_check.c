@@ -111,7 +111,7 @@ struct form {
 /* clang-format off */
 static const char secret_form[] = "no blanks at its ends, and no line breaks or other control characters";
 static const char bind_form[] = "an address such as :8080 or 127.0.0.1:8080";
-static const char networks_form[] = "at most 256 networks such as 10.0.0.0/8, separated by commas";
+static const char networks_form[] = "a comma-separated list of networks such as 10.0.0.0/8";
 static const struct form forms[] = {
 #define AT(member) offsetof(struct settings, member)
     {"admin-password",       AT(admin_password),       is_showable,  false, true,  false, secret_form},
@@ -131,10 +131,10 @@ static const struct form forms[] = {
     {"raft-advertise-host",  AT(advertise_host),       is_host,      false, false, false, "a host name or address without a port"},
     {"join",                 AT(join),                 is_node,      true,  false, false, "a comma-separated list of addresses such as 10.0.0.1:8080"},
     {"kubernetes-api",       AT(kubernetes_api),       is_url,       false, false, false, "a URL such as https://10.0.0.1:6443, without a path"},
-    {"webhook-deny",         AT(webhook_deny),         is_networks,  false, false, false, networks_form},
-    {"webhook-allow",        AT(webhook_allow),        is_networks,  false, false, false, networks_form},
-    {"outgoing-allow",       AT(outgoing_allow),       is_networks,  false, false, false, networks_form},
-    {"trusted-proxies",      AT(trusted_proxies),      is_networks,  false, false, false, networks_form},
+    {"webhook-deny",         AT(webhook_deny),         is_networks,  true,  false, false, networks_form},
+    {"webhook-allow",        AT(webhook_allow),        is_networks,  true,  false, false, networks_form},
+    {"outgoing-allow",       AT(outgoing_allow),       is_networks,  true,  false, false, networks_form},
+    {"trusted-proxies",      AT(trusted_proxies),      is_networks,  true,  false, false, networks_form},
 #undef AT
 };
 /* clang-format on */

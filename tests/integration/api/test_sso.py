@@ -152,7 +152,8 @@ class Closed(ApiTest):
 
     def test_flags_that_are_wrong(self):
         for args, why in ((("--oidc-issuer-url", "id", "--oidc-client-id", "c"), "oidc-issuer-url"),
-                          (("--trusted-proxies", "10.0.0.0/8, proxy"), "'proxy' is not a network")):
+                          (("--trusted-proxies", "10.0.0.0/8, proxy"), "setting trusted-proxies: expected a comma-separated list"
+                           " of networks such as 10.0.0.0/8, got 'proxy'")):
             done = run_command("server", "--bind", "127.0.0.1:0", *args)
             self.assertEqual(done.returncode, 1)
             self.assertIn(why, done.stderr)

@@ -422,7 +422,8 @@ class Restart(unittest.TestCase):
                 ended = run_command("server", "--data-dir", folder, "--bind", "127.0.0.1:0",
                                     name, "10.0.0.0/8,nonsense")
                 self.assertNotEqual(ended.returncode, 0)
-                self.assertIn("'nonsense' is not a network", ended.stderr)
+                self.assertIn(f"setting {name[2:]}: expected", ended.stderr)
+                self.assertIn("got 'nonsense'", ended.stderr)
 
     def test_networks_of_the_settings(self):
         with Receiver() as receiver:
