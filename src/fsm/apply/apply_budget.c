@@ -275,6 +275,9 @@ static const struct spend_limit *of_tags(struct machine *m, const struct job *j,
 
 struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j)
 {
+    if (m->tag_budgets == 0) { /* as a rule; what follows needs room for all tags of a job */
+        return (struct apply_budget_verdict){0};
+    }
     return verdict_of(m, of_tags(m, j, m->now));
 }
 
