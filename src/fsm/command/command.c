@@ -235,10 +235,21 @@ static void encode_enqueue(const struct command *c, struct buf *out)
     }
 }
 
+/* Sets all of *out, unless u becomes bad. */
+static void decode_new(struct unpack *u, struct command_new *out)
+{
+    struct err ignored;
+    out->starts_chain = unpack_choice(u, NEW_STARTS_CHAIN) != 0;
+    out->expire_after_ms = unpack_i64(u);
+    out->payload_is_json = out->push_is_target = false;
+    struct str doc = unpack_bytes(u, unpack_u32(u));
+    u->bad |= store_job_decode_whole(ID_NONE, doc, &out->job, &ignored) != ERR_OK ||
+              out->job.waits_for.len % ID_BYTES != 0 || out->expire_after_ms < 0;
+}
+
 static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
 {
     struct command_enqueue *e = &c->enqueue;
-    struct err ignored;
     e->idempotency_key = unpack_text(u);
     e->body_hash = c->version >= 2 && e->idempotency_key.len > 0 ? unpack_u64(u) : 0;
     e->has_batch = unpack_bool(u);
@@ -251,15 +262,9 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
         u->bad |= !e->has_batch;
     }
     e->count = command_take_count(u, 13);
-    e->jobs = command_take_array(u, a, e->count, sizeof *e->jobs);
+    e->jobs = command_take_room(u, a, e->count, sizeof *e->jobs);
     for (size_t i = 0; i < e->count && !u->bad; i++) {
-        e->jobs[i].starts_chain = unpack_choice(u, NEW_STARTS_CHAIN) != 0;
-        e->jobs[i].expire_after_ms = unpack_i64(u);
-        struct str doc = unpack_bytes(u, unpack_u32(u));
-        if (store_job_decode_whole(ID_NONE, doc, &e->jobs[i].job, &ignored) != ERR_OK ||
-            e->jobs[i].job.waits_for.len % ID_BYTES != 0 || e->jobs[i].expire_after_ms < 0) {
-            u->bad = true;
-        }
+        decode_new(u, &e->jobs[i]);
     }
 }
 
