@@ -35,18 +35,11 @@ static uint64_t half_of(struct id id, unsigned half)
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number)
 {
-    struct id id;
     uint64_t ms = (uint64_t)(at.ns / NS_PER_MS);
     CHECK(at.ns >= 0);
     CHECK(index < 1ULL << 48);
-    for (unsigned i = 0; i < 6; i++) {
-        id.b[i] = (uint8_t)(ms >> (40 - 8 * i));
-        id.b[6 + i] = (uint8_t)(index >> (40 - 8 * i));
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        id.b[12 + i] = (uint8_t)(number >> (24 - 8 * i));
-    }
-    return id;
+    const uint64_t halves[] = {htobe64(ms << 16 | index >> 32), htobe64(index << 32 | number)};
+    return id_from_bytes(halves);
 }
 
 int64_t id_ms(struct id id)
