@@ -129,6 +129,21 @@ void store_snapshot_each(struct store_snapshot *sn, char kind,
     store_end_walk(it);
 }
 
+void store_snapshot_each_from(struct store_snapshot *sn, char kind, struct str from,
+                              bool (*fn)(void *data, struct str rest, struct str value), void *data)
+{
+    struct kv_iter *it = kv_iter_new(sn->kv, sn->view, STORE_META, key_of(sn, kind, from));
+    bool more = true;
+    for (; more && kv_iter_valid(it); kv_iter_next(it)) {
+        struct str key = kv_iter_key(it);
+        if (key.ptr[0] != kind) {
+            break;
+        }
+        more = fn(data, str_from_offset(key, 1), kv_iter_value(it));
+    }
+    store_end_walk(it);
+}
+
 void store_snapshot_each_row(struct store_snapshot *sn, struct id job,
                              const struct store_rows_visitor *visitor)
 {

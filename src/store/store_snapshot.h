@@ -36,5 +36,9 @@ void store_snapshot_each_row(struct store_snapshot *sn, struct id job,
 /* The records of a kind in key order, and one of them. */
 void store_snapshot_each(struct store_snapshot *sn, char kind,
                          void (*fn)(void *data, struct str rest, struct str value), void *data);
+/* From the record `from` on, until fn returns false. */
+void store_snapshot_each_from(struct store_snapshot *sn, char kind, struct str from,
+                              bool (*fn)(void *data, struct str rest, struct str value),
+                              void *data);
 ATTR_NODISCARD bool store_snapshot_record(struct store_snapshot *sn, char kind, struct str rest,
                                           struct str *out_value);

@@ -39,6 +39,21 @@ void store_tally_add(struct store_tally *a, const struct store_tally *b)
     a->reports = add_capped(a->reports, b->reports);
 }
 
+static void raise(int64_t *a, int64_t b)
+{
+    *a = *a > b ? *a : b;
+}
+
+void store_tally_raise(struct store_tally *a, const struct store_tally *b)
+{
+    raise(&a->input, b->input);
+    raise(&a->output, b->output);
+    raise(&a->cache_creation, b->cache_creation);
+    raise(&a->cache_read, b->cache_read);
+    raise(&a->cost_nusd, b->cost_nusd);
+    raise(&a->reports, b->reports);
+}
+
 int64_t store_tally_seconds(enum store_tally_series series)
 {
     return series_rows[series].seconds;
@@ -159,6 +174,11 @@ void store_tally_put(struct store *s, struct str key, const struct store_tally *
 
 static const char start_key = KEY_START;
 
+struct str store_tally_start_key(void)
+{
+    return str_from(&start_key, 1);
+}
+
 bool store_tally_decode_start(struct str key, struct str value, struct store_tally_start *out)
 {
     struct unpack u = unpack_from(value);
@@ -166,13 +186,13 @@ bool store_tally_decode_start(struct str key, struct str value, struct store_tal
     out->known = true;
     out->at.ns = unpack_i64(&u);
     out->row = unpack_u64(&u);
-    return str_eq(key, str_from(&start_key, 1)) && version == START_VERSION && unpack_done(&u);
+    return str_eq(key, store_tally_start_key()) && version == START_VERSION && unpack_done(&u);
 }
 
 struct store_tally_start store_tally_start_get(struct store *s)
 {
     struct store_tally_start start = {0};
-    struct str key = str_from(&start_key, 1);
+    struct str key = store_tally_start_key();
     struct buf value;
     buf_init(&value, VALUE_BYTES_MAX);
     if (store_get(s, STORE_KIND_TALLY, key, &value) &&
@@ -194,7 +214,7 @@ void store_tally_start_put(struct store *s, const struct store_tally_start *star
 {
     buf_clear(&s->scratch);
     store_tally_encode_start(start, &s->scratch);
-    store_put(s, STORE_KIND_TALLY, str_from(&start_key, 1), buf_str(&s->scratch));
+    store_put(s, STORE_KIND_TALLY, store_tally_start_key(), buf_str(&s->scratch));
 }
 
 /* --- walks --- */

@@ -24,6 +24,9 @@ struct store_tally {
 /* None of them is negative; what does not fit is the largest number. */
 void store_tally_add(struct store_tally *a, const struct store_tally *b);
 
+/* Each of them is the larger one of the two. */
+void store_tally_raise(struct store_tally *a, const struct store_tally *b);
+
 enum store_tally_series {
     STORE_TALLY_PARTS, /* of an hour, by model and provider */
     STORE_TALLY_HOURS,
@@ -68,6 +71,7 @@ struct store_tally_start {
     struct wall at;
     uint64_t row; /* of the first report that was counted */
 };
+struct str store_tally_start_key(void); /* of its record, behind the kind */
 void store_tally_encode_start(const struct store_tally_start *start, struct buf *out);
 /* False when the key is not the one of this record, or its value cannot be read. */
 ATTR_NODISCARD bool store_tally_decode_start(struct str key, struct str value,

@@ -650,6 +650,7 @@ static void same_restored(const struct command_restore_item *got,
 {
     assert_int_equal(got->kind, want->kind);
     assert_int_equal(got->any_id, want->any_id);
+    assert_int_equal(got->summed, want->summed);
     same_id(got->id, want->id);
     expect_str(got->name, want->name);
     assert_int_equal(got->place, want->place);
@@ -678,6 +679,9 @@ static void same_restored(const struct command_restore_item *got,
         break;
     case COMMAND_RESTORE_POLICY:
         samples_same_policy(&got->policy, &want->policy);
+        break;
+    case COMMAND_RESTORE_TALLY:
+        assert_memory_equal(&got->tally, &want->tally, sizeof want->tally);
         break;
     default:
         samples_same_usage(&got->usage, &want->usage);

@@ -77,6 +77,18 @@ static bool has_place(const struct job *j, const struct command_restore_item *it
     }
 }
 
+/* A usage report that is new here. Unless the sums of the backup contain it, or it is younger than
+ * counting, it is counted as if its job had reported it then. */
+static void count_usage(struct machine *m, const struct command_restore_item *it)
+{
+    struct job j;
+    enum store_family family;
+    if (!it->summed && it->usage.created_at.ns < m->tallies.start.at.ns &&
+        jobs__get(m, it->id, &j, &family)) {
+        tallies__restored(m, &j, &it->usage);
+    }
+}
+
 static void restore_row(struct machine *m, struct command_restore_item *it)
 {
     struct job j;
@@ -91,7 +103,7 @@ static void restore_row(struct machine *m, struct command_restore_item *it)
     } else {
         bool counted = tallies__begin(m);
         if (store_rows_restore_usage(&m->store, it->id, it->place, &it->usage) && counted) {
-            tallies__restored(m, it->id, &it->usage);
+            count_usage(m, it);
         }
     }
 }
@@ -143,6 +155,9 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
             break;
         case COMMAND_RESTORE_BUDGET:
             note(m, apply_access__restore_budget(m, it->name, &it->budget), &r->attempt);
+            break;
+        case COMMAND_RESTORE_TALLY:
+            tallies__restore(m, it->name, &it->tally);
             break;
         }
     }

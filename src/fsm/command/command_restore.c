@@ -37,7 +37,19 @@ static void encode_content(const struct command_restore_item *it, struct buf *ou
     case COMMAND_RESTORE_BUDGET:
         store_access_encode_frame(&it->budget, out);
         break;
+    case COMMAND_RESTORE_TALLY:
+        store_tally_encode(&it->tally, out);
+        break;
     }
+}
+
+static bool is_tally_key(struct str key)
+{
+    enum store_tally_series series;
+    uint32_t number;
+    struct store_tally_name name;
+    return key.len <= STORE_TALLY_KEY_BYTES_MAX &&
+           store_tally_decode_key(key, &series, &number, &name);
 }
 
 static bool decode_content(struct str bytes, struct command_restore_item *it)
@@ -66,6 +78,8 @@ static bool decode_content(struct str bytes, struct command_restore_item *it)
     case COMMAND_RESTORE_BUDGET:
         return store_access_decode_frame(bytes, &it->budget) &&
                store_access_is_valid(STORE_ACCESS_BUDGET, it->name, it->budget.body);
+    case COMMAND_RESTORE_TALLY:
+        return is_tally_key(it->name) && store_tally_decode(bytes, &it->tally);
     }
     return false;
 }
@@ -75,7 +89,8 @@ void command_restore__encode(const struct command_restore *r, struct buf *out)
     pack_varint(out, r->count);
     for (size_t i = 0; i < r->count; i++) {
         const struct command_restore_item *it = &r->items[i];
-        pack_u8(out, (uint8_t)((unsigned)it->kind | (it->any_id ? COMMAND_RESTORE_ANY_ID : 0U)));
+        pack_u8(out, (uint8_t)((unsigned)it->kind | (it->any_id ? COMMAND_RESTORE_ANY_ID : 0U) |
+                               (it->summed ? COMMAND_RESTORE_SUMMED : 0U)));
         buf_add(out, it->id.b, ID_BYTES);
         pack_text(out, it->name);
         pack_u32(out, it->place);
@@ -136,8 +151,9 @@ void command_restore__decode(struct unpack *u, struct arena *a, struct command_r
         struct command_restore_item *it = &r->items[i];
         memset(it, 0, sizeof *it);
         uint8_t bits = unpack_u8(u);
-        uint8_t kind = bits & (uint8_t)~COMMAND_RESTORE_ANY_ID;
-        it->any_id = bits != kind;
+        uint8_t kind = bits & (uint8_t) ~(COMMAND_RESTORE_ANY_ID | COMMAND_RESTORE_SUMMED);
+        it->any_id = (bits & COMMAND_RESTORE_ANY_ID) != 0;
+        it->summed = (bits & COMMAND_RESTORE_SUMMED) != 0;
         struct str id = unpack_bytes(u, ID_BYTES);
         it->name = unpack_text(u);
         it->place = unpack_u32(u);
@@ -149,6 +165,7 @@ void command_restore__decode(struct unpack *u, struct arena *a, struct command_r
         }
         it->kind = (enum command_restore_kind)kind;
         memcpy(it->id.b, id.ptr, ID_BYTES);
-        u->bad = (it->any_id && !has_own_id(it->kind)) || !decode_content(content, it);
+        u->bad = (it->any_id && !has_own_id(it->kind)) ||
+                 (it->summed && it->kind != COMMAND_RESTORE_USAGE) || !decode_content(content, it);
     }
 }

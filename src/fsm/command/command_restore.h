@@ -21,6 +21,7 @@
 #include "store/store_access.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
+#include "store/store_tally.h"
 
 /* The numbers are on the wire. */
 enum command_restore_kind {
@@ -34,19 +35,22 @@ enum command_restore_kind {
     COMMAND_RESTORE_WEBHOOK,
     COMMAND_RESTORE_POLICY,
     COMMAND_RESTORE_BUDGET,
-    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_BUDGET
+    COMMAND_RESTORE_TALLY,
+    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_TALLY
 };
 
 /* Added to the kind on the wire. */
-enum { COMMAND_RESTORE_ANY_ID = 0x40 };
+enum { COMMAND_RESTORE_SUMMED = 0x20, COMMAND_RESTORE_ANY_ID = 0x40 };
 
 struct command_restore_item {
     enum command_restore_kind kind;
     bool any_id;  /* schedule, batch, job, policy: restore it even if the time in its id is in the
                      future */
+    bool summed;  /* usage: the sums of the backup contain it. Written, as tallies are, only if all
+                     members can read version 16 of entries */
     struct id id; /* of the schedule, batch, policy or job; of a row: its job */
-    struct str name;          /* of the queue or budget record; of a webhook: its id */
-    uint32_t place;           /* position of a row among those of its kind, from 0 */
+    struct str name; /* of the queue or budget record; of a webhook: its id; of a tally: its key */
+    uint32_t place;  /* position of a row among those of its kind, from 0 */
     struct wall unique_until; /* job: it holds its unique key until then; 0: it does not */
     union {
         struct store_queue queue; /* settings, created_at, failures; the rest is counted again */
@@ -60,6 +64,7 @@ struct command_restore_item {
         struct store_webhook webhook; /* starts after the newest event */
         struct store_policy policy;
         struct store_access_frame budget;
+        struct store_tally tally; /* raises what is stored, member by member */
     };
 };
 

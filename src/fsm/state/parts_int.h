@@ -77,9 +77,11 @@ bool tallies__begin(struct machine *m);
 void tallies__report(struct machine *m, const struct job *j, const struct store_tokens *tokens);
 /* The job is about to be removed: its reports that are not counted yet are. */
 void tallies__settle(struct machine *m, const struct job *j, enum store_family family);
-/* A report of a backup was put under the job, after tallies__begin. What is older than the counting
- * here was never counted here. */
-void tallies__restored(struct machine *m, struct id job, const struct store_usage *u);
+/* A report of a backup was put under the job, after tallies__begin. It was never counted here. */
+void tallies__restored(struct machine *m, const struct job *j, const struct store_usage *u);
+/* Sums of a backup. Where there are sums already, the larger ones stay: the same sums may be
+ * restored twice, and sums of a bucket only grow. */
+void tallies__restore(struct machine *m, struct str key, const struct store_tally *sums);
 void tallies__write(struct machine *m); /* at the end of an entry */
 void tallies__load(struct machine *m);
 void tallies__close(struct machine *m);

@@ -99,9 +99,8 @@ static struct tally *new_cell(struct machine *m, enum store_tally_series series,
     return keep_cell(m, series, number, key, &(struct store_tally){0});
 }
 
-static void add_to_cell(struct machine *m, struct tally *c, const struct store_tally *sums)
+static void mark_dirty(struct machine *m, struct tally *c)
 {
-    store_tally_add(&c->sums, sums);
     if (!c->dirty) {
         c->dirty = true;
         c->dirty_next = m->tallies.dirty;
@@ -145,29 +144,42 @@ static bool take_room(struct machine *m, const struct store_tally_name *name, bo
 
 /* --- counting --- */
 
+static bool is_kept(const struct machine *m, enum store_tally_series series, int64_t number)
+{
+    int64_t now = number_now(m, series);
+    return number >= 0 && number <= now && number + store_tally_kept(series) >= now;
+}
+
+/* The cell, made if it is not there; NULL when there is no room for it in the hour that goes on. */
+static struct tally *need_cell(struct machine *m, enum store_tally_series series, uint32_t number,
+                               const struct store_tally_name *name, struct str key, bool limited)
+{
+    bool is_tag = series >= STORE_TALLY_TAG_PARTS;
+    bool in_hour = store_tally_seconds(series) == 3600 && number == number_now(m, series);
+    struct tally *c = find_cell(m, series, number, key);
+    if (c == NULL && (!in_hour || take_room(m, name, is_tag, key.len + CELL_BYTES, limited))) {
+        c = new_cell(m, series, number, key);
+    }
+    return c;
+}
+
 /* Add to the cell of the series. False when there is no room for it. */
 static bool add_in(struct machine *m, enum store_tally_series series,
                    const struct store_tally_name *name, const struct counting *counting)
 {
     int64_t at = store_tally_number(series, counting->at);
-    int64_t now = number_now(m, series);
-    bool is_tag = series >= STORE_TALLY_TAG_PARTS;
-    bool hours = store_tally_seconds(series) == 3600;
-    if (at < 0 || at > now || at + store_tally_kept(series) < now) {
-        return true; /* such cells are not kept */
+    if (!is_kept(m, series, at)) {
+        return true;
     }
     struct buf key;
     ATTR_UNINITIALIZED char room[512];
     buf_init_room(&key, STORE_TALLY_KEY_BYTES_MAX, room, sizeof room);
     store_tally_key(series, (uint32_t)at, name, &key);
     CHECK(!key.overflow);
-    struct tally *c = find_cell(m, series, (uint32_t)at, buf_str(&key));
-    if (c == NULL && (!hours || at != now ||
-                      take_room(m, name, is_tag, key.len + CELL_BYTES, counting->limited))) {
-        c = new_cell(m, series, (uint32_t)at, buf_str(&key));
-    }
+    struct tally *c = need_cell(m, series, (uint32_t)at, name, buf_str(&key), counting->limited);
     if (c != NULL) {
-        add_to_cell(m, c, &counting->sums);
+        store_tally_add(&c->sums, &counting->sums);
+        mark_dirty(m, c);
     }
     buf_deinit(&key);
     return c != NULL;
@@ -316,12 +328,25 @@ void tallies__settle(struct machine *m, const struct job *j, enum store_family f
     }
 }
 
-void tallies__restored(struct machine *m, struct id job, const struct store_usage *u)
+void tallies__restored(struct machine *m, const struct job *j, const struct store_usage *u)
 {
-    struct job j;
-    enum store_family family;
-    if (u->created_at.ns < m->tallies.start.at.ns && jobs__get(m, job, &j, &family)) {
-        add(m, &j, &u->tokens, u->created_at, false);
+    add(m, j, &u->tokens, u->created_at, false);
+}
+
+void tallies__restore(struct machine *m, struct str key, const struct store_tally *sums)
+{
+    enum store_tally_series series;
+    uint32_t number;
+    struct store_tally_name name;
+    bool good = store_tally_decode_key(key, &series, &number, &name);
+    CHECK(good); /* the command's decoder saw to it */
+    if (!tallies__begin(m) || !is_kept(m, series, number)) {
+        return;
+    }
+    struct tally *c = need_cell(m, series, number, &name, key, true);
+    if (c != NULL) {
+        store_tally_raise(&c->sums, sums);
+        mark_dirty(m, c);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "rest/backup/rest_backup_int.h"
+#include "rest/backup/rest_backup_sums.h"
 #include "rest/rest_budgets_int.h"
 #include "store/store_job.h"
 
@@ -27,6 +28,7 @@ enum stage {
     STAGE_DONE,
     STAGE_LIVE,
     STAGE_LINE,
+    STAGE_SUMS,
     STAGE_TAIL, /* batches, budgets, policies, meta */
     STAGE_OVER
 };
@@ -38,7 +40,7 @@ struct waiting {
 };
 
 struct backup {
-    bool secrets; /* they are in it, too */
+    struct rest_backup_options options;
     struct rest_call *call;
     struct store_snapshot *snapshot;
     enum stage stage;
@@ -48,6 +50,7 @@ struct backup {
     uint64_t rows_left_out; /* of jobs that would be too large to be restored */
     struct waiting *line;
     size_t line_count, line_cap, line_at;
+    struct rest_backup_sums sums;
     struct id *batches;
     size_t batch_count, batch_cap;
     struct msg msg;
@@ -126,7 +129,8 @@ static void write_schedule(void *data, struct str rest, struct str value)
         note_damage(b, "schedule");
     } else if (rest_backup__is_own(b->call, s.queue)) {
         struct json_write w = next_element(b);
-        rest_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s, b->secrets);
+        rest_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s,
+                                        b->options.secrets);
     }
 }
 
@@ -215,7 +219,7 @@ static void write_job(struct backup *b, const struct job *j)
 {
     add_text(b, b->jobs++ == 0 ? STR_EMPTY : STR(","));
     struct json_write w = json_write_to(&b->out);
-    b->rows_left_out += rest_backup_job__write(&w, b->call, j, b->snapshot, b->secrets);
+    b->rows_left_out += rest_backup_job__write(&w, b->call, j, b->snapshot, &b->options);
     note_batch(b, j->batch_id);
 }
 
@@ -329,6 +333,19 @@ static void write_batches(struct backup *b)
     }
 }
 
+/* The next sums of usage. True at their end. */
+static bool write_sums(struct backup *b)
+{
+    if (b->sums.written == 0 && b->sums.from.len == 0) {
+        add_text(b, STR("],\"usage_sums\":["));
+    }
+    bool end = rest_backup_sums__write(&b->sums, b->call, b->snapshot, &b->out, TURN_BYTES);
+    if (b->sums.damaged) {
+        note_damage(b, "sum of usage");
+    }
+    return end;
+}
+
 static void write_tail(struct backup *b)
 {
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
@@ -356,6 +373,7 @@ static void backup_free(struct backup *b)
 {
     store_snapshot_free(b->snapshot);
     buf_deinit(&b->out);
+    buf_deinit(&b->sums.from);
     free(b->line);
     free(b->batches);
 }
@@ -374,7 +392,10 @@ static void produce(struct backup *b)
         b->stage = write_family(b, STORE_LIVE) ? STAGE_LINE : STAGE_LIVE;
         break;
     case STAGE_LINE:
-        b->stage = write_line(b) ? STAGE_TAIL : STAGE_LINE;
+        b->stage = write_line(b) ? STAGE_SUMS : STAGE_LINE;
+        break;
+    case STAGE_SUMS:
+        b->stage = write_sums(b) ? STAGE_TAIL : STAGE_SUMS;
         break;
     case STAGE_TAIL:
         write_tail(b);
@@ -484,15 +505,17 @@ static void handle_backup(struct rest_call *c)
         return;
     }
     b->call = c;
-    b->secrets = in->include_secrets;
+    b->options.secrets = in->include_secrets;
     c->data = b;
     buf_init(&b->out, SIZE_MAX);
+    buf_init(&b->sums.from, STORE_TALLY_KEY_BYTES_MAX);
     rest_call__stream_begin(c, STR("application/json"), NULL, 0, &backup_handlers);
     if (c->req->head) {
         rest_call__stream_end(c);
         return;
     }
     b->snapshot = store_snapshot_new(engine_store(c->rest->config.engine));
+    b->options.first_summed = rest_backup_sums__first_row(b->snapshot);
     post_turn(b);
 }
 

@@ -18,10 +18,15 @@ ATTR_NODISCARD bool rest_backup__set_namespace(struct rest_call *c, struct str n
 bool rest_backup__is_own(const struct rest_call *c, struct str queue);
 
 /* rest_backup_job.c: writing */
+struct rest_backup_options {
+    bool secrets;
+    uint64_t first_summed; /* usage rows from this one on are in the sums of the backup, too */
+};
 /* Returns how many of the oldest rows were left out, because a restore would not accept the job
  * with them. */
 uint64_t rest_backup_job__write(struct json_write *w, const struct rest_call *c,
-                                const struct job *j, struct store_snapshot *sn, bool secrets);
+                                const struct job *j, struct store_snapshot *sn,
+                                const struct rest_backup_options *options);
 void rest_backup_job__write_queue(struct json_write *w, const struct rest_call *c, struct str name,
                                   const struct store_queue *q);
 void rest_backup_job__write_schedule(struct json_write *w, const struct rest_call *c, struct id id,
@@ -56,6 +61,7 @@ enum rest_restore_what {
     REST_RESTORE_WEBHOOK,
     REST_RESTORE_POLICY,
     REST_RESTORE_BUDGET,
+    REST_RESTORE_SUM,
     REST_RESTORE_JOB,
     REST_RESTORE_WHAT_COUNT
 };

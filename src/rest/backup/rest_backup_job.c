@@ -30,6 +30,7 @@ struct row_sum {
 struct rows {
     struct json_write *w; /* NULL: they are only measured */
     struct id job;
+    uint64_t first_summed;
     int open; /* the kind of the array that is open; -1: none */
     struct row_sum sums[ROW_KIND_COUNT];
     uint64_t left_out;
@@ -55,7 +56,7 @@ static void put_iteration(struct json_write *w, const struct store_iteration *it
     json_write_end(w);
 }
 
-static void put_usage(struct json_write *w, const struct store_usage *u)
+static void put_usage(struct json_write *w, const struct store_usage *u, bool in_sums)
 {
     json_write_object(w);
     rest_document__i64(w, "id", (int64_t)u->row);
@@ -63,29 +64,33 @@ static void put_usage(struct json_write *w, const struct store_usage *u)
     rest_document__text(w, "phase", u->phase == STORE_PHASE_ACK ? STR("ack") : STR("heartbeat"));
     write_tokens(w, &u->tokens);
     rest_document__time(w, "created_at", u->created_at);
+    if (in_sums) {
+        rest_document__bool(w, "in_sums", true);
+    }
     json_write_end(w);
 }
 
-static void put_row(struct json_write *w, struct id job, struct row row)
+static void put_row(struct json_write *w, const struct rows *r, struct row row)
 {
+    const struct store_usage *u = row.rec;
     switch ((int)row.kind) {
     case ROW_ERROR:
-        rest_document__error(w, job, row.rec);
+        rest_document__error(w, r->job, row.rec);
         break;
     case ROW_ITERATION:
         put_iteration(w, row.rec);
         break;
     default:
-        put_usage(w, row.rec);
+        put_usage(w, u, u->row >= r->first_summed);
     }
 }
 
-static uint64_t row_bytes(struct id job, struct row row)
+static uint64_t row_bytes(const struct rows *r, struct row row)
 {
     struct buf b;
     buf_init(&b, SIZE_MAX);
     struct json_write w = json_write_to(&b);
-    put_row(&w, job, row);
+    put_row(&w, r, row);
     uint64_t bytes = b.len + 1; /* and a comma */
     buf_deinit(&b);
     return bytes;
@@ -96,11 +101,11 @@ static void visit(struct rows *r, struct row row)
     struct row_sum *sum = &r->sums[row.kind];
     if (r->w == NULL) {
         sum->count++;
-        sum->bytes += row_bytes(r->job, row);
+        sum->bytes += row_bytes(r, row);
         return;
     }
     if (sum->count_over > 0 || sum->bytes_over > 0) {
-        uint64_t bytes = row_bytes(r->job, row);
+        uint64_t bytes = row_bytes(r, row);
         sum->count_over -= sum->count_over > 0 ? 1 : 0;
         sum->bytes_over -= bytes < sum->bytes_over ? bytes : sum->bytes_over;
         r->left_out++;
@@ -113,7 +118,7 @@ static void visit(struct rows *r, struct row row)
         r->open = (int)row.kind;
         rest_document__array(r->w, row_keys[row.kind]);
     }
-    put_row(r->w, r->job, row);
+    put_row(r->w, r, row);
 }
 
 static void visit_error(void *data, const struct store_error *e)
@@ -154,7 +159,7 @@ static bool may_be_too_large(const struct job *j, uint64_t room)
 static void plan_rows(struct rows *r, struct store_snapshot *sn, uint64_t room)
 {
     static const enum row_kind order[] = {ROW_ITERATION, ROW_ERROR, ROW_USAGE};
-    struct rows measure = {.job = r->job, .open = -1};
+    struct rows measure = {.job = r->job, .first_summed = r->first_summed, .open = -1};
     uint64_t bytes = 0;
     each_row(&measure, sn);
     for (unsigned k = 0; k < ROW_KIND_COUNT; k++) {
@@ -173,9 +178,9 @@ static void plan_rows(struct rows *r, struct store_snapshot *sn, uint64_t room)
 
 /* The rows of a job whose element has that many bytes so far; returns how many are left out. */
 static uint64_t write_rows(struct json_write *w, const struct job *j, struct store_snapshot *sn,
-                           size_t bytes)
+                           uint64_t first_summed, size_t bytes)
 {
-    struct rows rows = {.w = w, .job = j->id, .open = -1};
+    struct rows rows = {.w = w, .job = j->id, .first_summed = first_summed, .open = -1};
     uint64_t used = (uint64_t)bytes + MEMBERS_BEHIND_BYTES;
     uint64_t room = used < BACKUP_VERIFY_TEXT_BYTES ? BACKUP_VERIFY_TEXT_BYTES - used : 0;
     if (j->error_count == 0 && j->iteration_count == 0 && j->usage_count == 0) {
@@ -256,16 +261,17 @@ static void write_rest(struct json_write *w, const struct svc_caller *who, const
 }
 
 uint64_t rest_backup_job__write(struct json_write *w, const struct rest_call *c,
-                                const struct job *j, struct store_snapshot *sn, bool secrets)
+                                const struct job *j, struct store_snapshot *sn,
+                                const struct rest_backup_options *options)
 {
     struct svc_caller who = rest_call__caller(c);
     size_t from = w->out->len;
     who.urgencies = false; /* a backup is the same for everybody */
     json_write_object(w);
     rest_document__job_members(w, &who, j);
-    uint64_t left_out = write_rows(w, j, sn, w->out->len - from);
+    uint64_t left_out = write_rows(w, j, sn, options->first_summed, w->out->len - from);
     rest_document__object(w, "restore");
-    write_rest(w, &who, j, sn, secrets);
+    write_rest(w, &who, j, sn, options->secrets);
     rest_document__i64_if_set(w, "rows_left_out", (int64_t)left_out);
     json_write_end(w);
     json_write_end(w);

@@ -11,6 +11,7 @@
 #include "fsm/command/push_target.h"
 #include "rest/backup/rest_backup_int.h"
 #include "rest/backup/rest_backup_push.h"
+#include "rest/backup/rest_backup_sums.h"
 #include "svc/svc_chain.h"
 #include "svc/svc_names.h"
 
@@ -30,6 +31,7 @@ struct row_in {
     int64_t attempt, iteration;
     struct str error, backtrace, worker_version, status, phase, checkpoint, hold_reason, result;
     struct wall created_at;
+    bool in_sums;
     struct tokens_in tokens;
 };
 
@@ -54,6 +56,7 @@ static const struct json_field row_rows[] = {
     JSON_STR(struct row_in, hold_reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "Why it was held."),
     JSON_RAW(struct row_in, result, LIMIT_RESULT_BYTES, JSON_KEEP_NULL, "Result."),
     JSON_TIME(struct row_in, created_at, timestamp_parse, 0, "When."),
+    JSON_BOOL(struct row_in, in_sums, 0, "Whether usage_sums contain it."),
     COUNT_ROW(input_tokens, "Tokens read."),
     COUNT_ROW(output_tokens, "Tokens written."),
     COUNT_ROW(cache_creation_tokens, "Tokens written to a cache."),
@@ -382,8 +385,10 @@ static struct command_restore_item *add_item(struct rest_restore_list *list,
     return it;
 }
 
-static void add_rows(const struct job_in *in, struct id id, struct rest_restore_list *list)
+static void add_rows(const struct rest_call *c, const struct job_in *in, struct id id,
+                     struct rest_restore_list *list)
 {
+    bool has_sums = rest_backup_sums__are_known(c);
     for (size_t i = 0; i < in->errors_count; i++) {
         const struct row_in *r = &in->errors[i];
         struct command_restore_item *it =
@@ -416,6 +421,7 @@ static void add_rows(const struct job_in *in, struct id id, struct rest_restore_
     for (size_t i = 0; i < in->usage_count; i++) {
         const struct row_in *r = &in->usage[i];
         struct command_restore_item *it = add_item(list, COMMAND_RESTORE_USAGE, 0);
+        it->summed = r->in_sums && has_sums;
         it->id = id;
         it->place = (uint32_t)i;
         it->usage = (struct store_usage){
@@ -442,7 +448,7 @@ static bool add_job(struct rest_call *c, struct str json, struct rest_restore_li
     it->id = j.id;
     it->unique_until = in.restore != NULL ? in.restore->unique_until : WALL_NONE;
     it->job = j;
-    add_rows(&in, j.id, list);
+    add_rows(c, &in, j.id, list);
     return true;
 }
 
@@ -461,6 +467,8 @@ size_t rest_restore_job__item_bytes(const struct command_restore_item *it)
         return it->schedule.payload.len;
     case COMMAND_RESTORE_BATCH:
         return it->batch.callback_payload.len;
+    case COMMAND_RESTORE_TALLY:
+        return it->name.len;
     default:
         return 0;
     }
@@ -698,6 +706,11 @@ bool rest_restore_job__read(struct rest_call *c, enum rest_restore_what what, st
     if (what == REST_RESTORE_BUDGET) {
         return rest_backup_budget__read(
             c, json, add_item(list, COMMAND_RESTORE_BUDGET, json.len + 512), err);
+    }
+    if (what == REST_RESTORE_SUM) {
+        return !rest_backup_sums__are_known(c) ||
+               rest_backup_sums__read(c, json, add_item(list, COMMAND_RESTORE_TALLY, json.len + 64),
+                                      err);
     }
     return json_schema_decode(&record_schema, json, c->arena, &in, err) == ERR_OK &&
            adders[what](c, &in, list, err);

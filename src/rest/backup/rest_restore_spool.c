@@ -8,14 +8,19 @@
 enum { BLOCK_BYTES = 256 << 10 };
 
 /* The lists of a backup, in the order in which they are restored: limits of queues hold before
- * there are jobs, and schedules fire into queues that are complete. */
+ * there are jobs, reports of jobs are added to sums, and schedules fire into queues that are
+ * complete. */
 static const struct {
     const char *key;
     enum rest_restore_what what;
 } lists[] = {
-    {"queues", REST_RESTORE_QUEUE},     {"batches", REST_RESTORE_BATCH},
-    {"jobs", REST_RESTORE_JOB},         {"schedules", REST_RESTORE_SCHEDULE},
-    {"webhooks", REST_RESTORE_WEBHOOK}, {"approval_policies", REST_RESTORE_POLICY},
+    {"queues", REST_RESTORE_QUEUE},
+    {"batches", REST_RESTORE_BATCH},
+    {"usage_sums", REST_RESTORE_SUM},
+    {"jobs", REST_RESTORE_JOB},
+    {"schedules", REST_RESTORE_SCHEDULE},
+    {"webhooks", REST_RESTORE_WEBHOOK},
+    {"approval_policies", REST_RESTORE_POLICY},
     {"budgets", REST_RESTORE_BUDGET},
 };
 

@@ -602,6 +602,7 @@ static const struct rest_answer_member backup[] = {
     {"batches",           "[any]",    "Batches of these jobs."},
     {"budgets",           "[any]",    "Budgets, without amounts spent."},
     {"approval_policies", "[any]",    "Approval policies."},
+    {"usage_sums",        "[any]",    "Sums of usage per time bucket, also of jobs that are gone."},
     {"meta",              "{any}",    "Format, number of jobs, checksum, and rows_left_out."},
 };
 

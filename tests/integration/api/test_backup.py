@@ -103,7 +103,7 @@ class RoundTrip(BackupTest):
             self.assertEqual(backup["meta"]["format"], 2)
             self.assertEqual(backup["meta"]["jobs"], len(backup["jobs"]))
             for key in ("jobs", "queues", "schedules", "batches", "budgets", "webhooks",
-                        "approval_policies"):
+                        "approval_policies", "usage_sums"):
                 self.assertIsInstance(backup[key], list)
 
             answer = self.restore(json.loads(json.dumps(checksum_free(backup))), copy)
@@ -138,6 +138,46 @@ class RoundTrip(BackupTest):
             second.kill()
             second.start()
             self.assertEqual(second.client().state(ids["child"]), "active")
+
+    def test_usage_of_jobs_that_are_gone_is_in_it(self):
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            summaries = lambda one: [
+                {k: v for k, v in one.must(one.get(f"/api/v1/usage/summary?period=7d&group_by={group}")).items()
+                 if k in ("totals", "groups")} for group in ("queue", "model", "tag:team")]
+            jobs = []
+            for n in range(3):
+                jobs.append(api.enqueue("u.q", tags={"team": "red"}))
+                api.fetch("u.q")
+                api.ack(jobs[-1], usage={"model": f"m{n}", "input_tokens": 10 + n, "cost_usd": 0.25})
+            api.must(api.delete(f"/api/v1/jobs/{jobs[0]}"))
+            before = summaries(api)
+            self.assertEqual(before[0]["totals"]["count"], 3)
+            backup = self.backup(api)
+            self.assertEqual({s["series"] for s in backup["usage_sums"]},
+                             {"parts", "hours", "tag_parts", "tag_hours"})
+            self.restore(backup, copy)
+            self.assertEqual(summaries(copy), before)
+            self.restore(backup, copy)
+            self.assertEqual(summaries(copy), before)
+            copy.must(copy.delete(f"/api/v1/jobs/{jobs[1]}"))
+            self.assertEqual(summaries(copy), before)
+            self.assertEqual(self.backup(copy)["usage_sums"], backup["usage_sums"])
+
+    def test_a_backup_without_sums_counts_the_reports_of_its_jobs(self):
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            job = api.enqueue("u.q")
+            api.fetch("u.q")
+            api.ack(job, usage={"model": "m", "input_tokens": 10})
+            backup = checksum_free(self.backup(api))
+            del backup["usage_sums"]
+            for job in backup["jobs"]:
+                for row in job["usage"]:
+                    self.assertTrue(row.pop("in_sums"))
+            self.restore(backup, copy)
+            totals = copy.must(copy.get("/api/v1/usage/summary"))["totals"]
+            self.assertEqual((totals["count"], totals["input_tokens"]), (1, 10))
 
     def go_on(self, copy, ids):
         """The copy works: lines, leases, keys, dependencies, batches and chains."""

@@ -154,6 +154,49 @@ static void expect_named_entry(const char *file_name, uint8_t version)
     buf_deinit(&command);
 }
 
+/* What came to restores later: sums, and reports that are in them. */
+static void restored_sums__decode(void **state)
+{
+    (void)state;
+    struct command_restore_item items[] = {
+        {.kind = COMMAND_RESTORE_TALLY, .tally = {.input = 5, .cost_nusd = 7, .reports = 2}},
+        {.kind = COMMAND_RESTORE_USAGE, .summed = true, .place = 1, .usage = samples_usage()},
+    };
+    struct command want = {.type = COMMAND_RESTORE,
+                           .version = 1,
+                           .restore = {.items = items, .count = COUNT_OF(items)}};
+    const struct store_tally_name name = {STR("q"), STR("model"), STR("provider")};
+    struct command got;
+    struct err err;
+    struct arena *a = arena_new(1 << 20);
+    struct buf key;
+    struct buf present;
+    struct buf file;
+    buf_init(&key, STORE_TALLY_KEY_BYTES_MAX);
+    buf_init(&present, 1 << 20);
+    store_tally_key(STORE_TALLY_HOURS, 472222, &name, &key);
+    items[0].name = buf_str(&key);
+    items[1].id = samples_id(30);
+    command_encode(&want, &present);
+    golden_read_present("command-restore-sums-1.bin", &present, &file);
+    assert_int_equal(command_decode(buf_str(&file), a, &got, &err), ERR_OK);
+    samples_same_command(&got, &want);
+    /* Neither a key that is none, nor a job that is in sums. */
+    items[0].name = STR("h");
+    buf_clear(&present);
+    command_encode(&want, &present);
+    assert_int_equal(command_decode(buf_str(&present), a, &got, &err), ERR_CORRUPT);
+    items[0] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_QUEUE, .summed = true, .name = STR("q")};
+    buf_clear(&present);
+    command_encode(&want, &present);
+    assert_int_equal(command_decode(buf_str(&present), a, &got, &err), ERR_CORRUPT);
+    buf_deinit(&key);
+    buf_deinit(&present);
+    buf_deinit(&file);
+    arena_free(a);
+}
+
 static void entries_with_names__decode(void **state)
 {
     (void)state;
@@ -183,4 +226,4 @@ static void entries__decode(void **state)
 }
 
 TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),
-           cmocka_unit_test(entries_with_names__decode));
+           cmocka_unit_test(entries_with_names__decode), cmocka_unit_test(restored_sums__decode));

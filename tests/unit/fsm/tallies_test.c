@@ -366,7 +366,7 @@ static void reports_of_before__count_when_their_job_goes(void **state)
 
 /* --- from a backup --- */
 
-static void restore(struct all *a, struct id id, struct wall at, int64_t input)
+static void restore_job(struct all *a, struct id id, struct wall at, int64_t input, bool summed)
 {
     struct job j = kit_template("restored", "{}");
     j.id = id;
@@ -376,6 +376,7 @@ static void restore(struct all *a, struct id id, struct wall at, int64_t input)
     struct command_restore_item items[2] = {
         {.kind = COMMAND_RESTORE_JOB, .id = id, .job = j},
         {.kind = COMMAND_RESTORE_USAGE,
+         .summed = summed,
          .id = id,
          .usage = {.attempt = 1,
                    .phase = STORE_PHASE_ACK,
@@ -383,6 +384,16 @@ static void restore(struct all *a, struct id id, struct wall at, int64_t input)
                    .tokens = {.input = input, .model = STR("m")}}}};
     (void)kit_apply(a->kit, &(struct command){.type = COMMAND_RESTORE,
                                               .restore = {.items = items, .count = 2}});
+}
+
+static void restore(struct all *a, struct id id, struct wall at, int64_t input)
+{
+    restore_job(a, id, at, input, false);
+}
+
+static void restore_summed(struct all *a, struct id id, struct wall at, int64_t input)
+{
+    restore_job(a, id, at, input, true);
 }
 
 static void restored__reports_count_unless_they_were_counted(void **state)
@@ -408,10 +419,80 @@ static void restored__reports_count_unless_they_were_counted(void **state)
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 17);
 }
 
+static void restore_sum(struct all *a, enum store_tally_series series, struct wall at,
+                        const char *queue, int64_t input)
+{
+    char room[256];
+    struct buf key;
+    const struct store_tally_name name = {str_from_z(queue), STR("m"), STR("p")};
+    buf_init_room(&key, sizeof room, room, sizeof room);
+    store_tally_key(series, (uint32_t)store_tally_number(series, at), &name, &key);
+    struct command_restore_item item = {.kind = COMMAND_RESTORE_TALLY,
+                                        .name = buf_str(&key),
+                                        .tally = {.input = input, .reports = 1}};
+    assert_int_equal(kit_apply(a->kit, &(struct command){.type = COMMAND_RESTORE,
+                                                         .restore = {.items = &item, .count = 1}})
+                         ->code,
+                     ERR_OK);
+}
+
+static void restored__sums_are_there_once(void **state)
+{
+    struct all *a = *state;
+    struct kit *k = a->kit;
+    kit_pass_ms(k, 100 * 24 * (int64_t)HOUR_MS);
+    struct wall old = wall_add_ms(k->now, -2 * HOUR_MS);
+    restore_sum(a, STORE_TALLY_HOURS, old, "q", 10);
+    restore_sum(a, STORE_TALLY_HOURS, old, "q", 10); /* once more */
+    restore_sum(a, STORE_TALLY_HOURS, old, "q", 9);  /* an older backup */
+    assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "m", "p").input, 10);
+    assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "m", "p").reports, 1);
+    kit_reopen(k);
+    restore_sum(a, STORE_TALLY_HOURS, old, "q", 12); /* a later one */
+    restore_sum(a, STORE_TALLY_TAG_PARTS, old, "q", 3);
+    assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "m", "p").input, 12);
+    assert_int_equal(total_of_name(a, STORE_TALLY_TAG_PARTS, "q", "m", "p").input, 3);
+    /* What is not kept, or has not begun. */
+    restore_sum(a, STORE_TALLY_HOURS, wall_add_ms(k->now, -93 * 24 * (int64_t)HOUR_MS), "q", 100);
+    restore_sum(a, STORE_TALLY_PARTS, wall_add_ms(k->now, -28 * HOUR_MS), "q", 100);
+    restore_sum(a, STORE_TALLY_HOURS, wall_add_ms(k->now, HOUR_MS), "q", 100);
+    assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 12);
+    assert_int_equal(total_of(a, STORE_TALLY_PARTS).input, 0);
+}
+
+/* The report of a job that the sums contain is not added to them; one from before counting is. */
+static void restored__reports_that_sums_contain_are_not_added(void **state)
+{
+    struct all *a = *state;
+    struct wall old = wall_add_ms(a->kit->now, -2 * HOUR_MS);
+    restore_sum(a, STORE_TALLY_HOURS, old, "restored", 10);
+    restore_summed(a, id_make(old, 1, 1), old, 4);
+    assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 10);
+    restore(a, id_make(old, 1, 2), old, 5);
+    assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 15);
+    delete_job(a, id_make(old, 1, 1));
+    assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 15);
+}
+
+/* Sums of this hour need room, as reports do. */
+static void restored__sums_are_limited(void **state)
+{
+    struct all *a = *state;
+    report_names(a, "flood::q", 2500);
+    int64_t before = total_of(a, STORE_TALLY_HOURS).input;
+    restore_sum(a, STORE_TALLY_HOURS, a->kit->now, "flood::r", 10);
+    assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, before);
+    restore_sum(a, STORE_TALLY_HOURS, a->kit->now, "other::r", 10);
+    assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, before + 10);
+}
+
 #define WITH_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 TEST_GROUP(tallies, WITH_KIT(tallies__are_what_was_reported),
            WITH_KIT(tallies__are_kept_for_their_time),
            WITH_KIT(too_many__names_count_for_their_namespace),
            WITH_KIT(too_many__tags_are_left_out),
            WITH_KIT(reports_of_before__count_when_their_job_goes),
-           WITH_KIT(restored__reports_count_unless_they_were_counted));
+           WITH_KIT(restored__reports_count_unless_they_were_counted),
+           WITH_KIT(restored__sums_are_there_once),
+           WITH_KIT(restored__reports_that_sums_contain_are_not_added),
+           WITH_KIT(restored__sums_are_limited));

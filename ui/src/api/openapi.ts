@@ -4624,6 +4624,8 @@ export interface components {
             queues: unknown[];
             /** @description Schedules. */
             schedules: unknown[];
+            /** @description Sums of usage per time bucket, also of jobs that are gone. */
+            usage_sums: unknown[];
             /** @description Webhooks, with their secrets. */
             webhooks: unknown[];
         };
