@@ -151,8 +151,13 @@ class RoundTrip(BackupTest):
                 api.fetch("u.q")
                 api.ack(jobs[-1], usage={"model": f"m{n}", "input_tokens": 10 + n, "cost_usd": 0.25})
             api.must(api.delete(f"/api/v1/jobs/{jobs[0]}"))
+            # Many names, so that the list takes more than one turn.
+            api.must(api.post("/api/v1/enqueue/batch", {"jobs": [{"queue": "u.many"}] * 500}), 201)
+            acks = [{"job_id": j["job_id"], "usage": {"model": f"model-{n}", "input_tokens": 1}}
+                    for n, j in enumerate(api.fetch_batch("u.many", count=500))]
+            api.must(api.post("/api/v1/ack/batch", {"acks": acks}))
             before = summaries(api)
-            self.assertEqual(before[0]["totals"]["count"], 3)
+            self.assertEqual(before[0]["totals"]["count"], 503)
             backup = self.backup(api)
             self.assertEqual({s["series"] for s in backup["usage_sums"]},
                              {"parts", "hours", "tag_parts", "tag_hours"})
