@@ -168,6 +168,13 @@ static struct courier_config places(const struct push_config *config)
     return c;
 }
 
+static void standing_known(struct engine_call *call)
+{
+    struct push_sender *s = call->data;
+    push_log__known(s);
+    push__step(s);
+}
+
 static void sender_main(void *data)
 {
     struct push_sender *s = data;
@@ -190,7 +197,7 @@ static void sender_main(void *data)
     s->courier = courier_new(&courier);
     push_claim__open(s);
     push_finish__open(s);
-    push_log__open(s);
+    push_log__open(s, standing_known);
     s->notifier = engine_notifier_open(s->config.engine, &s->box, told, s);
     s->push = engine_push_open(s->config.engine, &s->box, &push);
     uv_sem_post(&s->opened);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/queue_name.h"
 #include "engine/engine_schedule.h"
 #include "json/json_write.h"
 #include "log/log.h"
@@ -156,11 +155,6 @@ static bool is_used_up(const struct job *j)
     return j->attempt > most;
 }
 
-bool push_call__is_guest(const struct push_call *c)
-{
-    return queue_name_namespace(c->job.queue).len > 0;
-}
-
 void push_call__start(struct push_call *c)
 {
     struct push_sender *s = c->sender;
@@ -179,7 +173,6 @@ void push_call__start(struct push_call *c)
         return;
     }
     push_request__make(c);
-    c->request.guest = push_call__is_guest(c);
     c->request.once = true; /* a call is exactly one attempt */
     c->request.done = request_done;
     c->request.data = c;

@@ -177,13 +177,14 @@ void push_claim__open(struct push_sender *s);
 void push_claim__close(struct push_sender *s);
 
 /* push_call.c */
-void push_call__start(struct push_call *c);          /* job and arena must be set */
-bool push_call__is_guest(const struct push_call *c); /* its namespace is not the default one */
-void push_call__abort(struct push_call *c);          /* cancel the request, and free the call */
+void push_call__start(struct push_call *c); /* job and arena must be set */
+void push_call__abort(struct push_call *c); /* cancel the request, and free the call */
 void push_call__abort_all(struct push_sender *s, bool tell);
 
 /* push_log.c */
-void push_log__open(struct push_sender *s);
+/* known is called when what the last step asked for is there; it tells push_log__known. */
+void push_log__open(struct push_sender *s, void (*known)(struct engine_call *call));
+void push_log__known(struct push_sender *s);
 void push_log__step(struct push_sender *s);
 void push_log__ended(const struct push_call *c, const struct command_push_end *e);
 uint64_t push_log__due_ms(const struct push_sender *s);

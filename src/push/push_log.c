@@ -19,9 +19,8 @@ static void look_run(struct engine_call *call, struct machine *m)
     engine_cluster_status(s->config.engine, &s->log.cluster);
 }
 
-static void standing_known(struct engine_call *call)
+void push_log__known(struct push_sender *s)
 {
-    struct push_sender *s = call->data;
     const struct node_status *node = &s->log.status.node;
     struct engine_leader leader;
     s->log.busy = false;
@@ -30,7 +29,6 @@ static void standing_known(struct engine_call *call)
               LOG_Z("leader", engine_leader(s->config.engine, &leader) ? leader.address : ""),
               LOG_Z("raft_state", node->role), LOG_U64("term", node->term),
               LOG_U64("members", s->log.cluster.count > 0 ? s->log.cluster.count : 1));
-    push__step(s);
 }
 
 static uint64_t sum(const atomic_uint_fast64_t of[PUSH_METER_TYPES])
@@ -88,11 +86,11 @@ void push_log__step(struct push_sender *s)
     }
 }
 
-void push_log__open(struct push_sender *s)
+void push_log__open(struct push_sender *s, void (*known)(struct engine_call *call))
 {
     uint64_t now_ms = uv_now(&s->loop);
     s->log.runs_ms = now_ms + RUNS_MS;
     s->log.standing_ms = log_wants(LOG_DEBUG) ? now_ms + STANDING_MS : UINT64_MAX;
-    s->log.look = (struct engine_call){
-        .run = look_run, .done = standing_known, .reply_to = &s->box, .data = s};
+    s->log.look =
+        (struct engine_call){.run = look_run, .done = known, .reply_to = &s->box, .data = s};
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
+#include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "push/push_int.h"
@@ -103,11 +104,17 @@ static struct str basic(struct push_call *c)
     return keep(c, &out);
 }
 
+/* Is the job in a namespace other than the default one? */
+static bool is_guest(const struct push_call *c)
+{
+    return queue_name_namespace(c->job.queue).len > 0;
+}
+
 /* The server's own token is sent only for named jobs of the default namespace. */
 static struct str token_of_server(const struct push_call *c)
 {
     bool theirs = c->target.auth == PUSH_TARGET_OPEN && c->job.name.len > 0;
-    return theirs && !push_call__is_guest(c) ? c->sender->config.bearer : STR_EMPTY;
+    return theirs && !is_guest(c) ? c->sender->config.bearer : STR_EMPTY;
 }
 
 static void add_auth(struct push_call *c)
@@ -225,6 +232,7 @@ void push_request__make(struct push_call *c)
         .timeout_ms = (uint32_t)c->target.timeout_ms,
         .answer_limit = LIMIT_PUSH_ANSWER_BYTES,
         .redirects_max = REDIRECTS_MAX,
+        .guest = is_guest(c),
     };
     bool has_body = !str_eq(c->target.method, STR("GET")) && !str_eq(c->target.method, STR("HEAD"));
     c->request.body = has_body ? body_of(c) : STR_EMPTY;

@@ -33,6 +33,7 @@
 #include "server/server_signals.h"
 #include "server/server_sso.h"
 #include "server/settings.h"
+#include "server/settings_address.h"
 #include "sso/sso.h"
 #include "svc/svc_bulk.h"
 #include "view/view.h"
@@ -187,7 +188,8 @@ static const char *url_at(struct server *s, struct str port)
         return zero_terminated(s, set->http_advertise);
     }
     buf_init(&url, 1024);
-    struct str host = set->advertise_host.len > 0 ? set->advertise_host : settings_host(set->bind);
+    struct str host =
+        set->advertise_host.len > 0 ? set->advertise_host : settings_address_host(set->bind);
     buf_printf(&url, "%s://" STR_FMT ":" STR_FMT, set->tls_cert.len > 0 ? "https" : "http",
                STR_ARG(host), STR_ARG(port));
     const char *text = zero_terminated(s, buf_str(&url));
@@ -205,7 +207,7 @@ static const char *http_url(struct server *s)
 /* The port of the bind setting; empty if the system is to choose it. */
 static struct str given_port(const struct server *s)
 {
-    struct str port = settings_port(s->settings.bind);
+    struct str port = settings_address_port(s->settings.bind);
     return str_eq(port, STR("0")) ? STR_EMPTY : port;
 }
 
@@ -250,9 +252,9 @@ static const char *peer_bind(struct server *s)
                               "peer-tls-cert to allow it"));
     struct buf text;
     buf_init(&text, 128);
-    struct str host = settings_host(set->raft_bind);
+    struct str host = settings_address_host(set->raft_bind);
     buf_printf(&text, STR_FMT ":" STR_FMT, STR_ARG(is_loopback(host) ? host : STR("127.0.0.1")),
-               STR_ARG(settings_port(set->raft_bind)));
+               STR_ARG(settings_address_port(set->raft_bind)));
     const char *z = zero_terminated(s, buf_str(&text));
     buf_deinit(&text);
     return z;

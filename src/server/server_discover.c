@@ -12,6 +12,7 @@
 #include "os/os_clock.h"
 #include "outgoing/outgoing_wait.h"
 #include "server/server_members.h"
+#include "server/settings_address.h"
 
 enum {
     LOOK_MS = 5000,
@@ -48,7 +49,7 @@ struct server_discover {
 static uint16_t port_of(struct str address)
 {
     int64_t port = 0;
-    return str_to_i64(settings_port(address), &port) && port > 0 && port <= UINT16_MAX
+    return str_to_i64(settings_address_port(address), &port) && port > 0 && port <= UINT16_MAX
                ? (uint16_t)port
                : 0;
 }

@@ -9,6 +9,7 @@
 #include "core/duration.h"
 #include "log/log.h"
 #include "os/os_file.h"
+#include "server/settings_address.h"
 #include "server/settings_check.h"
 #include "server/settings_fallback.h"
 #include "server/settings_table_int.h"
@@ -343,51 +344,21 @@ static void fall_back(struct settings *out)
     fall_back_idle(&out->idle, &d->idle);
 }
 
-/* Where the ":port" of an address begins; the length of the address if it has no port. */
-static size_t port_at(struct str address)
-{
-    size_t at = address.len;
-    while (at > 0 && address.ptr[at - 1] != ':') {
-        at--;
-    }
-    return at == 0 ? address.len : at - 1;
-}
-
-struct str settings_port(struct str address)
-{
-    size_t at = port_at(address);
-    return str_from_offset(address, at < address.len ? at + 1 : at);
-}
-
-struct str settings_host(struct str bind)
-{
-    struct str host = str_from(bind.ptr, port_at(bind));
-    bool any = host.len == 0 || str_eq(host, STR("0.0.0.0")) || str_eq(host, STR("[::]"));
-    return any ? STR("127.0.0.1") : host;
-}
-
 /* Derive the address for peers if none is given. */
 static void advertise(struct settings *out, struct arena *arena)
 {
     struct str host =
-        out->advertise_host.len > 0 ? out->advertise_host : settings_host(out->raft_bind);
-    struct str port = str_from_offset(out->raft_bind, port_at(out->raft_bind));
+        out->advertise_host.len > 0 ? out->advertise_host : settings_address_host(out->raft_bind);
+    struct str port = settings_address_port(out->raft_bind);
     if (out->raft_advertise.len > 0 || port.len == 0) {
         return;
     }
-    char *text = arena_alloc(arena, host.len + port.len, 1);
+    char *text = arena_alloc(arena, host.len + 1 + port.len, 1);
     CHECK(text != NULL);
     memcpy(text, host.ptr, host.len);
-    memcpy(text + host.len, port.ptr, port.len);
-    out->raft_advertise = str_from(text, host.len + port.len);
-}
-
-bool settings_joins(const struct settings *s)
-{
-    /* An explicit bootstrap takes precedence over join. Without it, join implies
-     * bootstrap=false. */
-    bool asks = s->join.len > 0 || s->discover.len > 0;
-    return !s->bootstrap || (asks && !s->bootstrap_given);
+    text[host.len] = ':';
+    memcpy(text + host.len + 1, port.ptr, port.len);
+    out->raft_advertise = str_from(text, host.len + 1 + port.len);
 }
 
 bool settings_is_clustered(const struct settings *s)

@@ -149,11 +149,6 @@ ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environ
 ATTR_NODISCARD enum err_code settings_set(const char *name, struct str value, struct settings *out,
                                           struct err *err);
 
-/* The host at which others reach a bind address: its own, or 127.0.0.1 if it is a wildcard. */
-struct str settings_host(struct str bind);
-/* The part after the last colon of an address; empty if there is none. */
-struct str settings_port(struct str address);
-
 /* The nth setting of the table, for completion and the manual; false after the last. */
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
                                  const char **out_help);
@@ -162,7 +157,13 @@ ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char
 bool settings_is_clustered(const struct settings *s);
 
 /* The node joins a cluster, unless its data directory already belongs to one. */
-bool settings_joins(const struct settings *s);
+static inline bool settings_joins(const struct settings *s)
+{
+    /* An explicit bootstrap takes precedence over join. Without it, join implies
+     * bootstrap=false. */
+    bool asks = s->join.len > 0 || s->discover.len > 0;
+    return !s->bootstrap || (asks && !s->bootstrap_given);
+}
 
 /* Log the start of this version, with all settings; of a secret only whether it is set. Log a
  * warning for each setting that was given and has no effect. */

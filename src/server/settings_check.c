@@ -3,6 +3,7 @@
 #include "base/url.h"
 #include "discover/discover.h"
 #include "os/os_networks.h"
+#include "server/settings_address.h"
 #include "store/store_node.h"
 
 enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest request body */
@@ -62,7 +63,7 @@ static bool is_url(struct str v)
 /* host:port */
 static bool is_address(struct str v)
 {
-    return settings_port(v).len > 0 && v.len <= STORE_NODE_ADDRESS_BYTES_MAX &&
+    return settings_address_port(v).len > 0 && v.len <= STORE_NODE_ADDRESS_BYTES_MAX &&
            discover_is_address(v);
 }
 
@@ -70,7 +71,7 @@ static bool is_address(struct str v)
 static bool is_bind(struct str v)
 {
     int64_t port;
-    struct str text = settings_port(v);
+    struct str text = settings_address_port(v);
     return text.len > 0 && text.ptr[0] >= '0' && text.ptr[0] <= '9' && str_to_i64(text, &port) &&
            port <= UINT16_MAX && !str_has_control(v) && memchr(v.ptr, ' ', v.len) == NULL;
 }
@@ -84,7 +85,7 @@ static bool is_networks(struct str v)
 
 static bool is_host(struct str v)
 {
-    return discover_is_address(v) && (settings_port(v).len == 0 || v.ptr[0] == '[');
+    return discover_is_address(v) && (settings_address_port(v).len == 0 || v.ptr[0] == '[');
 }
 
 /* The address of the API of a node. */

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "log/log.h"
+#include "server/settings_address.h"
 
 enum { LIST_BYTES_MAX = 8192 };
 
@@ -103,7 +104,7 @@ static void take(const char *variable, const char *setting, struct str value, st
 static struct str address_of(struct str host, int64_t port, struct str known, struct arena *arena)
 {
     struct buf b;
-    struct str known_port = settings_port(known);
+    struct str known_port = settings_address_port(known);
     const char *colon = known.len == 0 ? NULL : memrchr(known.ptr, ':', known.len);
     host = host.len > 0 || colon == NULL ? host : str_from(known.ptr, (size_t)(colon - known.ptr));
     buf_init(&b, LIST_BYTES_MAX);

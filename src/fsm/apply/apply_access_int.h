@@ -38,8 +38,6 @@ bool apply_budget__holds(struct machine *m, const struct job *j, struct wall now
 /* A budget record was written (body) or deleted (empty body). */
 void apply_budget__changed(struct machine *m, struct str name, struct str body);
 bool apply_budget__is_there(const struct machine *m, struct str name);
-/* Is there a budget for the tag? key is that of the tag's spending record. */
-bool apply_budget__is_for_tag(const struct machine *m, struct str key);
 /* The body with a new id, unless it already has one. */
 struct str apply_budget__with_id(struct machine *m, struct str body);
 void apply_budget__load(struct machine *m);

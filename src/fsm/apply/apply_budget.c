@@ -157,11 +157,6 @@ static void find_for_tags(struct machine *m, const struct job *j, struct about *
     }
 }
 
-bool apply_budget__is_for_tag(const struct machine *m, struct str name)
-{
-    return m->tag_budgets > 0 && find(m, name) != NULL;
-}
-
 /* --- what was spent --- */
 
 static bool is_day_over(const struct machine *m, const struct spend_limit *b, struct wall now)

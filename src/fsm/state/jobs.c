@@ -118,11 +118,6 @@ void jobs__forget_end(struct job *j)
     j->fail_ended_at = WALL_NONE;
 }
 
-struct id jobs__last_id(const struct machine *m)
-{
-    return id_make(m->now, m->index, UINT32_MAX);
-}
-
 void jobs__join(const struct machine *m, struct job *j)
 {
     if (m->entry_version >= COMMAND_ENTRY_EXACT) {

@@ -242,6 +242,12 @@ static bool has_room(struct machine *m, const struct spend *ns)
     return m->spend_tags < LIMIT_SPEND_TAGS && ns->tags < LIMIT_SPEND_TAGS_SPACE;
 }
 
+/* Is there a budget for the tag? Its record has the name that the spending has as its key. */
+static bool has_budget(const struct machine *m, struct str key)
+{
+    return m->tag_budgets > 0 && map_find(&m->budgets, key) != NULL;
+}
+
 static void add_tags(struct machine *m, const struct job *j, int64_t nusd, struct spend *ns)
 {
     struct str keys[LIMIT_TAGS];
@@ -249,7 +255,7 @@ static void add_tags(struct machine *m, const struct job *j, int64_t nusd, struc
     for (size_t i = 0; i < count; i++) {
         const struct spend *s = find(m, keys[i]);
         bool known = s != NULL && s->day == today(m);
-        if (known || apply_budget__is_for_tag(m, keys[i]) || has_room(m, ns)) {
+        if (known || has_budget(m, keys[i]) || has_room(m, ns)) {
             (void)add(m, keys[i], nusd, false);
             ns->tags += known ? 0 : 1;
         }

@@ -82,11 +82,6 @@ bool rest_backup__set_namespace(struct rest_call *c, struct str named)
     return true;
 }
 
-bool rest_backup__is_own(const struct rest_call *c, struct str queue)
-{
-    return str_eq(queue_name_home(queue), c->ns) && rest_names__is_visible(c, queue);
-}
-
 /* The pieces */
 
 static void add_text(struct backup *b, struct str text)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/queue_name.h"
 #include "fsm/command/command_restore.h"
 #include "rest/rest_int.h"
 #include "store/store_snapshot.h"
@@ -15,7 +16,10 @@
 ATTR_NODISCARD bool rest_backup__set_namespace(struct rest_call *c, struct str named);
 /* Whether a queue is in the backup of the call's namespace (queue_name_home), and is one that the
  * caller may use. */
-bool rest_backup__is_own(const struct rest_call *c, struct str queue);
+static inline bool rest_backup__is_own(const struct rest_call *c, struct str queue)
+{
+    return str_eq(queue_name_home(queue), c->ns) && rest_names__is_visible(c, queue);
+}
 
 /* rest_backup_job.c: writing */
 struct rest_backup_options {
