@@ -196,6 +196,15 @@ void http_field_copy_value(char *out, struct str value)
         memcpy(out + at, &b, sizeof b);
         i = at + BLOCK_BYTES;
     }
+    if (value.len > 0 && value.len < BLOCK_BYTES) { /* in a block filled up with spaces */
+        char room[BLOCK_BYTES];
+        memset(room, ' ', sizeof room);
+        memcpy(room, value.ptr, value.len);
+        if (first_mark(control_marks(block_at(room))) == BLOCK_BYTES) {
+            memcpy(out, room, value.len);
+            return;
+        }
+    }
     for (; i < value.len; i++) {
         bool fine = (field_class[(uint8_t)value.ptr[i]] & FIELD_VALUE) != 0;
         out[i] = (char)(fine ? value.ptr[i] : ' ');

@@ -308,14 +308,16 @@ static enum err_code begin_inner(struct json_decode *d)
 /* The row of that name; members mostly come in the order of the rows. */
 static const struct json_field *find_field(struct json_frame *f, const struct json_value *key)
 {
-    const size_t count = f->schema->count;
-    for (size_t n = 0; n < count; n++) {
-        size_t i = f->next + n < count ? f->next + n : f->next + n - count;
-        const struct json_field *field = &f->schema->fields[i];
+    const struct json_field *fields = f->schema->fields;
+    const struct json_field *end = fields + f->schema->count;
+    const struct json_field *field = fields + f->next;
+    for (size_t n = f->schema->count; n > 0; n--) {
+        const struct json_field *next = field + 1 < end ? field + 1 : fields;
         if (json__key_is(key, str_from(field->name, field->name_len))) {
-            f->next = i + 1 < count ? i + 1 : 0;
+            f->next = (size_t)(next - fields);
             return field;
         }
+        field = next;
     }
     return NULL;
 }

@@ -92,31 +92,49 @@ static void add_time(struct buf *line)
     buf_add(line, millis, sizeof millis - 1);
 }
 
+/* Control characters, quotes and backslashes are escaped: a bit each. */
 static bool is_plain(unsigned char c)
 {
-    return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+    static const uint32_t escaped[8] = {UINT32_MAX, 1U << '"' % 32, 1U << '\\' % 32,
+                                        1U << 0x7f % 32};
+    return (escaped[c / 32] >> c % 32 & 1) == 0;
 }
 
-static void add_quoted(struct buf *line, struct str s)
+static void add_escaped(struct buf *line, struct str s)
 {
-    size_t from = 0; /* what is plain from here on is not added yet */
     buf_add_char(line, '"');
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
         if (is_plain(c)) {
-            continue;
-        }
-        buf_add(line, s.ptr + from, i - from);
-        from = i + 1;
-        if (c == '"' || c == '\\') {
+            buf_add_char(line, (char)c);
+        } else if (c == '"' || c == '\\') {
             buf_add_char(line, '\\');
             buf_add_char(line, (char)c);
         } else {
             buf_printf(line, "\\u%04x", c);
         }
     }
-    buf_add(line, s.len == from ? "" : s.ptr + from, s.len - from);
     buf_add_char(line, '"');
+}
+
+/* Most texts have nothing to escape. */
+static void add_quoted(struct buf *line, struct str s)
+{
+    char *at = buf_reserve(line, s.len + 2);
+    size_t i = 0;
+    if (at == NULL) {
+        return;
+    }
+    *at++ = '"';
+    for (; i < s.len && is_plain((unsigned char)s.ptr[i]); i++) {
+        at[i] = s.ptr[i];
+    }
+    if (i < s.len) {
+        add_escaped(line, s);
+        return;
+    }
+    at[i] = '"';
+    line->len += s.len + 2;
 }
 
 static bool needs_quotes(struct str s)
@@ -159,25 +177,15 @@ static void add_value(struct buf *line, const struct log_value *v, bool json)
     }
 }
 
-/* Names of settings have hyphens; names of log values must not. */
-static void add_name(struct buf *line, const char *name)
-{
-    size_t from = line->len;
-    add_z(line, name);
-    for (char *c; (c = memchr(line->ptr + from, '-', line->len - from)) != NULL;) {
-        *c = '_';
-    }
-}
-
 static void add_named(struct buf *line, const struct log_value *v, bool json)
 {
     if (json) {
         buf_add(line, ",\"", 2);
-        add_name(line, v->name);
+        add_z(line, v->name);
         buf_add(line, "\":", 2);
     } else {
         buf_add_char(line, ' ');
-        add_name(line, v->name);
+        add_z(line, v->name);
         buf_add_char(line, '=');
     }
     add_value(line, v, json);

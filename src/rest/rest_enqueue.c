@@ -212,11 +212,11 @@ static bool finish_job(const struct rest_call *c, struct enqueue_in *in, struct 
 /* Answers */
 
 /* A job that was made: what later clients read of it. */
-static void write_ref(struct json_write *w, const char *key, struct id job, struct str queue,
+static void write_ref(struct json_write *w, const char *key, struct str job, struct str queue,
                       const char *status)
 {
     rest_document__object(w, key);
-    rest_document__id(w, "id", job, ID_JOB);
+    rest_document__text(w, "id", job);
     rest_document__text(w, "queue", queue);
     rest_document__text(w, "status", str_from_z(status));
     json_write_end(w);
@@ -240,15 +240,17 @@ static void reply_one(struct rest_call *c, const struct svc_enqueued *made)
         reply_conflict(c, made);
         return;
     }
+    char text[ID_TEXT_MAX];
+    struct str job = str_from(text, id_format(made->job, ID_JOB, text));
     struct json_write w = rest_call__json(c);
     json_write_object(&w);
-    rest_document__id(&w, "job_id", made->job, ID_JOB);
+    rest_document__text(&w, "job_id", job);
     rest_document__text(&w, "status", str_from_z(made->status));
     rest_document__bool(&w, "unique_existing", made->is_duplicate);
     if (made->queue.len > 0) {
-        write_ref(&w, "job", made->job, made->queue, made->status);
+        write_ref(&w, "job", job, made->queue, made->status);
         if (made->is_duplicate) {
-            rest_document__id(&w, "unique_job_id", made->job, ID_JOB);
+            rest_document__text(&w, "unique_job_id", job);
         }
     }
     json_write_end(&w);
@@ -554,7 +556,9 @@ static void batch_sealed(struct rest_call *c, const struct result *r)
     json_write_object(&w);
     rest_document__text(&w, "status", STR("sealed"));
     if (!id_is_none(r->id)) {
-        write_ref(&w, "callback_job", r->id, *queue, job_state_name(JOB_PENDING));
+        char job[ID_TEXT_MAX];
+        write_ref(&w, "callback_job", str_from(job, id_format(r->id, ID_JOB, job)), *queue,
+                  job_state_name(JOB_PENDING));
     }
     json_write_end(&w);
     rest_call__reply(c, 200, &w);

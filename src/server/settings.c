@@ -451,15 +451,27 @@ static struct log_value value_of(const struct settings_table_row *s, const struc
     }
 }
 
+/* Names of settings have hyphens; names of log values must not. */
+static const char *log_name(const struct settings_table_row *s, char room[static NAME_BYTES_MAX])
+{
+    (void)snprintf(room, NAME_BYTES_MAX, "%s", s->name);
+    for (char *c; (c = strchr(room, '-')) != NULL;) {
+        *c = '_';
+    }
+    return room;
+}
+
 void settings_log(const struct settings *s)
 {
     struct log_value values[3 + SETTINGS_ROWS_MAX] = {
         LOG_Z("version", build_release), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
+    static char names[SETTINGS_ROWS_MAX][NAME_BYTES_MAX]; /* large for a stack */
     char rooms[SETTINGS_ROWS_MAX][NAME_BYTES_MAX];
     size_t count = 3;
     for (size_t i = 0; i < settings_table__count; i++) {
         if (has_effect(&settings_table__rows[i])) {
             values[count] = value_of(&settings_table__rows[i], s, rooms[i]);
+            values[count].name = log_name(&settings_table__rows[i], names[i]);
             count++;
         }
     }

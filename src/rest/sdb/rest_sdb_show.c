@@ -54,45 +54,29 @@ enum rest_sdb_status rest_sdb_show__status(const struct job *j)
     }
 }
 
-static void write_number(struct json_write *w, struct str key, int64_t v)
+static inline void write_seconds(struct json_write *w, const char *key, struct wall at)
 {
-    json_write_key(w, key);
-    json_write_i64(w, v);
+    rest_document__i64(w, key, at.ns / NS_PER_S);
 }
 
-static void write_text(struct json_write *w, struct str key, struct str text)
-{
-    if (text.len > 0) {
-        json_write_key(w, key);
-        json_write_str(w, text);
-    }
-}
-
-static void write_seconds(struct json_write *w, struct str key, struct wall at)
-{
-    write_number(w, key, at.ns / NS_PER_S);
-}
-
-static void write_seconds_if_set(struct json_write *w, struct str key, struct wall at)
+static inline void write_seconds_if_set(struct json_write *w, const char *key, struct wall at)
 {
     if (at.ns != 0) {
         write_seconds(w, key, at);
     }
 }
 
-/* A time that was asked for; one that is too late to be held is in a tag. */
-static void write_asked(struct json_write *w, struct str key, const struct job *j, struct wall at,
-                        struct str tag)
+/* A time that was asked for, in seconds; one that is too late to be held is in a tag. */
+static int64_t asked_s(const struct job *j, struct wall at, struct str tag)
 {
     struct json_value v;
     int64_t asked;
     if (at.ns == REST_SDB_LATEST && json_scan_member(j->tags, tag, &v) &&
         v.type == JSON_TYPE_STRING && v.text.len > 2 &&
         str_to_i64(str_from(v.text.ptr + 1, v.text.len - 2), &asked)) {
-        write_number(w, key, asked);
-    } else {
-        write_seconds(w, key, at);
+        return asked;
     }
+    return at.ns / NS_PER_S;
 }
 
 /* A text member of an object, if it is there. */
@@ -110,35 +94,34 @@ static void write_job(struct json_write *w, const struct job *j, const struct re
 {
     bool recurring = j->cron.len > 0;
     json_write_object(w);
-    write_text(w, STR("id"), j->name);
-    json_write_key(w, STR("type"));
-    json_write_raw(w, recurring ? STR("\"recurrente\"") : STR("\"unico\""));
+    rest_document__text(w, "id", j->name);
+    rest_document__raw(w, "type", recurring ? STR("\"recurrente\"") : STR("\"unico\""));
     if (recurring) {
-        write_asked(w, STR("created_at"), j, j->due_at, STR("timestamp"));
-        write_text(w, STR("cron_expression"), j->cron);
+        rest_document__i64(w, "created_at", asked_s(j, j->due_at, STR("timestamp")));
+        rest_document__text(w, "cron_expression", j->cron);
         if (j->cron_until.ns != 0) {
-            write_asked(w, STR("last_date"), j, j->cron_until, STR("last_date"));
+            rest_document__i64(w, "last_date", asked_s(j, j->cron_until, STR("last_date")));
         }
     } else {
-        write_asked(w, STR("timestamp"), j, j->due_at, STR("timestamp"));
-        write_seconds(w, STR("created_at"), j->created_at);
+        rest_document__i64(w, "timestamp", asked_s(j, j->due_at, STR("timestamp")));
+        write_seconds(w, "created_at", j->created_at);
         if (n == NULL) {
             write_member(w, STR("cron_expression"), j->tags, STR("cron_expression"));
         } else {
-            write_text(w, STR("cron_expression"), n->cron);
+            rest_document__text(w, "cron_expression", n->cron);
         }
     }
     if (n == NULL) {
         write_member(w, STR("webhook_url"), j->push, STR("url"));
     } else {
-        write_text(w, STR("webhook_url"), n->url);
+        rest_document__text(w, "webhook_url", n->url);
     }
     if (!str_eq(j->payload, STR("null"))) {
         rest_document__raw(w, "payload", j->payload);
     }
     if (recurring) {
-        write_asked(w, STR("next_run"), j, j->due_at, STR("timestamp"));
-        write_seconds(w, STR("registered_at"), j->created_at);
+        rest_document__i64(w, "next_run", asked_s(j, j->due_at, STR("timestamp")));
+        write_seconds(w, "registered_at", j->created_at);
     }
     json_write_end(w);
 }
@@ -171,8 +154,8 @@ static void write_attempt(void *data, const struct store_try *t)
     struct json_write *w = a->w;
     json_write_object(w);
     rest_document__i64(w, "attempt_num", t->attempt);
-    write_seconds(w, STR("start_time"), t->started_at);
-    write_seconds_if_set(w, STR("end_time"), t->ended_at);
+    write_seconds(w, "start_time", t->started_at);
+    write_seconds_if_set(w, "end_time", t->ended_at);
     rest_document__text(w, "node_id", t->node);
     rest_document__text(w, "status", str_from_z(job_outcome_name(t->outcome)));
     rest_document__i64_if_set(w, "http_status", t->http_status);
@@ -180,7 +163,7 @@ static void write_attempt(void *data, const struct store_try *t)
     rest_document__text(w, "error_message", t->error);
     rest_document__text(w, "error_type", str_from_z(store_rows_try_word(t->error_type)));
     if (a->recurring) {
-        write_seconds(w, STR("scheduled_for"), t->due_at);
+        write_seconds(w, "scheduled_for", t->due_at);
     }
     json_write_end(w);
 }
@@ -220,11 +203,11 @@ void rest_sdb_show__state(struct json_write *w, const struct job *j, struct stor
     rest_document__text(w, "job_id", j->name);
     rest_document__text(w, "status", str_from_z(words[rest_sdb_show__status(j)]));
     rest_document__i64(w, "attempt_count", j->attempt);
-    write_seconds(w, STR("created_at"), j->created_at);
-    write_seconds_if_set(w, STR("first_attempt_at"), j->first_try_at);
-    write_seconds_if_set(w, STR("last_attempt_at"), j->started_at);
-    write_seconds_if_set(w, STR("completed_at"), ended_at(j));
-    write_seconds_if_set(w, STR("cancelled_at"), j->cancelled_at);
+    write_seconds(w, "created_at", j->created_at);
+    write_seconds_if_set(w, "first_attempt_at", j->first_try_at);
+    write_seconds_if_set(w, "last_attempt_at", j->started_at);
+    write_seconds_if_set(w, "completed_at", ended_at(j));
+    write_seconds_if_set(w, "cancelled_at", j->cancelled_at);
     rest_document__text(w, "cancellation_reason", j->cancel_reason);
     if (j->state == JOB_ACTIVE && str_starts_with(j->worker_id, prefix)) {
         rest_document__text(w, "executing_node_id", str_from_offset(j->worker_id, prefix.len));

@@ -82,7 +82,7 @@ static void a_line__has_every_kind_of_value(void **state)
     (void)state;
     begin(&u);
     log_warn("an event", LOG_STR("s", STR("a \"b\\\nc")), LOG_STR("empty", STR_EMPTY),
-             LOG_I64("min", INT64_MIN), LOG_U64("max", UINT64_MAX), LOG_BOOL("a-name", true));
+             LOG_I64("min", INT64_MIN), LOG_U64("max", UINT64_MAX), LOG_BOOL("a_name", true));
     size_t len = read_some(&u, text, sizeof text);
     end(&u);
     static const char time[] = "{\"time\":\"2026-11-18T21:35:08.161Z\"";
