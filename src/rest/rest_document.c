@@ -67,13 +67,20 @@ void rest_document__add_time(struct json_write *w, struct str key, struct wall a
     json_write_str(w, str_from(text, len));
 }
 
+struct str rest_document__quoted_id(struct id id, struct str prefix,
+                                    char room[static REST_DOCUMENT_ID_ROOM])
+{
+    room[0] = '"';
+    size_t end = 1 + id_format(id, prefix, room + 1); /* it has nothing to escape */
+    room[end++] = '"';
+    return str_from(room, end);
+}
+
 void rest_document__add_id(struct json_write *w, struct str key, struct id id, struct str prefix)
 {
-    char text[ID_TEXT_MAX + 2] = "\"";
-    size_t end = 1 + id_format(id, prefix, text + 1);
-    text[end++] = '"';
+    char room[REST_DOCUMENT_ID_ROOM];
     json_write_key(w, key);
-    json_write_raw(w, str_from(text, end)); /* it has nothing to escape */
+    json_write_raw(w, rest_document__quoted_id(id, prefix, room));
 }
 
 const char *rest_document__iteration_word(enum store_iteration_status status)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "core/job.h"
 #include "json/json_write.h"
 #include "store/store.h"
@@ -28,6 +29,11 @@ void rest_document__fetched(struct json_write *w, const struct svc_work_fetched 
 void rest_document__error(struct json_write *w, struct id job, const struct store_error *e);
 void rest_document__last_error(const struct job *j, struct store *store, struct buf *out);
 const char *rest_document__iteration_word(enum store_iteration_status status);
+
+/* An id as a JSON string, to write with rest_document__raw. */
+enum { REST_DOCUMENT_ID_ROOM = ID_TEXT_MAX + 2 };
+struct str rest_document__quoted_id(struct id id, struct str prefix,
+                                    char room[static REST_DOCUMENT_ID_ROOM]);
 
 /* Members. Numbers and booleans are always written; what may be missing is left out when it is 0,
  * empty or no id. Inline, because the length of a key is then known when compiling. */

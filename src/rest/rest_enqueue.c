@@ -212,11 +212,11 @@ static bool finish_job(const struct rest_call *c, struct enqueue_in *in, struct 
 /* Answers */
 
 /* A job that was made: what later clients read of it. */
-static void write_ref(struct json_write *w, const char *key, struct str job, struct str queue,
+static void write_ref(struct json_write *w, const char *key, struct str quoted_id, struct str queue,
                       const char *status)
 {
     rest_document__object(w, key);
-    rest_document__text(w, "id", job);
+    rest_document__raw(w, "id", quoted_id);
     rest_document__text(w, "queue", queue);
     rest_document__text(w, "status", str_from_z(status));
     json_write_end(w);
@@ -240,17 +240,17 @@ static void reply_one(struct rest_call *c, const struct svc_enqueued *made)
         reply_conflict(c, made);
         return;
     }
-    char text[ID_TEXT_MAX];
-    struct str job = str_from(text, id_format(made->job, ID_JOB, text));
+    char room[REST_DOCUMENT_ID_ROOM];
+    struct str id = rest_document__quoted_id(made->job, ID_JOB, room);
     struct json_write w = rest_call__json(c);
     json_write_object(&w);
-    rest_document__text(&w, "job_id", job);
+    rest_document__raw(&w, "job_id", id);
     rest_document__text(&w, "status", str_from_z(made->status));
     rest_document__bool(&w, "unique_existing", made->is_duplicate);
     if (made->queue.len > 0) {
-        write_ref(&w, "job", job, made->queue, made->status);
+        write_ref(&w, "job", id, made->queue, made->status);
         if (made->is_duplicate) {
-            rest_document__text(&w, "unique_job_id", job);
+            rest_document__raw(&w, "unique_job_id", id);
         }
     }
     json_write_end(&w);
@@ -556,8 +556,8 @@ static void batch_sealed(struct rest_call *c, const struct result *r)
     json_write_object(&w);
     rest_document__text(&w, "status", STR("sealed"));
     if (!id_is_none(r->id)) {
-        char job[ID_TEXT_MAX];
-        write_ref(&w, "callback_job", str_from(job, id_format(r->id, ID_JOB, job)), *queue,
+        char room[REST_DOCUMENT_ID_ROOM];
+        write_ref(&w, "callback_job", rest_document__quoted_id(r->id, ID_JOB, room), *queue,
                   job_state_name(JOB_PENDING));
     }
     json_write_end(&w);
