@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -8,19 +9,22 @@
 enum { CELLS_FIRST = 8 };
 
 struct count {
-    int64_t key; /* the cell, in one number */
+    int64_t cell; /* its number */
     int64_t n;
     bool changed;
 };
 
 struct view_cell_queue {
-    struct count *counts; /* by key */
+    struct count *counts; /* by cell */
     size_t count, cap;
     bool changed;
     int64_t changed_next;
 };
 
-enum { FAILING_BITS = 1, ATTEMPT_BITS = 32, PRIORITY_BITS = 8 };
+/* What is larger comes behind what is small, so that most numbers are small. VIEW_CELL_OF says the
+ * same in SQL. */
+enum { STATE_BITS = 3, FAILING_BITS = 1, PRIORITY_BITS = 8 };
+static_assert(JOB_STATE_COUNT <= 1 << STATE_BITS, "a state has its bits");
 
 static bool is_possible(struct view_cell cell)
 {
@@ -29,19 +33,24 @@ static bool is_possible(struct view_cell cell)
            (cell.failing == 0 || cell.failing == 1);
 }
 
-static int64_t key_of(struct view_cell cell)
+int64_t view_cells__number(struct view_cell cell)
 {
-    int64_t key = cell.state << PRIORITY_BITS | cell.priority;
-    return (key << ATTEMPT_BITS | cell.attempt) << FAILING_BITS | cell.failing;
+    int64_t number = cell.attempt << PRIORITY_BITS | cell.priority;
+    return (number << FAILING_BITS | cell.failing) << STATE_BITS | cell.state;
 }
 
-static struct view_cell cell_of(int64_t key)
+static int64_t bits(int64_t number, int from, int count)
+{
+    return number >> from & ((1LL << count) - 1);
+}
+
+struct view_cell view_cells__of(int64_t number)
 {
     return (struct view_cell){
-        .state = key >> (FAILING_BITS + ATTEMPT_BITS + PRIORITY_BITS),
-        .priority = key >> (FAILING_BITS + ATTEMPT_BITS) & ((1 << PRIORITY_BITS) - 1),
-        .attempt = key >> FAILING_BITS & UINT32_MAX,
-        .failing = key & 1,
+        .state = bits(number, 0, STATE_BITS),
+        .failing = bits(number, STATE_BITS, FAILING_BITS),
+        .priority = bits(number, STATE_BITS + FAILING_BITS, PRIORITY_BITS),
+        .attempt = number >> (STATE_BITS + FAILING_BITS + PRIORITY_BITS),
     };
 }
 
@@ -58,19 +67,19 @@ static struct view_cell_queue *queue_of(struct view_cells *c, int64_t queue)
 }
 
 /* Its place among the others, made when it has none. */
-static struct count *count_of(struct view_cell_queue *q, int64_t key)
+static struct count *count_of(struct view_cell_queue *q, int64_t cell)
 {
     size_t low = 0;
     size_t high = q->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (q->counts[middle].key < key) {
+        if (q->counts[middle].cell < cell) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    if (low < q->count && q->counts[low].key == key) {
+    if (low < q->count && q->counts[low].cell == cell) {
         return &q->counts[low];
     }
     if (q->count == q->cap) {
@@ -80,7 +89,7 @@ static struct count *count_of(struct view_cell_queue *q, int64_t key)
     }
     memmove(q->counts + low + 1, q->counts + low, (q->count - low) * sizeof *q->counts);
     q->count++;
-    q->counts[low] = (struct count){.key = key};
+    q->counts[low] = (struct count){.cell = cell};
     return &q->counts[low];
 }
 
@@ -106,7 +115,7 @@ enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_
                            (long long)queue, (long long)cell.state);
             break;
         }
-        count_of(queue_of(c, queue), key_of(cell))->n = sqlite3_column_int64(st, 5);
+        count_of(queue_of(c, queue), view_cells__number(cell))->n = sqlite3_column_int64(st, 5);
         code = view_db__step(db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
@@ -122,10 +131,10 @@ void view_cells__deinit(struct view_cells *c)
     *c = (struct view_cells){0};
 }
 
-static void add(struct view_cells *c, int64_t queue, int64_t key, int64_t delta)
+static void add(struct view_cells *c, int64_t queue, int64_t cell, int64_t delta)
 {
     struct view_cell_queue *q = queue_of(c, queue);
-    struct count *count = count_of(q, key);
+    struct count *count = count_of(q, cell);
     count->n += delta;
     count->changed = true;
     if (!q->changed) {
@@ -138,8 +147,8 @@ static void add(struct view_cells *c, int64_t queue, int64_t key, int64_t delta)
 void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell, int64_t delta)
 {
     if (queue > 0 && queue <= VIEW_QUEUES_MAX && is_possible(cell)) {
-        add(c, queue, key_of(cell), delta);
-        add(c, 0, key_of(cell), delta);
+        add(c, queue, view_cells__number(cell), delta);
+        add(c, 0, view_cells__number(cell), delta);
     }
 }
 
@@ -148,7 +157,7 @@ static enum err_code save_count(struct view_cells *c, sqlite3_stmt *st[2], int64
                                 const struct count *count, struct err *err)
 {
     sqlite3_stmt *use = st[count->n == 0];
-    struct view_cell cell = cell_of(count->key);
+    struct view_cell cell = view_cells__of(count->cell);
     const int64_t values[] = {queue,        cell.state,   cell.priority,
                               cell.attempt, cell.failing, count->n};
     for (int i = 0; i < sqlite3_bind_parameter_count(use); i++) {

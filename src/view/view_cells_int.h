@@ -3,9 +3,12 @@
  *
  * A cell is a combination of queue, state, priority, number of attempts, and whether there were
  * errors. Few cells contain jobs. Their counters (the table counts) give the total of a search that
- * has no other conditions. The indexes jobs_line and jobs_state start with these columns, so the
- * jobs of a cell are in id order there, and a search merges its cells. Queue 0 stands for all
- * queues together.
+ * has no other conditions. The indexes jobs_line and jobs_cell start with the cell, so the jobs of
+ * a cell are in id order there, and a search merges its cells. Queue 0 stands for all queues
+ * together.
+ *
+ * In a row of jobs all of a cell but its queue is one number: an index has one value to compare
+ * instead of four.
  *
  * The writer updates the counters inside its transactions.
  */
@@ -27,6 +30,17 @@ enum { VIEW_QUEUES_FIRST = 64, VIEW_QUEUES_MAX = 1 << 30 };
 struct view_cell {
     int64_t state, priority, attempt, failing;
 };
+
+/* The number of a cell, and the cell of a number, which is impossible if the number is. In SQL: the
+ * number of a row of counts, and what is in that of a row of jobs. The operators have no precedence
+ * among each other. */
+int64_t view_cells__number(struct view_cell cell);
+struct view_cell view_cells__of(int64_t number);
+#define VIEW_CELL_OF(c)                                                                            \
+    "((" c ".attempt << 12) | (" c ".priority << 4) | (" c ".failing << 3) | " c ".state)"
+#define VIEW_CELL_FAILING(j)  "(" j ".cell >> 3 & 1)"
+#define VIEW_CELL_PRIORITY(j) "(" j ".cell >> 4 & 255)"
+#define VIEW_CELL_ATTEMPT(j)  "(" j ".cell >> 12)"
 
 struct view_cells {
     sqlite3 *db;

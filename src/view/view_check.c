@@ -238,10 +238,13 @@ static enum err_code compare_ranks(struct checking *c, struct err *err)
 }
 
 /* Cells of one side that the other one does not have, or not with this number. */
-#define CELL          "state, priority, attempt, failing"
-#define COUNTED       "SELECT queue, " CELL ", n FROM counts"
-#define OF_QUEUES     "SELECT queue, " CELL ", count(*) FROM jobs GROUP BY queue, " CELL
-#define OF_ALL        "SELECT 0, " CELL ", count(*) FROM jobs GROUP BY " CELL
+#define CELL    "state, priority, attempt, failing"
+#define COUNTED "SELECT queue, " CELL ", n FROM counts"
+#define OF_JOBS                                                                                    \
+    "(SELECT queue, state, " VIEW_CELL_PRIORITY("j") " AS priority, " VIEW_CELL_ATTEMPT(           \
+        "j") " AS attempt, " VIEW_CELL_FAILING("j") " AS failing FROM jobs j)"
+#define OF_QUEUES     "SELECT queue, " CELL ", count(*) FROM " OF_JOBS " GROUP BY queue, " CELL
+#define OF_ALL        "SELECT 0, " CELL ", count(*) FROM " OF_JOBS " GROUP BY " CELL
 #define MISSING(a, b) "SELECT count(*) FROM (" a " EXCEPT " b ")"
 
 static enum err_code compare_cells(struct checking *c, struct err *err)

@@ -24,6 +24,8 @@ static const char *const tables[] = {
     "CREATE TABLE ranks (kind INTEGER NOT NULL, queue INTEGER NOT NULL, state INTEGER NOT NULL,"
     " first INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (kind, queue, state, first))"
     " WITHOUT ROWID",
+    /* Columns without types: nothing is converted on the way in. A column that has a type does not
+     * find one of these by an index. */
     "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
 #define INT_TYPE                  ""
 #define STEP_TYPE                 ""
@@ -61,15 +63,13 @@ static const char *const tables[] = {
 
 #define MOMENTS ", scheduled_at, expire_at, started_at, completed_at, failed_at"
 #define BY_MOMENT(index, column, others)                                                           \
-    ("CREATE INDEX " index " ON jobs (state, " column                                              \
-     ", id, queue, num, priority, attempt, failing, " others ") WHERE " column " > 0")
+    ("CREATE INDEX " index " ON jobs (state, " column ", id, queue, num, cell, " others            \
+     ") WHERE " column " > 0")
 static const char *const indexes[] = {
     /* Cells of a queue, and of all queues together, each by id: see view_cells_int.h. num leads to
      * the texts; the moments are there so that no filter or sort by them looks at the rows. */
-    ("CREATE INDEX jobs_line ON jobs (queue, state, priority, attempt, failing, id, num" MOMENTS
-     ")"),
-    ("CREATE INDEX jobs_state ON jobs (state, priority, attempt, failing, id, num, queue" MOMENTS
-     ")"),
+    "CREATE INDEX jobs_line ON jobs (queue, cell, id, num" MOMENTS ")",
+    "CREATE INDEX jobs_cell ON jobs (cell, id, num, queue" MOMENTS ")",
     /* Moments of a state, in order; these cost nothing for jobs that do not have them. */
     BY_MOMENT("jobs_completed", "completed_at", "started_at, scheduled_at, expire_at, failed_at"),
     BY_MOMENT("jobs_scheduled", "scheduled_at", "started_at, completed_at, expire_at, failed_at"),

@@ -23,15 +23,16 @@ static const char *const moment_indexes[VIEW_RANK_COUNT] = {
 
 static const struct {
     const char *column;  /* NULL: the id, which is in the order of creation */
+    const char *of_cell; /* the same where all rows are of one cell c; NULL: no matter */
     enum view_rank kind; /* VIEW_RANK_CREATED where it is no moment */
 } sorts[] = {
-    [VIEW_SORT_CREATED_AT] = {NULL, VIEW_RANK_CREATED},
-    [VIEW_SORT_PRIORITY] = {"j.priority", VIEW_RANK_CREATED},
-    [VIEW_SORT_ATTEMPT] = {"j.attempt", VIEW_RANK_CREATED},
-    [VIEW_SORT_STARTED_AT] = {"j.started_at", VIEW_RANK_STARTED},
-    [VIEW_SORT_COMPLETED_AT] = {"j.completed_at", VIEW_RANK_COMPLETED},
-    [VIEW_SORT_SCHEDULED_AT] = {"j.scheduled_at", VIEW_RANK_SCHEDULED},
-    [VIEW_SORT_FAILED_AT] = {"j.failed_at", VIEW_RANK_FAILED},
+    [VIEW_SORT_CREATED_AT] = {NULL, NULL, VIEW_RANK_CREATED},
+    [VIEW_SORT_PRIORITY] = {VIEW_CELL_PRIORITY("j"), "c.priority", VIEW_RANK_CREATED},
+    [VIEW_SORT_ATTEMPT] = {VIEW_CELL_ATTEMPT("j"), "c.attempt", VIEW_RANK_CREATED},
+    [VIEW_SORT_STARTED_AT] = {"j.started_at", NULL, VIEW_RANK_STARTED},
+    [VIEW_SORT_COMPLETED_AT] = {"j.completed_at", NULL, VIEW_RANK_COMPLETED},
+    [VIEW_SORT_SCHEDULED_AT] = {"j.scheduled_at", NULL, VIEW_RANK_SCHEDULED},
+    [VIEW_SORT_FAILED_AT] = {"j.failed_at", NULL, VIEW_RANK_FAILED},
 };
 
 const char *view_plan__sort_column(const struct view_query *q)
@@ -81,29 +82,31 @@ static void write_place(struct view_query *q, const char *plus)
         buf_add_char(&q->sql, ')');
     }
     if (f->has_priority) {
-        buf_printf(&q->sql, " AND j.priority = %d", f->priority);
+        buf_printf(&q->sql, " AND " VIEW_CELL_PRIORITY("j") " = %d", f->priority);
     }
     if (f->has_attempt_min) {
-        buf_printf(&q->sql, " AND j.attempt >= %lld", (long long)f->attempt_min);
+        buf_printf(&q->sql, " AND " VIEW_CELL_ATTEMPT("j") " >= %lld", (long long)f->attempt_min);
     }
     if (f->has_attempt_max) {
-        buf_printf(&q->sql, " AND j.attempt <= %lld", (long long)f->attempt_max);
+        buf_printf(&q->sql, " AND " VIEW_CELL_ATTEMPT("j") " <= %lld", (long long)f->attempt_max);
     }
     if (f->has_errors_set) {
-        buf_printf(&q->sql, " AND j.failing = %d", f->has_errors);
+        buf_printf(&q->sql, " AND " VIEW_CELL_FAILING("j") " = %d", f->has_errors);
     }
     if (f->error_contains.len > 0 || f->error_fingerprint.len > 0) {
-        buf_add_str(&q->sql, STR(" AND j.failing = 1"));
+        buf_add_str(&q->sql, STR(" AND " VIEW_CELL_FAILING("j") " = 1"));
     }
 }
 
-static void write_branch(struct view_query *q, const char *what, const char *index)
+/* tables: before jobs. */
+static void write_branch(struct view_query *q, const char *what, const char *tables,
+                         const char *index)
 {
     if (q->sql.len > 0) {
         buf_add_str(&q->sql, STR(" UNION ALL "));
     }
     buf_printf(&q->sql, "SELECT %s", what);
-    buf_printf(&q->sql, " FROM jobs j %s", index);
+    buf_printf(&q->sql, " FROM %sjobs j %s", tables, index);
     if (q->texts) {
         buf_add_str(&q->sql, STR(" CROSS JOIN texts t ON t.num = j.num"));
     }
@@ -114,22 +117,27 @@ static void write_branch(struct view_query *q, const char *what, const char *ind
 static void write_single(struct view_query *q, const char *what, const char *index)
 {
     const char *plus = strcmp(index, BY_ID) == 0 ? "+" : "";
-    write_branch(q, what, index);
+    write_branch(q, what, "", index);
     write_states(q, wanted_states(q), plus);
     write_place(q, plus);
     buf_add_str(&q->sql, buf_str(&q->where));
 }
 
+/* Its row of counts is there so that SQLite knows that c.priority and c.attempt are the same in all
+ * rows of the branch, which are then in order without being sorted. */
 static void write_cell(struct view_query *q, const char *what, const struct view_query_cell *c)
 {
-    write_branch(q, what, c->queue > 0 ? "INDEXED BY jobs_line" : "INDEXED BY jobs_state");
+    write_branch(q, what, "counts c CROSS JOIN ",
+                 c->queue > 0 ? "INDEXED BY jobs_line" : "INDEXED BY jobs_cell");
+    buf_printf(&q->sql, " AND c.queue = %lld", (long long)c->queue);
+    buf_printf(&q->sql, " AND c.state = %d", (int)c->cell.state);
+    buf_printf(&q->sql, " AND c.priority = %d", (int)c->cell.priority);
+    buf_printf(&q->sql, " AND c.attempt = %lld", (long long)c->cell.attempt);
+    buf_printf(&q->sql, " AND c.failing = %d", (int)c->cell.failing);
     if (c->queue > 0) {
         buf_printf(&q->sql, " AND j.queue = %lld", (long long)c->queue);
     }
-    buf_printf(&q->sql, " AND j.state = %d", (int)c->cell.state);
-    buf_printf(&q->sql, " AND j.priority = %d", (int)c->cell.priority);
-    buf_printf(&q->sql, " AND j.attempt = %lld", (long long)c->cell.attempt);
-    buf_printf(&q->sql, " AND j.failing = %d", (int)c->cell.failing);
+    buf_printf(&q->sql, " AND j.cell = %lld", (long long)view_cells__number(c->cell));
     buf_add_str(&q->sql, buf_str(&q->where));
 }
 
@@ -336,7 +344,7 @@ static enum err_code write_moments(struct view_query *q, const char *what, int s
         return err->code;
     }
     if (set > 0) {
-        write_branch(q, what, moment_indexes[kind]);
+        write_branch(q, what, "", moment_indexes[kind]);
         buf_printf(&q->sql, " AND j.state = %d", state);
         write_place(q, "");
         buf_add_str(&q->sql, buf_str(&q->where));
@@ -356,19 +364,34 @@ static enum err_code write_moments(struct view_query *q, const char *what, int s
 
 static void write_none(struct view_query *q, const char *what)
 {
-    write_branch(q, what, "");
+    write_branch(q, what, "", "");
     buf_add_str(&q->sql, STR(" AND 0"));
 }
 
-static enum err_code write_walk(struct view_query *q, const char *what, struct err *err)
+enum { WHAT_BYTES = 80 };
+
+/* The columns of a walk: id, sort column, and one more. */
+static void name_columns(const struct view_query *q, bool of_cell, const char *column,
+                         char out[WHAT_BYTES])
+{
+    const char *sort = of_cell ? sorts[q->sort].of_cell : NULL;
+    (void)snprintf(out, WHAT_BYTES, "j.id AS id, %s AS s%s",
+                   sort == NULL ? view_plan__sort_column(q) : sort, column);
+}
+
+static enum err_code write_walk(struct view_query *q, const char *column, struct err *err)
 {
     unsigned states = wanted_states(q);
+    char what[WHAT_BYTES];
+    char of_cell[WHAT_BYTES];
+    name_columns(q, false, column, what);
+    name_columns(q, true, column, of_cell);
     if (q->scan_n == 0) {
         write_none(q, what);
     } else if (q->index != NULL && q->scan_n == INT64_MAX) {
         write_single(q, what, q->index); /* of a key */
     } else if (is_table(q)) {
-        write_branch(q, what, BY_ID);
+        write_branch(q, what, "", BY_ID);
         buf_add_str(&q->sql, buf_str(&q->where));
     } else if (count_wanted(q) > BRANCHES_MAX) {
         write_single(q, what, BY_ID);
@@ -383,7 +406,7 @@ static enum err_code write_walk(struct view_query *q, const char *what, struct e
         }
     } else {
         struct view_plan_cells cells = {.end = q->cell_count, .wanted = true};
-        if (!view_plan__write_cells(q, what, &cells)) {
+        if (!view_plan__write_cells(q, of_cell, &cells)) {
             write_none(q, what); /* the counters of a damaged file contradict each other */
         }
     }
@@ -392,12 +415,10 @@ static enum err_code write_walk(struct view_query *q, const char *what, struct e
 
 enum err_code view_plan__write_ordered(struct view_query *q, const char *column, struct err *err)
 {
-    char what[64];
     const char *way = q->ascending ? "" : " DESC";
     bool by_id = sorts[q->sort].column == NULL;
-    (void)snprintf(what, sizeof what, "j.id AS id, %s AS s%s", view_plan__sort_column(q), column);
     buf_clear(&q->sql);
-    if (write_walk(q, what, err) != ERR_OK) {
+    if (write_walk(q, column, err) != ERR_OK) {
         return err->code;
     }
     buf_printf(&q->sql, " ORDER BY %s%s%s", by_id ? "" : "s", by_id ? "" : way, by_id ? "" : ", ");

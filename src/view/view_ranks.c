@@ -27,9 +27,8 @@ enum {
  * range, ?3 is the queue and ?4 the state. The first column is the moment, or the id that has it.
  * Where an index has its ids cell by cell, the counts say which cells there are. */
 #define OF_CELLS(index, queue)                                                                     \
-    " FROM counts c CROSS JOIN jobs j INDEXED BY " index " ON " queue " j.state = c.state"         \
-    " AND j.priority = c.priority AND j.attempt = c.attempt AND j.failing = c.failing"             \
-    " WHERE c.queue = ?3 AND c.state = ?4 AND j.id >= ?1 AND j.id < ?2"
+    " FROM counts c CROSS JOIN jobs j INDEXED BY " index " ON " queue " j.cell = " VIEW_CELL_OF(   \
+        "c") " WHERE c.queue = ?3 AND c.state = ?4 AND j.id >= ?1 AND j.id < ?2"
 /* Of two lower bounds SQLite begins at the first one that it reads, so what makes the partial index
  * fit comes last. */
 #define OF_MOMENTS(column, index)                                                                  \
@@ -43,9 +42,9 @@ struct statements {
     const char *walk, *count;
 };
 static const struct statements of_queue =
-    STATEMENTS("id", OF_CELLS("jobs_line", "j.queue = c.queue AND"));
+    STATEMENTS("id", OF_CELLS("jobs_line", "j.queue = ?3 AND"));
 static const struct statements of_all[VIEW_RANK_COUNT] = {
-    [VIEW_RANK_CREATED] = STATEMENTS("id", OF_CELLS("jobs_state", "")),
+    [VIEW_RANK_CREATED] = STATEMENTS("id", OF_CELLS("jobs_cell", "")),
     [VIEW_RANK_COMPLETED] =
         STATEMENTS("completed_at", OF_MOMENTS("completed_at", "jobs_completed")),
     [VIEW_RANK_SCHEDULED] =

@@ -42,7 +42,7 @@ static const char *const statements[STATEMENT_COUNT] = {
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
     [FIND] = "SELECT f.place, j.num, j.version, j.queue, j.errors, j.usages, j.depends, j.state,"
-             " j.priority, j.attempt, j.failing, j.completed_at, j.scheduled_at, j.expire_at,"
+             " j.cell, j.completed_at, j.scheduled_at, j.expire_at,"
              " j.started_at, j.failed_at FROM fed f CROSS JOIN jobs j NOT INDEXED ON j.id = f.id",
     [DELETE_JOBS] = "DELETE FROM jobs WHERE id IN (SELECT id FROM fed)",
     [REPLACE_JOBS] =
@@ -231,6 +231,8 @@ static enum err_code run_picked(struct view_rows *r, enum statement which, size_
 static enum err_code read_old(struct view_rows *r, sqlite3_stmt *st, struct view_old *out,
                               const struct id *id, struct err *err)
 {
+    int64_t state = 0;
+    int64_t cell = 0;
     int64_t *const values[] = {
         &out->num,
         &out->version,
@@ -238,10 +240,8 @@ static enum err_code read_old(struct view_rows *r, sqlite3_stmt *st, struct view
         &out->errors,
         &out->usages,
         &out->depends,
-        &out->cell.state,
-        &out->cell.priority,
-        &out->cell.attempt,
-        &out->cell.failing,
+        &state,
+        &cell,
         &out->moments.at[VIEW_RANK_COMPLETED],
         &out->moments.at[VIEW_RANK_SCHEDULED],
         &out->moments.at[VIEW_RANK_EXPIRE],
@@ -252,13 +252,14 @@ static enum err_code read_old(struct view_rows *r, sqlite3_stmt *st, struct view
         *values[i] = sqlite3_column_int64(st, i + 1);
     }
     out->found = true;
+    out->cell = view_cells__of(cell);
     out->moments.queue = out->queue;
     out->moments.state = out->cell.state;
     out->moments.at[VIEW_RANK_CREATED] = id_ms(*id);
-    if (out->queue < 1 || out->queue >= r->next_queue || out->cell.state < 0 ||
-        out->cell.state >= JOB_STATE_COUNT) {
+    if (out->queue < 1 || out->queue >= r->next_queue || state != out->cell.state ||
+        state >= JOB_STATE_COUNT) {
         return err_set(err, ERR_CORRUPT, "view: a job of the queue %lld and the state %lld",
-                       (long long)out->queue, (long long)out->cell.state);
+                       (long long)out->queue, (long long)state);
     }
     return ERR_OK;
 }
@@ -314,6 +315,14 @@ static enum err_code queue_of(struct view_rows *r, struct str name, struct view_
     return ERR_OK;
 }
 
+struct view_cell view_rows__cell(const struct job *j)
+{
+    return (struct view_cell){.state = (int64_t)j->state,
+                              .priority = j->priority,
+                              .attempt = j->attempt,
+                              .failing = j->error_count > 0};
+}
+
 /* Out of all counters as it was, into them as it is. j: NULL when the job goes. */
 static void count(struct view_rows *r, const struct view_old *old, const struct job *j,
                   int64_t queue)
@@ -325,12 +334,7 @@ static void count(struct view_rows *r, const struct view_old *old, const struct 
         view_ranks__move(&r->ranks, &old->moments, NULL);
         return;
     }
-    view_cells__add(&r->cells, queue,
-                    (struct view_cell){.state = (int64_t)j->state,
-                                       .priority = j->priority,
-                                       .attempt = j->attempt,
-                                       .failing = j->error_count > 0},
-                    1);
+    view_cells__add(&r->cells, queue, view_rows__cell(j), 1);
     struct view_moments to = {.queue = queue,
                               .state = (int64_t)j->state,
                               .at = {

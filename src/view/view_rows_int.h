@@ -17,7 +17,7 @@
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. */
-enum { VIEW_DB_VERSION = 12 };
+enum { VIEW_DB_VERSION = 13 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -25,9 +25,7 @@ enum { VIEW_DB_VERSION = 12 };
     X(version,       INT,  (int64_t)j->version) \
     X(queue,         INT,  r->queue) \
     X(state,         INT,  (int64_t)j->state) \
-    X(priority,      INT,  j->priority) \
-    X(attempt,       INT,  j->attempt) \
-    X(failing,       INT,  j->error_count > 0) \
+    X(cell,          INT,  view_cells__number(view_rows__cell(j))) \
     X(errors,        INT,  r->errors) \
     X(usages,        INT,  r->usages) \
     X(depends,       INT,  r->depends) \
@@ -107,6 +105,8 @@ struct view_old {
 struct view_extra {
     int64_t num, queue, errors, usages, depends;
 };
+
+struct view_cell view_rows__cell(const struct job *j);
 
 /* These counts, from the number of rows found. */
 int64_t view_rows__errors(const struct job *j, int64_t found);
