@@ -27,11 +27,7 @@ static const char *const tables[] = {
     /* Columns without types: nothing is converted on the way in. A column that has a type does not
      * find one of these by an index. */
     "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
-#define INT_TYPE                  ""
-#define STEP_TYPE                 ""
-#define TEXT_TYPE                 ""
-#define ID_TYPE                   ""
-#define COLUMN(name, kind, value) ", " #name kind##_TYPE
+#define COLUMN(name, kind, value) ", " #name
     VIEW_COLUMNS(COLUMN)
 #undef COLUMN
         ") WITHOUT ROWID",

@@ -9,52 +9,26 @@
 
 enum { CHUNK_BYTES = 8 << 20, STALE_MIN = 4096 };
 
-/* The numbers above ?1 that have texts, and the length of each, at most ?2 of them. */
-#define TEXTS_AFTER "SELECT num, bytes FROM texts WHERE num > ?1 ORDER BY num LIMIT ?2"
-#define GONE_AFTER                                                                                 \
-    "SELECT num, t.bytes FROM gone JOIN texts t USING (num) WHERE num > ?1 ORDER BY num LIMIT ?2"
-
-/* Up to which number the next chunk reaches: so many rows, or so many bytes, and one at least. The
- * rows are added up at once; only where they are long, one by one. */
-#define CHUNK(from)                                                                                \
-    {                                                                                              \
-        from, "SELECT max(num), sum(bytes) FROM (" from ")"                                        \
-    }
-struct chunk {
-    const char *rows, *sum;
-};
-
-static enum err_code add_chunk(struct view_rows *r, const char *sql, int64_t after, int64_t *out,
-                               int64_t *out_bytes, struct err *err)
+/* Up to which number the next chunk reaches: so many rows, or so many bytes, and one at least. */
+static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t after, int64_t *out,
+                               struct err *err)
 {
     sqlite3_stmt *st = NULL;
+    int64_t bytes = 0;
     bool row = false;
     *out = after;
-    *out_bytes = 0;
     if (view_db__prepare(r->db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
     (void)sqlite3_bind_int64(st, 1, after);
-    (void)sqlite3_bind_int64(st, 2, VIEW_WORDS_CHUNK);
     enum err_code code = view_db__step(r->db, st, &row, err);
-    while (code == ERR_OK && row && *out_bytes < CHUNK_BYTES) {
-        if (sqlite3_column_type(st, 0) != SQLITE_NULL) {
-            *out = sqlite3_column_int64(st, 0);
-            *out_bytes += sqlite3_column_int64(st, 1);
-        }
+    for (int n = 0; code == ERR_OK && row && n < VIEW_WORDS_CHUNK && bytes < CHUNK_BYTES; n++) {
+        *out = sqlite3_column_int64(st, 0);
+        bytes += sqlite3_column_int64(st, 1);
         code = view_db__step(r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;
-}
-
-static enum err_code chunk_end(struct view_rows *r, struct chunk chunk, int64_t after, int64_t *out,
-                               struct err *err)
-{
-    int64_t bytes = 0;
-    enum err_code code = add_chunk(r, chunk.sum, after, out, &bytes, err);
-    return code == ERR_OK && bytes > CHUNK_BYTES ? add_chunk(r, chunk.rows, after, out, &bytes, err)
-                                                 : code;
 }
 
 /* A statement over the numbers above one and up to another. */
@@ -92,7 +66,10 @@ static enum err_code forget(struct view_rows *r, struct err *err)
         "DELETE FROM gone WHERE num > ?1 AND num <= ?2",
     };
     int64_t until;
-    if (chunk_end(r, (struct chunk)CHUNK(GONE_AFTER), 0, &until, err) != ERR_OK) {
+    if (chunk_end(r,
+                  "SELECT num, t.bytes FROM gone JOIN texts t USING (num) WHERE num > ?"
+                  " ORDER BY num",
+                  0, &until, err) != ERR_OK) {
         return err->code;
     }
     if (until == 0) {
@@ -129,16 +106,34 @@ static enum err_code empty(struct view_rows *r, int64_t *out_until, struct err *
     return ERR_OK;
 }
 
+static enum err_code bytes_of(struct view_rows *r, int64_t after, int64_t until, int64_t *out,
+                              struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    bool row = false;
+    if (view_db__prepare(r->db, "SELECT sum(bytes) FROM texts WHERE num > ? AND num <= ?", &st,
+                         err) != ERR_OK) {
+        return err->code;
+    }
+    (void)sqlite3_bind_int64(st, 1, after);
+    (void)sqlite3_bind_int64(st, 2, until);
+    enum err_code code = view_db__step(r->db, st, &row, err);
+    *out = code == ERR_OK && row ? sqlite3_column_int64(st, 0) : 0;
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
 static enum err_code learn(struct view_rows *r, int64_t *out_until, struct err *err)
 {
     int64_t after = r->mark.words;
-    int64_t until;
-    if (chunk_end(r, (struct chunk)CHUNK(TEXTS_AFTER), after, &until, err) != ERR_OK) {
+    int64_t until = r->next_num - 1; /* some of the numbers have no texts any more */
+    int64_t bytes = 0;
+    until = until - after > VIEW_WORDS_CHUNK ? after + VIEW_WORDS_CHUNK : until;
+    if (bytes_of(r, after, until, &bytes, err) != ERR_OK ||
+        (bytes > CHUNK_BYTES &&
+         chunk_end(r, "SELECT num, bytes FROM texts WHERE num > ? ORDER BY num", after, &until,
+                   err) != ERR_OK)) {
         return err->code;
-    }
-    if (until == after) {
-        *out_until = r->next_num - 1; /* the numbers between have no texts any more */
-        return ERR_OK;
     }
     *out_until = until;
     return run_range(r,
