@@ -18,6 +18,7 @@ enum statement {
     FIND,
     DELETE_JOBS,
     REPLACE_JOBS,
+    REPLACE_RARE_JOBS,
     DELETE_TEXTS,
     INSERT_GONE,
     INSERT_TEXTS,
@@ -45,7 +46,9 @@ static const char *const statements[STATEMENT_COUNT] = {
              " j.cell, j.completed_at, j.scheduled_at, j.expire_at,"
              " j.started_at, j.failed_at FROM fed f CROSS JOIN jobs j NOT INDEXED ON j.id = f.id",
     [DELETE_JOBS] = "DELETE FROM jobs WHERE id IN (SELECT id FROM fed)",
-    [REPLACE_JOBS] =
+    [REPLACE_JOBS] = "REPLACE INTO jobs (id" VIEW_COLUMNS_COMMON(
+        NAME) ") SELECT id" VIEW_COLUMNS_COMMON(NAME) " FROM fed",
+    [REPLACE_RARE_JOBS] =
         "REPLACE INTO jobs (id" VIEW_COLUMNS(NAME) ") SELECT id" VIEW_COLUMNS(NAME) " FROM fed",
     [DELETE_TEXTS] = "DELETE FROM texts WHERE num IN (SELECT old_num FROM fed)",
     [INSERT_GONE] = "INSERT INTO gone (num) SELECT old_num FROM fed",
@@ -559,10 +562,33 @@ static bool loses_row(const struct view_rows *r, const struct view_item *item)
     return item->gone && item->old.found;
 }
 
+static bool has_rare(const struct view_item *item)
+{
+    const struct job *j = &item->job;
+    const struct view_extra *r = &item->extra;
+#define IS_INT(value)                ((value) != 0)
+#define IS_TEXT(value)               ((value).len > 0)
+#define IS_ID(value)                 (!id_is_none(value))
+#define IS_STEP(value)               ((value)->has_chain_step)
+#define OR_IS_SET(name, kind, value) || IS_##kind(value)
+    return false VIEW_COLUMNS_RARE(OR_IS_SET);
+#undef OR_IS_SET
+#undef IS_STEP
+#undef IS_ID
+#undef IS_TEXT
+#undef IS_INT
+}
+
 static bool has_new_row(const struct view_rows *r, const struct view_item *item)
 {
     (void)r;
-    return !item->gone && !is_same(item);
+    return !item->gone && !is_same(item) && !has_rare(item);
+}
+
+static bool has_new_rare_row(const struct view_rows *r, const struct view_item *item)
+{
+    (void)r;
+    return !item->gone && !is_same(item) && has_rare(item);
 }
 
 static bool has_new_text(const struct view_item *item)
@@ -652,6 +678,7 @@ enum err_code view_rows__write(struct view_rows *r, struct view_item *items, siz
     } steps[] = {
         {DELETE_JOBS, loses_row},
         {REPLACE_JOBS, has_new_row},
+        {REPLACE_RARE_JOBS, has_new_rare_row},
         {DELETE_TEXTS, drops_unknown_text},
         {INSERT_GONE, drops_known_text},
     };

@@ -16,28 +16,31 @@
 
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
- * set; optional texts are NULL. */
-enum { VIEW_DB_VERSION = 13 };
+ * set; optional texts are NULL. Most jobs have none of the columns that are rare: these are NULL
+ * then, which is read as 0, and cost little. */
+enum { VIEW_DB_VERSION = 14 };
 /* clang-format off */
-#define VIEW_COLUMNS(X) \
+#define VIEW_COLUMNS(X) VIEW_COLUMNS_COMMON(X) VIEW_COLUMNS_RARE(X)
+#define VIEW_COLUMNS_COMMON(X) \
     /* name          kind  value */ \
     X(num,           INT,  r->num) \
     X(version,       INT,  (int64_t)j->version) \
     X(queue,         INT,  r->queue) \
     X(state,         INT,  (int64_t)j->state) \
     X(cell,          INT,  view_cells__number(view_rows__cell(j))) \
-    X(errors,        INT,  r->errors) \
-    X(usages,        INT,  r->usages) \
-    X(depends,       INT,  r->depends) \
     X(created_at,    INT,  j->created_at.ns) \
     X(scheduled_at,  INT,  j->scheduled_at.ns) \
     X(expire_at,     INT,  j->expire_at.ns) \
     X(started_at,    INT,  j->started_at.ns) \
     X(completed_at,  INT,  j->completed_at.ns) \
     X(failed_at,     INT,  j->failed_at.ns) \
+    X(worker_id,     TEXT, j->worker_id)
+#define VIEW_COLUMNS_RARE(X) \
+    X(errors,        INT,  r->errors) \
+    X(usages,        INT,  r->usages) \
+    X(depends,       INT,  r->depends) \
     X(chain_step,    STEP, j) \
     X(unique_key,    TEXT, j->unique_key) \
-    X(worker_id,     TEXT, j->worker_id) \
     X(parent_id,     TEXT, j->parent_id) \
     X(chain_id,      TEXT, j->chain_id) \
     X(batch_id,      ID,   j->batch_id)
