@@ -41,7 +41,7 @@ int64_t view_cells__number(struct view_cell cell)
 
 static int64_t bits(int64_t number, int from, int count)
 {
-    return number >> from & ((1LL << count) - 1);
+    return number >> from & (((int64_t)1 << count) - 1);
 }
 
 struct view_cell view_cells__of(int64_t number)

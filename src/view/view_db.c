@@ -64,8 +64,8 @@ static const char *const tables[] = {
 static const char *const indexes[] = {
     /* Cells of a queue, and of all queues together, each by id: see view_cells_int.h. num leads to
      * the texts; the moments are there so that no filter or sort by them looks at the rows. */
-    "CREATE INDEX jobs_line ON jobs (queue, cell, id, num" MOMENTS ")",
-    "CREATE INDEX jobs_cell ON jobs (cell, id, num, queue" MOMENTS ")",
+    ("CREATE INDEX jobs_line ON jobs (queue, cell, id, num" MOMENTS ")"),
+    ("CREATE INDEX jobs_cell ON jobs (cell, id, num, queue" MOMENTS ")"),
     /* Moments of a state, in order; these cost nothing for jobs that do not have them. */
     BY_MOMENT("jobs_completed", "completed_at", "started_at, scheduled_at, expire_at, failed_at"),
     BY_MOMENT("jobs_scheduled", "scheduled_at", "started_at, completed_at, expire_at, failed_at"),
