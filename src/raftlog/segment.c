@@ -45,7 +45,7 @@ static const char magic_text[8] = {'C', 'O', 'R', 'V', 'O', 'L', 'O', 'G'};
 
 enum {
     CRC_BYTES = sizeof(uint32_t), /* the checksum precedes the bytes that it covers */
-    BLANK_BYTES = 4096,           /* compared at once where a file has not been written */
+    BLANK_BYTES = 4096,           /* block size in which zeros are skipped */
     FIND_TIMES = 4, /* one search reads at most this many times the size of the image */
 };
 
@@ -263,8 +263,8 @@ static bool is_blank(const char *p, size_t n)
     return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Most of a file that is searched is zeros: go from one place without a record to a later one, with
- * none in between. */
+/* Skip blocks of zeros, of which most of a searched file consists. Ends at the last offset whose
+ * record header would be all zeros: a record may begin behind it. */
 static size_t skip_blank(struct str image, size_t at)
 {
     while (image.len - at >= BLANK_BYTES && is_blank(image.ptr + at, BLANK_BYTES)) {

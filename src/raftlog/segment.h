@@ -35,7 +35,7 @@ enum {
     SEGMENT_PAYLOAD_BYTES_MAX = 1 << 30,
 };
 
-/* The first three are Raft's own numbers; files that know both check that they are equal. */
+/* The first three are libraft's entry types; wal_write.c asserts that the numbers are equal. */
 enum segment_type {
     SEGMENT_COMMAND = 1,
     SEGMENT_BARRIER = 2,

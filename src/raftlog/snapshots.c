@@ -323,7 +323,7 @@ static void mark(const char *dir, struct str id)
     }
 }
 
-/* Is it still the newest? If not, its files may just be being removed. */
+/* Is this still the newest snapshot? If not, its files may be missing because of a removal. */
 static bool is_newest(const char *dir, struct str id)
 {
     struct os_file_names names = {0};

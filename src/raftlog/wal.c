@@ -153,7 +153,7 @@ static void work(struct wal *w)
     }
 }
 
-/* Everything that this turn of the loop submits is in the queue now. */
+/* All operations submitted in this turn of the loop are in the queue now. */
 static void submitted_cb(uv_idle_t *idle)
 {
     struct wal *w = idle->data;
@@ -293,7 +293,7 @@ void wal_close(struct wal *w, void (*closed)(void *data), void *data)
     w->closed = closed;
     w->closed_data = data;
     w->stopping = true;
-    w->retry = true; /* try again what still waits for space */
+    w->retry = true; /* retry operations that wait for space */
     CHECK(uv_idle_start(&w->submitted, submitted_cb) == 0);
 }
 

@@ -18,7 +18,7 @@
  * flush as a success. The rest of the newest segment is overwritten with zeros, so that pieces of a
  * torn write can never follow a later one and count again.
  *
- * wal_inspect gives the same answer, without any of these writes.
+ * wal_inspect returns the same result without any of these writes.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -139,7 +139,7 @@ static enum err_code apply_record(struct recovery *r, const struct segment_recor
 
 /* --- one segment --- */
 
-/* The scan is over: note where and why it ended, and what follows. */
+/* Record where and why the scan ended, and whether valid records follow. */
 static void note_end(struct recovery *r)
 {
     struct segment_record record;
@@ -164,9 +164,9 @@ static const struct wal_file *find_idle(const struct recovery *r, uint64_t gener
     return f;
 }
 
-/* A segment must continue the one before it, and be the one named by the seal. A segment that is
- * not may still become the first: if the files before it were dropped, but not all of them
- * removed. */
+/* A segment must continue the previous one, and be the one that its seal names. Otherwise it may
+ * still become the first segment, if the snapshot covers all earlier entries: then the earlier
+ * files were dropped, but not all of them were removed. */
 static enum err_code join(struct recovery *r, struct err *err)
 {
     uint64_t first = r->scan.first_index;
@@ -239,8 +239,8 @@ static enum err_code read_image(struct recovery *r, struct err *err)
     return ERR_OK;
 }
 
-/* A file in which nothing has begun: prepared when the process ended, or torn in its header.
- * Takes it over. */
+/* Keep a segment that has not begun: it was prepared but not used, or its header is torn. Takes
+ * ownership of the file. */
 static enum err_code set_aside(struct recovery *r, struct wal_file *file, struct err *err)
 {
     wal_files__push(&r->idle, file);
@@ -257,7 +257,7 @@ static enum err_code set_aside(struct recovery *r, struct wal_file *file, struct
     return ERR_OK;
 }
 
-/* Takes over the file. */
+/* Takes ownership of the file. */
 static enum err_code read_segment(struct recovery *r, struct wal_file *file, struct err *err)
 {
     r->file = file;

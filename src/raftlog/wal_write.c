@@ -99,8 +99,8 @@ static bool may_make(const struct wal *w)
     return !w->make_refused || w->retry;
 }
 
-/* Nothing depends yet on a segment that could not be made, so a shortage is waited out. A
- * failing disk is not. */
+/* Is the error temporary? Nothing depends on the new segment yet, so creating it can be retried
+ * when space, file descriptors or memory are available again. Other errors are fatal. */
 static bool may_pass(const struct err *err)
 {
     return err->code == ERR_NO_SPACE || err->sys == EMFILE || err->sys == ENFILE ||
