@@ -14,17 +14,18 @@
 
 enum {
     KV_FULL_PAUSE_MS = 100,
-    KV_FULL_TRIES = 600, /* one minute */
+    KV_FULL_TRIES = 600, /* tries to write to a full disk: one minute */
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
     KV_WINDOW_BYTES = 2 << 20,
     KV_WINDOW_KEYS = 4096,     /* written in a few milliseconds */
     KV_SKIPPED_MAX = 256,      /* deleted keys in a row before an optional walk stops */
     KV_LARGE_BYTES = 8 << 20,  /* a commit this large is not put into the window */
-    KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: neighbours are read together */
+    KV_BLOCK_BYTES = 16 << 10, /* about sixty documents: neighbours are read together */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
-    KV_SYNC_BYTES = 1 << 20, /* of a table synced at a time: log flushes come in between */
+    KV_SYNC_BYTES =
+        1 << 20, /* tables are synced in pieces, so that log flushes need not wait long */
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
 };
 
@@ -175,7 +176,7 @@ static void write_range(struct kv *kv, const struct kv_record *r)
         rocksdb_writebatch_delete_cf(kv->wb, family, key, len);
     }
     rocksdb_iter_get_error(it, &msg);
-    if (msg != NULL) { /* otherwise the error would look like the end of the keys */
+    if (msg != NULL) { /* otherwise an error would look like the end of the keys */
         check_fatal("delete a range of the store: %s", msg);
     }
     rocksdb_iter_destroy(it);
@@ -272,7 +273,7 @@ static enum err_code write_large(struct kv *kv, struct kv_batch *b, struct err *
         write_record(kv, &r);
         at = next;
     }
-    buf_deinit(&b->records); /* two copies are enough; this one is too large to keep */
+    buf_deinit(&b->records); /* freed early: kv->wb has a copy, and the memtable gets another one */
     enum err_code code = write_gathered(kv, err);
     rocksdb_writebatch_destroy(kv->wb);
     kv->wb = rocksdb_writebatch_create();
@@ -394,7 +395,7 @@ static enum err_code add_value(struct buf *out, struct str value, struct err *er
                          : ERR_OK;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): where, what, and two answers of one read */
+/* NOLINTNEXTLINE(readability-function-size): the place of the key, and two results of one read */
 static enum err_code get_stored(struct kv *kv, const struct kv_view *view, unsigned family,
                                 struct str key, struct buf *out, bool *out_found, struct err *err)
 {
@@ -545,7 +546,7 @@ static void get_near_stored(struct kv_iter *it, const struct str *keys, size_t c
     }
 }
 
-/* NOLINTNEXTLINE(readability-function-size): what, how many, and whom to tell */
+/* NOLINTNEXTLINE(readability-function-size): the keys, their number and the visitor */
 enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys, size_t count,
                           const struct kv_visitor *visitor, struct err *err)
 {

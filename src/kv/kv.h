@@ -120,9 +120,9 @@ void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct 
 void kv_iter_free(struct kv_iter *it); /* NULL is allowed */
 bool kv_iter_valid(const struct kv_iter *it);
 void kv_iter_next(struct kv_iter *it);
-/* To the first key at or after `key`. */
+/* Move to the first key at or after `key`. */
 void kv_iter_seek(struct kv_iter *it, struct str key);
-/* To the last key at or before `key`; invalid if there is none. */
+/* Move to the last key at or before `key`; invalid if there is none. */
 void kv_iter_seek_back(struct kv_iter *it, struct str key);
 struct str kv_iter_key(const struct kv_iter *it);
 struct str kv_iter_value(const struct kv_iter *it);

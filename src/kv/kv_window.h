@@ -36,7 +36,7 @@ void kv_window_deinit(struct kv_window *w);
 void kv_window_add(struct kv_window *w, struct str records);
 
 enum kv_window_answer {
-    KV_WINDOW_UNKNOWN, /* not in the window: ask the store */
+    KV_WINDOW_UNKNOWN, /* not in the window: read the store */
     KV_WINDOW_GONE,
     KV_WINDOW_HAS,
 };
