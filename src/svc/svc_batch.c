@@ -11,8 +11,9 @@ struct store_owner svc_batch_owner(const struct svc_caller *who, struct str call
     return (struct store_owner){.known = true, .ns = who->ns, .scope = who->scope};
 }
 
-/* As webhooks, which have no queue either: a caller with a scope sees those made with that scope.
- * One that is older than owners is seen by whoever knows its id, as it was when it was made. */
+/* Same rule as for webhooks, which have no queue either: a caller with a scope sees only batches
+ * that were created with the same scope. A batch from before owners were recorded is visible to
+ * every caller that knows its id. */
 bool svc_batch_is_of(const struct svc_caller *who, const struct store_owner *owner)
 {
     bool same = str_eq(who->ns, owner->ns);
@@ -33,7 +34,7 @@ enum err_code svc_batch_open(const struct svc_caller *who, const struct svc_batc
                             &out->batch_open.callback_queue, err);
 }
 
-/* The queue that a batch calls tells whose it is, or its owner. */
+/* The callback queue determines who may see a batch; without one, its owner does. */
 static bool is_visible(const struct svc_caller *who, const struct store_batch *b)
 {
     return b->callback_queue.len > 0 ? svc_names_is_visible(who, b->callback_queue)

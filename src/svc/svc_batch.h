@@ -8,31 +8,31 @@
 #include "store/store_record.h"
 #include "svc/svc_caller.h"
 
-/* A batch as it is asked for. */
+/* A batch as requested. */
 struct svc_batch {
-    struct str callback_queue; /* as the caller names it; empty: nobody is told */
+    struct str callback_queue; /* the caller's name of the queue; empty: no callback job */
     struct str callback_payload;
 };
 
 ATTR_NODISCARD enum err_code svc_batch_open(const struct svc_caller *who,
                                             const struct svc_batch *batch, struct command *out,
                                             struct err *err);
-/* Who makes a batch: it is told only of one without a callback queue, and not while a member of the
- * cluster could not read it. */
+/* The owner of a new batch. Recorded only for a batch without a callback queue, and only if all
+ * members of the cluster can read it. */
 struct store_owner svc_batch_owner(const struct svc_caller *who, struct str callback_queue);
-/* Whether the caller may see a batch of this owner, which has no callback queue. */
+/* May the caller see a batch of this owner? Only for batches without a callback queue. */
 bool svc_batch_is_of(const struct svc_caller *who, const struct store_owner *owner);
-/* *out_queue is where the job that tells of the end goes, as the caller names it, in the caller's
- * memory; empty when nobody is told. When the seal was the end, the result has that job's id. */
+/* *out_queue is the callback queue by the caller's name for it, in the caller's arena; empty if
+ * there is none. If the seal ends the batch, the result has the id of the callback job. */
 ATTR_NODISCARD enum err_code svc_batch_seal(const struct svc_caller *who, struct str text,
                                             struct command *out, struct str *out_queue,
                                             struct err *err);
 
-/* The record of a batch that the caller may see, put into bytes, which *out points into; the queue
- * in it is as the caller names it. ERR_NOT_FOUND when there is none. */
+/* Read the record of a batch that the caller may see. *out points into bytes and has the caller's
+ * name of the callback queue. ERR_NOT_FOUND if there is no such batch. */
 ATTR_NODISCARD enum err_code svc_batch_read(const struct svc_caller *who, struct str text,
                                             struct buf *bytes, struct id *out_id,
                                             struct store_batch *out, struct err *err);
-/* Only its id. */
+/* The same, for the id only. */
 ATTR_NODISCARD enum err_code svc_batch_find(const struct svc_caller *who, struct str text,
                                             struct id *out, struct err *err);

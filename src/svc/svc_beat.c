@@ -14,7 +14,7 @@ enum err_code svc_beat_room(const struct svc_caller *who, size_t count, struct s
     return out->list == NULL ? err->code : ERR_OK;
 }
 
-/* What is said of the job into the beat that is kept, whose place stays. */
+/* Copy a later report on the same job into the beat that is kept. */
 static void replace(struct svc_beat *kept, const struct svc_beat *by)
 {
     kept->progress = by->progress;

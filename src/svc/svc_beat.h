@@ -20,20 +20,20 @@ enum svc_beat_status {
     SVC_BEAT_UNKNOWN, /* stop: there is no such job */
 };
 
-/* One job, and what is said of it. */
+/* The report on one job. */
 struct svc_beat {
-    struct str job_id; /* as it was sent */
+    struct str job_id; /* as received */
     struct str progress;
     struct str checkpoint;
     struct svc_usage *usage;
     int64_t lease_token;
-    /* the answer */
+    /* result */
     enum svc_beat_status status;
     bool budget_exceeded;
-    struct wall lease_expires_at; /* with SVC_BEAT_OK; 0: not known */
+    struct wall lease_expires_at; /* with SVC_BEAT_OK; 0: unknown */
     /* private */
     struct map_node by_id;
-    bool asked; /* it is in the command */
+    bool asked; /* the command includes it */
 };
 
 struct svc_beats {
@@ -41,16 +41,17 @@ struct svc_beats {
     size_t count;
 };
 
-/* Room for count beats, of which none is there yet. */
+/* Allocate an empty list with room for count beats. */
 ATTR_NODISCARD enum err_code svc_beat_room(const struct svc_caller *who, size_t count,
                                            struct svc_beats *out, struct err *err);
 
-/* The command. Of several beats of one job the last counts, at the place of the first; the list has
- * each job once from then on. Jobs that the caller may not name are answered without being asked
- * for: when all are, the command is empty, and nothing is to be submitted. */
+/* Build the command. Afterwards the list has each job once: the last beat of a job replaces earlier
+ * ones, at the place of the first. Jobs that the caller may not name are left out of the command
+ * and get SVC_BEAT_UNKNOWN. If the command is empty, do not submit it. */
 ATTR_NODISCARD enum err_code svc_beat_command(const struct svc_caller *who, struct svc_beats *beats,
                                               struct command *out, struct err *err);
 
-/* The answers into the list. ERR_INTERNAL when they are not those of its command. */
+/* Copy the results into the list. ERR_INTERNAL if there are fewer results than jobs in the command.
+ */
 ATTR_NODISCARD enum err_code svc_beat_answer(struct svc_beats *beats, const struct result *r,
                                              struct err *err);

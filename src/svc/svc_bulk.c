@@ -13,21 +13,23 @@
 #include "os/os_clock.h"
 
 enum {
-    RETRY_MS = 50,       /* after the first failure of an operation; then twice as long each time */
-    RETRY_MS_MAX = 5000, /* but no longer */
-    FAILURES_MAX = 100,  /* one behind the other, of what may pass: eight minutes */
-    REFUSALS_MAX = 4,    /* the same, of a command that is not fit to be proposed */
-    PAUSE_MS_MAX = 200,  /* between two steps */
-    STATUS_PASSES = 429, /* an HTTP status from which on a failure is not the caller's fault */
-    NEWS_UNDER_WAY = 256, /* for one who watches: past it, some are left out */
+    RETRY_MS =
+        50, /* delay after the first failure of an operation; doubled after each further one */
+    RETRY_MS_MAX = 5000, /* maximum delay */
+    FAILURES_MAX = 100,  /* failures in a row with temporary errors: eight minutes */
+    REFUSALS_MAX = 4,    /* the same, if the command cannot be proposed */
+    PAUSE_MS_MAX = 200,  /* maximum pause between two steps */
+    STATUS_PASSES =
+        429, /* HTTP statuses from here on are temporary errors, lower ones are the client's */
+    NEWS_UNDER_WAY = 256, /* for one watch; if more are undelivered, news are dropped */
     ARENA_BYTES = 1 << 20,
     RECORD_BYTES_MAX = 1 << 20,
 };
 
-/* An operation that could not go on, and when it is tried again. */
+/* An operation that could not continue, and the time of its retry. */
 struct slow {
     struct id id;
-    unsigned failures; /* one behind the other */
+    unsigned failures; /* in a row */
     int64_t at_ms;
 };
 
@@ -37,25 +39,25 @@ struct svc_bulk {
     uv_loop_t loop;
     struct mailbox box;
     uv_sem_t opened;
-    uv_timer_t keepalive_timer; /* runs while somebody watches */
+    uv_timer_t keepalive_timer; /* runs while there are watches */
     uv_timer_t retry_timer;
     struct msg stop_msg;
-    struct engine_notifier *news; /* of the engine's: there may be something to do */
+    struct engine_notifier *news; /* the engine notifies of new operations and of leadership */
     struct svc_bulk_watch *watches;
 
-    /* what is under way, one thing at a time */
+    /* the work in progress, one piece at a time */
     bool busy;
-    bool ending; /* the command says that the operation has failed */
-    bool again;  /* there may be more to do than was seen when it began */
+    bool ending; /* the submitted command ends the operation as failed */
+    bool again;  /* look again when the current work is done */
     bool closing;
     struct engine_call call;
     struct engine_op op;
     struct svc_bulk_page page;
-    struct arena *arena; /* texts of the operation, and of the answer to a step */
+    struct arena *arena; /* texts of the operation and of a step's result */
     struct machine_bulk task;
     bool found;
-    struct id last;    /* the operation that had its turn */
-    struct id started; /* the last one that was said to begin */
+    struct id last;    /* the operation whose turn was last */
+    struct id started; /* the last one for which SVC_BULK_STARTED was published */
     int64_t submitted_ms;
     int64_t look_ms; /* when the look began */
     struct slow slow[LIMIT_BULK_OPEN];
@@ -89,7 +91,7 @@ static void deliver_news(struct msg *m)
 static void post_news(struct svc_bulk_watch *w, const struct svc_bulk_news *like)
 {
     if (atomic_load(&w->under_way) >= NEWS_UNDER_WAY && like->type != SVC_BULK_OVER) {
-        return; /* its loop is far behind; the next one says more anyway */
+        return; /* its loop is far behind; later news replace this one anyway */
     }
     struct svc_bulk_news *n = malloc(sizeof *n);
     CHECK(n != NULL);
@@ -111,7 +113,7 @@ static struct svc_bulk_news news_of(const struct store_bulk *rec, enum svc_bulk_
                               .errors = rec->errors,
                               .at = os_clock_wall()};
     if (n.type == SVC_BULK_STARTED) {
-        n.status = STORE_BULK_RUNNING; /* in the record with its first step */
+        n.status = STORE_BULK_RUNNING; /* the record has this status after the first step */
     }
     size_t len = rec->error.len < sizeof n.error ? rec->error.len : sizeof n.error - 1;
     if (len > 0) {
@@ -120,7 +122,7 @@ static struct svc_bulk_news news_of(const struct store_bulk *rec, enum svc_bulk_
     return n;
 }
 
-/* Tell those who watch the operation how it stands now. */
+/* Send the current state of an operation to its watches. */
 static void publish(struct svc_bulk *b, struct id id, enum svc_bulk_news_type type)
 {
     struct buf value;
@@ -158,7 +160,8 @@ static void deliver_join(struct msg *m)
     struct svc_bulk_watch *w = CONTAINER_OF(m, struct svc_bulk_watch, join_msg);
     struct svc_bulk *b = w->bulk;
     struct buf value;
-    struct store_bulk rec = {.status = STORE_BULK_CANCELLED}; /* when it was forgotten just now */
+    struct store_bulk rec = {
+        .status = STORE_BULK_CANCELLED}; /* the result if the record was deleted meanwhile */
     buf_init(&value, RECORD_BYTES_MAX);
     if (!svc_bulk_read(b->config.engine, w->task, &value, &rec)) {
         log_info("bulk operation no longer exists");
@@ -171,7 +174,7 @@ static void deliver_join(struct msg *m)
     }
     w->next = b->watches;
     b->watches = w;
-    if (!queued || id_eq(b->started, w->task)) { /* else it is told when it begins */
+    if (!queued || id_eq(b->started, w->task)) { /* otherwise SVC_BULK_STARTED is its first news */
         post_news(w, &n);
     }
     buf_deinit(&value);
@@ -196,7 +199,7 @@ static void deliver_leave(struct msg *m)
     if (b->watches == NULL) {
         CHECK(uv_timer_stop(&b->keepalive_timer) == 0);
     }
-    w->leave_msg.deliver = deliver_ended; /* behind all news */
+    w->leave_msg.deliver = deliver_ended; /* after all news */
     bool posted = mailbox_post(w->reply_to, &w->leave_msg);
     CHECK(posted);
 }
@@ -227,7 +230,7 @@ static void on_retry(uv_timer_t *t)
     look(t->data);
 }
 
-/* Nothing is under way any more. */
+/* The current work is done: close, look again, or stay idle. */
 static void rest(struct svc_bulk *b)
 {
     b->busy = false;
@@ -253,7 +256,7 @@ static void wake_after(struct svc_bulk *b, int64_t ms)
 {
     if (!b->closing) {
         int code = uv_timer_start(&b->retry_timer, on_retry, (uint64_t)(ms > 0 ? ms : 0), 0);
-        CHECK(code == 0); /* it is not closing */
+        CHECK(code == 0); /* fails only for a closing handle */
     }
 }
 
@@ -276,7 +279,8 @@ static void forget_slow(struct svc_bulk *b, struct slow *s)
     }
 }
 
-/* Those that ended while they waited: their time came, and nobody has found them. */
+/* Forget operations that ended while they waited for a retry: the retry is due, but the look did
+ * not find them. */
 static void forget_ended(struct svc_bulk *b)
 {
     for (size_t i = b->slow_count; i > 0; i--) {
@@ -286,7 +290,7 @@ static void forget_ended(struct svc_bulk *b)
     }
 }
 
-/* When the first of them is tried again; INT64_MAX when there is none. */
+/* Time of the earliest retry; INT64_MAX if there is none. */
 static int64_t next_slow_ms(const struct svc_bulk *b)
 {
     int64_t at = INT64_MAX;
@@ -296,7 +300,8 @@ static int64_t next_slow_ms(const struct svc_bulk *b)
     return at;
 }
 
-/* The operation at hand could not go on; how often is that, one behind the other? */
+/* Record a failure of the current operation and schedule its retry. Returns its failures in a row.
+ */
 static unsigned note_failure(struct svc_bulk *b)
 {
     struct slow *s = find_slow(b, b->task.id);
@@ -318,7 +323,7 @@ static unsigned note_failure(struct svc_bulk *b)
 
 static void give_up(struct svc_bulk *b, const char *error);
 
-/* Try again later, up to max times; then the operation fails. */
+/* Retry the operation later, up to max times; then it fails. */
 static void failed(struct svc_bulk *b, const char *error, unsigned max)
 {
     unsigned failures = note_failure(b);
@@ -328,7 +333,7 @@ static void failed(struct svc_bulk *b, const char *error, unsigned max)
     if (failures > max) {
         give_up(b, error);
     } else {
-        go_on(b); /* with the others */
+        go_on(b); /* other operations continue meanwhile */
     }
 }
 
@@ -344,7 +349,8 @@ static void step_done(struct engine_op *op)
         return;
     }
     if (op->err.code != ERR_OK) {
-        /* Too busy, no room, stopping, or nobody knows what became of it: the state does. */
+        /* Overloaded, no space, stopping, or the outcome is unknown. The retry reads it from the
+         * state. */
         failed(b, op->err.msg, FAILURES_MAX);
         return;
     }
@@ -353,7 +359,8 @@ static void step_done(struct engine_op *op)
     }
     publish(b, b->task.id, SVC_BULK_PROGRESS);
     if (r.code != ERR_OK) {
-        /* The operation is elsewhere than we thought, cancelled or done; or it cannot go on. */
+        /* The operation has advanced, was cancelled or has ended meanwhile; or it cannot continue.
+         */
         struct err err;
         (void)err_set(&err, r.code, STR_FMT, STR_ARG(r.message));
         failed(b, err.msg, FAILURES_MAX);
@@ -393,7 +400,7 @@ static void give_up(struct svc_bulk *b, const char *error)
     struct str text = str_from_z(error);
     struct command c = {.type = COMMAND_BULK_END, .bulk_end = {.id = b->task.id}};
     log_warn("bulk operation abandoned", LOG_Z("error", error));
-    /* A message may have been cut inside a character. */
+    /* The message may have been truncated inside a UTF-8 character. */
     c.bulk_end.error = str_is_utf8(text) ? text : STR("the operation failed");
     submit(b, &c);
 }
@@ -411,7 +418,7 @@ static void submit_step(struct svc_bulk *b, struct id *ids, size_t count)
     submit(b, &c);
 }
 
-/* The list of the next step. */
+/* Submit a step with the next stored list of ids. */
 static void take_list(struct svc_bulk *b)
 {
     char key[STORE_BULK_KEY_BYTES];
@@ -420,7 +427,7 @@ static void take_list(struct svc_bulk *b)
     buf_init(&list, sizeof b->page.ids);
     if (!store_get(engine_store(b->config.engine), STORE_KIND_BULK, str_from(key, sizeof key),
                    &list)) {
-        /* A step of this very list went by between the look and now. */
+        /* A step consumed this list after the look. */
         buf_deinit(&list);
         failed(b, "a list of job ids is missing", FAILURES_MAX);
         return;
@@ -438,7 +445,7 @@ static void deliver_found(struct msg *m)
     if (p->err.code == ERR_OK) {
         submit_step(b, p->ids, p->count);
     } else if (p->err.code == ERR_OVERLOADED) {
-        failed(b, p->err.msg, UINT_MAX); /* only late: waited for as long as it takes */
+        failed(b, p->err.msg, UINT_MAX); /* the view is late: no limit */
     } else if (err_http_status(p->err.code) < STATUS_PASSES) {
         give_up(b, p->err.msg);
     } else {
@@ -478,7 +485,7 @@ static bool is_slow(struct svc_bulk *b, struct id id)
     return s != NULL && s->at_ms > b->look_ms;
 }
 
-/* On the core thread: whose turn is it? Those that wait to be tried again are passed over. */
+/* Select the next operation, on the core thread. Skips those that wait for a retry. */
 static void core_look(struct engine_call *call, struct machine *m)
 {
     struct svc_bulk *b = call->data;
@@ -514,11 +521,11 @@ static void looked(struct engine_call *call)
     }
     b->last = b->task.id;
     if (b->task.rec.status == STORE_BULK_QUEUED && !id_eq(b->started, b->task.id)) {
-        b->started = b->task.id; /* said once, however often its first step is tried */
+        b->started = b->task.id; /* published once, even if the first step is retried */
         publish(b, b->task.id, SVC_BULK_STARTED);
     }
     if (store_bulk_is_queue(&b->task.rec)) {
-        submit_step(b, NULL, 0); /* which jobs, the machine finds */
+        submit_step(b, NULL, 0); /* the state machine selects the jobs */
     } else if (b->task.rec.lists > 0) {
         take_list(b);
     } else {
@@ -541,7 +548,7 @@ static void look(struct svc_bulk *b)
     }
 }
 
-/* The engine has news. */
+/* Notification from the engine. */
 static void told(void *data)
 {
     struct svc_bulk *b = data;
@@ -549,7 +556,7 @@ static void told(void *data)
     look(b);
 }
 
-/* Word that an operation was changed by somebody else. */
+/* Message of svc_bulk_changed. */
 struct change {
     struct msg msg;
     struct svc_bulk *bulk;

@@ -28,18 +28,18 @@
 
 struct svc_bulk;
 
-/* The next ids that a filter means, in order. The finder answers once, by svc_bulk_found, from any
- * thread; the texts live until then. */
+/* A request for the next ids that match a filter, in order. The finder calls svc_bulk_found once,
+ * from any thread; the texts are valid until then. */
 struct svc_bulk_page {
     struct str filter, ns, scope;
-    struct id after, until;   /* between, neither of them included */
-    struct mailbox *reply_to; /* of the thread that asks, should the finder need one */
+    struct id after, until;   /* range of ids, both excluded */
+    struct mailbox *reply_to; /* mailbox of the requesting thread, for use by the finder */
     /* result */
-    struct err err; /* the caller's fault: the operation fails; ERR_OVERLOADED: asked again until it
-                       passes; others: asked again for a while */
+    struct err err; /* client error: the operation fails; ERR_OVERLOADED: retried without limit;
+                       others: retried a limited number of times */
     struct id ids[LIMIT_BULK_CHUNK];
-    size_t count; /* less than there is room for: there are no more */
-    void *finder; /* the finder's own */
+    size_t count; /* less than LIMIT_BULK_CHUNK: no more ids follow */
+    void *finder; /* private data of the finder */
     /* private */
     struct msg msg;
     struct svc_bulk *bulk;
@@ -51,31 +51,31 @@ struct svc_bulk_config {
     struct engine *engine;
     svc_bulk_find_fn find; /* NULL: operations by filter fail */
     void *find_data;
-    int64_t keepalive_ms; /* how often those who watch hear that they are still heard */
+    int64_t keepalive_ms; /* interval of SVC_BULK_KEEPALIVE */
 };
 
 struct svc_bulk_config svc_bulk_config_default(void);
 
 /* Starts the thread. */
 struct svc_bulk *svc_bulk_open(const struct svc_bulk_config *config);
-/* When nobody watches any more, before the engine and the finder are closed. Waits for the step
- * under way. NULL is fine. */
+/* Call after all watches have ended and before the engine and the finder are closed. Waits for the
+ * current step. NULL is allowed. */
 void svc_bulk_close(struct svc_bulk *b);
 
-/* From any thread: an operation was cancelled; those who watch it are told. */
+/* Notify the watches of an operation that was cancelled. Any thread. */
 void svc_bulk_changed(struct svc_bulk *b, struct id id);
 
-/* From any thread, by the finder. */
+/* Called by the finder when the page is complete. Any thread. */
 void svc_bulk_found(struct svc_bulk_page *page);
 
-/* The newest committed record, decoded as a view of value; false when there is none. Any thread. */
+/* Read the newest committed record; *out points into value. False if there is none. Any thread. */
 ATTR_NODISCARD bool svc_bulk_read(struct engine *e, struct id id, struct buf *value,
                                   struct store_bulk *out);
 
 enum svc_bulk_news_type {
     SVC_BULK_STARTED,
     SVC_BULK_PROGRESS,
-    SVC_BULK_OVER, /* see the status; there will be no more */
+    SVC_BULK_OVER, /* ended with the given status; the last news */
     SVC_BULK_KEEPALIVE
 };
 
@@ -86,28 +86,28 @@ struct svc_bulk_news {
     enum store_bulk_status status;
     uint64_t total, processed, affected, errors;
     struct wall at;
-    char error[160]; /* cut */
+    char error[160]; /* truncated */
     /* private */
     struct msg msg;
     struct svc_bulk_watch *watch;
 };
 
-/* Somebody who wants to hear of an operation. The caller embeds it and keeps it until ended. */
+/* A watch receives the progress of an operation. The caller embeds it and keeps it until ended. */
 struct svc_bulk_watch {
     /* set by the caller */
     struct id task;
     struct mailbox *reply_to;
     void (*told)(struct svc_bulk_watch *w, const struct svc_bulk_news *n); /* on its loop */
-    void (*ended)(struct svc_bulk_watch *w);                               /* likewise, the last */
+    void (*ended)(struct svc_bulk_watch *w); /* likewise, as the last call */
     /* private */
     struct svc_bulk *bulk;
     struct svc_bulk_watch *next;
     struct msg join_msg, leave_msg;
-    atomic_uint under_way; /* news posted and not delivered */
+    atomic_uint under_way; /* news posted and not yet delivered */
 };
 
-/* From reply_to's thread. The first news is how far the operation is, or that it is over; of one
- * that waits for its turn, that it has begun. */
+/* Start a watch, on reply_to's thread. The first news is the current progress or the end of the
+ * operation. For a queued operation, it is SVC_BULK_STARTED. */
 void svc_bulk_watch(struct svc_bulk *b, struct svc_bulk_watch *w);
-/* From reply_to's thread, once; ended follows. */
+/* End a watch, once, on reply_to's thread. Calls ended later. */
 void svc_bulk_unwatch(struct svc_bulk_watch *w);

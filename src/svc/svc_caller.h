@@ -24,26 +24,26 @@
 struct svc_caller {
     struct engine *engine; /* where jobs and batches are looked up */
     struct str ns;         /* namespace; empty for the default one */
-    struct str scope;      /* queues that it may touch (core/queue_scope.h); empty: all */
-    struct str version;    /* of its program, as its headers say; empty: they do not */
-    bool urgencies;        /* reads priorities as numbers from 0 to 100 */
-    bool restores;         /* its names are those of a backup: whatever there may be */
-    struct arena *arena;   /* lives until the answer is given */
+    struct str scope;      /* queues that the caller may use (core/queue_scope.h); empty: all */
+    struct str version;    /* version of the client program, from its headers; empty: unknown */
+    bool urgencies;        /* uses priorities from 0 to 100 */
+    bool restores;         /* names come from a backup: reserved and old forms are accepted */
+    struct arena *arena;   /* valid until the response is written */
 };
 
-/* Zeroed memory; NULL, with err, when there is no more. */
+/* Allocate zeroed memory; NULL, with err, if the limit is reached. */
 ATTR_NODISCARD void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size,
                                       struct err *err);
 #define SVC_CALLER_ARRAY(who, type, count, err)                                                    \
     ((type *)svc_caller_alloc((who), (count), sizeof(type), (err)))
 
-/* The same, not zeroed: for what is assigned as a whole before anybody looks at it, so that it is
- * not written twice. */
+/* The same, not zeroed, to avoid writing it twice: for memory that is fully assigned before it is
+ * read. */
 ATTR_NODISCARD void *svc_caller_room(const struct svc_caller *who, size_t count, size_t size,
                                      struct err *err);
 #define SVC_CALLER_ROOM(who, type, count, err)                                                     \
     ((type *)svc_caller_room((who), (count), sizeof(type), (err)))
 
-/* What is in the buffer, kept as long as the arena. The buffer is given back either way. */
+/* Copy the buffer's content into the arena. Frees the buffer, also after an error. */
 ATTR_NODISCARD enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b,
                                              struct str *out, struct err *err);

@@ -62,7 +62,7 @@ static enum err_code write_steps(const struct svc_caller *who, struct json_write
                                  const struct svc_chain *chain, struct err *err)
 {
     if (chain->steps_count == 0) {
-        return ERR_OK; /* one that begins a chain is refused later, with the right words */
+        return ERR_OK; /* a new chain without steps is refused later, with a better message */
     }
     json_write_key(w, STR("steps"));
     json_write_array(w);
@@ -75,7 +75,7 @@ static enum err_code write_steps(const struct svc_caller *who, struct json_write
     return ERR_OK;
 }
 
-/* What on_failure means: a step, the word "continue" or, for "" and "stop", neither. */
+/* Decode on_failure: a step, a queue name or "continue". "stop" and "" give neither. */
 static enum err_code read_on_failure(const struct svc_caller *who, struct str raw,
                                      struct svc_chain_step *out_step, bool *out_continue,
                                      struct err *err)
@@ -141,7 +141,7 @@ static enum err_code write_on_exit(const struct svc_caller *who, struct json_wri
     return write_step(who, w, step, err) == ERR_OK ? ERR_OK : err_wrap(err, "chain.on_exit");
 }
 
-/* The members of chain_config into an object that is open. */
+/* Write the members of chain_config into an open object. */
 static enum err_code write_chain(const struct svc_caller *who, struct json_write *w,
                                  const struct svc_chain *chain, struct err *err)
 {
@@ -168,14 +168,13 @@ enum err_code svc_chain_define(const struct svc_caller *who, const struct svc_ch
     return svc_caller_keep(who, &b, out, err);
 }
 
-/* 0: none. A caller without an engine has no settings either. */
+/* Payload limit in bytes; 0: none. A caller without an engine has no settings. */
 static size_t payload_max(const struct svc_caller *who)
 {
     return who->engine == NULL ? 0 : engine_settings(who->engine)->limits.payload_bytes;
 }
 
-/* A step or a handler; one that is no object, or whose members are of other types, is left to
- * command_check. */
+/* Check a step or a handler. Values of other types are left to command_check. */
 static enum err_code check_step(const struct svc_caller *who, struct json_value step,
                                 struct err *err)
 {
@@ -225,7 +224,7 @@ enum err_code svc_chain_check(const struct svc_caller *who, const char *field, s
     return ERR_OK;
 }
 
-/* The config with one member more, unless it has it already. */
+/* Add a member to the config, unless it has that member. */
 static enum err_code complete(const struct svc_caller *who, struct str config, struct str key,
                               struct str value, struct str *out, struct err *err)
 {
@@ -277,7 +276,7 @@ enum err_code svc_chain_add_dependencies(const struct svc_caller *who, struct st
 
 /* From the store to the client */
 
-/* A step with the name of its queue as the caller sees it. */
+/* Write a step with the caller's name of its queue. */
 static void show_step(const struct svc_caller *who, struct json_value step, bool secrets,
                       struct json_write *w)
 {
@@ -294,7 +293,7 @@ static void show_step(const struct svc_caller *who, struct json_value step, bool
     json_write_object(w);
     while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
         if (json_value_text(key, who->arena, &name, &err) != ERR_OK) {
-            continue; /* half a character: nothing of ours has such a name */
+            continue; /* invalid surrogate escape: the server writes no such name */
         }
         json_write_key(w, name);
         if (str_eq(name, STR("queue")) && value.type == JSON_TYPE_STRING &&

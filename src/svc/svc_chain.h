@@ -26,32 +26,33 @@ struct svc_chain {
     struct svc_chain_step *on_exit;
 };
 
-extern const struct json_schema svc_chain_schema; /* of a definition, and of what is stored */
+extern const struct json_schema svc_chain_schema; /* of a definition and of the stored form */
 
-/* The stored form of a definition; what the machine refuses is not checked here. */
+/* Convert a definition to the stored form. Does not repeat the checks of the state machine. */
 ATTR_NODISCARD enum err_code svc_chain_define(const struct svc_caller *who,
                                               const struct svc_chain *chain, struct str *out,
                                               struct err *err);
 
-/* The stored form of a chain_config that the caller sends by hand: in the default namespace it is
- * kept as it is, in others the names in it are theirs. Empty stays empty. */
+/* Convert a raw chain_config from the caller to the stored form. A caller in the default namespace
+ * without a scope sends internal names, so nothing changes. For others, queue names are checked and
+ * converted. Empty stays empty. */
 ATTR_NODISCARD enum err_code svc_chain_adopt(const struct svc_caller *who, struct str raw,
                                              struct str *out, struct err *err);
 
-/* What holds for every job holds for those that a chain is to make: their queue takes jobs, and
- * their payloads have the limit of the server. The config is the one that is to be stored; field is
- * its name in the request. Not for a chain that a backup has: it was made when it was made. */
+/* Check the jobs that a chain will create as every new job: jobs may be put into their queues, and
+ * their payloads are within the server's limit. config is the stored form; field is its name in the
+ * request. Do not call for a chain from a backup, which may be older than these rules. */
 ATTR_NODISCARD enum err_code svc_chain_check(const struct svc_caller *who, const char *field,
                                              struct str config, struct err *err);
 
-/* The same config with "depends_on", the ids of waits_for (16 bytes each). */
+/* Add "depends_on" to the config, with the ids in waits_for (16 bytes each). */
 ATTR_NODISCARD enum err_code svc_chain_add_dependencies(const struct svc_caller *who,
                                                         struct str config, struct str waits_for,
                                                         struct str *out, struct err *err);
 
-/* A stored chain_config, which is not empty, as the caller may see it: one JSON value. */
+/* Write a non-empty stored chain_config as the caller may see it: one JSON value. */
 void svc_chain_show(const struct svc_caller *who, struct str config, struct json_write *w);
-/* The same with the credentials of its steps: for a backup that is to contain them. */
+/* The same including the credentials of its steps, for a backup with secrets. */
 void svc_chain_show_whole(const struct svc_caller *who, struct str config, struct json_write *w);
-/* Has a step or a handler of a chain that was shown a target without its credentials? */
+/* Does the output of svc_chain_show lack credentials of a step or a handler? */
 bool svc_chain_is_redacted(struct str config);

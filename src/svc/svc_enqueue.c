@@ -10,7 +10,7 @@
 #include "svc/svc_names.h"
 #include "svc/svc_usage.h"
 
-/* What does not fit the members of a job would become another number there. */
+/* Check that the values fit into the members of struct job, which are narrower. */
 static enum err_code check_ranges(const struct svc_enqueue_job *in, struct err *err)
 {
     const struct {
@@ -45,7 +45,7 @@ static enum err_code set_agent(const struct svc_enqueue_agent *in, struct job *j
     j->agent.max_iterations = in->max_iterations > 0 ? in->max_iterations : 0;
     j->agent.max_cost_nusd = (int64_t)(cost * (double)JOB_NUSD_PER_USD + 0.5);
     j->agent.timeout = in->iteration_timeout;
-    /* One that is no duration is kept and shown, and not enforced. */
+    /* An invalid duration is stored and shown, but not enforced. */
     if (duration_parse(in->iteration_timeout, &j->agent.timeout_ms, &ignored) != ERR_OK) {
         j->agent.timeout_ms = 0;
     }
@@ -62,7 +62,7 @@ static bool is_listed(const char *ids, size_t len, const struct id *id)
     return false;
 }
 
-/* The ids to wait for, each once, without blanks. */
+/* Store the ids to wait for without duplicates and blank ones. */
 static enum err_code set_dependencies(const struct svc_caller *who,
                                       const struct svc_enqueue_job *in, struct job *j,
                                       struct err *err)
@@ -119,7 +119,7 @@ static enum err_code set_chain(const struct svc_caller *who, const struct svc_en
     return code;
 }
 
-/* A chain without a payload of its own takes that of its first step. */
+/* The first job of a chain uses the first step's payload by default. */
 static struct str payload_of(const struct svc_enqueue_job *in)
 {
     if (in->payload.len > 0) {
@@ -131,7 +131,7 @@ static struct str payload_of(const struct svc_enqueue_job *in)
     return STR("{}");
 }
 
-/* The same of the target. */
+/* The same for the push target. */
 static const struct svc_push *push_of(const struct svc_enqueue_job *in)
 {
     return in->push == NULL && in->chain != NULL && in->chain->steps_count > 0
@@ -163,7 +163,7 @@ static enum err_code set_batch(const struct svc_caller *who, struct str text, st
                    STR_ARG(text));
 }
 
-/* Into *out, which is zero. */
+/* Fill *out, which is zeroed. */
 static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue_job *in,
                           struct command_new *out, struct err *err)
 {
@@ -173,7 +173,7 @@ static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue
     }
     out->expire_after_ms = in->expire_after_ms;
     j->payload = payload_of(in);
-    /* A chain's step was read by a schema, and {} is ours. */
+    /* The payload of a chain's step was checked by its schema, and {} is valid. */
     out->payload_is_json = in->payload_checked || in->payload.len == 0;
     j->priority = (uint8_t)in->priority;
     j->backoff = (enum job_backoff)in->retry_backoff;
@@ -249,7 +249,7 @@ enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command 
     return svc_names_target(who, "callback_queue", batch->callback_queue, &e->callback_queue, err);
 }
 
-/* Fixed for ever, because it is stored; 0 stands for one that is not known. */
+/* The hash is stored, so this function must never change. 0 means unknown. */
 static uint64_t hash_of(const struct svc_once *once)
 {
     uint64_t hash = once->target.len > 0 ? hash_bytes(0, once->target.ptr, once->target.len) : 0;
@@ -257,7 +257,7 @@ static uint64_t hash_of(const struct svc_once *once)
     return hash == 0 ? 1 : hash;
 }
 
-/* NULL: an enqueue has members of its own. */
+/* NULL for an enqueue, which has separate members. */
 static struct command_once *once_of(struct command *command)
 {
     switch ((int)command->type) {

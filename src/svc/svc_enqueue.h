@@ -20,19 +20,19 @@
 #include "svc/svc_chain.h"
 #include "svc/svc_push.h"
 
-/* Any agent makes it an agent's job. */
+/* Settings of an agent job. Their presence makes the job an agent job, even if all are 0. */
 struct svc_enqueue_agent {
     int64_t max_iterations; /* 0 or less: no limit */
     double max_cost_usd;    /* the same */
     struct str iteration_timeout;
 };
 
-/* A job as it is asked for. Begin with SVC_ENQUEUE_DEFAULTS; what is empty, NULL or 0 is not set.
- */
+/* A job as requested. Begin with SVC_ENQUEUE_DEFAULTS; empty, NULL or 0 means not set. */
 struct svc_enqueue_job {
-    struct str queue;     /* as the caller names it */
-    struct str payload;   /* JSON; not set: that of the chain's first step, or {} */
-    bool payload_checked; /* the dialect has read it as JSON; otherwise that is done later */
+    struct str queue;     /* the caller's name of the queue */
+    struct str payload;   /* JSON; by default that of the chain's first step, or {} */
+    bool payload_checked; /* the dialect has checked that it is JSON; otherwise it is checked later
+                           */
     int priority;
     struct str unique_key;
     int64_t unique_period; /* seconds; 0 or less: the default */
@@ -50,39 +50,40 @@ struct svc_enqueue_job {
     int64_t chain_step;
     bool has_chain_step;
     struct str chain_config; /* JSON object */
-    struct str *depends_on;  /* ids; blanks are passed over */
+    struct str *depends_on;  /* ids; blank ones are ignored */
     size_t depends_on_count;
-    struct svc_chain *chain; /* begins one; the three raw members above are ignored */
+    struct svc_chain *chain; /* begins a chain; the raw chain members above are ignored */
     struct str batch_id;
-    struct svc_push *push; /* the server delivers it; NULL: a worker fetches it */
+    struct svc_push *push; /* the server delivers the job; NULL: a worker fetches it */
 };
 
-/* For the beginning of an initializer. */
+/* First part of an initializer. */
 #define SVC_ENQUEUE_DEFAULTS                                                                       \
     .priority = JOB_PRIORITY_NORMAL, .max_retries = JOB_MAX_RETRIES,                               \
     .retry_backoff = JOB_BACKOFF_EXPONENTIAL, .retry_base_ms = JOB_RETRY_BASE_MS,                  \
     .retry_max_ms = JOB_RETRY_MAX_MS
 
-/* The command of one job. Its template is in *room, which lives until the command is submitted. */
+/* Build the command for one job. *room holds its template and must be valid until the command is
+ * submitted. */
 ATTR_NODISCARD enum err_code svc_enqueue_one(const struct svc_caller *who,
                                              const struct svc_enqueue_job *job,
                                              struct command_new *room, struct command *out,
                                              struct err *err);
 
-/* The command of a list of jobs, all of which are made or none: where they are put. */
+/* Begin the command for a list of jobs: either all of them are created or none. */
 ATTR_NODISCARD enum err_code svc_enqueue_list(const struct svc_caller *who, size_t count,
                                               struct command *out, struct err *err);
 ATTR_NODISCARD enum err_code svc_enqueue_put(const struct svc_caller *who, struct command *command,
                                              size_t at, const struct svc_enqueue_job *job,
                                              struct err *err);
-/* The jobs of the list are a batch, which ends with the last of them. */
+/* Make the jobs of the list a sealed batch: it ends when the last of them has ended. */
 ATTR_NODISCARD enum err_code svc_enqueue_as_batch(const struct svc_caller *who,
                                                   struct command *command,
                                                   const struct svc_batch *batch, struct err *err);
 
-/* A key under which the answer is kept for a day: whoever asks again with it gets the first
- * answer, and is refused when the body is another. The same key in another namespace, or on another
- * route, is another. */
+/* An idempotency key, under which the response is kept for a day. A repeated request gets the first
+ * response, or an error if its body is different. Keys are separate for each namespace and route.
+ */
 enum svc_once_route {
     SVC_ONCE_ONE,
     SVC_ONCE_MANY,
@@ -95,29 +96,29 @@ enum svc_once_route {
 struct svc_once {
     enum svc_once_route route;
     struct str key;
-    struct str target; /* path and query, where they say what is asked; else empty */
+    struct str target; /* path and query, if they are part of the request's meaning; else empty */
     struct str body;
 };
-/* Of an enqueue, a replay, a new batch or a run of a schedule. Nothing happens when the key is
- * empty. */
+/* Add the key to the command of an enqueue, a replay, a new batch or a run of a schedule. Does
+ * nothing if the key is empty. */
 ATTR_NODISCARD enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
                                               const struct svc_once *once, struct err *err);
 
-/* What an urgency of 0 to 100 comes to, as clients of later generations give it: 75 and more are
- * high, 90 and more critical. */
+/* Convert a priority of 0 to 100, as newer API generations use it: from 75 on high, from 90 on
+ * critical. */
 ATTR_NODISCARD enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority,
                                                  struct err *err);
-/* The number of a priority as the caller reads it: 0 to 2, or an urgency that means the same. */
+/* Convert a priority to the caller's scale: 0 to 2, or an equivalent in 0 to 100. */
 int64_t svc_enqueue_priority(const struct svc_caller *who, uint8_t priority);
 
-/* What became of a job. */
+/* The result for one job. */
 struct svc_enqueued {
     struct id job;
-    struct str queue;   /* as the caller names it; empty: not known */
+    struct str queue;   /* the caller's name of the queue; empty: unknown */
     const char *status; /* "pending", "scheduled" or "duplicate" */
-    bool is_duplicate;  /* the job is the one that holds the unique key */
+    bool is_duplicate;  /* the job is the existing one with the unique key */
 };
 
-/* `queue` is the one that was asked for. */
+/* queue is the one in the request. */
 struct svc_enqueued svc_enqueue_answer(const struct svc_caller *who, const struct result_item *item,
                                        struct str queue);

@@ -29,7 +29,7 @@ const char *svc_jobs_acted(enum command_job_action action, const struct result *
         [COMMAND_JOB_DELETE] = "deleted",
     };
     CHECK(action <= COMMAND_JOB_ACTION_LAST);
-    /* Its worker hears of it at the next heartbeat. */
+    /* the worker is notified at its next heartbeat */
     return action == COMMAND_JOB_CANCEL && r->state == JOB_ACTIVE ? "cancelling" : words[action];
 }
 

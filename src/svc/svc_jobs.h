@@ -14,7 +14,7 @@ struct svc_jobs_action {
     enum command_job_action action;
     struct str job_id;
     struct str reason;   /* hold, reject */
-    struct str queue;    /* move: as the caller names it */
+    struct str queue;    /* move: the caller's name of the queue */
     bool reset_attempts; /* move */
 };
 
@@ -23,9 +23,9 @@ ATTR_NODISCARD enum err_code svc_jobs_act(const struct svc_caller *who,
                                           const struct svc_jobs_action *in, struct id *room,
                                           struct command *out, struct err *err);
 
-/* What is said when it has worked: "retried", "cancelling" … */
+/* The status word in the response: "retried", "cancelling" … */
 const char *svc_jobs_acted(enum command_job_action action, const struct result *r);
 
-/* A new job from one of an agent's iterations. */
+/* Create a new job from an iteration of an agent job. */
 ATTR_NODISCARD enum err_code svc_jobs_replay(const struct svc_caller *who, struct str job_id,
                                              int64_t from, struct command *out, struct err *err);

@@ -30,14 +30,15 @@ enum err_code svc_names_find(const struct json_word *words, struct str word, con
     return code;
 }
 
-/* To the default namespace a name with the mark is one of another: as long as those may be. */
+/* In the default namespace, a name with the mark is the internal name of a queue in another
+ * namespace, which may be longer. */
 static size_t name_bytes_max(const struct svc_caller *who, struct str name)
 {
     return who->ns.len == 0 && queue_name_has_mark(name) ? LIMIT_INTERNAL_NAME_BYTES
                                                          : LIMIT_QUEUE_NAME_BYTES;
 }
 
-/* Schedules and webhooks have a name or an id; whatever else is named is a queue. */
+/* Does the field name a queue? Otherwise it names a schedule or a webhook. */
 static bool names_queue(const char *field)
 {
     return strstr(field, "queue") != NULL;
@@ -61,7 +62,7 @@ enum err_code svc_names_internal(const struct svc_caller *who, const char *field
         *out = visible;
         return ERR_OK;
     }
-    /* Its own prefix is no harm: the name is the same with and without. */
+    /* The caller's own prefix is accepted: queue_name_visible has removed it. */
     if (name.len == 0 || (queue_name_has_mark(name) && !who->restores)) {
         return err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' belongs to another namespace", field,
                        STR_ARG(visible));

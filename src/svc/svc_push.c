@@ -45,7 +45,7 @@ static const struct svc_push push_init = {.timeout_ms = PUSH_TARGET_TIMEOUT_MS,
 const struct json_schema svc_push_schema =
     JSON_SCHEMA(struct svc_push, push_rows, .init = &push_init);
 
-/* A name and password in the address would be shown with it. */
+/* Refuse a user name and password in the URL: the URL is shown to readers. */
 static bool has_credentials(struct str url)
 {
     const char *at = memchr(url.ptr, '@', url.len);

@@ -15,7 +15,7 @@ struct svc_push_auth {
 struct svc_push {
     struct str url;
     struct str method;
-    struct str headers; /* JSON object of texts */
+    struct str headers; /* JSON object of strings */
     int64_t timeout_ms;
     struct svc_push_auth *auth;
     int64_t success_below;
@@ -25,7 +25,7 @@ struct svc_push {
 
 extern const struct json_schema svc_push_schema;
 
-/* The stored form (fsm/command/push_target.h), which is checked. */
+/* Check a target and convert it to the stored form (fsm/command/push_target.h). */
 ATTR_NODISCARD enum err_code svc_push_define(const struct svc_caller *who,
                                              const struct svc_push *push, struct str *out,
                                              struct err *err);

@@ -17,6 +17,6 @@ struct svc_usage {
     struct str model, provider;
 };
 
-/* What is negative counts as 0, blanks around names as nothing; NULL is no report. */
+/* Convert a usage report. Negative numbers become 0, names are trimmed; NULL means no report. */
 ATTR_NODISCARD enum err_code svc_usage_tokens(const struct svc_usage *in, struct store_tokens *out,
                                               struct err *err);

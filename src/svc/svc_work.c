@@ -39,8 +39,8 @@ uint32_t svc_work_fetch_count(const struct svc_work_fetch *in)
     return (uint32_t)(n > LIMIT_CLAIM_COUNT ? LIMIT_CLAIM_COUNT : n);
 }
 
-/* Headers are not checked as members are: what is no version is left out. And so is every version
- * while a member of the cluster could not read it. */
+/* The version of the worker. A version from a header has not been checked, so an invalid one is
+ * omitted. Any version is omitted while a member of the cluster cannot read it. */
 static struct str version_of(const struct svc_caller *who, const struct svc_work_fetch *in)
 {
     struct str version = in->version.len > 0 ? in->version : who->version;
@@ -167,7 +167,7 @@ static enum err_code set_words(const struct svc_work_ack *in, struct command_ack
     return ERR_OK;
 }
 
-/* Everything but the id. */
+/* Fill everything except the id. */
 static enum err_code fill_ack(const struct svc_work_ack *in, struct command_ack_item *out,
                               struct err *err)
 {

@@ -16,26 +16,26 @@
 /* Fetch */
 
 struct svc_work_fetch {
-    struct str *queues; /* as the caller names them; in this order */
+    struct str *queues; /* the caller's names, in order of preference */
     size_t queues_count;
     struct str worker_id;
     struct str hostname;
-    struct str version;     /* of its program; empty: the caller's */
+    struct str version;     /* of the worker program; empty: the caller's */
     int64_t timeout;        /* seconds to wait for a job; 0 or less: the default */
     int64_t lease_duration; /* seconds; 0: the longer of the default and the wait */
-    int64_t count;          /* jobs at most; less than 1 counts as 1 */
+    int64_t count;          /* maximum number of jobs; less than 1 counts as 1 */
 };
 
-/* How many jobs it may get. */
+/* The maximum number of jobs, within the server's limits. */
 uint32_t svc_work_fetch_count(const struct svc_work_fetch *in);
 
-/* The command, and how long it may wait for a job: for those who do not wait that is 0 ms. */
+/* Build the command. *out_wait_ms is how long the request may wait for a job. */
 ATTR_NODISCARD enum err_code svc_work_claim(const struct svc_caller *who,
                                             const struct svc_work_fetch *in, struct command *out,
                                             int64_t *out_wait_ms, struct err *err);
 
-/* The same as what is done in the entry of an ack, behind it (command_ack.next): there is nothing
- * to wait for unless the caller gives a time. *room lives until the command is submitted. */
+/* Add a fetch to an ack, executed after it in the same log entry (command_ack.next). Waits for a
+ * job only if the request has a timeout. *room must be valid until the command is submitted. */
 ATTR_NODISCARD enum err_code svc_work_next(const struct svc_caller *who,
                                            const struct svc_work_fetch *in,
                                            struct command_claim *room, struct command *ack,
@@ -44,19 +44,19 @@ ATTR_NODISCARD enum err_code svc_work_next(const struct svc_caller *who,
 /* A job as a worker gets it; texts are views of the result. */
 struct svc_work_fetched {
     struct id id;
-    struct str queue; /* as the caller names it */
+    struct str queue; /* the caller's name of the queue */
     struct str payload;
     uint32_t attempt;
     uint32_t max_retries;
     int64_t lease_s;
     uint64_t lease_token;
     struct str checkpoint; /* JSON or empty */
-    struct str tags;       /* the same */
+    struct str tags;       /* JSON or empty */
     bool is_agent;
     struct job_agent agent;
 };
 
-/* ERR_INTERNAL when the document cannot be read. */
+/* ERR_INTERNAL if the document cannot be decoded. */
 ATTR_NODISCARD enum err_code svc_work_fetched(const struct svc_caller *who,
                                               const struct result_item *item,
                                               struct svc_work_fetched *out, struct err *err);
@@ -69,7 +69,7 @@ struct svc_work_ack {
     struct str result;   /* JSON; empty: none */
     struct str checkpoint;
     struct svc_usage *usage;
-    struct str agent_status; /* one of the words below, without case, or empty */
+    struct str agent_status; /* one of the words below, in any case, or empty */
     struct str ack_status;
     struct str hold_reason;
     struct str step_status;
@@ -78,17 +78,18 @@ struct svc_work_ack {
 
 extern const struct json_word svc_work_agent_words[]; /* how an agent's iteration ended */
 extern const struct json_word svc_work_ack_words[];   /* how any job's run ended */
-extern const struct json_word svc_work_step_words[];  /* whether a chain goes on */
+extern const struct json_word svc_work_step_words[];  /* whether a chain continues */
 
-/* One job, which must be there and active. *room lives until the command is submitted. */
+/* Acknowledge one job, which must exist and be active. *room must be valid until the command is
+ * submitted. */
 ATTR_NODISCARD enum err_code svc_work_ack_one(const struct svc_caller *who,
                                               const struct svc_work_ack *ack,
                                               struct command_ack_item *room, struct command *out,
                                               struct err *err);
 
-/* Many, of which those that cannot be acknowledged are passed over. Of ids that are none, or not
- * the caller's, nothing is left in the command: it may be empty, then nothing is to be submitted.
- * Budgets that reject apply to each, unless the caller sets any_cost in the command. */
+/* Acknowledge several jobs; those that cannot be acknowledged are skipped. Invalid ids and jobs
+ * that the caller may not use are left out of the command. If it is empty, do not submit it.
+ * Rejecting budgets apply to each job, unless the caller sets any_cost in the command. */
 ATTR_NODISCARD enum err_code svc_work_ack_many(const struct svc_caller *who,
                                                const struct svc_work_ack *acks, size_t count,
                                                struct command *out, struct err *err);
@@ -97,7 +98,7 @@ ATTR_NODISCARD enum err_code svc_work_ack_many(const struct svc_caller *who,
 
 struct svc_work_fail {
     struct str job_id;
-    struct str error; /* what is too long is cut */
+    struct str error; /* truncated if too long */
     struct str backtrace;
     int64_t lease_token;
 };
