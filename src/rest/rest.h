@@ -31,7 +31,7 @@ struct audit;
 struct sso;
 struct os_networks;
 
-/* What was asked for, for the cluster status: nothing here is tuned by it. */
+/* Tuning settings as configured, shown in the cluster status; not used otherwise. */
 struct rest_tuning {
     uint64_t snapshot_threshold;
     int64_t snapshot_interval_ns;
@@ -41,59 +41,59 @@ struct rest_tuning {
 
 struct rest_config {
     struct engine *engine;
-    struct rpc *rpc;                       /* the same port for RPC clients; NULL: none */
-    struct front_shared *front;            /* the other nodes; NULL: none */
-    struct budget *budget;                 /* of all memory that requests can claim; NULL: none */
-    struct svc_bulk *bulk;                 /* what goes on in the background */
-    struct view *view;                     /* NULL: searches are refused */
-    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
-    const struct outgoing_guard *webhook_guard; /* who webhooks may not be aimed at; NULL: nobody */
-    const char *version;                        /* what /api/v1/info says */
-    const char *node_id;                        /* what cluster status says */
-    struct str cluster_secret;                  /* a node that knows it may join; empty: none */
-    bool takes_nodes;                           /* others can reach its peer port */
-    const char *raft_store;                     /* the same: the name that was asked for */
-    bool mirror_async;                          /* the same: whether the view may wait a while */
+    struct rpc *rpc;                            /* the RPC service on the same port; NULL: none */
+    struct front_shared *front;                 /* access to the other nodes; NULL: none */
+    struct budget *budget;                      /* memory budget of all requests; NULL: none */
+    struct svc_bulk *bulk;                      /* bulk operations in the background */
+    struct view *view;                          /* NULL: searches are refused */
+    const struct webhook_sender *webhooks;      /* for its metrics; NULL: none */
+    const struct outgoing_guard *webhook_guard; /* blocked webhook targets; NULL: none */
+    const char *version;                        /* shown in /api/v1/info */
+    const char *node_id;                        /* shown in the cluster status */
+    struct str cluster_secret;                  /* allows a node to join; empty: none */
+    bool takes_nodes;                           /* other nodes can reach the peer port */
+    const char *raft_store; /* shown in the cluster status: the configured name */
+    bool mirror_async;      /* shown in the cluster status: the view may be updated later */
     struct rest_tuning tuning;
     struct str admin_password;                 /* empty: none */
-    struct auth_table *auth;                   /* who may do what; NULL: nobody has a key */
-    struct sso *sso;                           /* who looks at tokens; NULL: nobody */
-    const struct os_networks *trusted_proxies; /* whose headers say who calls; NULL: none */
-    bool open_access;    /* without password and keys let others than this machine in */
-    bool secure;         /* clients come by TLS: cookies say so */
-    struct audit *audit; /* who changed what; NULL: nothing is written down */
-    struct str features; /* that are on, with commas between; empty: all */
+    struct auth_table *auth;                   /* keys and roles; NULL: there are no keys */
+    struct sso *sso;                           /* verifies tokens; NULL: single sign-on is off */
+    const struct os_networks *trusted_proxies; /* their headers name the client; NULL: none */
+    bool open_access;    /* without a password and keys, accept clients from other machines too */
+    bool secure;         /* clients connect over TLS: cookies are Secure */
+    struct audit *audit; /* audit log; NULL: none */
+    struct str features; /* enabled features, comma-separated; empty: all */
     uint64_t max_body_bytes;
     bool docs_enabled;
     struct rest_limiter_config limiter;
-    struct rest_sdb_config sdb; /* the Scheduled-DB face */
+    struct rest_sdb_config sdb; /* the Scheduled-DB API */
 };
 
 struct rest_config rest_config_default(void);
 
 struct rest *rest_new(const struct rest_config *config);
-void rest_free(struct rest *a); /* after the HTTP server has stopped; NULL is fine */
+void rest_free(struct rest *a); /* call after the HTTP server has stopped; NULL is allowed */
 
-/* Make the server one of this rest: its data, what it calls, and the headers of every answer
- * (http-api.md 1.4). */
+/* Configure an HTTP server for this rest: its data, its callbacks, and the headers of every
+ * response (http-api.md 1.4). */
 void rest_attach(struct rest *a, struct http_server_config *http);
-/* Only the headers, for one that answers in its place. */
+/* Set only the headers, for a server that responds in its place. */
 void rest_set_headers(struct http_server_config *http);
 
-/* Where to ask for connection counters, once the server is open, and the URL that others are told,
- * which must live as long as it. */
+/* Call when the server is open: it provides the connection counters. url is the URL for other nodes
+ * and must stay valid as long as the server. */
 void rest_set_server(struct rest *a, const struct http_server *server, const char *url);
 
-/* Who delivers jobs, for its numbers, once it is there. Outlives the last request. */
+/* Set the sender of push jobs, for its numbers. It must outlive the last request. */
 void rest_set_push(struct rest *a, struct push_sender *push);
-/* How other nodes are found, for the metrics; it outlives the server's last answer. */
+/* Set the discovery of other nodes, for the metrics. It must outlive the last response. */
 struct discover;
 void rest_set_discover(struct rest *a, const struct discover *discover);
 
-/* Credentials that are shown elsewhere than to REST: may one be looked at for this address, and
- * what it turned out to be. All doors have the same buckets for guesses. Any thread. */
+/* For credentials that other protocols check: may one from this address be checked, and was it
+ * valid? All protocols share the limit on wrong credentials. Any thread. */
 bool rest_may_try(void *rest, struct str address, struct str credential);
 void rest_tried(void *rest, struct str address, struct str credential, bool right);
 
-/* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
+/* The finder of svc_bulk: finds the next jobs that match a filter. Its data is the view. */
 void rest_bulk_filter_find(void *view, struct svc_bulk_page *page);

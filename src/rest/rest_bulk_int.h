@@ -7,7 +7,7 @@
 #include "rest/rest_int.h"
 
 struct rest_bulk_in {
-    uint64_t set; /* which members were given: bit n for row n of the schema */
+    uint64_t set; /* which members are present: bit n for row n of the schema */
     struct str action;
     struct str *job_ids;
     size_t job_ids_count;
@@ -28,12 +28,12 @@ struct rest_bulk {
     struct str queue; /* internal name */
     struct str reason;
     struct str filter;
-    struct job_fit fit; /* what of the filter is looked at once more when the jobs are changed */
-    unsigned states;    /* as bits: in these the action changes a job */
-    void *found;        /* of a filter: rest_bulk_filter.c's own */
+    struct job_fit fit; /* filter conditions checked again when jobs are changed */
+    unsigned states;    /* bits of the states in which the action changes a job */
+    void *found;        /* private data of rest_bulk_filter.c */
     bool async;
     bool dry_run;
-    struct id *ids; /* what is to be done, each once */
+    struct id *ids; /* jobs to change, without duplicates */
     size_t count;
     uint64_t affected;
     uint64_t errors;
@@ -41,27 +41,28 @@ struct rest_bulk {
 
 /* rest_bulk.c */
 
-/* Answer 202: the operation goes on in the background, with about so many jobs. */
+/* Respond 202: the operation continues in the background. total is the approximate number of jobs.
+ */
 void rest_bulk__reply_put(struct rest_call *c, struct id task, uint64_t total);
 
-/* What a filter means: the jobs when they are few, else how many they are. */
+/* The jobs that match a filter; if there are many, only their number. */
 struct rest_bulk_found {
-    struct id *ids; /* at most LIMIT_BULK_SYNC + 1: then there are more */
+    struct id *ids; /* at most LIMIT_BULK_SYNC + 1, which means that there are more */
     size_t count;
-    uint64_t matched;    /* of a dry run, and of what goes on in the background */
-    uint64_t applicable; /* of a dry run: those that the action would change */
-    uint64_t lag;        /* the view is so many changes behind, after a while too */
+    uint64_t matched;    /* set for a dry run and for a background operation */
+    uint64_t applicable; /* set for a dry run: number of jobs that the action would change */
+    uint64_t lag;        /* changes that the view is behind, even after waiting */
 };
 
-/* rest_bulk_filter.c: find what the filter of the call means, and go on with that. An error ends
- * the call. */
+/* rest_bulk_filter.c: find the jobs that match the filter of the call, then call `then`. An error
+ * ends the call. */
 void rest_bulk_filter__find(struct rest_call *c,
                             void (*then)(struct rest_call *c, const struct rest_bulk_found *f));
 
-/* rest_bulk_progress.c: how an operation goes on, as it happens. */
+/* rest_bulk_progress.c: stream the progress of an operation. */
 void rest_bulk_progress__handle(struct rest_call *c);
-/* The record of the operation that the path names, when the caller may see it; the call has ended
- * otherwise. value is the caller's, and what out points into. */
+/* Read the record of the operation in the path. False, with the call ended, if there is none that
+ * the caller may see. out points into value, which the caller frees. */
 ATTR_NODISCARD bool rest_bulk_progress__record(struct rest_call *c, struct id *out_id,
                                                struct buf *value, struct store_bulk *out);
 const char *rest_bulk_progress__status_word(enum store_bulk_status status);

@@ -16,16 +16,16 @@ struct svc_work_fetched;
 /* A job as GET /jobs/{id} shows it, with its errors. */
 void rest_document__job(struct json_write *w, const struct svc_caller *who, const struct job *j,
                         struct store *store);
-/* The members of that but for the errors, inside an object. */
+/* The same members without the errors, inside an open object. */
 void rest_document__job_members(struct json_write *w, const struct svc_caller *who,
                                 const struct job *j);
-/* As searches show it, and as a worker gets it. */
+/* As searches show it, and as a fetch returns it. */
 void rest_document__summary(struct json_write *w, const struct svc_caller *who, const struct job *j,
                             struct store *store);
 void rest_document__fetched(struct json_write *w, const struct svc_work_fetched *j);
 
-/* Pieces of these: an error entry, the text of the newest one, the word for how an iteration ended.
- */
+/* Parts of these: an error entry, the message of the newest one, the word for the end of an
+ * iteration. */
 void rest_document__error(struct json_write *w, struct id job, const struct store_error *e);
 void rest_document__last_error(const struct job *j, struct store *store, struct buf *out);
 const char *rest_document__iteration_word(enum store_iteration_status status);
@@ -35,8 +35,8 @@ enum { REST_DOCUMENT_ID_ROOM = ID_TEXT_MAX + 2 };
 struct str rest_document__quoted_id(struct id id, struct str prefix,
                                     char room[static REST_DOCUMENT_ID_ROOM]);
 
-/* Members. Numbers and booleans are always written; what may be missing is left out when it is 0,
- * empty or no id. Inline, because the length of a key is then known when compiling. */
+/* Write a member. Numbers and booleans are always written, except by …_if_set; others are left out
+ * if they are 0, empty or no id. Inline, so that the compiler knows the length of the key. */
 static inline void rest_document__i64(struct json_write *w, const char *key, int64_t v)
 {
     json_write_key(w, str_from_z(key));
@@ -89,8 +89,8 @@ static inline void rest_document__id(struct json_write *w, const char *key, stru
     }
 }
 
-void rest_document__usd(struct json_write *w, const char *key, int64_t nusd); /* also when 0 */
-/* A member that is an array or an object, and is open: json_write_end. */
+void rest_document__usd(struct json_write *w, const char *key, int64_t nusd); /* even 0 */
+/* Open a member that is an array or an object; end it with json_write_end. */
 static inline void rest_document__array(struct json_write *w, const char *key)
 {
     json_write_key(w, str_from_z(key));

@@ -12,30 +12,32 @@
 
 struct rest_call;
 
-/* What another node answered is handed on, with this status; its request is finished elsewhere. */
+/* Another node's response with this status is being forwarded; the forward finishes the request. */
 void rest_call__relayed(struct rest_call *c, int status);
 
-/* The request comes from a node of the cluster that has forwarded it: what that says is believed.
- */
+/* If a node of the cluster has forwarded the request, use the operation and the client address that
+ * it reports. */
 void rest_forward__recognise(struct rest_call *c);
-/* This node's state is wrong, and the route would show it: the call has ended. */
+/* True, with the call ended, if this node is quarantined and the route would show its state. */
 ATTR_NODISCARD bool rest_forward__is_quarantined(struct rest_call *c);
 extern const char rest_forward__quarantined[];
-/* True when another node has to do it, or none can: the call is on its way, or has ended. */
+/* True if the call must be handled by another node: it was forwarded, or has ended with an error.
+ */
 ATTR_NODISCARD bool rest_forward__takes(struct rest_call *c, bool streams);
-/* Leadership was lost under the call: true when it waits for the next leader. */
+/* Leadership was lost during the call. True if the call now waits for the next leader. */
 ATTR_NODISCARD bool rest_forward__asks_again(struct rest_call *c, enum err_code code);
-/* The same for one that the RPC service had. */
+/* The same for a call that the RPC service handled. */
 void rest_forward__from_rpc(void *call, const struct front_client *client);
-/* Does the client ask for a read that sees everything that was ever acknowledged? False, with the
- * call ended, when it asks for something that does not exist. */
+/* Does the client request a strongly consistent read? False, with the call ended, if the requested
+ * consistency is invalid. */
 ATTR_NODISCARD bool rest_forward__consistency(struct rest_call *c, bool *out_strong);
-/* Is it a read of this node's own state, which may be behind the leader's? */
+/* Is the call a read of this node's state, which may be behind the leader's? */
 bool rest_forward__is_local_read(const struct rest_call *c);
-/* True for a read about this node itself that has to wait until the node has what it has told a
- * client of: the call goes on, or has ended. */
+/* True if a read about this node itself must wait until the node has applied the writes whose
+ * responses it has forwarded. The call continues later, or has ended. */
 ATTR_NODISCARD bool rest_forward__catches_up(struct rest_call *c);
-/* Is it a read that this node is too far behind for? */
+/* Is the call a read that the leader must handle, because this node has not applied a write whose
+ * response it has forwarded? */
 bool rest_forward__is_behind(const struct rest_call *c);
-/* Goes on here once it is sure that this node leads. */
+/* Handle the call here after proving that this node leads. */
 void rest_forward__prove(struct rest_call *c);

@@ -14,6 +14,6 @@ struct rest_history_span {
 
 extern const struct json_word rest_history__formats[]; /* json 0, csv 1 */
 
-/* False when the call has ended. */
+/* False if the call has ended. */
 ATTR_NODISCARD bool rest_history__span(struct rest_call *c, struct str from, struct str to,
                                        struct str step, struct rest_history_span *out);

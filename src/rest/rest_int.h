@@ -18,19 +18,19 @@
 
 /* rest_call.c: the ends of a call */
 
-/* The answer is JSON: where it is written, and its end, with a newline behind it. */
+/* Begin a JSON response, and send it with a final newline. */
 struct json_write rest_call__json(struct rest_call *c);
 void rest_call__reply(struct rest_call *c, int status, const struct json_write *w);
-/* 200, and where the next page of a list begins, in a header; empty: there is none. */
+/* Respond 200, with the cursor of the next page in a header; empty: there is no next page. */
 void rest_call__reply_next(struct rest_call *c, const struct json_write *w, struct str next);
 void rest_call__reply_type(struct rest_call *c, int status, struct str type, struct str body);
-/* 200 with what was written into c->answer, or the error that it ran out of room. */
+/* Respond 200 with the content of c->answer, or with an error if it overflowed. */
 void rest_call__reply_written(struct rest_call *c, struct str type);
-/* The same as reply_type with headers of its own, at most REST_HEADERS_MAX. */
+/* As reply_type with additional headers, at most REST_HEADERS_MAX. */
 enum { REST_HEADERS_MAX = 8 };
 void rest_call__reply_headers(struct rest_call *c, int status, struct str type, struct str body,
                               const struct http_header *headers, size_t count);
-/* The same with a body whose bytes live as long as the process: it is not copied. */
+/* The same with a body that is valid as long as the process, and is not copied. */
 void rest_call__reply_static(struct rest_call *c, int status, struct str type, struct str body,
                              const struct http_header *headers, size_t count);
 void rest_call__reply_status(struct rest_call *c, const char *word); /* {"status":"…"} */
@@ -38,34 +38,37 @@ void rest_call__reply_empty(struct rest_call *c, int status);        /* without 
 void rest_call__fail(struct rest_call *c, enum err_code code, const char *fmt, ...)
     ATTR_PRINTF(3, 4);
 void rest_call__fail_err(struct rest_call *c, const struct err *err);
-/* With when to come back, for ERR_OVERLOADED; or the methods there are, NULL for other errors. */
+/* retry_ms is used for ERR_OVERLOADED. allow lists the methods of the path for
+ * ERR_METHOD_NOT_ALLOWED; else NULL. */
 void rest_call__fail_with(struct rest_call *c, enum err_code code, struct str message,
                           uint32_t retry_ms, const char *allow);
-/* How large its body may be. */
+/* Maximum size of the request body. */
 size_t rest_call__body_max(const struct rest_call *c);
-/* For a body that cannot be had. */
+/* End the call, because the body could not be collected. */
 void rest_call__body_failed(struct rest_call *c, enum http_body_result result);
-extern const struct http_handlers rest_call__handlers; /* of a request whose call is its data */
-/* The result's refusal, when it is one: true. */
+extern const struct http_handlers rest_call__handlers; /* of a request with the call as its data */
+/* If the result is an error, end the call with it and return true. */
 bool rest_call__refused(struct rest_call *c, const struct result *r);
 
-/* rest_call.c: a streamed answer, status 200. From begin on the handlers are told of the request,
- * and its req->data is the call, which end (the answer is whole) or drop (it is not, or nobody
- * hears it) ends. What is written in between goes to http_request_write. */
+/* rest_call.c: a streamed response with status 200. begin sets the handlers of the request;
+ * req->data remains the call. Write with http_request_write. Then call end if the response is
+ * complete; or drop if it is not, or the client disconnected. */
 void rest_call__stream_begin(struct rest_call *c, struct str type,
                              const struct http_header *headers, size_t count,
                              const struct http_handlers *handlers);
-/* The same for server-sent events, which nobody on the way may keep back. */
+/* The same for server-sent events, with headers that keep proxies from buffering or caching them.
+ */
 void rest_call__stream_events(struct rest_call *c, const struct http_handlers *handlers);
 void rest_call__stream_end(struct rest_call *c);
 void rest_call__stream_drop(struct rest_call *c);
 
-/* The call as the RPC service sees it: what is known of its request. */
+/* The call's data for the RPC service. */
 struct rpc_peer rest_call__peer(struct rest_call *c);
-/* What it is counted as. */
+/* What the metrics count the call as. */
 struct rest_metrics_what rest_call__what(const struct rest_call *c);
 
-/* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
+/* The caller for svc. A call without a client, which has only a namespace, a scope and an arena,
+ * has no engine. */
 static inline struct svc_caller rest_call__caller(const struct rest_call *c)
 {
     return (struct svc_caller){.engine = c->rest != NULL ? c->rest->config.engine : NULL,
@@ -78,73 +81,73 @@ static inline struct svc_caller rest_call__caller(const struct rest_call *c)
 
 /* rest_call.c: ways to the engine */
 
-/* What the call's thread sends its commands by. */
+/* The outbox of the call's thread. */
 struct engine_outbox *rest_call__outbox(struct rest_call *c);
 
-/* Check, encode and submit; on_result is called with an answer that is not a refusal of the engine
- * itself. An error of the command or the engine ends the call. */
+/* Check, encode and submit a command; on_result receives its result. An error of the command itself
+ * or of the engine ends the call. */
 void rest_call__submit(struct rest_call *c, const struct command *command, int64_t park_ms,
                        void (*on_result)(struct rest_call *c, const struct result *r));
 
-/* The same for a call that has changed something already, which is not undone by an error of this
- * command or of the engine: on_error answers. */
+/* The same for a call that has already changed something: after an error, on_error writes the
+ * response. */
 void rest_call__submit_more(struct rest_call *c, const struct command *command, int64_t park_ms,
                             void (*on_result)(struct rest_call *c, const struct result *r),
                             void (*on_error)(struct rest_call *c, const struct err *err));
 
-/* Look at the machine between two entries, on the core thread; then go on here. */
+/* Call `look` on the core thread between two log entries, then `then` on this thread. */
 void rest_call__on_core(struct rest_call *c, void (*look)(struct rest_call *c, struct machine *m),
                         void (*then)(struct rest_call *c));
 
-/* Go on in another turn of this network thread, so that other requests have theirs. Not called
- * when the client goes. */
+/* Continue in a later turn of this network thread, so that other requests get theirs. `then` is not
+ * called if the client disconnects. */
 void rest_call__later(struct rest_call *c, void (*then)(struct rest_call *c));
 
-/* Go on when something of its own is over, a message from another thread or commands besides c->op:
- * from inside that, rest_call__wake, or rest_call__later. */
+/* Wait for an event of the handler, such as a message from another thread or a command outside
+ * c->op. When it occurs, call rest_call__wake or rest_call__later. */
 void rest_call__wait(struct rest_call *c, void (*then)(struct rest_call *c));
 void rest_call__wake(struct rest_call *c);
 
-/* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
- * answer into c->answer, or set c->ask_err; then go on here. Errors end the call. */
+/* Query the view: `ask` runs on a thread of the view, where it may use the call's arena, write into
+ * c->answer, or set c->ask_err. Then `then` runs on this thread. Errors end the call. */
 void rest_call__on_view(struct rest_call *c,
                         void (*ask)(struct rest_call *c, struct view_reader *r),
                         void (*then)(struct rest_call *c));
-/* 200 with c->answer, and a header that says what the answer did not see. */
+/* Respond 200 with c->answer and a header with the view's lag. */
 void rest_call__reply_asked(struct rest_call *c);
-/* Make the view anew, and go on when that is done. */
+/* Rebuild the view, then call `then`. */
 void rest_call__rebuild(struct rest_call *c, void (*then)(struct rest_call *c));
 
-/* Memory of the call, all zeros; never NULL (base/arena.h: arena_need). What is asked for must be
- * small, or no larger than what was decoded. A call that has run out ends with an error at its next
- * step, before anything is changed or answered: a handler that goes other ways to change something
- * than rest_call__submit asks rest_call__has_memory itself. */
+/* Allocate zeroed memory from the call's arena; never NULL (base/arena.h: arena_need). The size
+ * must be small, or at most that of the decoded request. If memory runs out, the call ends with an
+ * error at its next step, before it changes anything or responds. A handler that changes something
+ * without rest_call__submit must check rest_call__has_memory itself. */
 void *rest_call__alloc(struct rest_call *c, size_t size);
-/* False when memory ran out: the call has ended, with 413 or 429. */
+/* False if memory ran out: the call has ended with 413 or 429. */
 ATTR_NODISCARD bool rest_call__has_memory(struct rest_call *c);
-/* End the call for want of memory: ERR_TOO_LARGE, or ERR_OVERLOADED when one may try again. */
+/* End the call because memory ran out: ERR_TOO_LARGE, or ERR_OVERLOADED if a retry may succeed. */
 void rest_call__fail_memory(struct rest_call *c, enum err_code code);
 #define REST_ARRAY(c, type, n) ((type *)rest_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
 #define REST_NEW(c, type)      ((type *)rest_call__alloc((c), sizeof(type)))
 
-/* Room for one more element behind the count that a list has, in the call's arena: the list, or a
- * larger copy of it, and its new *cap. NULL when the arena is full: the list is as it was. */
+/* Make room for one more element of a list in the call's arena. Returns the list, or a larger copy
+ * with a new *cap. NULL if the arena is full; the list is then unchanged. */
 ATTR_NODISCARD void *rest_call__grow(struct rest_call *c, void *list, size_t count, size_t *cap,
                                      size_t size);
 
-/* What was written into the buf, in the call's memory; the buf is freed. What did not fit into
- * either is memory that ran out. */
+/* Copy the buf's content into the call's arena and free the buf. If the buf or the arena
+ * overflowed, the call is out of memory. */
 struct str rest_call__keep(struct rest_call *c, struct buf *b);
-/* A buf for something small that is kept afterwards: it begins in the call's memory. */
+/* Initialize a buf for a short text that rest_call__keep keeps: it begins in the call's arena. */
 void rest_call__room(struct rest_call *c, struct buf *b, size_t limit_bytes);
 
-/* A buf bounded by what an answer may be, with memory from the budget; freed with buf_deinit by the
- * caller. Whoever puts something of it elsewhere looks at buf_error. */
+/* Initialize a buf with the size limit of a response and memory from the budget. The caller frees
+ * it with buf_deinit, and checks buf_error before using its content. */
 void rest_call__buf(const struct rest_call *c, struct buf *b);
 
-/* rest_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
- * for RESULT_DUPLICATE. An empty queue: it is not known. */
+/* rest_enqueue.c: the response for one job: 201 if it was created, 200 for RESULT_DUPLICATE. An
+ * empty queue means unknown. */
 void rest_enqueue__reply(struct rest_call *c, struct id job, struct str queue,
                          enum result_status status);
-/* The Idempotency-Key of the request, and what it stands for. */
+/* The Idempotency-Key of the request, with what a repetition must have in common. */
 struct svc_once rest_enqueue__once(const struct rest_call *c, enum svc_once_route route);

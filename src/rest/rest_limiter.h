@@ -7,7 +7,7 @@
 
 struct rest_limiter_config {
     bool enabled;
-    bool loopback;               /* count callers on this machine too that show no credential */
+    bool loopback;               /* also limit callers on this machine without a credential */
     double read_rps, read_burst; /* per client; 0 or less: the default */
     double write_rps, write_burst;
 };

@@ -7,12 +7,12 @@
 
 struct rest_metrics;
 
-/* What a request meant: a route, or else a method of RPC, or else neither. */
+/* What a request is counted as: a route, an RPC method, or neither. */
 struct rest_metrics_what {
     size_t route; /* the number of the route (rest_match); 0: none */
     size_t rpc;   /* the number of the method (rpc_target); 0: none */
     enum http_method method;
-    bool head; /* HEAD, which is GET otherwise */
+    bool head; /* a HEAD request, for which method is GET */
 };
 
 struct rest_metrics *rest_metrics__new(void);

@@ -12,11 +12,11 @@
 #include "push/push.h"
 #include "rest/rest_int.h"
 
-/* Contract: a worker counts as active when it was heard of within this time. */
+/* Contract: a worker is active if its last request was within this time. */
 enum { REST_NUMBERS_ACTIVE_MS = 5 * 60 * 1000 };
 
 struct rest_numbers_queue {
-    struct str name; /* as the caller sees it */
+    struct str name; /* the caller's name of the queue */
     uint64_t count[JOB_STATE_COUNT];
 };
 
@@ -24,7 +24,7 @@ struct rest_numbers {
     struct wall now;
     const char *node_id;
     const char *raft_store;
-    const char *http_url; /* empty while it is not known */
+    const char *http_url; /* empty while unknown */
     const struct engine_config *settings;
     struct engine_status engine;
     struct engine_cluster_status *cluster;
@@ -33,27 +33,27 @@ struct rest_numbers {
     bool mirror_async;
     const struct rest_tuning *tuning;
     struct view_status mirror; /* of the SQLite view; zeros without one */
-    struct wall done_until;    /* everything that was due before this moment has been done */
+    struct wall done_until;    /* all work that was due before this time has been done */
 
     uint64_t forwarded, forward_retries, forward_failures; /* requests to the leader */
-    uint64_t memory_limit, memory_used, memory_refused; /* bytes of requests, and how often not */
+    uint64_t memory_limit, memory_used, memory_refused; /* bytes of requests; refused allocations */
 
     /* REST_NUMBERS_COUNTS */
     uint64_t worker_count;
     uint64_t worker_active_count;
     struct machine_kept kept;
     struct os_process_usage process;
-    uint64_t streams_total, streams_ended, streams_cut, stream_events; /* of events */
+    uint64_t streams_total, streams_ended, streams_cut, stream_events; /* event streams */
     struct webhook_stats webhooks;
     struct push_stats push;
     struct rpc_numbers rpc;
-    struct rest_sdb_total *scheduler; /* the queue of the Scheduled-DB face */
-    struct http_stats http; /* of all network threads together; zeros when there is no server */
+    struct rest_sdb_total *scheduler; /* the queue of the Scheduled-DB API */
+    struct http_stats http;           /* sum over all network threads; zeros without a server */
 
-    /* REST_NUMBERS_QUEUES: those that the caller's namespace may see */
-    struct rest_numbers_queue *queues; /* by name */
+    /* REST_NUMBERS_QUEUES: those visible to the caller */
+    struct rest_numbers_queue *queues; /* sorted by name */
     size_t queue_count;
-    bool cut; /* the call's memory was too small for them */
+    bool cut; /* incomplete, because the call's memory ran out */
 
     /* private */
     struct rest_call *call;
@@ -64,20 +64,20 @@ struct rest_numbers {
 
 enum { REST_NUMBERS_COUNTS = 1, REST_NUMBERS_QUEUES = 2 };
 
-/* Take one, with the parts that are named besides the rest, and go on with it on the call's own
+/* Collect the numbers, including the optional parts in `parts`, then call `then` on the call's
  * thread. */
 void rest_numbers__take(struct rest_call *c, unsigned parts,
                         void (*then)(struct rest_call *c, const struct rest_numbers *v));
 
-/* rest_metrics.c: the whole exposition of the metrics (http-api.md 20.5), in Prometheus' text
- * format. The row of the route that asks is there even if it is the first request. */
+/* rest_metrics.c: write all metrics in the Prometheus text format (http-api.md 20.5). The row of
+ * the requesting route is included even for its first request. */
 void rest_metrics__write(const struct rest_metrics *m, const struct rest_numbers *v,
                          const struct rest_route *asking, struct buf *out);
 
-/* rest_status.c: the document of cluster status (config-and-metrics.md 12). */
+/* rest_status.c: write the cluster status document (config-and-metrics.md 12). */
 void rest_status__write(struct json_write *w, const struct rest_numbers *v);
 
-/* rest_nodes.c: the members, in both. */
+/* rest_nodes.c: write the cluster members, for the status and for the metrics. */
 void rest_nodes__write(struct json_write *w, const struct rest_numbers *v);
 void rest_nodes__write_leader(struct json_write *w, const struct rest_numbers *v);
 void rest_nodes__write_group(struct json_write *w, const struct rest_numbers *v);

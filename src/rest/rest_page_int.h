@@ -12,44 +12,46 @@
 
 enum { REST_PAGE_ROWS_MAX = 1000 };
 
-/* For the queries of a list. */
+/* Query parameters of a list. */
 extern const struct json_schema rest_page__schema;
 
 struct rest_page_row {
     struct str key;
-    void *data; /* the list's own */
+    void *data; /* private data of the list */
 };
 
 struct rest_page {
     struct rest_call *call;
     size_t limit;
-    struct str after;  /* key of the last row of the page before; empty: there is none */
-    struct str prefix; /* of the name, as the caller sees it */
+    struct str after;  /* key of the last row of the previous page; empty: this is the first page */
+    struct str prefix; /* prefix of the caller's name */
     struct rest_page_row *rows;
     size_t count, cap;
-    struct str worst; /* what comes behind this key is on no page of this call; empty: not known */
-    struct str next;  /* when finished: the cursor of the next page; empty: this is the last */
+    struct str worst; /* rows after this key are not on this page; empty: unknown */
+    struct str next;  /* after finish: cursor of the next page; empty: this is the last page */
 };
 
-/* What the call's query asks for. False, and the call has ended, when the cursor is none. */
+/* Begin a page from the call's query. False, with the call ended, if the cursor is invalid. */
 ATTR_NODISCARD bool rest_page__begin(struct rest_call *c, struct rest_page *out);
 
-/* Is a row with this key one of the page, as far as is known yet? Any thread. */
+/* May a row with this key be on the page, given the rows so far? Any thread. */
 bool rest_page__wants(const struct rest_page *p, struct str key);
 
-/* One that is wanted: the key is copied, data is not. From the thread that has the call. */
+/* Add a row that rest_page__wants. Copies the key, but not data. Call on the thread that has the
+ * call. */
 void rest_page__add(struct rest_page *p, struct str key, void *data);
 
-/* All were looked at: sort them and cut the page off. */
+/* Call after the last row: sorts the rows and truncates the list to the page. */
 void rest_page__finish(struct rest_page *p);
 
-/* 200, with the cursor in a header when there are more. */
+/* Respond 200, with the cursor in a header if there are more rows. */
 void rest_page__reply(const struct rest_page *p, const struct json_write *w);
 
-/* A time, and then a text, as a sort key; newest first when asked. */
+/* Build a sort key from a time and then a text. */
 struct str rest_page__time_key(struct rest_call *c, struct wall at, bool newest_first,
                                struct str text);
 
-/* A key as text that a query carries as it is, and back; false when it is none of ours. */
+/* Convert a key to text that needs no escaping in a query, and back. False if the text is not a
+ * cursor. */
 struct str rest_page__write_cursor(struct rest_call *c, struct str key);
 ATTR_NODISCARD bool rest_page__read_cursor(struct rest_call *c, struct str text, struct str *out);

@@ -14,18 +14,19 @@
 
 #include "rest/rest_int.h"
 
-/* A flag of a row, beside those of json_schema.h: the array is one value with commas, with blanks
- * around its parts and empty parts left out. Without it the parameter may repeat. */
+/* A flag of a row, in addition to those of json_schema.h: the array is one comma-separated value;
+ * blanks around its parts and empty parts are ignored. Without the flag the parameter may repeat.
+ */
 enum { REST_QUERY_COMMAS = 1 << 16 };
 
-/* As many values of one parameter as a request can have. */
+/* Maximum number of values of one parameter in a request. */
 enum { REST_QUERY_VALUES_MAX = 32 * 1024 };
 
-/* Decode into c->query. False, and the call has ended with "invalid <name>: …", when a value is
- * not what the table says. */
+/* Decode into c->query. False, with the call ended by "invalid <name>: …", if a value is invalid.
+ */
 ATTR_NODISCARD bool rest_query__read(struct rest_call *c, const struct json_schema *schema);
 
-/* A moment of a range: a time, or how long before now; empty for now. */
+/* Parse an end of a time range: a time, or a duration before now; empty means now. */
 ATTR_NODISCARD bool rest_query__moment(struct str text, struct wall now, struct wall *out);
 #define REST_QUERY_MOMENT_REFUSAL                                                                  \
     "from, to: must be a time such as 2026-02-11T10:00:00Z or a duration before now such as 1h"

@@ -13,26 +13,26 @@
 
 enum {
     ROUTE_OPEN = 1,         /* no authentication; no rate limit outside of /api/v1 */
-    ROUTE_LEADER = 2,       /* only the leader can do it */
+    ROUTE_LEADER = 2,       /* only the leader can handle it */
     ROUTE_BODY = 4,         /* takes a body; with a schema it is decoded, else raw in req->body */
-    ROUTE_BODY_EMPTY = 8,   /* an empty body, or null, is as good as {} */
+    ROUTE_BODY_EMPTY = 8,   /* an empty body or null means {} */
     ROUTE_READ = 16,        /* a POST that changes nothing; the rate limiter counts it as a write */
-    ROUTE_TAIL = 32,        /* the last parameter is the whole rest of the path, or nothing */
+    ROUTE_TAIL = 32,        /* the last parameter is the rest of the path, possibly empty */
     ROUTE_STREAM = 64,      /* the handler reads the body; its table only describes it */
-    ROUTE_KEY = 128,        /* takes an Idempotency-Key */
-    ROUTE_GENERATION = 256, /* X-Corvo-Api changes what it means */
-    ROUTE_SERVER = 512,     /* for callers of the default namespace whom no scope limits */
-    ROUTE_SCHEDULER = 1024, /* of the Scheduled-DB face, which may be off */
-    ROUTE_ANY_BODY = 2048,  /* one that is too large is handled as if it were none */
-    ROUTE_NODE = 4096,      /* a node that knows the cluster's secret may, too */
-    ROUTE_LOCAL = 8192,     /* about this node itself, or a stream of it: every node has its own */
-    ROUTE_ALWAYS = 16384,   /* also of a node whose state is not that of the others */
-    ROUTE_SIGN_IN = 32768,  /* a GET that signs somebody in: written down, without its query */
-    /* As ROUTE_LEADER, and changes who may do what: a node that forwards it answers when it knows
-     * that, too, so that a key that was made is accepted, and one that was deleted is not. */
+    ROUTE_KEY = 128,        /* accepts an Idempotency-Key */
+    ROUTE_GENERATION = 256, /* its meaning depends on X-Corvo-Api */
+    ROUTE_SERVER = 512,     /* only for callers in the default namespace without a scope */
+    ROUTE_SCHEDULER = 1024, /* part of the Scheduled-DB API, which may be disabled */
+    ROUTE_ANY_BODY = 2048,  /* a body that is too large is ignored */
+    ROUTE_NODE = 4096,      /* also allowed to nodes with the cluster secret */
+    ROUTE_LOCAL = 8192,     /* about this node itself, or a stream of it: never forwarded */
+    ROUTE_ALWAYS = 16384,   /* also on a quarantined node */
+    ROUTE_SIGN_IN = 32768,  /* a GET that signs a user in: in the audit log, without its query */
+    /* As ROUTE_LEADER, and changes access rights. A node that forwards it responds only after it
+     * has applied the change itself: it then accepts a new key, and refuses a deleted one. */
     ROUTE_ACCESS = 65536 | ROUTE_LEADER,
     ROUTE_OWN =
-        131072, /* about the caller itself: every authenticated caller may, whatever its role */
+        131072, /* about the caller itself: allowed to every authenticated caller of any role */
 };
 
 struct rest_call;
@@ -40,18 +40,18 @@ struct rest_call;
 struct rest_route {
     enum http_method method;
     const char *pattern; /* "/api/v1/jobs/{id}" */
-    unsigned roles;      /* who may (auth.h); only an open route has none */
+    unsigned roles;      /* allowed roles (auth.h); 0 only for an open route */
     unsigned flags;
     const struct json_schema *in; /* NULL: no JSON body */
     void (*handle)(struct rest_call *c);
-    /* How many tokens of the rate limiter a decoded request costs; NULL: one. */
+    /* Cost of a decoded request in rate limiter tokens; NULL: one. */
     uint64_t (*cost)(const struct rest_call *c);
-    const char *answer; /* status and shape of the answer, for the description */
+    const char *answer; /* status and form of the response, for the API description */
     const char *doc;
 };
 
-/* The query parameters of a route, for the few that take some: the table from which they are
- * decoded (rest_query_int.h) and described. */
+/* The query parameters of a route: the table from which they are decoded (rest_query_int.h) and
+ * described. */
 struct rest_query {
     enum http_method method;
     const char *pattern;
@@ -106,12 +106,12 @@ enum { REST_PARAMS_MAX = 2 };
 
 struct rest_match {
     const struct rest_route *route;  /* NULL: none */
-    size_t number;                   /* of the route (rest_router__route), from 1 on; 0: none */
-    const struct json_schema *query; /* NULL: it takes no parameters */
+    size_t number;                   /* number of the route (rest_router__route), from 1; 0: none */
+    const struct json_schema *query; /* NULL: no parameters */
     bool path_known;                 /* the path exists, with another method */
-    bool path_open;                  /* and with that one it is open to everybody */
-    bool path_scheduler;             /* with whatever method: it is of the Scheduled-DB face */
-    char allow[64];                  /* the methods of the path, for a 405 */
+    bool path_open;                  /* and that method's route is open */
+    bool path_scheduler;             /* the path belongs to the Scheduled-DB API, with any method */
+    char allow[64];                  /* the methods of the path, for a 405 response */
     struct str param[REST_PARAMS_MAX];
 };
 
@@ -121,7 +121,7 @@ void rest_router__free(struct rest_router *r);
 void rest_router__match(const struct rest_router *r, enum http_method method, struct str path,
                         struct arena *arena, struct rest_match *out);
 size_t rest_router__count(void);
-const struct rest_route *rest_router__route(size_t i); /* all of them, for metrics and OpenAPI */
+const struct rest_route *rest_router__route(size_t i); /* for metrics and OpenAPI */
 const struct json_schema *rest_router__query(const struct rest_route *route); /* NULL: none */
-size_t rest_router__query_count(void);                    /* how many rows for queries there are */
+size_t rest_router__query_count(void);                    /* number of rows for queries */
 const char *rest_router__method(enum http_method method); /* "GET"; "" for others */
