@@ -20,10 +20,10 @@
 #include "rest/describe/rest_answer_int.h"
 #include "rest/rest_query_int.h"
 
-/* Sets of common headers (http_request.common). */
+/* Sets of common response headers (http_request.common). */
 enum { COMMON_API, COMMON_SCHEDULER };
 
-/* The description of the routes: some kilobytes for each. */
+/* Maximum size of the OpenAPI document: some kilobytes for each route. */
 enum { OPENAPI_BYTES_MAX = 16 << 20 };
 
 struct rest_config rest_config_default(void)
@@ -140,7 +140,7 @@ static void on_loop_stop(void *data, struct http_loop *loop)
     }
 }
 
-/* The way in */
+/* Request entry */
 
 static void set_request_id(struct rest_call *c)
 {
@@ -173,7 +173,8 @@ static bool within_rate(struct rest_call *c, uint64_t paid, uint64_t cost)
     return false;
 }
 
-/* What a request costs beyond the one token of every request is known when it is decoded. */
+/* Charge the cost of a decoded request, minus the one token that every request has already paid,
+ * and call the handler. */
 static void handle(struct rest_call *c)
 {
     uint64_t cost = c->route->cost != NULL ? c->route->cost(c) : 1;
@@ -185,7 +186,8 @@ static void handle(struct rest_call *c)
     }
 }
 
-/* A full server does not even collect what it would refuse. False when the call has ended. */
+/* False, with the call ended, if an overloaded server would refuse the write anyway. Checked before
+ * the body is collected. */
 static bool admitted(struct rest_call *c)
 {
     ATTR_UNINITIALIZED struct err err;
@@ -198,14 +200,14 @@ static bool admitted(struct rest_call *c)
     return false;
 }
 
-/* A body that says nothing: an optional one may be left out, or null. */
+/* An optional body may be empty or null. */
 static bool is_nothing(struct str body)
 {
     return body.len == 0 || str_eq(body, STR("null"));
 }
 
-/* Of JSON with the wrong shape people want to know what is wrong with it; what is no JSON at all is
- * told in the words that clients know. */
+/* Valid JSON of the wrong form gets a detailed error. For anything else the message is fixed,
+ * because clients know it. */
 static void fail_decode(struct rest_call *c, struct str body, const struct err *err)
 {
     if (err->code == ERR_PARSE && json_scan_check(body, &(struct err){0}) != ERR_OK) {
@@ -265,20 +267,20 @@ static void go_on_here(struct rest_call *c)
     }
 }
 
-/* The limiter and the question who is calling come before everything under the base path, whether
- * there is such a route or not; an open route there is limited too. */
+/* Under the base path, authentication and the rate limit come first, even if there is no such
+ * route. Open routes there are rate limited, too. */
 static bool may_go_on(struct rest_call *c, const struct rest_match *match)
 {
     bool open = c->route != NULL ? (c->route->flags & ROUTE_OPEN) != 0 : match->path_open;
     if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
         return true;
     }
-    /* Whoever forwarded it has counted it. */
+    /* A forwarded request was counted by the node that received it. */
     return rest_auth__identify(c) && (c->client.forwarded || within_rate(c, 0, 1)) &&
            (open || rest_auth__admit(c));
 }
 
-/* There is no such route. Outside of our own API the words are those of Scheduled-DB (scheduler.md
+/* There is no such route. Outside /api/ the messages are those of Scheduled-DB (scheduler.md
  * 2.1). */
 static void refuse_path(struct rest_call *c, const struct rest_match *match, bool known)
 {
@@ -329,7 +331,7 @@ static void go_on(struct rest_call *c, const struct rest_match *match)
     }
 }
 
-/* The same way in for RPC clients; everything behind it is the service's own. */
+/* The same for RPC clients; the RPC service does the rest. */
 static void go_on_rpc(struct rest_call *c)
 {
     struct http_request *req = c->req;
@@ -350,7 +352,7 @@ static void go_on_rpc(struct rest_call *c)
     }
 }
 
-/* The Scheduled-DB face has CORS headers of its own (scheduler.md 2.1). */
+/* The Scheduled-DB API has its own CORS headers (scheduler.md 2.1). */
 static void choose_headers(struct rest_call *c, const struct rest_match *match)
 {
     bool face =
@@ -360,7 +362,7 @@ static void choose_headers(struct rest_call *c, const struct rest_match *match)
     }
 }
 
-/* A preflight, of whatever path. */
+/* A CORS preflight, for any path. */
 static void answer_options(struct rest_call *c)
 {
     ATTR_UNINITIALIZED struct rest_match match;
@@ -369,7 +371,7 @@ static void answer_options(struct rest_call *c)
     rest_call__reply_empty(c, 200);
 }
 
-/* The way in, for a caller whose token, if it shows one, was looked at. */
+/* Continue a request after its single sign-on token, if any, was verified. */
 static void enter(struct rest_call *c)
 {
     struct http_request *req = c->req;
@@ -420,7 +422,7 @@ static void on_request(void *data, struct http_request *req)
     }
 }
 
-/* What every answer has, those that the HTTP server gives by itself included. */
+/* Headers of every response, including those that the HTTP server generates itself. */
 #define LITERAL(text)                                                                              \
     {                                                                                              \
         .ptr = (text), .len = sizeof(text) - 1                                                     \

@@ -1,6 +1,6 @@
 /*
- * Budgets (http-api.md 17.3): what may be spent, and what happens above it. The machine enforces
- * them (fsm/apply/apply_budget.c).
+ * Budgets (http-api.md 17.3): cost limits and the action when they are exceeded. The state machine
+ * enforces them (fsm/apply/apply_budget.c).
  */
 #include "base/limits.h"
 #include "core/queue_name.h"
@@ -163,7 +163,7 @@ bool rest_budgets__tag(struct rest_call *c, struct str text, struct str *out)
     return true;
 }
 
-/* What a caller calls the target becomes what it is stored by. */
+/* Convert the caller's target to the stored form. */
 static bool read_target(struct rest_call *c, struct str scope, struct str target, char *out_scope,
                         struct str *out)
 {

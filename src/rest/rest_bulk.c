@@ -49,11 +49,11 @@ static const struct json_field bulk_rows[] = {
 static const struct json_schema bulk_schema =
     JSON_SCHEMA(struct rest_bulk_in, bulk_rows, JSON_SET(struct rest_bulk_in, set));
 
-/* What each action does to a job in a state (http-api.md 5.2). */
+/* Effect of each action on a job in a given state (http-api.md 5.2). */
 static const struct {
     bool moves_state;
     enum job_move move;
-    unsigned states; /* when it does not move the state */
+    unsigned states; /* if it does not change the state */
 } actions[] = {
     [COMMAND_JOB_RETRY] = {true, JOB_MOVE_RETRY, 0},
     [COMMAND_JOB_REQUEUE] = {true, JOB_MOVE_REQUEUE, 0},
@@ -67,7 +67,7 @@ static const struct {
 };
 _Static_assert(COUNT_OF(actions) == COMMAND_JOB_ACTION_LAST + 1, "every action has a row");
 
-/* States, as bits, in which a job is changed by the action. */
+/* Bits of the states in which the action changes a job. */
 static unsigned states_of(enum command_job_action action)
 {
     unsigned states = actions[action].states;
@@ -91,7 +91,7 @@ static bool find_action(struct str word, enum command_job_action *out, struct er
     return true;
 }
 
-/* A word or a number; an empty word is normal. */
+/* Read a priority: a word or a number. An empty word means normal. */
 static bool read_priority(struct rest_call *c, struct str json, uint8_t *out, struct err *err)
 {
     struct json_scan scan = json_scan_from(json);
@@ -147,7 +147,7 @@ static bool read_request(struct rest_call *c, const struct rest_bulk_in *in, str
     return rest_names__target(c, "move_to_queue", in->move_to_queue, &b->queue, err);
 }
 
-/* An id and where it stood. */
+/* An id and its position in the request. */
 struct ranked {
     struct id id;
     size_t rank;
@@ -168,7 +168,8 @@ static int compare_ranks(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Each id once, in the order in which they came; what is no id is counted as an error. */
+/* Read the ids without duplicates, in the order of the request. Invalid ids are counted as
+ * errors. */
 static void read_ids(const struct rest_bulk_in *in, struct rest_bulk *b)
 {
     struct ranked *all = calloc(in->job_ids_count + 1, sizeof *all);
@@ -196,7 +197,7 @@ static void read_ids(const struct rest_bulk_in *in, struct rest_bulk *b)
     free(all);
 }
 
-/* Ends */
+/* Responses */
 
 static void reply_counts(struct rest_call *c, const struct rest_bulk *b)
 {
@@ -209,7 +210,7 @@ static void reply_counts(struct rest_call *c, const struct rest_bulk *b)
     rest_call__reply(c, 200, &w);
 }
 
-/* What would be done. */
+/* Respond to a dry run. */
 static void reply_dry(struct rest_call *c, uint64_t matched, uint64_t applicable)
 {
     const struct rest_bulk *b = c->data;
@@ -225,7 +226,7 @@ static void reply_dry(struct rest_call *c, uint64_t matched, uint64_t applicable
     rest_call__reply(c, 200, &w);
 }
 
-/* Now: one command, so that all jobs see one moment, and all of them are done or none */
+/* Immediate: one command, so that all jobs change at the same time, or none */
 
 static void all_done(struct rest_call *c, const struct result *r)
 {
@@ -257,7 +258,7 @@ static void do_all(struct rest_call *c)
     rest_call__submit(c, &command, 0, all_done);
 }
 
-/* The state of a job that exists and is the caller's to touch. */
+/* The state of a job; false if there is none that the caller may change. */
 static bool state_of(const struct rest_call *c, struct id id, struct buf *doc, enum job_state *out)
 {
     struct job j;
@@ -272,8 +273,8 @@ static bool state_of(const struct rest_call *c, struct id id, struct buf *doc, e
     return true;
 }
 
-/* Leave out what the caller may not touch. In the default namespace that is nothing, unless its key
- * has a scope. */
+/* Remove jobs that the caller may not change. In the default namespace without a scope there are
+ * none. */
 static void drop_invisible(const struct rest_call *c, struct rest_bulk *b)
 {
     struct buf doc;
@@ -381,7 +382,7 @@ static void dry_run(struct rest_call *c, size_t sent)
     reply_dry(c, matched, applicable);
 }
 
-/* What is too long is the list as it was sent, whatever is in it: the caller knows no other. */
+/* The limit applies to the list as sent, including duplicates and invalid ids. */
 static void begin_ids(struct rest_call *c, const struct rest_bulk_in *in)
 {
     struct rest_bulk *b = c->data;
@@ -397,7 +398,8 @@ static void begin_ids(struct rest_call *c, const struct rest_bulk_in *in)
     }
 }
 
-/* By filter. A view that is behind is no answer for a dry run; the background can wait for it. */
+/* By filter. If the view is behind, a dry run fails; other operations run in the background, which
+ * waits for the view. */
 static void found(struct rest_call *c, const struct rest_bulk_found *f)
 {
     struct rest_bulk *b = c->data;
@@ -437,7 +439,7 @@ static void handle_bulk(struct rest_call *c)
     }
 }
 
-/* Looking at one, and stopping it */
+/* Reading and cancelling an operation */
 
 static const char *action_word(const struct store_bulk *rec)
 {

@@ -1,8 +1,8 @@
 /*
- * Bulk operations by filter: which jobs are meant is a question to the view (http-api.md 11, 10.1).
+ * Bulk operations by filter (http-api.md 11, 10.1): the view finds the jobs.
  *
- * All that match are meant, so an answer of a view that is behind is no answer: it is asked again.
- * A request does so for a while, and is then told how far behind it is.
+ * An operation must not miss a matching job, so the query is repeated if the view is behind. A
+ * request does this a limited number of times, and then gets the view's lag.
  */
 #include <stdlib.h>
 
@@ -13,13 +13,13 @@
 #include "rest/rest_search_int.h"
 #include "svc/svc_bulk.h"
 
-enum { LATE_MAX = 4 }; /* each time it waits for the view as a search does */
+enum { LATE_MAX = 4 }; /* retries; each waits for the view as a search does */
 
-/* A filter takes a few times its own size. */
+/* A decoded filter needs a few times its own size. */
 enum { FIND_ARENA_BYTES = 16 * LIMIT_BULK_FILTER_BYTES };
 
-/* The filter that a JSON object means to the caller. All jobs are meant, in whatever order; a word
- * that is no order is refused as in a search. */
+/* Decode a filter for the caller. The sort order is ignored, but an unknown one is refused as in a
+ * search. */
 static bool read_filter(struct rest_call *c, struct str json, struct view_filter *out,
                         struct err *err)
 {
@@ -32,8 +32,8 @@ static bool read_filter(struct rest_call *c, struct str json, struct view_filter
 
 /* A request */
 
-/* What the machine looks at once more, since a job may go on between the view's answer and the
- * change: nothing while a member of the cluster could not read that. */
+/* The conditions that the state machine checks again, since a job may change after the query of the
+ * view. None while a member of the cluster cannot read them. */
 static struct job_fit fit_of(const struct rest_call *c, const struct view_filter *f)
 {
     if (engine_cluster_reads(c->rest->config.engine) < COMMAND_ENTRY_STRICT_NAMED) {
@@ -52,7 +52,7 @@ struct found {
     void (*then)(struct rest_call *c, const struct rest_bulk_found *f);
 };
 
-/* How many there are, and how many of them the action would change. */
+/* Count the matching jobs, and those that the action would change. */
 static enum err_code count_both(const struct rest_call *c, struct view_reader *r, struct found *f,
                                 struct err *err)
 {
@@ -67,7 +67,7 @@ static enum err_code count_both(const struct rest_call *c, struct view_reader *r
                               : view_search_count(r, &narrow, c->arena, &f->applicable, err);
 }
 
-/* On the view's thread: all of them when they are few, else how many they are. */
+/* Find the jobs, on the view's thread; if there are many, count them instead. */
 static void look(struct rest_call *c, struct view_reader *r)
 {
     const struct rest_bulk *b = c->data;
@@ -84,7 +84,7 @@ static void look(struct rest_call *c, struct view_reader *r)
         code = view_search_count(r, &f->filter, c->arena, &f->matched, &c->ask_err);
     }
     c->ask_err.code = code;
-    if (code == ERR_VALIDATION) { /* a payload_jq program that only the view could refuse */
+    if (code == ERR_VALIDATION) { /* an invalid payload_jq program, which only the view detects */
         (void)err_wrap(&c->ask_err, "filter");
         c->ask_err.code = ERR_BULK;
     }
@@ -134,7 +134,7 @@ void rest_bulk_filter__find(struct rest_call *c,
 struct finder {
     struct view_ask ask;
     struct svc_bulk_page *page;
-    struct rest_call call; /* of nobody: a namespace, a scope and an arena */
+    struct rest_call call; /* without a client: only a namespace, a scope and an arena */
     struct view_filter filter;
 };
 
@@ -166,7 +166,7 @@ static void find_done(struct view_ask *ask)
     if (ask->err.code != ERR_OK) {
         p->err = ask->err;
     } else if (p->err.code == ERR_OK && ask->lag > 0) {
-        (void)err_set(&p->err, ERR_OVERLOADED, "the search index is behind"); /* asked again */
+        (void)err_set(&p->err, ERR_OVERLOADED, "the search index is behind"); /* retried */
     }
     arena_free(f->call.arena);
     free(f);
@@ -181,7 +181,7 @@ void rest_bulk_filter_find(void *view, struct svc_bulk_page *page)
     f->call.arena = arena_new(FIND_ARENA_BYTES);
     f->call.ns = page->ns;
     f->call.caller.scope = page->scope;
-    /* One with an unknown member was put by a version that passed over those. */
+    /* Older versions stored filters with unknown members, which they ignored. */
     bool good = rest_search__members_known(page->filter, &page->err) &&
                 read_filter(&f->call, page->filter, &f->filter, &page->err);
     if (good && arena_error(f->call.arena) != ERR_OK) {

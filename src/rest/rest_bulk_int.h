@@ -41,8 +41,8 @@ struct rest_bulk {
 
 /* rest_bulk.c */
 
-/* Respond 202: the operation continues in the background. total is the approximate number of jobs.
- */
+/* Respond 202: the operation continues in the background. total is the approximate number of
+ * jobs. */
 void rest_bulk__reply_put(struct rest_call *c, struct id task, uint64_t total);
 
 /* The jobs that match a filter; if there are many, only their number. */

@@ -1,9 +1,9 @@
 /*
- * A bulk operation in the background: who may see it, and how it goes on, as server-sent events
+ * A bulk operation in the background: who may see it, and its progress as server-sent events
  * (http-api.md 11.3).
  *
- * A stream watches the operation. What comes while the reader is slow is left out but for the last;
- * the end always arrives. The call is over when the watch has ended and nothing waits any more.
+ * A stream watches the operation. For a slow reader, only the newest frame is kept; the last one is
+ * always sent. The call ends when the watch has ended.
  */
 #include "base/check.h"
 #include "json/json_scan.h"
@@ -22,8 +22,8 @@ const char *rest_bulk_progress__status_word(enum store_bulk_status status)
     return words[status];
 }
 
-/* A caller with a scope sees its own operations, and those on a queue or by a filter of a queue
- * that it may use. */
+/* A caller with a scope sees operations that were started with the same scope, and those on a
+ * queue, or with a filter on a queue, that it may use. */
 static bool sees(struct rest_call *c, const struct store_bulk *rec)
 {
     struct json_value queue;
@@ -60,10 +60,10 @@ bool rest_bulk_progress__record(struct rest_call *c, struct id *out_id, struct b
 struct progress {
     struct svc_bulk_watch watch;
     struct rest_call *call;
-    struct buf waiting; /* the newest frame that the reader had no room for */
-    bool over;          /* the last frame was made */
+    struct buf waiting; /* the newest unsent frame */
+    bool over;          /* the last frame was written */
     bool leaving;       /* unwatched */
-    bool gone;          /* the client is */
+    bool gone;          /* the client disconnected */
 };
 
 static struct progress *progress_of(struct http_request *req)
@@ -115,13 +115,13 @@ static void write_frame(const struct progress *p, const struct svc_bulk_news *n,
     CHECK(!out->overflow);
 }
 
-/* Send what waits, if there is room. */
+/* Send the waiting frame if there is room. */
 static void flush(struct progress *p)
 {
     if (p->waiting.len > 0) {
         enum http_write written = http_request_write(p->call->req, buf_str(&p->waiting));
         if (written == HTTP_WRITE_FULL) {
-            return; /* writable will come */
+            return; /* continues in on_writable */
         }
         buf_clear(&p->waiting);
     }
@@ -138,7 +138,7 @@ static void told(struct svc_bulk_watch *watch, const struct svc_bulk_news *n)
         return;
     }
     if (front_client_recheck(&p->call->client, &err) != ERR_OK) {
-        leave(p); /* its credential was taken away */
+        leave(p); /* its credential was revoked */
         return;
     }
     if (n->type == SVC_BULK_KEEPALIVE && p->waiting.len > 0) {

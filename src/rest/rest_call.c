@@ -12,15 +12,15 @@
 #include "os/os_clock.h"
 #include "rest/rest_int.h"
 
-/* An answer: a thousand documents of the largest kind. An id may be named again and again, and
- * what was done must be told whatever its size, so there are two limits; and one answer never has
- * so much of the budget that a few of them leave nothing for the others. */
+/* Maximum size of a response: a thousand of the largest documents. A response that reports finished
+ * work ("owed") has a higher limit, since its size cannot be refused any more. Other responses may
+ * use at most a share of the memory budget each. */
 #define ANSWER_BYTES_MAX ((size_t)256 << 20)
 #define OWED_BYTES_MAX   ((size_t)1 << 30)
 enum { ANSWER_BUDGET_SHARE = 4 };
-enum { MEMORY_RETRY_MS = 1000 }; /* when it is worth to ask again for memory */
+enum { MEMORY_RETRY_MS = 1000 }; /* retry time after memory ran out */
 
-enum { SHUT_ASK_MS = 1000 }; /* how long a search goes on for a client that sends no more */
+enum { SHUT_ASK_MS = 1000 }; /* limit of a search after the client has closed its side */
 
 void *rest_call__alloc(struct rest_call *c, size_t size)
 {
@@ -57,7 +57,7 @@ static size_t answer_bytes_max(const struct rest_call *c)
     return share < ANSWER_BYTES_MAX ? share : ANSWER_BYTES_MAX;
 }
 
-/* Even past the budget, what is owed is written: the engine's result is what sizes it. */
+/* An owed response may exceed the budget: the engine's result determines its size. */
 static void set_budget(const struct rest_call *c, struct buf *b)
 {
     buf_set_budget(b, c->rest->config.budget);
@@ -70,7 +70,7 @@ void rest_call__buf(const struct rest_call *c, struct buf *b)
     set_budget(c, b);
 }
 
-/* Memory that ran out */
+/* Out of memory */
 
 void rest_call__fail_memory(struct rest_call *c, enum err_code code)
 {
@@ -86,7 +86,7 @@ void rest_call__fail_memory(struct rest_call *c, enum err_code code)
     }
 }
 
-/* Why the call has no memory left to go on with; ERR_OK when it has, or does not need any. */
+/* The error if the call's memory ran out. ERR_OK otherwise, or if its response is owed. */
 static enum err_code memory_error(const struct rest_call *c)
 {
     return c->arena->owed ? ERR_OK : arena_error(c->arena);
@@ -104,7 +104,7 @@ bool rest_call__has_memory(struct rest_call *c)
 
 void rest_call__room(struct rest_call *c, struct buf *b, size_t limit_bytes)
 {
-    enum { ROOM_BYTES = 256 }; /* most things; others move out */
+    enum { ROOM_BYTES = 256 }; /* enough for most texts; larger ones are moved */
     char *room = arena_alloc(c->arena, ROOM_BYTES, 1);
     buf_init_room(b, limit_bytes, room, room == NULL ? 0 : ROOM_BYTES);
 }
@@ -122,7 +122,7 @@ struct str rest_call__keep(struct rest_call *c, struct buf *b)
 
 struct json_write rest_call__json(struct rest_call *c)
 {
-    enum { ROOM_BYTES = 512 }; /* most answers; others move out */
+    enum { ROOM_BYTES = 512 }; /* enough for most responses; larger ones are moved */
     char *room = arena_alloc(c->arena, ROOM_BYTES, 1);
     buf_deinit(&c->answer);
     buf_init_room(&c->answer, answer_bytes_max(c), room, room == NULL ? 0 : ROOM_BYTES);
@@ -130,11 +130,11 @@ struct json_write rest_call__json(struct rest_call *c)
     return json_write_to(&c->answer);
 }
 
-/* Ends */
+/* Responses */
 
 enum {
     HEADERS_MAX = REST_HEADERS_MAX + 7 + FRONT_CLIENT_HEADERS
-}; /* the handler's, and those of this file */
+}; /* the handler's headers, and those of this file */
 
 struct answer_headers {
     struct http_header rows[HEADERS_MAX];
@@ -142,11 +142,11 @@ struct answer_headers {
     char timing[FRONT_TIMING_ROOM];
     char lag[24];
     char index[FRONT_CLIENT_ROOM];
-    enum err_code code; /* why it is an error */
+    enum err_code code; /* for an error response */
     bool body_static;
 };
 
-/* The rows are not even zero before they are used. */
+/* Does not zero the rows. */
 static void no_headers(struct answer_headers *h)
 {
     h->count = 0;
@@ -160,7 +160,7 @@ static void add_header(struct answer_headers *h, struct str name, struct str val
     h->rows[h->count++] = (struct http_header){.name = name, .value = value};
 }
 
-/* What every answer carries. */
+/* Add the headers of every response. */
 static void common_headers(struct rest_call *c, struct answer_headers *h, int64_t took_ns)
 {
     struct http_header timing = front_timing(took_ns, h->timing);
@@ -175,7 +175,7 @@ static void common_headers(struct rest_call *c, struct answer_headers *h, int64_
     }
 }
 
-/* SDKs say who they are. */
+/* SDKs send their name and version. */
 static void log_client(const struct rest_call *c)
 {
     struct str name = STR_EMPTY;
@@ -197,8 +197,8 @@ struct rest_metrics_what rest_call__what(const struct rest_call *c)
                                       .head = c->req->head};
 }
 
-/* Each request of the Scheduled-DB face has its line, with the whole URI (scheduler.md 2.1): there
- * is no secret in it. One that came from another node was written there. */
+/* Every request of the Scheduled-DB API is logged with its whole URI, which contains no secrets
+ * (scheduler.md 2.1). A forwarded request was logged by the node that received it. */
 static bool is_logged(const struct rest_call *c)
 {
     return c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0 && !c->client.forwarded;
@@ -380,7 +380,7 @@ static void fail_rpc(struct rest_call *c, enum err_code code, struct str message
                code == ERR_RATE_LIMITED ? 1000 : retry_ms);
 }
 
-/* Errors all end here. */
+/* All errors end here. */
 void rest_call__fail_with(struct rest_call *c, enum err_code code, struct str message,
                           uint32_t retry_ms, const char *allow)
 {
@@ -388,7 +388,7 @@ void rest_call__fail_with(struct rest_call *c, enum err_code code, struct str me
         fail_rpc(c, code, message, retry_ms);
         return;
     }
-    /* What was found out without memory may be wrong, so that is what is said. */
+    /* Without memory the error found may be wrong, so report the lack of memory instead. */
     if (memory_error(c) != ERR_OK && !c->memory_told) {
         rest_call__fail_memory(c, memory_error(c));
         return;
@@ -437,8 +437,7 @@ void rest_call__fail(struct rest_call *c, enum err_code code, const char *fmt, .
         c, code, str_from(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1), 1, NULL);
 }
 
-/* Whoever finds that a body has the wrong shape: the answer begins with the words that clients
- * know. */
+/* Parse errors of any origin begin with the text that clients know. */
 void rest_call__fail_err(struct rest_call *c, const struct err *err)
 {
     const struct str known = str_from_z(err_text(ERR_PARSE));
@@ -458,7 +457,7 @@ bool rest_call__refused(struct rest_call *c, const struct result *r)
     return true;
 }
 
-/* A streamed answer */
+/* Streamed responses */
 
 void rest_call__stream_begin(struct rest_call *c, struct str type,
                              const struct http_header *headers, size_t count,
@@ -479,7 +478,7 @@ void rest_call__stream_events(struct rest_call *c, const struct http_handlers *h
 {
     const struct http_header headers[] = {
         {STR("Cache-Control"), STR("no-cache")},
-        {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
+        {STR("X-Accel-Buffering"), STR("no")}, /* proxies must not buffer */
     };
     rest_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), handlers);
 }
@@ -502,7 +501,7 @@ void rest_call__stream_drop(struct rest_call *c)
     http_request_drop(c->req);
 }
 
-/* The client goes while something is under way */
+/* Client disconnects */
 
 static void drop(struct rest_call *c)
 {
@@ -521,23 +520,24 @@ static void on_gone(struct http_request *req)
     struct rest_call *c = req->data;
     c->client.gone = true;
     if (front_op_cancel(&c->op)) {
-        return; /* goes on in op_done */
+        return; /* continues in op_done */
     }
     if (c->ask_busy) {
-        view_cancel(&c->ask); /* goes on in asked */
+        view_cancel(&c->ask); /* continues in asked */
     } else if (!c->look_busy && !c->rebuild_busy && !c->later_busy && !c->proof_busy) {
         drop(c);
     }
 }
 
-/* Nothing is waited for any more; what is under way goes on. */
+/* End waits; operations in progress continue. */
 static void on_stopping(struct http_request *req)
 {
     struct rest_call *c = req->data;
-    front_op_hurry(&c->op); /* answers "no job" */
+    front_op_hurry(&c->op); /* a waiting fetch returns no job */
 }
 
-/* A search for one that has most likely gone must not keep a thread of the view for long. */
+/* The client has probably disconnected: its search must not occupy a thread of the view for
+ * long. */
 static void on_shut(struct http_request *req)
 {
     struct rest_call *c = req->data;
@@ -611,7 +611,7 @@ void rest_call__submit_more(struct rest_call *c, const struct command *command, 
                             void (*on_error)(struct rest_call *c, const struct err *err))
 {
     struct err err;
-    CHECK(c->op.used && on_error != NULL); /* so its memory is owed */
+    CHECK(c->op.used && on_error != NULL); /* so the response is owed */
     c->on_result = on_result;
     c->on_error = on_error;
     if (front_op_send(&c->op, c->arena, command, park_ms, op_done, &err) != ERR_OK) {
@@ -650,7 +650,7 @@ void rest_call__on_core(struct rest_call *c, void (*look)(struct rest_call *c, s
     }
 }
 
-/* Pieces */
+/* Work in pieces */
 
 void rest_call__wait(struct rest_call *c, void (*then)(struct rest_call *c))
 {

@@ -1,10 +1,12 @@
 /*
- * Membership (http-api.md 20.2): joining, leaving, handing leadership over.
+ * Membership (http-api.md 20.2): joining, leaving, and transferring leadership.
  *
- * Whoever asks changes the record of a member; whoever leads makes Raft agree with it, step by
- * step. So an answer says that it was recorded, not that it is over: the status shows how far it
- * is. A node that joins shows the cluster's secret, since it has no API key. One that waits for an
- * invitation is asked for its number first.
+ * A request changes the record of a member. The leader then changes the Raft configuration step by
+ * step. A response therefore means that the change was recorded, not that it is complete; the
+ * cluster status shows the progress.
+ *
+ * A joining node authenticates with the cluster secret, since it has no API key. A node that waits
+ * for an invitation is first asked for its number.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -208,7 +210,7 @@ static void leave(struct rest_call *c)
     }
 }
 
-/* Without a name the node leaves that was asked, which may have forwarded it. */
+/* Without a name, the node that received the request leaves; it may have forwarded the request. */
 static void handle_leave(struct rest_call *c)
 {
     const struct node_in *in = c->in;
@@ -224,7 +226,7 @@ static void handle_remove(struct rest_call *c)
     look_up(c, c->param[0], leave);
 }
 
-/* --- handing leadership over --- */
+/* --- transferring leadership --- */
 
 static const struct json_field transfer_rows[] = {
     JSON_STR(struct node_in, node_id, 0, LIMIT_NAME_BYTES, 0,

@@ -71,7 +71,7 @@ struct str rest_document__quoted_id(struct id id, struct str prefix,
                                     char room[static REST_DOCUMENT_ID_ROOM])
 {
     room[0] = '"';
-    size_t end = 1 + id_format(id, prefix, room + 1); /* it has nothing to escape */
+    size_t end = 1 + id_format(id, prefix, room + 1); /* contains nothing to escape */
     room[end++] = '"';
     return str_from(room, end);
 }

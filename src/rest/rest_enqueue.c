@@ -11,7 +11,7 @@
 #include "rest/rest_query_int.h"
 #include "svc/svc_usage.h"
 
-/* What comes in */
+/* Requests */
 
 static const struct json_field agent_rows[] = {
     JSON_I64(struct svc_enqueue_agent, max_iterations, INT64_MIN, INT64_MAX, 0,
@@ -23,19 +23,19 @@ static const struct json_field agent_rows[] = {
 };
 static const struct json_schema agent_schema = JSON_SCHEMA(struct svc_enqueue_agent, agent_rows);
 
-/* A job as it is written here: what svc knows of it comes first, so that rows can be about that. */
+/* A job in a request. struct svc_enqueue_job is first, so that rows can refer to its members. */
 struct enqueue_in {
     struct svc_enqueue_job job;
-    /* The same in milliseconds; only one of the two names may be used. */
+    /* Alternative names in milliseconds; only one of the two may be used. */
     int64_t retry_base_delay_ms;
     int64_t retry_max_delay_ms;
     int64_t expire_after_ms;
     struct str group;
-    uint64_t set; /* which were present: bits of the rows below */
+    uint64_t set; /* which members are present: bits of the rows below */
 };
 static_assert(offsetof(struct enqueue_in, job) == 0, "rows of svc_enqueue_job are rows of ours");
 
-/* The rows whose presence matters. */
+/* Rows whose presence matters. */
 enum {
     ROW_RETRY_BASE = 7,
     ROW_RETRY_MAX = 8,
@@ -44,9 +44,9 @@ enum {
     ROW_RETRY_BASE_MS = 21,
     ROW_RETRY_MAX_MS = 22,
     ROW_EXPIRE_AFTER_MS = 23,
-    ROW_JOBS = 26, /* of a list, behind those of a job */
+    ROW_JOBS = 26, /* the list of jobs, after the rows of a job */
 };
-/* The longest duration that there is. */
+/* The longest duration. */
 #define DURATION_MS_MAX (INT64_MAX / NS_PER_MS)
 
 static const struct json_word backoff_words[] = {
@@ -132,7 +132,7 @@ struct list_in {
     struct enqueue_in *jobs;
     size_t jobs_count;
     struct svc_batch *batch;
-    struct str batch_id; /* who sends it here would never hear of the end of that batch */
+    struct str batch_id; /* refused: otherwise the jobs would silently not join that batch */
 };
 
 static const struct json_field list_rows[] = {
@@ -146,7 +146,7 @@ static const struct json_field list_rows[] = {
 };
 static const struct json_schema list_schema = JSON_SCHEMA(struct list_in, list_rows);
 
-/* One job or, as later clients send it to the same route, a list. */
+/* One job, or a list of jobs, which newer clients send to the same route. */
 struct either_in {
     struct enqueue_in one;
     struct enqueue_in *jobs;
@@ -172,7 +172,7 @@ static bool is_set(const struct enqueue_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
-/* What the rows could not do: members with two names, and what presence means. */
+/* Process what the schema cannot: members with two names, and presence. */
 static bool finish_job(const struct rest_call *c, struct enqueue_in *in, struct err *err)
 {
     const struct {
@@ -188,7 +188,7 @@ static bool finish_job(const struct rest_call *c, struct enqueue_in *in, struct 
         {"expire_after", ROW_EXPIRE_AFTER, ROW_EXPIRE_AFTER_MS, in->expire_after_ms,
          &in->job.expire_after_ms},
     };
-    in->job.payload_checked = true; /* by its row */
+    in->job.payload_checked = true; /* checked by the schema */
     in->job.has_chain_step = is_set(in, ROW_CHAIN_STEP);
     for (size_t i = 0; i < COUNT_OF(lengths); i++) {
         if (!is_set(in, lengths[i].number_row)) {
@@ -209,9 +209,9 @@ static bool finish_job(const struct rest_call *c, struct enqueue_in *in, struct 
     return rest_names__priority_apart(c, &in->job.priority, err);
 }
 
-/* Answers */
+/* Responses */
 
-/* A job that was made: what later clients read of it. */
+/* Write a created job in the form of newer clients. */
 static void write_ref(struct json_write *w, const char *key, struct str quoted_id, struct str queue,
                       const char *status)
 {
@@ -222,7 +222,7 @@ static void write_ref(struct json_write *w, const char *key, struct str quoted_i
     json_write_end(w);
 }
 
-/* 409, as later clients expect it of a key that is taken. */
+/* Respond 409, as newer clients expect for a unique key in use. */
 static void reply_conflict(struct rest_call *c, const struct svc_enqueued *made)
 {
     struct json_write w = rest_call__json(c);
@@ -269,7 +269,7 @@ void rest_enqueue__reply(struct rest_call *c, struct id job, struct str queue,
 static void one_enqueued(struct rest_call *c, const struct result *r)
 {
     struct svc_caller who = rest_call__caller(c);
-    const struct enqueue_in *in = c->in; /* what is ingested has none */
+    const struct enqueue_in *in = c->in; /* NULL for ingest */
     if (!rest_call__refused(c, r)) {
         struct svc_enqueued made =
             svc_enqueue_answer(&who, &r->items[0], in != NULL ? in->job.queue : c->param[0]);
@@ -292,7 +292,7 @@ static void many_enqueued(struct rest_call *c, const struct result *r)
         json_write_str(&w, str_from(text, len));
     }
     json_write_end(&w);
-    /* An empty id where there is no batch: a client of ours requires the key. */
+    /* Write an empty id if there is no batch: one of our SDKs requires the member. */
     if (id_is_none(r->id)) {
         json_write_key(&w, STR("batch_id"));
         json_write_str(&w, STR_EMPTY);
@@ -363,7 +363,8 @@ static void enqueue_list(struct rest_call *c, const struct list_in *in)
     rest_call__submit(c, &command, 0, many_enqueued);
 }
 
-/* A member of a job beside a list of jobs, of which none would have it; NULL: there is none. */
+/* The name of a job member that was sent next to a list of jobs and would be ignored; NULL:
+ * none. */
 static const char *member_beside_list(const struct enqueue_in *in)
 {
     for (unsigned row = in->job.queue.len > 0 ? 0 : 1; row < ROW_JOBS; row++) {
@@ -462,7 +463,7 @@ static const struct ingest_in ingest_init = {
 static const struct json_schema ingest_schema =
     JSON_SCHEMA(struct ingest_in, ingest_rows, .init = &ingest_init);
 
-/* The pairs as an object. */
+/* Convert the key:value pairs to a JSON object. */
 static enum err_code join_tags(const struct svc_caller *who, const struct ingest_in *in,
                                struct str *out, struct err *err)
 {

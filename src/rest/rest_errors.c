@@ -1,5 +1,5 @@
 /*
- * Errors (http-api.md 20.11): failures grouped by what they mean.
+ * Errors (http-api.md 20.11): failures grouped by error message.
  */
 #include "base/check.h"
 #include "base/limits.h"

@@ -1,5 +1,5 @@
 /*
- * Events (http-api.md 15): the log as a stream that is pushed, and as pages that are asked for.
+ * Events (http-api.md 15): the event log as a server-sent stream and as pages.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,13 +13,13 @@
 enum {
     LIST_DEFAULT = 100,
     LIST_MAX = 1000,
-    LIST_TURN_BYTES = 512 * 1024, /* of events looked at in one turn: about a millisecond */
+    LIST_TURN_BYTES = 512 * 1024, /* events examined in one turn of the loop: about a millisecond */
 };
 
-/* A stream: the reader, and the call that it answers. */
+/* An open stream. */
 struct stream {
     struct hub_reader reader;
-    bool by_tail; /* it begins so many events before the end, which the caller cannot name */
+    bool by_tail; /* began relative to the end: the client does not know the position */
     struct rest_call *call;
     struct hub *hub;
 };
@@ -29,14 +29,14 @@ static struct hub *hub_of(const struct rest_call *c)
     return c->rest->hubs[http_loop_index(c->req->loop)];
 }
 
-/* ---- what the query asks for ---- */
+/* ---- query ---- */
 
 enum { FORMAT_UNSAID, FORMAT_NAMED, FORMAT_MESSAGE, FORMAT_BOTH };
 
 enum { NO_NUMBER = -1 };
 
 struct stream_in {
-    int64_t last_event_id, tail; /* NO_NUMBER: not said */
+    int64_t last_event_id, tail; /* NO_NUMBER: unset */
     struct str *queues, *job_ids, *types;
     size_t queue_count, job_count, type_count;
     int format;
@@ -83,7 +83,7 @@ static bool read_queues(struct rest_call *c, const struct stream_in *in, struct 
     return true;
 }
 
-/* What is no id of a job is no event's job either. */
+/* Invalid ids are ignored: no event has such a job. */
 static void read_jobs(struct rest_call *c, const struct stream_in *in, struct event_match *m)
 {
     struct id *jobs = REST_ARRAY(c, struct id, in->job_count);
@@ -94,7 +94,7 @@ static void read_jobs(struct rest_call *c, const struct stream_in *in, struct ev
     m->jobs = jobs;
 }
 
-/* The next value of a comma list, without blanks; false after the last. Empty ones are left out. */
+/* The next value of a comma-separated list, trimmed; false after the last. Skips empty values. */
 static bool next_value(struct str *list, struct str *out)
 {
     while (list->len > 0) {
@@ -106,7 +106,7 @@ static bool next_value(struct str *list, struct str *out)
     return false;
 }
 
-/* Only a browser's EventSource says so; no SDK does. */
+/* Only a browser's EventSource sends this Accept header; no SDK does. */
 static bool is_browser(const struct rest_call *c)
 {
     struct str accept;
@@ -130,7 +130,7 @@ static void read_format(struct rest_call *c, const struct stream_in *in, struct 
     r->message = format != FORMAT_NAMED;
 }
 
-/* The position that the caller has, the larger of two; NO_NUMBER when it has none. */
+/* The client's position: the larger one of header and query; NO_NUMBER if there is none. */
 static int64_t read_position(struct rest_call *c, const struct stream_in *in)
 {
     struct str header;
@@ -140,7 +140,7 @@ static int64_t read_position(struct rest_call *c, const struct stream_in *in)
     return any && n > in->last_event_id ? n : in->last_event_id;
 }
 
-/* Which event is sent first. */
+/* Set the first event to send. */
 static void read_start(struct rest_call *c, const struct stream_in *in, struct stream *s)
 {
     uint64_t end = hub_end(s->hub);
@@ -163,9 +163,9 @@ static enum http_write write_frame(struct hub_reader *r, struct str frame)
     return http_request_write(CONTAINER_OF(r, struct stream, reader)->call->req, frame);
 }
 
-/* Where the stream begins, for a client that is cut off before its first event. A frame without
- * data is no event; a browser takes its id over, and sends it when it connects again. Callers that
- * know of no tail never get one. */
+/* Send the start position, for a client that loses the connection before its first event. A frame
+ * without data is no event, but a browser keeps its id and sends it when it reconnects. Only
+ * clients that use tail get this frame. */
 static void write_position(struct stream *s)
 {
     char frame[sizeof "id: \n\n" + 20];
@@ -173,7 +173,7 @@ static void write_position(struct stream *s)
     (void)write_frame(&s->reader, str_from(frame, (size_t)len));
 }
 
-/* In the middle, so that the client does not take it for the end. */
+/* Abort the response, so that the client does not take it as complete. */
 static void cut(struct hub_reader *r)
 {
     rest_call__stream_drop(CONTAINER_OF(r, struct stream, reader)->call);
@@ -186,7 +186,7 @@ static bool may_read(struct hub_reader *r)
            ERR_OK;
 }
 
-/* Its end is a proper one: whoever connects again is told why. */
+/* End the response normally: a client that reconnects gets the error. */
 static void refused(struct hub_reader *r)
 {
     rest_call__stream_end(CONTAINER_OF(r, struct stream, reader)->call);
@@ -269,7 +269,7 @@ static void handle_stream(struct rest_call *c)
     }
 }
 
-/* ---- a page of the log ---- */
+/* ---- pages ---- */
 
 struct list_in {
     int64_t after_seq, limit;
@@ -284,15 +284,16 @@ static const struct list_in list_init = {.limit = LIST_DEFAULT};
 static const struct json_schema list_schema =
     JSON_SCHEMA(struct list_in, list_rows, .init = &list_init);
 
-/* The log has the events of all namespaces, so a page of one may be far apart. What is looked at in
- * one turn of the network thread is bounded, in bytes of events; then others have their turn. */
+/* The log has the events of all namespaces, so those of one may be far apart. One turn of the
+ * network thread therefore examines a limited number of bytes; then other requests get their
+ * turn. */
 struct listing {
     struct json_write w;
     struct event_match match;
-    uint64_t after; /* looked at up to here */
+    uint64_t after; /* events up to here were examined */
     int64_t left;
-    size_t looked; /* bytes, in this turn */
-    bool paused;   /* the turn is over, the log is not */
+    size_t looked; /* bytes examined in this turn */
+    bool paused;   /* the turn is over, but not the log */
 };
 
 static bool list_one(void *data, const struct store_event *e)

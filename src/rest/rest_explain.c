@@ -1,9 +1,9 @@
 /*
  * Explain: why a job, or the jobs of a queue, are not running.
  *
- * Every reason is an object with a code for programs, a message for people, and its details. What
- * the machine's memory knows is copied out on the core thread (fsm/explain.h); the documents that
- * the answer names are read here.
+ * Every reason is an object with a code for programs, a message for people, and details. The state
+ * in memory is copied on the core thread (fsm/explain.h); the documents of related jobs are read
+ * here.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,12 +21,12 @@ struct explanation {
     struct id id;
     struct str queue; /* internal name */
     struct wall now;
-    struct explain_job job; /* for a queue only its queue */
+    struct explain_job job; /* when a queue is explained, only its queue member */
     struct json_write *w;
-    bool blocked; /* a reason stands in the way of the next claim */
+    bool blocked; /* a reason prevents the next claim */
 };
 
-/* A moment as text, for messages. */
+/* A time as text, for messages. */
 struct moment {
     char text[TIMESTAMP_TEXT_MAX];
     size_t len;
@@ -116,7 +116,7 @@ static void explain_pause(const struct explanation *e, struct str name)
     json_write_end(e->w);
 }
 
-/* No worker asks for the queue, or none has lately. */
+/* Add a reason if no worker fetches from the queue, or none has lately. */
 static void explain_workers(const struct explanation *e, struct str name)
 {
     const struct explain_queue *q = &e->job.queue;
@@ -138,7 +138,7 @@ static void explain_workers(const struct explanation *e, struct str name)
     }
 }
 
-/* What keeps every job of the queue from being handed out now. */
+/* Add the reasons that apply to every job of the queue. */
 static void explain_rules(struct rest_call *c, struct explanation *e)
 {
     const struct explain_queue *q = &e->job.queue;
@@ -172,7 +172,7 @@ static void write_workers(struct json_write *w, const struct explain_queue *q)
 
 /* The job's own reasons */
 
-/* The word for a job that is waited for. */
+/* The state of a job that others wait for, as a word. */
 static const char *state_of(struct rest_call *c, struct id id)
 {
     struct job j;
@@ -225,7 +225,8 @@ static void explain_pending(struct rest_call *c, struct explanation *e)
     explain_line(e);
 }
 
-/* A job that waits for a moment or for a person. The queue may hold it up after that. */
+/* Add the reason of a job that waits for a time or for an approval. The queue may delay it
+ * further. */
 static void explain_waiting(struct rest_call *c, struct explanation *e)
 {
     const struct job *j = &e->job.job;
@@ -309,7 +310,7 @@ static void explain_state(struct rest_call *c, struct explanation *e)
     }
 }
 
-/* Answers */
+/* Responses */
 
 static void write_position(struct json_write *w, const struct explain_job *x)
 {
@@ -373,7 +374,7 @@ static void write_counts(struct json_write *w, const struct explain_queue *q)
     rest_document__i64(w, "in_line", (int64_t)q->waiting);
 }
 
-/* Pending jobs that are not in line wait for others. */
+/* Add reasons if no job is in line. Pending jobs that are not in line wait for other jobs. */
 static void explain_waiting_jobs(struct explanation *e)
 {
     const struct explain_queue *q = &e->job.queue;

@@ -1,5 +1,5 @@
 /*
- * Requests that only the leader can do, on a node that does not lead (http-api.md 1.9, rpc.md 8.3).
+ * Requests that only the leader can handle, on another node (http-api.md 1.9, rpc.md 8.3).
  */
 #include "engine/engine_ask.h"
 #include "engine/engine_cluster.h"
@@ -22,7 +22,7 @@ void rest_forward__recognise(struct rest_call *c)
     }
 }
 
-/* The call has its request again. */
+/* Take the request back from the forward. */
 static struct rest_call *take_back(void *data)
 {
     struct rest_call *c = data;
@@ -35,18 +35,18 @@ static void here(void *data)
 {
     struct rest_call *c = take_back(data);
     c->client.touched = c->client.touched || c->forward->touched;
-    c->client.command_count = 0; /* the same commands have the same names again */
+    c->client.command_count = 0; /* repeated commands get the same names */
     c->rest->steps->go_on_here(c);
 }
 
-/* A route of the Scheduled-DB face, whose words are others. */
+/* Is it a route of the Scheduled-DB API, which has other error messages? */
 static bool is_scheduler(const struct rest_call *c)
 {
     return c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;
 }
 
-/* Scheduler.md 2.7. Whether a write has happened need not be told apart: creating the same job
- * again, deleting and cancelling it may all be repeated. */
+/* See scheduler.md 2.7. It does not matter whether the write was applied: creating, deleting and
+ * cancelling a job may all be repeated. */
 static void fail_scheduler(struct rest_call *c, const struct err *err)
 {
     if (c->forward->sent_count > 0 || err->code == ERR_UNKNOWN_OUTCOME) {
@@ -94,7 +94,7 @@ static void too_large(void *data, enum http_body_result result)
 static const struct front_forward_ops ops = {
     .here = here, .failed = failed, .gone = gone, .answers = answers, .too_large = too_large};
 
-/* A node whose state is wrong */
+/* Quarantine */
 
 const char rest_forward__quarantined[] =
     "the data of this node differs from the majority; use another node";
@@ -116,7 +116,7 @@ static bool is_change(const struct rest_call *c)
     return c->is_rpc || (c->req->method != HTTP_GET && (c->route->flags & ROUTE_READ) == 0);
 }
 
-/* What is asked of this very node, or a stream that catches up by itself. */
+/* Is the route about this node, or a stream that catches up by itself? */
 static bool is_nodes_own(const struct rest_call *c)
 {
     return (c->route->flags & (ROUTE_OPEN | ROUTE_LOCAL)) != 0;
@@ -148,7 +148,8 @@ bool rest_forward__consistency(struct rest_call *c, bool *out_strong)
     return true;
 }
 
-/* A client reads what it wrote by this node, which may not have applied it yet: the leader has. */
+/* A client that wrote through this node must read its write, which this node may not have applied
+ * yet. The leader has. */
 bool rest_forward__is_behind(const struct rest_call *c)
 {
     const struct front_shared *front = c->rest->config.front;
@@ -182,7 +183,7 @@ void rest_forward__prove(struct rest_call *c)
 
 /* Forwarding */
 
-/* When the client of an RPC stops waiting, by the loop's clock; 0: it does not say. */
+/* By the loop's clock: when an RPC client stops waiting; 0: unknown. */
 static uint64_t deadline_of(const struct rest_call *c)
 {
     int64_t timeout_ms = c->is_rpc ? rpc_timeout_ms(c->req, &c->rpc) : INT64_MAX;
@@ -199,7 +200,7 @@ static struct front_gate *gate_of(const struct rest_call *c)
     return c->rest->gates[http_loop_index(c->req->loop)];
 }
 
-/* False when the call has ended, because there is no memory. */
+/* False if the call has ended because memory ran out. */
 static bool has_forward(struct rest_call *c)
 {
     if (c->forward != NULL) {

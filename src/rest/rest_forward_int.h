@@ -21,8 +21,8 @@ void rest_forward__recognise(struct rest_call *c);
 /* True, with the call ended, if this node is quarantined and the route would show its state. */
 ATTR_NODISCARD bool rest_forward__is_quarantined(struct rest_call *c);
 extern const char rest_forward__quarantined[];
-/* True if the call must be handled by another node: it was forwarded, or has ended with an error.
- */
+/* True if the call must be handled by another node: it was forwarded, or has ended with an
+ * error. */
 ATTR_NODISCARD bool rest_forward__takes(struct rest_call *c, bool streams);
 /* Leadership was lost during the call. True if the call now waits for the next leader. */
 ATTR_NODISCARD bool rest_forward__asks_again(struct rest_call *c, enum err_code code);

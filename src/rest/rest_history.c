@@ -1,9 +1,8 @@
 /*
- * History (http-api.md 20.10): what happened, in steps of time, of one queue or of all.
+ * History (http-api.md 20.10): counts and times by time step, of one queue or of all.
  *
- * The cells are in the store and are read there, some at a time, so that other requests of the
- * thread have their turn. Every step of the range is in the answer, also one in which nothing
- * happened.
+ * The cells are read from the store in pieces, so that other requests of the thread get their turn.
+ * The response contains every step of the range, including empty ones.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -21,7 +20,7 @@ enum {
     TIME_BYTES_MAX = REST_HISTORY_TIME_BYTES
 };
 
-/* Series beside the counters, as further bits. */
+/* Series in addition to the counters, as further bits. */
 enum {
     SERIES_DEPTH = STORE_HISTORY_COUNTS,
     SERIES_OLDEST,
@@ -79,19 +78,19 @@ static const struct json_schema queues_schema =
     JSON_SCHEMA(struct history_in, queues_rows, .init = &history_init);
 
 struct reading {
-    struct str name; /* internal */
+    struct str name; /* internal name */
     enum store_history_step step;
     uint32_t per_point;   /* cells of one point */
-    uint32_t first, last; /* cells; the last is not in it */
-    uint32_t next;        /* to be read */
-    uint32_t point;       /* first cell of the point that is being added up */
+    uint32_t first, last; /* cells, last excluded */
+    uint32_t next;        /* next cell to read */
+    uint32_t point;       /* first cell of the current point */
     unsigned series;      /* bits */
     struct wall now;
     bool csv;
-    struct store_history_back back; /* from where on the depth before the range is searched */
+    struct store_history_back back; /* position of the search for the last cell before the range */
     struct store_history sums, total;
-    const struct history_in *many; /* several queues, each as one array; NULL: one */
-    struct str *names;             /* of these, internal */
+    const struct history_in *many; /* several queues, each written as one array; NULL: one */
+    struct str *names;             /* their internal names */
     size_t queue_at;
     struct json_write w;
     struct rest_call *call;
@@ -144,7 +143,7 @@ static void write_members(struct reading *r, const struct store_history *h)
     }
 }
 
-/* The one series that was asked for. */
+/* The value of the only requested series. */
 static int64_t value_of(const struct reading *r, const struct store_history *h)
 {
     unsigned series = (unsigned)__builtin_ctz(r->series);
@@ -220,7 +219,7 @@ static void csv_head(struct reading *r)
     buf_add_str(out, STR("\r\n"));
 }
 
-/* What lasts until something changes it. */
+/* The values that the next cell starts with. */
 static struct store_history carried(const struct store_history *h)
 {
     return (struct store_history){.depth = h->depth,
@@ -229,7 +228,8 @@ static struct store_history carried(const struct store_history *h)
                                   .oldest_at_ms = h->oldest_at_ms};
 }
 
-/* The job that was the oldest at the last change of the point went on waiting until its end. */
+/* Extend the age of the oldest job to the end of the point: it kept waiting after the last
+ * change. */
 static void add_age(struct reading *r)
 {
     int64_t end_ns = time_of(r, r->point + r->per_point).ns;
@@ -238,7 +238,7 @@ static void add_age(struct reading *r)
     r->sums.oldest_max_ms = age > r->sums.oldest_max_ms ? age : r->sums.oldest_max_ms;
 }
 
-/* The point that was added up; the next one begins with what it ended with. */
+/* Write the current point and begin the next one with its final values. */
 static void write_point(struct reading *r)
 {
     add_age(r);
@@ -330,8 +330,8 @@ static void look_back(struct rest_call *c)
     rest_call__later(c, ended ? read_piece : look_back);
 }
 
-/* What there was before the range comes first, so that a queue in which nothing happens has its
- * depth. It may be long ago. */
+/* Begin with the values from before the range, so that an idle queue has its depth. Their cell may
+ * be far back. */
 static void read_all(struct reading *r)
 {
     static const unsigned lasting = 1U << SERIES_DEPTH | 1U << SERIES_OLDEST | 1U << SERIES_WORKERS;
@@ -392,7 +392,7 @@ static void begin_queue(struct rest_call *c)
 
 /* The request */
 
-/* Seconds that make about so many points, of those that people like. */
+/* The shortest common step with at most POINTS_USUAL points. */
 static int64_t usual_step(int64_t seconds)
 {
     static const int64_t steps[] = {60, 300, 900, 1800, 3600, 6L * 3600, 12L * 3600};
@@ -440,7 +440,8 @@ static bool parse_series(struct rest_call *c, const struct history_in *in, unsig
     return true;
 }
 
-/* Cells of minutes are used where there are any for the whole range, and hours are too coarse. */
+/* Choose the cells. Minutes if they exist for the whole range, or if the step is not in whole
+ * hours; otherwise hours. */
 static void plan(struct reading *r, struct wall from, struct wall to, struct wall now, int64_t step)
 {
     struct wall oldest = wall_add_ms(now, -(int64_t)LIMIT_HISTORY_MINUTES * 60 * 1000);
@@ -472,7 +473,7 @@ bool rest_history__span(struct rest_call *c, struct str from, struct str to, str
     return parse_step(c, step, (out->to.ns - out->from.ns) / NS_PER_S, &out->step_s);
 }
 
-/* The range, the step and the series; NULL when the call has ended. */
+/* Read the range, the step and the series; NULL if the call has ended. */
 static struct reading *read_request(struct rest_call *c)
 {
     const struct history_in *in = c->query;
@@ -521,7 +522,7 @@ static void handle_history(struct rest_call *c)
     begin(r);
 }
 
-/* A line per queue of a list, with one request. */
+/* Handle a request for one series of several queues. */
 static void handle_queues(struct rest_call *c)
 {
     const struct history_in *in = c->query;

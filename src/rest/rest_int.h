@@ -56,8 +56,8 @@ bool rest_call__refused(struct rest_call *c, const struct result *r);
 void rest_call__stream_begin(struct rest_call *c, struct str type,
                              const struct http_header *headers, size_t count,
                              const struct http_handlers *handlers);
-/* The same for server-sent events, with headers that keep proxies from buffering or caching them.
- */
+/* The same for server-sent events, with headers that keep proxies from buffering or caching
+ * them. */
 void rest_call__stream_events(struct rest_call *c, const struct http_handlers *handlers);
 void rest_call__stream_end(struct rest_call *c);
 void rest_call__stream_drop(struct rest_call *c);

@@ -11,7 +11,7 @@ void rest_invite__send(struct rest_call *c, struct engine_invite *i, struct str 
                        struct str address, void (*then)(struct rest_call *c))
 {
     struct engine *e = c->rest->config.engine;
-    const struct command member = {/* as it will be recorded, but for the number */
+    const struct command member = {/* as it will be recorded, except for the number */
                                    .type = COMMAND_NODE_PUT,
                                    .node_put.node = {.id = 1, .name = name, .address = address}};
     if (!rest_call__has_memory(c)) {

@@ -1,5 +1,5 @@
 /*
- * Job endpoints (http-api.md 9): look at a job, and do something to it.
+ * Job endpoints (http-api.md 9): read a job and apply actions to it.
  */
 #include <assert.h>
 
@@ -35,7 +35,7 @@ struct bulk_get_in {
 };
 
 static const struct json_field bulk_get_rows[] = {
-    /* An id that is too long is no job's when it is cut, either. */
+    /* a truncated id matches no job */
     JSON_STRS(struct bulk_get_in, job_ids, job_ids_count, 0, BULK_GET_MAX, LIMIT_NAME_BYTES,
               JSON_CUT, "Job IDs, at most 1000."),
 };
@@ -108,7 +108,7 @@ static void handle_iterations(struct rest_call *c)
     rest_call__reply(c, 200, &w);
 }
 
-/* Doing */
+/* Actions */
 
 struct action_in {
     struct str reason;
@@ -205,7 +205,7 @@ static void handle_delete(struct rest_call *c)
     act(c, COMMAND_JOB_DELETE);
 }
 
-/* The answer to a repeat may be about a job that has gone since. */
+/* The job of a repeated request may have been deleted since. */
 static void replayed(struct rest_call *c, const struct result *r)
 {
     struct svc_caller who = rest_call__caller(c);
@@ -223,7 +223,8 @@ static void replayed(struct rest_call *c, const struct result *r)
     buf_deinit(&doc);
 }
 
-/* The query says the same as the body, which wins. What is no number is refused as 0 is. */
+/* The same parameter in the query; the body has priority. A value that is not a number counts as 0,
+ * which is refused. */
 static const struct json_field replay_query_rows[] = {
     JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, JSON_LAX,
              "Iteration to continue from, if the body does not name one.", .told_min = 1),
@@ -231,8 +232,8 @@ static const struct json_field replay_query_rows[] = {
 static const struct json_schema replay_query_schema =
     JSON_SCHEMA(struct action_in, replay_query_rows);
 
-/* It is in the query because the audit log keeps that, with who decided and when; encoded, it fits
- * into LIMIT_AUDIT_TEXT_BYTES. */
+/* The comment is in the query because the audit log records that. Percent-encoded, it fits into
+ * LIMIT_AUDIT_TEXT_BYTES. */
 enum { COMMENT_BYTES_MAX = 300 };
 static_assert(sizeof "comment=" + (size_t)3 * COMMENT_BYTES_MAX <= LIMIT_AUDIT_TEXT_BYTES,
               "the audit log keeps the whole comment");

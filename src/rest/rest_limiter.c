@@ -1,22 +1,22 @@
 /*
  * The rate limiter (http-api.md 1.7): two token buckets per client, one for reads, one for writes.
  *
- * A bucket begins full and is refilled continuously: nothing runs while nobody asks, the tokens are
- * computed from the time that has passed. Of a secret only a few bytes of its hash are kept.
+ * A bucket begins full. Its tokens are computed from the elapsed time when a request arrives, so no
+ * timer is needed. Only a few bytes of the hash of each credential are kept.
  *
- * Guessing a password is slowed down by a third bucket, of the address (of IPv6 its /64 network):
- * when it is empty, no further credential from there is even looked at, so that a right guess
- * cannot be told from a wrong one. Credentials that were right from that address before are;
- * whoever shares an address with one who guesses goes on working. Guesses count for the address of
- * the connection, whatever a proxy says: many of them pass on what their client has invented.
+ * A third bucket limits wrong credentials of an address, or of a /64 network for IPv6. While it is
+ * empty, credentials from there are not checked at all, so that a correct guess looks like a wrong
+ * one. Credentials that were valid from that address before are still accepted, so that other
+ * clients at the address are not locked out. Wrong credentials count for the address of the
+ * connection, not for one that a proxy reports: many proxies forward what their client sent.
  *
- * One client may be on all network threads at once, and its buckets are one, so this is one of the
- * few places with a lock: one mutex around a look-up and a subtraction, about a tenth of a
- * microsecond, never held while anything is called that could wait. Buckets per thread would give a
- * client as many times its rate as there are threads.
+ * A client may use all network threads at once and has one set of buckets. A mutex therefore
+ * protects them, for a look-up and a subtraction: about a tenth of a microsecond. Nothing that
+ * could block is called while it is held. With buckets per thread, the rate of a client would be
+ * multiplied by the number of threads.
  *
- * The number of clients is bounded, because a stranger chooses the names: whoever was silent
- * longest goes first, and comes back with full buckets.
+ * The number of clients is bounded, because anyone can create new ones. The least recently used one
+ * is dropped first; if it returns, its buckets are full.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -33,16 +33,16 @@
 #include "rest/rest_limiter_int.h"
 
 enum {
-    IDLE_DROP_MS = 10 * 60 * 1000, /* contract */
+    IDLE_DROP_MS = 10 * 60 * 1000, /* fixed by the contract */
     SWEEP_MAX = 4,                 /* idle clients dropped per request */
-    HASH_BYTES = 8,                /* contract: of a secret */
-    ADDRESSES_MAX = 8,             /* remembered of those that a credential was right from */
-    WRONG_LOG_MS = 60 * 1000,      /* one line about wrong credentials per */
+    HASH_BYTES = 8,                /* of a credential's hash; fixed by the contract */
+    ADDRESSES_MAX = 8,             /* addresses remembered for each valid credential */
+    WRONG_LOG_MS = 60 * 1000,      /* interval of log lines about wrong credentials */
 };
 
 struct bucket {
     double tokens;
-    struct mono at; /* when they were that many */
+    struct mono at; /* time of that number of tokens */
 };
 
 struct client {
@@ -50,8 +50,8 @@ struct client {
     struct client *newer, *older;
     struct mono used;
     struct bucket read, write;
-    struct bucket guess;               /* of an address */
-    uint64_t addresses[ADDRESSES_MAX]; /* of a credential: hashes of those it was right from */
+    struct bucket guess;               /* of an address: limits wrong credentials */
+    uint64_t addresses[ADDRESSES_MAX]; /* of a credential: hashes of addresses that used it */
     unsigned address_next;
     char key[];
 };
@@ -63,18 +63,18 @@ struct rate {
     double burst;
 };
 
-/* Wrong credentials from one address: people mistype, workers have old keys. */
+/* Limit on wrong credentials from one address. It allows for typing errors and old keys. */
 static const struct rate guess_rate = {.per_s = 1, .burst = 20};
 
 struct rest_limiter {
     bool enabled;
     bool loopback;
     struct rate read, write;
-    _Atomic int64_t wrong_ns; /* when one was wrong last; 0: never */
-    pthread_mutex_t lock;     /* guards what follows */
+    _Atomic int64_t wrong_ns; /* time of the last wrong credential; 0: never */
+    pthread_mutex_t lock;     /* protects the members below */
     struct map clients;
     struct client *newest, *oldest;
-    int64_t log_ns; /* when wrong ones were logged last; 0: never */
+    int64_t log_ns; /* time of the last log line; 0: never */
     uint64_t wrong_count;
 };
 
@@ -108,7 +108,7 @@ struct rest_limiter *rest_limiter__new(const struct rest_limiter_config *config)
     return l;
 }
 
-/* The list is in the order of use. */
+/* The list of clients is in order of last use. */
 
 static void unlink_client(struct rest_limiter *l, struct client *c)
 {
@@ -163,7 +163,7 @@ static struct client *add_client(struct rest_limiter *l, struct str key, struct 
     CHECK(c != NULL);
     memcpy(c->key, key.ptr, key.len);
     c->node.key = str_from(c->key, key.len);
-    /* Full, whatever rate it will have: no bucket holds more than its burst. */
+    /* Full for any rate: take() limits the tokens to the burst. */
     c->read = (struct bucket){.tokens = FULL, .at = now};
     c->write = c->guess = c->read;
     map_add(&l->clients, &c->node);
@@ -190,7 +190,7 @@ static struct client *need_client(struct rest_limiter *l, struct str key, struct
     return c;
 }
 
-/* Threads read the clock before they take the lock, so now may be a little before b->at. */
+/* The clock is read before the lock is taken, so now may be slightly before b->at. */
 static bool take(struct bucket *b, const struct rate *rate, double cost, struct mono now)
 {
     if (now.ns > b->at.ns) {
@@ -200,7 +200,7 @@ static bool take(struct bucket *b, const struct rate *rate, double cost, struct 
     if (b->tokens > rate->burst) {
         b->tokens = rate->burst;
     }
-    /* A request that costs more than the bucket holds would never be let through. */
+    /* Otherwise a request that costs more than the burst would never be allowed. */
     if (cost > rate->burst) {
         cost = rate->burst;
     }
@@ -211,12 +211,12 @@ static bool take(struct bucket *b, const struct rate *rate, double cost, struct 
     return true;
 }
 
-/* A credential is remembered to be right from an address; hashes of addresses will do for that. */
+/* For each valid credential, the hashes of the addresses that used it are remembered. */
 
 static uint64_t address_hash(struct str address)
 {
     uint64_t hash = hash_bytes(0, address.ptr, address.len);
-    return hash == 0 ? 1 : hash; /* 0 is an empty place */
+    return hash == 0 ? 1 : hash; /* 0 marks an unused entry */
 }
 
 static bool was_right_from(const struct client *c, struct str address)
@@ -237,13 +237,13 @@ static void remember_right(struct client *c, struct str address)
     }
 }
 
-/* What a request takes of the client's bucket; right_from is the address of one whose key is that
- * of a credential, or empty. */
+/* What a request takes from the client's bucket. right_from is the address of a client with a valid
+ * credential; else empty. */
 struct price {
     bool read;
     uint64_t paid, cost;
     struct str right_from;
-    struct rate own; /* instead of the usual one; 0: the usual */
+    struct rate own; /* rate of the namespace; 0: the default */
 };
 
 static bool take_price(struct rest_limiter *l, struct str key, const struct price *p,
@@ -277,7 +277,7 @@ size_t rest_limiter__clients(struct rest_limiter *l)
     return count;
 }
 
-/* Who is it? */
+/* Keys */
 
 static struct str join(struct str kind, struct str rest, char room[REST_LIMITER_KEY_MAX])
 {
@@ -307,12 +307,12 @@ static struct str address_key(struct str address, char room[REST_LIMITER_KEY_MAX
     return join(STR("ip:"), address, room);
 }
 
-/* Who guesses: an address, or the network of an IPv6 address, of which one machine has as many as
- * it likes. */
+/* The key for wrong credentials: an IPv4 address, or the /64 network of an IPv6 address, because
+ * one machine can use all addresses of its network. */
 static struct str guesser_key(struct str address, char room[REST_LIMITER_KEY_MAX])
 {
     enum { NETWORK_BYTES = 8 };
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* an IPv4 address inside */
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* IPv4-mapped */
     struct in6_addr v6;
     char text[INET6_ADDRSTRLEN];
     if (address.len == 0 || address.len >= sizeof text) {
@@ -360,8 +360,8 @@ struct str rest_limiter__key(struct rest_limiter *l, const struct rest_limiter_c
     return address_key(who->client.len > 0 ? who->client : who->address, room);
 }
 
-/* Whose credential this thread has remembered within the last second: when nothing is limited, that
- * is all there is to do. */
+/* Has this thread recorded the valid credential for this address within the last second? If the
+ * limiter is disabled, nothing else needs to be done. */
 static bool is_remembered(const struct rest_limiter_caller *who, struct mono now)
 {
     enum { RECENT_COUNT = 32 };
@@ -375,7 +375,7 @@ static bool is_remembered(const struct rest_limiter_caller *who, struct mono now
     if (who->mark == 0 || address.len == 0 || address.len > INET6_ADDRSTRLEN) {
         return false;
     }
-    size_t last = (unsigned char)address.ptr[address.len - 1]; /* clients of one key may differ */
+    size_t last = (unsigned char)address.ptr[address.len - 1]; /* several clients may use one key */
     struct recent *r = &recent[(who->mark + last) % RECENT_COUNT];
     if (r->mark == who->mark && now.ns < r->until_ns &&
         str_eq(str_from(r->address, r->address_len), address)) {
@@ -387,7 +387,8 @@ static bool is_remembered(const struct rest_limiter_caller *who, struct mono now
     return false;
 }
 
-/* That a credential was right is remembered even when nothing is limited: guesses always are. */
+/* Records valid credentials even if the limiter is disabled, because wrong ones are always
+ * limited. */
 bool rest_limiter__take(struct rest_limiter *l, const struct rest_limiter_caller *who, bool read,
                         uint64_t paid, uint64_t cost)
 {
@@ -407,9 +408,9 @@ bool rest_limiter__take(struct rest_limiter *l, const struct rest_limiter_caller
     return take_price(l, key, &price, now) || !l->enabled;
 }
 
-/* Guesses */
+/* Wrong credentials */
 
-/* While nobody guesses, nobody is asked; and the clock only when somebody has guessed. */
+/* Fast path without reading the clock: there has been no wrong credential yet. */
 static bool was_never_wrong(struct rest_limiter *l)
 {
     return atomic_load_explicit(&l->wrong_ns, memory_order_relaxed) == 0;
@@ -439,7 +440,7 @@ bool rest_limiter__may_try_at(struct rest_limiter *l, struct str address, struct
     return may;
 }
 
-/* Under the lock: how many there were since the last line, when it is time for one. */
+/* The number of wrong credentials to log now; 0 if it is too early. The lock must be held. */
 static uint64_t count_wrong(struct rest_limiter *l, struct mono now)
 {
     l->wrong_count++;

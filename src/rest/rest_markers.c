@@ -1,9 +1,9 @@
 /*
- * Markers: moments that charts show, such as a deployment or the first start of a new version.
+ * Markers: events shown in charts, such as a deployment or the first start of a new version.
  *
- * People and programs add deployments; the state machine adds a version of the server or of a
- * worker when it is seen for the first time (fsm/state/markers.c). They are access records,
- * because nothing decides by them: they are only stored and listed.
+ * Clients add deployments. The state machine adds a version of the server or of a worker when it
+ * first appears (fsm/state/markers.c). Markers are stored as access records, because no decision
+ * depends on them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct row {
 struct list {
     struct rest_call *call;
     struct wall from, to;
-    struct str queue; /* internal; empty: all */
+    struct str queue; /* internal name; empty: all */
     struct row *rows;
     size_t count, cap;
 };
@@ -68,7 +68,7 @@ static void write_marker(struct json_write *w, const struct rest_call *c, const 
     json_write_end(w);
 }
 
-/* The default namespace sees all of them. Versions of the server are everybody's. */
+/* The default namespace sees all markers. Server versions are visible to all. */
 static bool sees(const struct rest_call *c, const struct row *row)
 {
     const struct store_marker *m = &row->marker;
@@ -156,7 +156,7 @@ struct trimming {
     struct wall keep_from;
 };
 
-/* In the order of time. */
+/* Called in order of time. */
 static void trim_one(void *data, struct str name, const struct store_access_frame *f)
 {
     struct trimming *t = data;
@@ -229,7 +229,7 @@ static void handle_add(struct rest_call *c)
     size_t count = 0;
     rest_access__each(c, STORE_ACCESS_MARKER, STR("d"), count_one, &count);
     if (count >= LIMIT_MARKERS) {
-        t.keep_from = now; /* the first ones go, whatever their age */
+        t.keep_from = now; /* delete the oldest ones, whatever their age */
     }
     rest_access__each(c, STORE_ACCESS_MARKER, STR("d"), trim_one, &t);
     rest_call__buf(c, &by);

@@ -1,13 +1,15 @@
 /*
- * Metrics: what the API counts of itself, and the page on which all numbers of the node stand.
+ * Metrics: counters of the API, and the page with all numbers of the node.
  *
- * A route is a row of counters, and so is each method of requests that meant no route, so there are
- * as many rows as the tables say, whatever clients ask for. HEAD has rows of its own, although the
- * routes are those of GET. Any network thread counts: with relaxed
- * atomics, which promise that nothing is lost and nothing about order. What can be derived is not
- * counted: requests are the sum of the buckets, those in flight are the begun less the finished.
+ * Each route has a row of counters. Requests without a route have a row for each HTTP method. The
+ * number of rows is therefore fixed, whatever clients request. HEAD has separate rows, although it
+ * uses the routes of GET.
  *
- * To add a number that stands alone: a row in NUMBERS.
+ * Network threads count with relaxed atomics: no increment is lost, but their order is undefined.
+ * Derived numbers are not counted: the number of requests is the sum of the buckets, and those in
+ * flight are the begun ones minus the finished ones.
+ *
+ * To add a number without labels, add a row to NUMBERS.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -43,8 +45,8 @@ struct rest_metrics {
     size_t route_count;
     size_t rpc_count;
     size_t count;
-    /* By route, then by method for what meant no route, then by RPC method, then HEAD: of what
-     * meant no route, and by route. */
+    /* Rows: routes, methods of requests without a route, RPC methods; then for HEAD: requests
+     * without a route, routes. */
     struct row rows[];
 };
 
@@ -147,7 +149,7 @@ static void number(struct buf *out, const char *name, const char *type, const ch
     buf_printf(out, "%s %" PRIu64 "\n", name, value);
 }
 
-/* name="value", with what the format wants escaped. */
+/* Write name="value" with the escaping of the format. */
 static void label(struct buf *out, const char *name, struct str value)
 {
     buf_add_str(out, str_from_z(name));
@@ -176,7 +178,7 @@ static void add_seconds(struct buf *out, uint64_t ns)
     buf_printf(out, "%" PRIu64 ".%09" PRIu64, ns / (uint64_t)NS_PER_S, ns % (uint64_t)NS_PER_S);
 }
 
-/* The numbers that stand alone */
+/* Numbers without labels */
 
 static uint64_t state_number(const char *role)
 {
@@ -368,7 +370,7 @@ static void write_times(struct buf *out, const char *name, const char *help,
     buf_printf(out, "\n%s_count %" PRIu64 "\n", name, below);
 }
 
-/* Questions to the view, by what they cost. */
+/* Queries of the view, by kind. */
 static void write_questions(struct buf *out, const struct rest_numbers *v)
 {
     static const struct {
@@ -393,13 +395,13 @@ static void write_questions(struct buf *out, const struct rest_numbers *v)
 
 /* Queues */
 
-/* What the contract lists; it leaves cancelled jobs out. */
+/* The states in the contract, which does not include cancelled. */
 static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE,    JOB_HELD,    JOB_COMPLETED,
                                        JOB_DEAD,    JOB_SCHEDULED, JOB_RETRYING};
 
 static void write_queue_jobs(struct buf *out, const struct rest_numbers *v)
 {
-    struct buf begin; /* of the lines of one queue */
+    struct buf begin; /* labels of the current queue */
     char digits[DIGITS_MAX];
     buf_init(&begin, SIZE_MAX);
     family(out, "corvo_queue_jobs", "gauge", "Jobs by queue and state.");
@@ -436,7 +438,7 @@ static void write_jobs(struct buf *out, const struct rest_numbers *v)
 
 /* Routes */
 
-/* The pattern with ":id" for each parameter, which is what dashboards of this API look for. */
+/* The pattern with ":id" for each parameter, as dashboards of this API expect. */
 static void route_label(struct buf *out, struct str pattern)
 {
     buf_add_str(out, STR("route=\""));
@@ -453,7 +455,7 @@ static void route_label(struct buf *out, struct str pattern)
     buf_add_char(out, '"');
 }
 
-/* NULL: it counts what meant no route. */
+/* The route of a row; NULL: the row counts requests without a route. */
 static const struct rest_route *route_of(const struct rest_metrics *m, size_t i)
 {
     if (i < m->route_count) {
@@ -494,7 +496,7 @@ struct exposition {
     struct buf *out;
 };
 
-/* Rows that were never used are left out, except the one that asks. */
+/* Omit unused rows, except that of the current request. */
 static bool is_shown(const struct exposition *e, size_t i)
 {
     return finished(&e->m->rows[i]) > 0 ||
@@ -558,7 +560,7 @@ static void write_routes(const struct exposition *e)
             write_sample(e, "corvo_rate_limit_throttled_total", i, get(&e->m->rows[i].throttled));
         }
     }
-    /* Read without order: an end may be seen whose beginning is not. */
+    /* The counters are unordered: an end may be visible before its beginning. */
     uint64_t begun = get(&e->m->begun);
     number(e->out, "corvo_http_requests_in_flight", "gauge", "Requests in progress.",
            begun > ended ? begun - ended : 0);

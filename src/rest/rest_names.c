@@ -1,5 +1,5 @@
 /*
- * Names as a call knows them: what svc_names says, for the caller of a call.
+ * The functions of svc_names for the caller of a call.
  */
 #include "core/queue_name.h"
 #include "rest/rest_int.h"

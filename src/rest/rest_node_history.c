@@ -1,6 +1,6 @@
 /*
- * The history of this node: how long its writes and flushes took, and how far it was behind the
- * leader (engine/engine_history.h). Every node has its own, and is asked itself.
+ * The history of this node: the times of its writes and flushes, and its lag behind the leader
+ * (engine/engine_history.h). Every node has its own, so these requests are not forwarded.
  */
 #include "base/limits.h"
 #include "core/timestamp.h"
@@ -28,14 +28,14 @@ static const struct json_schema query_schema =
 struct reading {
     enum engine_history_step step;
     uint32_t first;      /* cell */
-    uint32_t from, last; /* cells that may be there; the last is not in it */
+    uint32_t from, last; /* range of cells that may exist, last excluded */
     uint32_t per_point;
     bool csv;
     struct engine_history_cell *points;
     size_t count;
 };
 
-/* What is shown of a cell. */
+/* Members of a point. */
 static const char *const names[] = {"writes",  "write_mean_us", "write_p50_us", "write_p99_us",
                                     "flushes", "flush_mean_us", "flush_max_us", "lag_ms"};
 
@@ -114,7 +114,7 @@ static void reply(struct rest_call *c)
     rest_call__reply(c, 200, &w);
 }
 
-/* On the core thread: a few thousand cells in memory at most. */
+/* Runs on the core thread; reads at most a few thousand cells in memory. */
 static void look(struct rest_call *c, struct machine *m)
 {
     const struct reading *r = c->data;

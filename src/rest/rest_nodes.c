@@ -1,15 +1,15 @@
 /*
  * The members of the cluster, in the status and in the metrics.
  *
- * How far the others are, only the leader knows for certain; what a follower says of other
- * followers is what it has heard of them itself, which may be nothing.
+ * Only the leader knows the progress of the other nodes reliably. A follower reports what it has
+ * received from them itself, which may be nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "rest/rest_numbers_int.h"
 
-enum { SILENT_MS = 3000 /* so long nothing was heard: it is out of reach */ };
+enum { SILENT_MS = 3000 /* a node that was silent this long is unreachable */ };
 
 static void text(struct json_write *w, const char *key, const char *value)
 {
@@ -103,7 +103,7 @@ static void write_node(struct json_write *w, const struct rest_numbers *v,
     json_write_end(w);
 }
 
-/* Before its first moments as a leader are over, a node has no record. */
+/* A new cluster has no record of its node yet. */
 static void write_alone(struct json_write *w, const struct rest_numbers *v)
 {
     json_write_object(w);

@@ -5,10 +5,9 @@
 #include "rest/rest_numbers_int.h"
 #include "rest/sdb/rest_sdb_int.h"
 
-/* On the core thread: copying */
+/* Copying, on the core thread */
 
-/* Room for one more element of the list; NULL, and the numbers are cut, when the call has no
- * memory. */
+/* Make room for one more element of the list. If memory runs out, returns NULL and sets v->cut. */
 static void *grow(struct rest_numbers *v, void *list, size_t count, size_t size)
 {
     void *larger = v->cut ? NULL : rest_call__grow(v->call, list, count, &v->cap, size);
@@ -69,7 +68,7 @@ static void look(struct rest_call *c, struct machine *m)
     }
 }
 
-/* Back on the call's thread: what needs no core thread */
+/* Numbers that do not need the core thread, on the call's thread */
 
 static int compare_queues(const void *a, const void *b)
 {
@@ -89,7 +88,7 @@ static void sum_http(const struct rest *a, struct http_stats *out)
     }
 }
 
-/* Ends before beginnings, so that there are never more of them. */
+/* Read the ended ones first, so that they never exceed the total. */
 static void look_at_streams(const struct rest *a, struct rest_numbers *v)
 {
     v->streams_ended = atomic_load(&a->hub_counts->ended);

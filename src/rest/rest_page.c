@@ -6,8 +6,8 @@
 
 enum {
     KEY_BYTES_MAX = 8 + LIMIT_INTERNAL_NAME_BYTES + LIMIT_WORKER_ID_BYTES,
-    CURSOR_BYTES_MAX = 2 * KEY_BYTES_MAX,    /* in hex */
-    ROWS_CAP = 2 * (REST_PAGE_ROWS_MAX + 1), /* as many are kept before the rest is cut off */
+    CURSOR_BYTES_MAX = 2 * KEY_BYTES_MAX,    /* in hexadecimal */
+    ROWS_CAP = 2 * (REST_PAGE_ROWS_MAX + 1), /* rows kept before cut() truncates them */
 };
 
 struct page_in {
@@ -27,7 +27,7 @@ static const struct page_in page_init = {.limit = REST_PAGE_ROWS_MAX};
 const struct json_schema rest_page__schema =
     JSON_SCHEMA(struct page_in, page_rows, .init = &page_init);
 
-/* Cursors are keys in hexadecimal: a header and a query carry them as they are. */
+/* Cursors are keys in hexadecimal, which needs no escaping in a header or a query. */
 
 static int digit_of(char c)
 {
@@ -79,7 +79,7 @@ static int compare_keys(const void *a, const void *b)
     return str_cmp(((const struct rest_page_row *)a)->key, ((const struct rest_page_row *)b)->key);
 }
 
-/* Sorted, and no more than one row behind the page. */
+/* Sort the rows, and keep the page and one more row. */
 static void cut(struct rest_page *p)
 {
     qsort(p->rows, p->count, sizeof *p->rows, compare_keys);
@@ -122,7 +122,7 @@ struct str rest_page__time_key(struct rest_call *c, struct wall at, bool newest_
                                struct str text)
 {
     char *key = REST_ARRAY(c, char, sizeof(uint64_t) + text.len);
-    uint64_t ns = (uint64_t)at.ns ^ 1ULL << 63; /* signed numbers in the order of bytes */
+    uint64_t ns = (uint64_t)at.ns ^ 1ULL << 63; /* makes signed numbers sort bytewise */
     ns = newest_first ? ~ns : ns;
     for (unsigned i = 0; i < sizeof ns; i++) {
         key[i] = (char)(uint8_t)(ns >> (56 - 8 * i));

@@ -1,5 +1,5 @@
 /*
- * Approval policies (http-api.md 17.4): which agents wait for a person before they go on.
+ * Approval policies (http-api.md 17.4): which agent jobs wait for approval before they continue.
  */
 #include <stdlib.h>
 
@@ -46,15 +46,16 @@ struct row {
     struct store_policy rec;
 };
 
-/* The default namespace sees all of them. One without a queue is about the caller's, too. */
+/* The default namespace sees all policies. A policy without a queue applies to all queues, so it is
+ * visible. */
 static bool sees(const struct rest_call *c, const struct store_policy *rec)
 {
     return (c->ns.len == 0 || str_eq(c->ns, rec->ns)) &&
            (rec->queue.len == 0 || rest_names__is_visible(c, rec->queue));
 }
 
-/* A caller with a scope may change policies that hold jobs of its queues and no others; false when
- * the call has ended. */
+/* A caller with a scope may change only policies that hold jobs of its queues and no others. False
+ * if the call has ended. */
 static bool may_change(struct rest_call *c, const struct store_policy *rec)
 {
     bool confined = rec->queue.len > 0 && (rec->all || rec->tag_key.len == 0);
@@ -80,7 +81,7 @@ static void list_one(void *data, struct str rest, struct str value)
         return;
     }
     row->id = id_from_bytes(rest.ptr);
-    struct id key = row->id; /* the newest first */
+    struct id key = row->id; /* inverted: newest first */
     for (size_t i = 0; i < ID_BYTES; i++) {
         key.b[i] = (uint8_t)~key.b[i];
     }
@@ -123,7 +124,8 @@ static void handle_list(struct rest_call *c)
     rest_page__reply(&page, &w);
 }
 
-/* The stored record, put into bytes, which *out points into; false when the caller sees none. */
+/* Read the stored record; *out points into bytes. False if there is none that the caller may
+ * see. */
 static bool read_policy(struct rest_call *c, struct id id, struct buf *bytes,
                         struct store_policy *out)
 {
@@ -152,7 +154,7 @@ static void created(struct rest_call *c, const struct result *r)
     buf_deinit(&bytes);
 }
 
-/* By its own role, or by one that may do everything. */
+/* Does the caller have the admin role, or a role that allows everything? */
 static bool is_admin(struct rest_call *c)
 {
     struct auth_rule all = {.roles = ROLE_ADMIN, .resource = STR("*"), .action = STR("*")};

@@ -1,5 +1,5 @@
 /*
- * Hosts that jobs are delivered to (docs/push.md), as the leader's sender knows them.
+ * Hosts that jobs are delivered to (docs/push.md), with the state of the leader's sender.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static bool count_line(void *data, const struct machine_push_line *l)
     return true;
 }
 
-/* The sender looks at all lines as well whenever something has changed. */
+/* This walks all lines; so does the sender after every change. */
 static void count_waiting(struct rest_call *c, struct machine *m)
 {
     machine_each_push_line(m, engine_time(c->rest->config.engine), 0, count_line, c->data);

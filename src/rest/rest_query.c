@@ -3,7 +3,7 @@
 #include "core/timestamp.h"
 #include "rest/rest_query_int.h"
 
-/* A parameter as the member of an object. */
+/* The conversion of parameters to a JSON object. */
 struct query {
     struct json_write w;
     const struct http_param *params;
@@ -26,7 +26,7 @@ static bool write_text(struct query *q, const struct json_field *f, struct str t
     return true;
 }
 
-/* The value of one that is not an array, and is not empty. */
+/* Write the non-empty value of a parameter that is not an array. */
 static bool write_value(struct query *q, const struct json_field *f, struct str text)
 {
     int64_t number;
@@ -113,7 +113,7 @@ bool rest_query__read(struct rest_call *c, const struct json_schema *schema)
     q.params = http_request_params(c->req, &q.count);
     bool good = write_object(&q, schema);
     if (good) {
-        struct str text = rest_call__keep(c, &json); /* which texts are views into */
+        struct str text = rest_call__keep(c, &json); /* decoded texts point into it */
         c->query = rest_call__alloc(c, schema->size);
         good = json_schema_decode(schema, text, c->arena, c->query, &err) == ERR_OK;
         if (!good && strchr(err.msg, ':') != NULL) { /* not for "q is required" */

@@ -15,15 +15,15 @@
 #include "rest/rest_int.h"
 
 /* A flag of a row, in addition to those of json_schema.h: the array is one comma-separated value;
- * blanks around its parts and empty parts are ignored. Without the flag the parameter may repeat.
- */
+ * blanks around its parts and empty parts are ignored. Without the flag the parameter may
+ * repeat. */
 enum { REST_QUERY_COMMAS = 1 << 16 };
 
 /* Maximum number of values of one parameter in a request. */
 enum { REST_QUERY_VALUES_MAX = 32 * 1024 };
 
-/* Decode into c->query. False, with the call ended by "invalid <name>: …", if a value is invalid.
- */
+/* Decode into c->query. False, with the call ended by "invalid <name>: …", if a value is
+ * invalid. */
 ATTR_NODISCARD bool rest_query__read(struct rest_call *c, const struct json_schema *schema);
 
 /* Parse an end of a time range: a time, or a duration before now; empty means now. */

@@ -1,13 +1,13 @@
 /*
  * Clearing and deleting a queue (http-api.md 12.2).
  *
- * A few steps are done at once: that is all that most queues need. What is left then goes on as a
- * bulk operation in the background, in small steps between which other requests have their turns;
- * the answer waits for its end. A caller that does not want to wait says so (Prefer: respond-async,
- * or async=true) and gets 202 with the operation, which it can follow or cancel.
+ * A few steps are executed at once, which is enough for most queues. The rest continues as a bulk
+ * operation in the background, in small steps, so that other requests get their turn; the response
+ * waits for its end. A caller that does not want to wait (Prefer: respond-async, or async=true)
+ * gets 202 with the operation, which it can watch or cancel.
  *
- * Only jobs that existed when the request was applied are removed. What is enqueued meanwhile
- * stays, and a queue that has such jobs in the end stays, too, with its settings.
+ * Only jobs that existed when the request was applied are removed. Jobs enqueued meanwhile stay,
+ * and a queue that has such jobs keeps existing with its settings.
  */
 #include "base/check.h"
 #include "rest/rest_bulk_int.h"
@@ -19,18 +19,18 @@ enum { STEPS_AT_ONCE = 4 };
 struct removal {
     struct rest_call *call;
     enum command_queue_action action;
-    const char *word; /* of the answer */
+    const char *word; /* status in the response */
     struct str name;
-    /* where the steps at once have stopped */
+    /* position after the immediate steps */
     struct id cursor, until;
     bool in_done;
-    /* the end of the operation */
+    /* waiting for the end of the operation */
     struct svc_bulk_watch watch;
     bool leaving, gone, over;
     struct svc_bulk_news news;
 };
 
-/* What the query says. confirm: clients may be careful; nothing here depends on it. */
+/* The query. confirm is accepted for compatibility and has no effect. */
 struct removal_in {
     bool confirm;
     bool async;
@@ -120,7 +120,7 @@ static void on_gone(struct http_request *req)
     leave(r);
 }
 
-/* It sends no more, and may wait for its answer. */
+/* The client has closed its sending side, but may still wait for the response. */
 static void on_shut(struct http_request *req)
 {
     (void)req;
@@ -172,7 +172,8 @@ static void handed_over(struct rest_call *c, const struct result *result)
         wait_for(r, result->id);
         return;
     }
-    /* There are too many operations: it has begun, so it goes on without one. */
+    /* There are too many bulk operations. The removal has begun already, so finish it with one
+     * command. */
     struct command command = queue_command(r, 0);
     rest_call__submit(c, &command, 0, finished);
 }

@@ -7,13 +7,13 @@
 #include "rest/rest_page_int.h"
 #include "rest/rest_queues_int.h"
 
-/* Listing. Which queues, the store says, in the order of their names; their numbers are copied out
- * of the machine on the core thread, for one page; all is written here. */
+/* Listing. The names come from the store, in order. The numbers of one page are copied on the core
+ * thread. The response is written on the call's thread. */
 
 struct queue_list {
     struct rest_call *call;
     struct rest_page page;
-    struct machine_queue *rows; /* of the page */
+    struct machine_queue *rows; /* numbers of the queues on the page */
     size_t count;
 };
 
@@ -24,7 +24,7 @@ static bool add_name(void *data, struct str name, struct str value)
     if (rest_names__is_visible(list->call, name) && rest_page__wants(&list->page, name)) {
         rest_page__add(&list->page, name, NULL);
     }
-    return list->page.count <= list->page.limit; /* one more says that there is a next page */
+    return list->page.count <= list->page.limit; /* one more row shows that there is a next page */
 }
 
 static void look_page(struct rest_call *c, struct machine *m)
@@ -38,7 +38,7 @@ static void look_page(struct rest_call *c, struct machine *m)
     }
 }
 
-/* When the job was created; none when it went after the look at the machine. */
+/* When the job was created; 0 if it was removed since the copy was made. */
 static struct wall created_at(const struct rest_call *c, struct id id)
 {
     struct job j;
@@ -150,10 +150,10 @@ struct limits_in {
     int64_t rate;
     int64_t window_ms;
     int64_t period_ms;
-    uint64_t set; /* of throttle_rows */
+    uint64_t set; /* bits of throttle_rows */
 };
 
-enum { ROW_WINDOW = 1 }; /* window_ms among throttle_rows */
+enum { ROW_WINDOW = 1 }; /* window_ms in throttle_rows */
 
 static const struct json_field concurrency_rows[] = {
     JSON_I64(struct limits_in, max, INT64_MIN, INT32_MAX, JSON_CLAMP,

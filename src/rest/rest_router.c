@@ -1,10 +1,10 @@
 /*
- * The router: which row of which table a request means.
+ * The router: finds the route of a request.
  *
- * A path is compared segment by segment; of two patterns that fit, the one with a literal where the
- * other has a parameter wins. The patterns are taken apart once, at the start, and put where a
- * request looks for them: those without parameters by the length of the path, of which there are
- * one or two; the others by method and number of segments.
+ * A path is compared segment by segment. If two patterns match, the one with a literal where the
+ * other has a parameter wins. The patterns are compiled at the start and indexed: those without
+ * parameters by the length of the path, with one or two per length; the others by method and number
+ * of segments.
  */
 #include <stdlib.h>
 
@@ -95,10 +95,10 @@ size_t rest_router__query_count(void)
 
 enum { SEGMENTS_MAX = 8 };
 
-/* A path or pattern, cut at its slashes. */
+/* A path or pattern, split at its slashes. */
 struct segments {
     struct str at[SEGMENTS_MAX];
-    unsigned count; /* SEGMENTS_MAX + 1: more than any route has */
+    unsigned count; /* SEGMENTS_MAX + 1: too many for any route */
 };
 
 static struct segments cut(struct str path)
@@ -118,24 +118,24 @@ static struct segments cut(struct str path)
     return s;
 }
 
-/* A row, taken apart once. */
+/* A compiled route. */
 struct compiled {
     const struct rest_route *route;
     const struct json_schema *query;
     unsigned params; /* bit n: segment n is a parameter */
     struct segments segments;
     struct str pattern;
-    const struct compiled *next; /* in its list */
+    const struct compiled *next; /* next route in the same list */
 };
 
 enum { PATTERN_BYTES_MAX = 64 };
 
 struct rest_router {
-    /* By the path's length, those without parameters. */
+    /* Routes without parameters, by the length of the path. */
     const struct compiled *literals[PATTERN_BYTES_MAX + 1];
-    /* By method and number of segments, those with parameters. */
+    /* Routes with parameters, by method and number of segments. */
     const struct compiled *patterns[HTTP_METHOD_COUNT][SEGMENTS_MAX + 2];
-    /* Those whose last parameter is whatever is left of the path. */
+    /* Routes whose last parameter is the rest of the path. */
     const struct compiled *tails;
     size_t count;
     struct compiled routes[];
@@ -156,7 +156,7 @@ static const struct compiled *find_literal(const struct rest_router *r, enum htt
     return c;
 }
 
-/* The list that a row belongs to. */
+/* The list of a route. */
 static const struct compiled **list_of(struct rest_router *r, const struct compiled *c)
 {
     if (c->params == 0) {
@@ -190,7 +190,7 @@ struct rest_router *rest_router__new(void)
     struct rest_router *r = calloc(1, sizeof *r + count * sizeof r->routes[0]);
     CHECK(r != NULL);
     r->count = count;
-    /* From the last on, so that each list is in the order of the tables. */
+    /* backwards, so that each list is in the order of the tables */
     for (size_t i = count; i-- > 0;) {
         compile(r, &r->routes[i], rest_router__route(i));
     }
@@ -213,7 +213,7 @@ static bool fits(const struct compiled *c, const struct segments *path)
     if (tail ? path->count < c->segments.count : path->count != c->segments.count) {
         return false;
     }
-    /* From the right, because nearly all of them begin alike. */
+    /* from the right, because nearly all routes begin alike */
     for (unsigned i = c->segments.count; i-- > 0;) {
         if (is_tail(c, i)) {
             continue;
@@ -226,7 +226,8 @@ static bool fits(const struct compiled *c, const struct segments *path)
     return true;
 }
 
-/* Of two that fit, the one with a literal where the other has a parameter, from the left. */
+/* Does a take precedence over b? At the first difference from the left, a literal precedes a
+ * parameter. */
 static bool is_closer(const struct compiled *a, const struct compiled *b)
 {
     unsigned differ = a->params ^ b->params;
@@ -255,8 +256,8 @@ static void add_allowed(struct rest_match *m, struct str name)
     }
 }
 
-/* Segments are matched as they were sent and decoded afterwards, so that an encoded '/' stays part
- * of a name. */
+/* Segments are matched as sent and decoded afterwards, so that an encoded '/' stays part of a
+ * name. */
 static struct str decoded(struct str raw, struct arena *arena)
 {
     bool encoded = raw.len > 0 && memchr(raw.ptr, '%', raw.len) != NULL;
@@ -280,7 +281,7 @@ static struct str decoded(struct str raw, struct arena *arena)
     return str_from(out, len);
 }
 
-/* The closest row of a list, or the best one before it. */
+/* The best matching route of a list, or `best` if that is better. */
 static const struct compiled *closest(const struct compiled *list, enum http_method method,
                                       const struct segments *path, const struct compiled *best)
 {
@@ -292,7 +293,7 @@ static const struct compiled *closest(const struct compiled *list, enum http_met
     return best;
 }
 
-/* The closest row with parameters. */
+/* The best matching route with parameters. */
 static const struct compiled *find_pattern(const struct rest_router *r, enum http_method method,
                                            const struct segments *path)
 {
@@ -300,7 +301,7 @@ static const struct compiled *find_pattern(const struct rest_router *r, enum htt
     return closest(r->tails, method, path, best);
 }
 
-/* For a path that the method has no row for: those that it has. */
+/* List the methods of a path that has no route for the requested method. */
 static void list_allowed(const struct rest_router *r, const struct segments *path,
                          struct rest_match *out)
 {
@@ -332,7 +333,7 @@ void rest_router__match(const struct rest_router *r, enum http_method method, st
 {
     const struct compiled *best = find_literal(r, method, path);
     *out = (struct rest_match){0};
-    if (best != NULL) { /* none is closer than one without parameters */
+    if (best != NULL) { /* a route without parameters is always the best */
         take(r, best, out);
         return;
     }

@@ -1,8 +1,7 @@
 /*
- * Schedules (http-api.md 13): jobs that come again and again.
- *
- * What a cron expression means is worked out here and in the engine's timers, on this node's
- * time zones; the machine is told the moments.
+ * Schedules (http-api.md 13): recurring jobs. Cron expressions are evaluated here and in the
+ * engine's timers, with this node's time zones. The state machine receives only the resulting
+ * times.
  */
 #include <stdlib.h>
 
@@ -19,7 +18,7 @@
 
 enum {
     UPCOMING_HOURS = 24,
-    UPCOMING_RUNS_MAX = 48, /* of one schedule */
+    UPCOMING_RUNS_MAX = 48, /* for each schedule */
 };
 
 struct schedule_in {
@@ -37,7 +36,7 @@ struct schedule_in {
     uint64_t set;
 };
 
-/* The rows, as bits of set. */
+/* Rows, as bits of set. */
 enum {
     SET_NAME,
     SET_QUEUE,
@@ -52,7 +51,7 @@ enum {
     SET_PUSH,
 };
 
-/* A new schedule needs some members that a change may leave out. */
+/* A new schedule requires some members that an update may omit. */
 #define SCHEDULE_ROWS(insisted)                                                                    \
     [SET_NAME] = JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES,                           \
                           JSON_NO_CONTROL | (insisted), "Unique name."),                           \
@@ -99,14 +98,14 @@ struct found {
 
 struct search {
     struct rest_call *call;
-    struct str wanted; /* the id's text, or the internal name */
+    struct str wanted; /* text of the id, or internal name */
     struct id id;
     bool by_id;
     bool any;
     struct found found;
 };
 
-/* Its name is of the caller's namespace, and its queue is one that the caller may use. */
+/* The name must be in the caller's namespace, and the queue visible to the caller. */
 static bool sees(const struct rest_call *c, const struct store_schedule *s)
 {
     return rest_names__is_of_namespace(c, s->name) && rest_names__is_visible(c, s->queue);
@@ -122,13 +121,13 @@ static void look(void *data, struct str rest, struct str value)
     }
     f.id = id_from_bytes(rest.ptr);
     if ((s->by_id && id_eq(f.id, s->id)) || str_eq(f.rec.name, s->wanted)) {
-        struct str kept = arena_str(s->call->arena, value); /* the only one that is */
+        struct str kept = arena_str(s->call->arena, value); /* only the match is copied */
         s->any = kept.len == value.len && store_record_decode_schedule(kept, &f.rec);
         s->found = f;
     }
 }
 
-/* By id or name; the call ends with 404 when there is none. */
+/* Find a schedule by id or name. False, with the call ended by 404, if there is none. */
 static bool find(struct rest_call *c, struct found *out)
 {
     struct search s = {.call = c};
@@ -147,7 +146,7 @@ static bool find(struct rest_call *c, struct found *out)
     return true;
 }
 
-/* Answers */
+/* Responses */
 
 static void write_schedule(struct json_write *w, const struct rest_call *c, struct id id,
                            const struct store_schedule *s)
@@ -203,7 +202,7 @@ static void reply_schedule(struct rest_call *c, int status, struct id id)
     buf_deinit(&bytes);
 }
 
-/* The machine knows a name with its namespace; the caller is told its own. */
+/* The state machine's message has the internal name; use the caller's name. */
 static void refuse_namesake(struct rest_call *c)
 {
     const struct schedule_in *in = c->in;
@@ -227,7 +226,7 @@ static void deleted(struct rest_call *c, const struct result *r)
     }
 }
 
-/* The run after now. */
+/* The next run after now. */
 static enum err_code next_run(const struct rest_call *c, const struct store_schedule *s,
                               struct wall created_at, struct wall *out, struct err *err)
 {
@@ -244,8 +243,8 @@ static enum err_code next_run(const struct rest_call *c, const struct store_sche
 
 /* Handlers */
 
-/* Names are sorted first; the records are read again when they are written, so that large payloads
- * are never all in memory. */
+/* The names are sorted first. The records are read again when they are written, so that memory
+ * never holds all payloads. */
 
 static void list_one(void *data, struct str rest, struct str value)
 {
@@ -312,7 +311,7 @@ static void list_enabled(void *data, struct str rest, struct str value)
     }
 }
 
-/* The runs before the end, UPCOMING_RUNS_MAX at most. True: there are more. */
+/* Write the runs before `end`, at most UPCOMING_RUNS_MAX. Returns whether there are more. */
 static bool write_runs(struct json_write *w, const struct store_schedule *s, struct wall end)
 {
     struct zone *zone = NULL;
@@ -368,9 +367,9 @@ static bool is_set(const struct schedule_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
-/* The name that a change gives, as its caller would say it. A schedule stays in its namespace
- * (empty: the default one), also when the default one changes it: a name without a prefix is one of
- * the schedule's namespace, and another prefix is refused. */
+/* Convert a name in an update to the form for rest_names__internal. A schedule stays in its
+ * namespace ns (empty: the default one), even if a caller of the default namespace changes it. A
+ * name without a prefix is in the schedule's namespace; any other prefix is refused. */
 static bool name_in(struct rest_call *c, struct str ns, const char *field, struct str given,
                     struct str *out, struct err *err)
 {
@@ -400,7 +399,7 @@ static bool name_schedule(struct rest_call *c, struct str ns, struct str given, 
            rest_names__internal(c, "name", name, out, err);
 }
 
-/* The jobs of a schedule of the default namespace may go anywhere. */
+/* The jobs of a schedule in the default namespace may go to any queue. */
 static bool name_queue(struct rest_call *c, struct str ns, struct str given, struct str *out,
                        struct err *err)
 {
@@ -409,7 +408,7 @@ static bool name_queue(struct rest_call *c, struct str ns, struct str given, str
            rest_names__target(c, "queue", name, out, err);
 }
 
-/* Put what was supplied over what was there. */
+/* Replace the members that the request has. */
 static bool merge(struct rest_call *c, const struct schedule_in *in, struct store_schedule *s,
                   struct err *err)
 {
@@ -448,7 +447,7 @@ static bool merge(struct rest_call *c, const struct schedule_in *in, struct stor
             return false;
         }
     }
-    if (s->name.len == 0) { /* a new one, wherever its name says */
+    if (s->name.len == 0) { /* new: the namespace follows from the name */
         return rest_names__internal(c, "name", in->name, &s->name, err) &&
                rest_names__target(c, "queue", in->queue, &s->queue, err);
     }
@@ -482,21 +481,22 @@ static void handle_create(struct rest_call *c)
     rest_call__submit(c, &command, 0, created);
 }
 
-/* A change that is under way. Only what was supplied changes, so the rest is read first, and the
- * machine takes the whole only if nobody else has changed the record since. If somebody has, the
- * change is made once more, on what is there now. */
+/* An update in progress. Only the members in the request change, so the record is read first. The
+ * state machine accepts the new record only if the old one has not changed since; otherwise the
+ * update is repeated with the changed record. */
 struct update {
     struct id id;
-    struct wall seen; /* updated_at of what was read */
+    struct wall seen; /* updated_at of the record read */
     unsigned tries;
 };
 
-/* Every try that fails lets another change through, so this many mean an onslaught. */
+/* Each failed attempt means that another update succeeded, so this limit is reached only under
+ * extreme load. */
 enum { UPDATE_TRIES_MAX = 1000 };
 
 static void changed(struct rest_call *c, const struct result *r);
 
-/* Put the call's members over the record as it was read, and send it. */
+/* Merge the request into the record read, and submit it. */
 static void submit_update(struct rest_call *c, const struct store_schedule *read)
 {
     const struct schedule_in *in = c->in;
@@ -578,7 +578,7 @@ static void handle_run(struct rest_call *c)
     }
     command.schedule_fire.id = f->id;
     c->data = f;
-    /* A member of an earlier version could not read the command with a key. */
+    /* older members of the cluster cannot read the command with a key */
     if (engine_cluster_reads(who.engine) >= COMMAND_ENTRY_EXACT_NAMED &&
         svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {
         rest_call__fail_err(c, &err);

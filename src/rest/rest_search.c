@@ -1,8 +1,8 @@
 /*
- * Search (http-api.md 10): by what jobs are, and by words.
+ * Search (http-api.md 10): by attributes of jobs, and full text.
  *
- * The view says which jobs, in which order; the documents themselves are read from the engine, so
- * that what is shown is never older than what the view knows. Both happen on a thread of the view.
+ * The view finds the jobs and their order. The documents are read from the engine, so they are
+ * never older than the view. Both happen on a thread of the view.
  */
 #include <assert.h>
 
@@ -20,11 +20,11 @@ enum {
     PAGE_DEFAULT = 50,
     PAGE_MAX = 1000,
     WORDS_MAX = 500,
-    CURSOR_MAX = 128, /* bytes of one that we could have made, and more */
-    SHOWN_MAX = 64,   /* of an unknown member's name */
+    CURSOR_MAX = 128, /* bytes; more than any valid cursor has */
+    SHOWN_MAX = 64,   /* bytes of an unknown member's name in a message */
 };
 
-/* An empty text is as good as none. */
+/* An empty text means no time. */
 static enum err_code parse_time(struct str text, struct wall *out, struct err *err)
 {
     if (text.len == 0) {
@@ -99,7 +99,7 @@ bool rest_search__members_known(struct str json, struct err *err)
     struct json_value key;
     struct json_value value;
     if (json_scan_peek(&scan) != JSON_TYPE_OBJECT || !json_scan_enter_object(&scan)) {
-        return true; /* what else it may be is the decoder's to say */
+        return true; /* the decoder reports errors of other members */
     }
     while (json_scan_next_key(&scan, &key)) {
         if (!is_member(key)) {
@@ -108,7 +108,7 @@ bool rest_search__members_known(struct str json, struct err *err)
             return false;
         }
         if (!json_scan_value(&scan, &value)) {
-            return true; /* not JSON: likewise */
+            return true; /* not JSON: reported by the decoder */
         }
     }
     return true;
@@ -272,8 +272,8 @@ bool rest_search__filter(struct rest_call *c, const struct rest_search_in *in,
            view_search_check(out, err) == ERR_OK;
 }
 
-/* Cursors: base64 of {"offset":N}. In the order of creation also {"after":id}: then the page begins
- * behind that job, whatever was added or removed before it meanwhile. */
+/* Cursors: base64 of {"offset":N}. For the order of creation also {"after":id}: the page then
+ * begins after that job, even if jobs before it were added or removed. */
 
 struct cursor {
     uint64_t offset;
@@ -287,7 +287,7 @@ static int base64_digit(char ch)
     return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* Nothing for everything that is not a cursor. */
+/* Decode a cursor; all zero if it is invalid. */
 static struct cursor read_cursor(struct str cursor)
 {
     char json[CURSOR_MAX];
@@ -356,9 +356,9 @@ static void write_cursor(struct json_write *w, struct cursor cursor)
     rest_document__text(w, "cursor", str_from(text, len));
 }
 
-/* Answers */
+/* Responses */
 
-/* The document of a job that is still there and visible, as a summary. */
+/* Write the summary of a job, if it still exists and is visible. */
 static void write_summary(struct rest_call *c, struct json_write *w, struct id id, struct buf *doc)
 {
     struct job j;
@@ -371,10 +371,10 @@ static void write_summary(struct rest_call *c, struct json_write *w, struct id i
 struct search_call {
     struct view_filter filter;
     struct view_search search;
-    uint64_t before; /* jobs of earlier pages that the filter leaves out */
+    uint64_t before; /* jobs of earlier pages, which the filter excludes */
 };
 
-/* All matches, also those of earlier pages, as many as are there now. */
+/* Count all current matches, including those of earlier pages. */
 static enum err_code count_all(struct rest_call *c, struct view_reader *r, uint64_t *out)
 {
     const struct search_call *s = c->data;
@@ -486,7 +486,7 @@ static void handle_search(struct rest_call *c)
     }
 }
 
-/* Dead jobs, asked for by query parameters */
+/* Dead jobs, by query parameters */
 
 /* clang-format off */
 #define TEXT(member, doc) JSON_STR(struct rest_search_in, member, 0, REST_SEARCH_TEXT_MAX, 0, doc)
@@ -516,7 +516,7 @@ static const struct rest_search_in dead_init = {
 static const struct json_schema dead_schema =
     JSON_SCHEMA(struct rest_search_in, dead_rows, .init = &dead_init);
 
-/* The pairs as the object that a search has. */
+/* Convert the key:value pairs to the JSON object of a search. */
 static bool join_tags(struct rest_call *c, struct rest_search_in *in)
 {
     struct buf json;
@@ -552,7 +552,7 @@ static void handle_dead(struct rest_call *c)
     }
 }
 
-/* Words */
+/* Full text */
 
 static void write_found(struct rest_call *c, struct json_write *w, struct id id, struct buf *doc)
 {
@@ -564,7 +564,7 @@ static void write_found(struct rest_call *c, struct json_write *w, struct id id,
     rest_document__id(w, "id", id, ID_JOB);
     rest_document__text(w, "queue", rest_names__visible(c, j.queue));
     rest_document__text(w, "state", str_from_z(job_state_name(j.state)));
-    json_write_key(w, STR("payload")); /* JSON in a text: clients parse it */
+    json_write_key(w, STR("payload")); /* a string that contains JSON, as clients expect */
     json_write_str(w, j.payload);
     json_write_key(w, STR("tags"));
     json_write_str(w, j.tags);
@@ -615,11 +615,11 @@ static void handle_words(struct rest_call *c)
         .ns = c->ns, .scope = c->caller.scope, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
     c->ask_text = true;
-    c->ask_kind = VIEW_KIND_TEXTS; /* what no word matches is looked for in every text */
+    c->ask_kind = VIEW_KIND_TEXTS; /* if no word matches, every text is searched */
     rest_call__on_view(c, run_words, rest_call__reply_asked);
 }
 
-/* Made anew */
+/* Rebuild */
 
 static void rebuilt(struct rest_call *c)
 {

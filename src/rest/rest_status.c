@@ -1,7 +1,7 @@
 /*
- * The document of cluster status (config-and-metrics.md 12).
+ * The cluster status document (config-and-metrics.md 12).
  *
- * A server alone is a group of one: the same document, with one node in it (rest_nodes.c).
+ * A single server is a cluster of one node and has the same document (rest_nodes.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void number(struct json_write *w, const char *key, uint64_t value)
     json_write_u64(w, value);
 }
 
-/* An index is a text in this document. */
+/* Indexes are strings in this document. */
 static void index_text(struct json_write *w, const char *key, uint64_t value)
 {
     char digits[24];
@@ -85,14 +85,14 @@ static void write_raft(struct json_write *w, const struct rest_numbers *v)
     text(w, "raft_store", v->raft_store);
     rest_document__bool(w, "durable", n->durable);
     rest_document__bool(w, "raft_nosync", !n->durable);
-    /* The state is made again from the log, so it need not be flushed for itself. */
+    /* the state is restored from the log, so it is not flushed separately */
     rest_document__bool(w, "pebble_nosync", true);
     rest_document__bool(w, "sqlite_mirror_async", v->has_mirror && v->mirror_async);
     rest_document__bool(w, "lifecycle_events", v->settings->lifecycle_events);
 }
 
-/* Entries are filled by what has come meanwhile, not by waiting, and snapshots are made by the
- * bytes of log: the settings for that are shown as they were given. */
+/* The settings for batching delays and snapshot thresholds have no effect and are shown as
+ * configured: entries are filled without waiting, and snapshots depend on the size of the log. */
 static void write_pipeline(struct json_write *w, const struct rest_numbers *v)
 {
     const struct engine_status *e = &v->engine;
@@ -145,9 +145,9 @@ static void write_space(struct json_write *w, const struct engine_space_status *
     json_write_end(w);
 }
 
-/* Clients look for both objects. Nothing is ever dropped and there is no queue of updates: what
- * waits is a set of jobs, each once, however often it changed. The capacity is that of the contract
- * (config-and-metrics.md 5), for those who show a share of it. */
+/* Clients expect both objects. No update is ever dropped, and there is no queue of updates: the
+ * pending jobs are a set. The capacity is the constant of the contract (config-and-metrics.md 5),
+ * for clients that show a percentage. */
 static void write_mirror(struct json_write *w, const struct rest_numbers *v)
 {
     const struct view_status *m = &v->mirror;
@@ -174,7 +174,7 @@ static void write_mirror(struct json_write *w, const struct rest_numbers *v)
     json_write_end(w);
 }
 
-/* The same numbers in groups, as the UI shows them. */
+/* The same numbers, grouped for the UI. */
 static void write_groups(struct json_write *w, const struct rest_numbers *v)
 {
     const struct engine_status *e = &v->engine;

@@ -1,6 +1,6 @@
 /*
- * System endpoints (http-api.md 14 and 20): health, status, metrics, workers, the API's own
- * description.
+ * System endpoints (http-api.md 14 and 20): health, status, metrics, workers, and the description
+ * of the API.
  */
 #include "base/check.h"
 #include "engine/engine_leader.h"
@@ -28,7 +28,7 @@ static void say_healthy(struct rest_call *c, const char *role, bool leads)
     rest_call__reply(c, 200, &w);
 }
 
-/* What the server goes on in spite of, and somebody should look at. */
+/* Write problems that do not stop the server but need attention. */
 static void write_warnings(struct json_write *w, const struct rest_numbers *v)
 {
     if (v->engine.clock_ahead_ms == 0) {
@@ -48,7 +48,8 @@ static void write_warnings(struct json_write *w, const struct rest_numbers *v)
     buf_deinit(&text);
 }
 
-/* Ready to take requests: a leader is known, and what is written has somewhere to go. */
+/* Report whether the node is ready for requests: a leader is known, and there is space for
+ * writes. */
 static void say_ready(struct rest_call *c, const struct rest_numbers *v)
 {
     struct err err;
@@ -76,8 +77,8 @@ static const struct json_field healthz_rows[] = {
 };
 static const struct json_schema healthz_schema = JSON_SCHEMA(struct healthz_in, healthz_rows);
 
-/* At once, from what is known: a core thread that waits for a slow disk is no reason to restart the
- * process, and storage that fails stops it anyway. */
+/* Responds without the core thread: if that waits for a slow disk, the process need not be
+ * restarted, and failing storage stops it anyway. */
 static void handle_healthz(struct rest_call *c)
 {
     const struct healthz_in *in = c->query;
@@ -173,7 +174,7 @@ static void handle_throughput(struct rest_call *c)
     rest_numbers__take(c, 0, write_throughput);
 }
 
-/* The names are those of a runtime with a garbage collector; clients read them (20.3). */
+/* The member names are those of a garbage-collected runtime, because clients read them (20.3). */
 static void handle_runtime(struct rest_call *c)
 {
     struct os_process_usage usage;
@@ -193,7 +194,7 @@ static void handle_runtime(struct rest_call *c)
 
 /* Workers */
 
-/* The worker's queues as the caller sees them. False when the caller sees none of them. */
+/* Write the caller's names of the worker's queues. False if none is visible to the caller. */
 static bool visible_queues(struct rest_call *c, struct str queues, struct buf *out)
 {
     struct json_scan scan = json_scan_from(queues);
@@ -233,14 +234,14 @@ static void write_worker(struct json_write *w, const struct machine_worker *work
     json_write_object(w);
     rest_document__text(w, "id", worker->id);
     text_or_null(w, "hostname", worker->hostname);
-    text_or_null(w, "queues", queues); /* JSON in a text: clients parse it */
+    text_or_null(w, "queues", queues); /* a string that contains JSON, as clients expect */
     rest_document__text(w, "version", worker->version);
     rest_document__time(w, "last_heartbeat", worker->last_heartbeat);
     rest_document__time(w, "started_at", worker->started_at);
     json_write_end(w);
 }
 
-/* The one heard of last first; an id is unique in its namespace. */
+/* Sort key of a worker: the most recent heartbeat first. Ids are unique in a namespace. */
 static struct str worker_key(struct rest_call *c, const struct machine_worker *w)
 {
     char *name = REST_ARRAY(c, char, w->id.len + 1 + w->ns.len);
@@ -253,7 +254,7 @@ static struct str worker_key(struct rest_call *c, const struct machine_worker *w
                                str_from(name, w->id.len + 1 + w->ns.len));
 }
 
-/* On the core thread: there are at most LIMIT_WORKERS of them. */
+/* Runs on the core thread, for at most LIMIT_WORKERS workers. */
 static void add_worker(void *data, const struct machine_worker *w)
 {
     struct rest_page *p = data;
@@ -338,7 +339,7 @@ static void handle_accept_clock(struct rest_call *c)
     rest_call__on_core(c, accept_clock, clock_accepted);
 }
 
-/* The API about itself */
+/* Description of the API */
 
 static bool docs_are_on(struct rest_call *c)
 {

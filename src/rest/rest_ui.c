@@ -1,6 +1,6 @@
 /*
- * The web interface at /ui (http-api.md 20.7): files from inside the program, for everybody; what
- * it shows comes from the API like anybody else's.
+ * The web interface at /ui (http-api.md 20.7): files embedded in the program, served without
+ * authentication. Its data comes from the API.
  */
 #include "rest/rest_int.h"
 #include "ui/ui.h"
@@ -45,7 +45,7 @@ static void send_asset(struct rest_call *c, const struct ui_asset *asset)
     if (body.encoding.len > 0) {
         headers[count++] = (struct http_header){STR("Content-Encoding"), body.encoding};
     }
-    /* A page that stands in for the interface is not the interface. */
+    /* 404 if the program was built without the interface: the file is then a placeholder */
     rest_call__reply_static(c, ui_is_built() ? 200 : 404, asset->type, body.bytes, headers, count);
 }
 

@@ -1,9 +1,9 @@
 /*
- * Usage (http-api.md 17.1, 17.2): what workers reported of the models they used, summed up.
+ * Usage (http-api.md 17.1, 17.2): sums of the usage of models that workers reported.
  *
- * The sums are in the store, by the hour and for the last day by five minutes, and are read there,
- * some at a time, so that other requests of the thread have their turn. Reports from before the
- * server counted them (fsm/state/tallies.c) are added from the view, as long as there can be some.
+ * The store has sums by the hour, and for the last day by five minutes. They are read in pieces, so
+ * that other requests of the thread get their turn. Reports from before the server kept sums
+ * (fsm/state/tallies.c) are added from the view, if the period may contain any.
  */
 #include <stdlib.h>
 
@@ -20,25 +20,25 @@
 #define TAG_PREFIX STR("tag:")
 
 enum {
-    GROUPS_MAX = VIEW_USAGE_GROUPS_MAX, /* of an answer; the total has all */
+    GROUPS_MAX = VIEW_USAGE_GROUPS_MAX, /* groups in a response; the total includes all */
     GROUP_SLOTS = 1024,
     MS_PER_HOUR = 3600 * 1000
 };
 
 struct group {
-    struct group *next; /* of the slot */
+    struct group *next; /* in the same slot */
     struct str key;
     struct store_tally sums;
 };
 
-/* A summary that is being read. */
+/* A summary in progress. */
 struct summary {
     struct str period;
-    struct view_usage usage; /* what is asked, and what the view has of it */
-    bool asked;              /* the view was */
+    struct view_usage usage; /* the query, and the result of the view */
+    bool asked;              /* the view was queried */
     void (*write)(struct rest_call *c, struct summary *s);
     struct store_tally_walk walk;
-    uint32_t first_hour; /* the walk over parts of hours ends there */
+    uint32_t first_hour; /* the walk over parts of hours ends here */
     struct store_tally total, tagged;
     struct group *slots[GROUP_SLOTS];
     struct group **groups;
@@ -60,7 +60,7 @@ static struct group *need_group(struct rest_call *c, struct summary *s, struct s
         g = REST_NEW(c, struct group);
         g->key = arena_str(c->arena, key);
         if (groups == NULL || g->key.len != key.len) {
-            return NULL; /* the arena remembers it */
+            return NULL; /* reported by the arena's error */
         }
         g->next = *slot;
         *slot = g;
@@ -85,7 +85,8 @@ static struct str namespace_of(struct str queue)
     return ns.len == 0 ? STR("default") : ns;
 }
 
-/* What there was no room for has a namespace instead of a queue. */
+/* Usage for which an hour had no room left is stored under its namespace only. Returns an empty
+ * name for it. */
 static struct str known_queue(struct str queue)
 {
     struct str mark = QUEUE_NAME_MARK;
@@ -98,7 +99,7 @@ struct reading {
     struct summary *summary;
 };
 
-/* A cell counts when its queue is one that the caller may see. */
+/* Add a cell if its queue is visible to the caller. */
 static void add_cell(void *data, bool is_tag, const struct store_tally_name *name,
                      const struct store_tally *sums)
 {
@@ -138,7 +139,7 @@ static int64_t left_of(int64_t all, int64_t some)
     return all > some ? all - some : 0;
 }
 
-/* What has no such tag, or one for which there was no room. */
+/* Add a group for usage without this tag, or for which an hour had no room left. */
 static void add_untagged(struct rest_call *c, struct summary *s)
 {
     const struct store_tally *all = &s->total;
@@ -174,9 +175,9 @@ static void add_view(struct rest_call *c, struct summary *s)
     }
 }
 
-/* --- the answer --- */
+/* --- response --- */
 
-/* The dearest first. */
+/* Highest cost first. */
 static int compare_costs(const void *a, const void *b)
 {
     const struct group *x = *(struct group *const *)a;
@@ -313,8 +314,8 @@ static void ask_view(struct rest_call *c, struct view_reader *r)
     (void)(view_usage_sum(r, &s->usage, c->arena, &c->ask_err) == ERR_OK);
 }
 
-/* When nothing had been counted, all was in the view. A job that is removed between the two looks,
- * with reports from before, is in neither or in both: the next answer has it once. */
+/* If the store has no sums yet, the view has all. A job with old reports that is removed between
+ * the two reads may be missing or counted twice in this response. */
 static void add_to_view(struct rest_call *c)
 {
     struct summary *s = c->data;
@@ -339,7 +340,7 @@ static void begin(struct rest_call *c, struct summary *s)
     }
 }
 
-/* --- the request --- */
+/* --- request --- */
 
 static const struct json_word group_words[] = {
     {"none", VIEW_USAGE_ALL},
@@ -363,7 +364,7 @@ static bool parse_group(struct str word, struct view_usage *out)
     return out->tag.len > 0 && str_is_utf8(out->tag);
 }
 
-/* Texts, and parsed below, because the refusals have a code and words of their own. */
+/* Strings that are parsed below, because their errors have a special code and text. */
 struct summary_in {
     struct str period, group_by;
 };
@@ -388,8 +389,8 @@ static const struct json_field billing_rows[] = {PERIOD_ROW};
 static const struct json_schema billing_schema =
     JSON_SCHEMA(struct summary_in, billing_rows, .init = &summary_init);
 
-/* The cells from this moment on: parts of the first hour, where there are any, then whole hours.
- * The moment is moved back to the beginning of the first cell. */
+/* Choose the cells from this time on: parts of the first hour, if they exist, then whole hours. The
+ * start is moved back to the beginning of the first cell. */
 static void plan(struct summary *s, struct wall from, struct wall now)
 {
     struct wall oldest = wall_add_ms(now, -(int64_t)LIMIT_TALLY_HOURS * MS_PER_HOUR);
@@ -410,11 +411,11 @@ static void plan(struct summary *s, struct wall from, struct wall now)
                                                        : UINT32_MAX};
     s->usage.from.ns = (fine ? part * LIMIT_TALLY_PART_S : hour * 3600) * NS_PER_S;
     if (s->usage.from.ns == 0) {
-        s->usage.from.ns = 1; /* 0 is no time */
+        s->usage.from.ns = 1; /* 0 means no time */
     }
 }
 
-/* The period of the query, which ends now; false when it is none. */
+/* Set the period of the query, which ends now. False if it is invalid. */
 static bool set_period(struct rest_call *c, struct summary *s)
 {
     const struct summary_in *in = c->query;

@@ -1,6 +1,6 @@
 /*
- * Outgoing webhooks (http-api.md 16.1): who is told of events. Telling them is the business of
- * webhook/; job ingestion, POST /webhooks/{queue}, is in rest_enqueue.c.
+ * Outgoing webhooks (http-api.md 16.1): the receivers of events. webhook/ delivers the events. Job
+ * ingestion, POST /webhooks/{queue}, is in rest_enqueue.c.
  */
 #include <stdlib.h>
 
@@ -44,14 +44,15 @@ static const struct webhook_in webhook_init = {.enabled = true, .retry_limit = R
 static const struct json_schema webhook_schema =
     JSON_SCHEMA(struct webhook_in, webhook_rows, .init = &webhook_init);
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 struct row {
     struct str id; /* internal name */
     struct store_webhook rec;
 };
 
-/* Events have queues, a webhook has none: a caller with a scope sees those made with that scope. */
+/* Webhooks have no queue. A caller with a scope therefore sees those created with the same
+ * scope. */
 static bool sees(const struct rest_call *c, struct str id, const struct store_webhook *rec)
 {
     return rest_names__is_of_namespace(c, id) &&
@@ -152,7 +153,8 @@ static void put_done(struct rest_call *c, const struct result *r)
     }
 }
 
-/* A word must be a type; what has wildcards may fit types that do not exist yet. */
+/* A name without wildcards must be a known event type. A pattern may match types of later
+ * versions. */
 static bool is_pattern(struct str pattern, struct err *err)
 {
     if (pattern.len == 0 || str_has_control(pattern)) {
@@ -168,7 +170,7 @@ static bool is_pattern(struct str pattern, struct err *err)
     return true;
 }
 
-/* The patterns as they are stored, one per line. */
+/* Join the patterns in the stored form, one per line. */
 static bool join_events(struct rest_call *c, const struct webhook_in *in, struct str *out,
                         struct err *err)
 {
@@ -188,8 +190,8 @@ static bool join_events(struct rest_call *c, const struct webhook_in *in, struct
     return ok;
 }
 
-/* A name that would be taken for one of another namespace may not be made; one that is there may be
- * changed by whoever sees all of them. */
+/* A new webhook must not have a name that looks like one of another namespace. An existing one may
+ * be changed by the default namespace. */
 static bool may_put(struct rest_call *c, struct str id)
 {
     struct buf value;
@@ -223,7 +225,8 @@ static void handle_put(struct rest_call *c)
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
         rest_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not contain '::'", STR_ARG(in->id));
     } else {
-        /* One of another namespace stays its own: whoever sees all may change it, not widen it. */
+        /* The default namespace may change a webhook of another namespace, but not its
+         * namespace. */
         put->webhook.ns = c->ns.len > 0 ? c->ns : queue_name_namespace(put->id);
         rest_call__submit(c, &command, 0, put_done);
     }
@@ -236,7 +239,8 @@ static void delete_done(struct rest_call *c, const struct result *r)
     }
 }
 
-/* Nobody deletes what they do not see. Whether it is there at all the machine knows best. */
+/* A caller with a scope may delete only webhooks that it can see. For others the state machine
+ * checks whether the webhook exists. */
 static bool may_delete(struct rest_call *c, struct str id)
 {
     struct store_webhook rec;

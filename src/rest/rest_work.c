@@ -10,7 +10,7 @@
 
 /* Fetch */
 
-/* The members of both requests, and of an ack's next. */
+/* Members of both fetch requests and of `next` in an ack. */
 #define FETCH_ROWS(wait)                                                                           \
     JSON_STRS(struct svc_work_fetch, queues, queues_count, 0, LIMIT_CLAIM_QUEUES,                  \
               LIMIT_QUEUE_NAME_BYTES, JSON_INSISTED, "Queues to fetch from, in this order."),      \
@@ -62,7 +62,7 @@ static void submit_claim(struct rest_call *c,
     rest_call__submit(c, &command, wait_ms, on_result);
 }
 
-/* The claimed jobs, one after the other; false when the call has ended. */
+/* Write the claimed jobs; false if the call has ended. */
 static bool write_claimed(struct rest_call *c, struct json_write *w, const struct result *r)
 {
     struct svc_caller who = rest_call__caller(c);
@@ -93,7 +93,7 @@ static void one_fetched(struct rest_call *c, const struct result *r)
     }
 }
 
-/* The claimed jobs as a document; false when the call has ended. */
+/* Write an object with the claimed jobs; false if the call has ended. */
 static bool write_jobs(struct rest_call *c, struct json_write *w, const struct result *r)
 {
     json_write_object(w);
@@ -171,7 +171,7 @@ static const struct json_schema usage_schema = JSON_SCHEMA(struct svc_usage, usa
                  "Reason, passed to the chain's on_exit step.")
 
 struct ack_in {
-    struct svc_work_ack ack; /* first: the rows of an ack are those of its members */
+    struct svc_work_ack ack; /* first, because ACK_ROWS refer to its members */
     struct svc_work_fetch *next;
 };
 _Static_assert(offsetof(struct ack_in, ack) == 0, "the rows of an ack are those of its request");
@@ -184,7 +184,7 @@ static const struct json_field ack_rows[] = {
         "refused, no job is fetched."),
 };
 static const struct json_field ack_item_rows[] = {
-    /* An id that is too long is no job's when it is cut, either. */
+    /* a truncated id matches no job */
     JSON_STR(struct svc_work_ack, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_CUT, "Job ID."),
     ACK_ROWS,
 };
@@ -198,7 +198,7 @@ struct ack_batch_in {
 };
 
 static const struct json_field ack_batch_rows[] = {
-    /* More than are taken, so that the refusal has the contract's words. */
+    /* a higher limit than LIMIT_ACK_BATCH: svc_work_ack_many refuses with the contract's message */
     JSON_OBJECTS(struct ack_batch_in, acks, acks_count, struct svc_work_ack, &ack_item_schema, 0,
                  LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "Jobs to acknowledge.",
                  .told_max = LIMIT_ACK_BATCH),
@@ -207,12 +207,11 @@ static const struct json_field ack_batch_rows[] = {
 };
 static const struct json_schema ack_batch_schema = JSON_SCHEMA(struct ack_batch_in, ack_batch_rows);
 
-/* An ack that asks for the next jobs, too: both are in one entry of the log. If there was no job,
- * the call may wait for one, but what it acknowledged is durable by then: errors that come later
- * are told beside it. */
+/* An ack with a fetch, in one log entry. If there is no job, the call may wait for one; but the ack
+ * is durable by then, so later errors are reported in addition to its result. */
 struct ack_next {
     bool is_batch;
-    int64_t wait_ms; /* 0: it does not wait */
+    int64_t wait_ms; /* 0: does not wait */
     uint32_t acked;
     struct command_claim claim;
 };
@@ -225,7 +224,7 @@ static void write_next_error(struct json_write *w, enum err_code code, struct st
     json_write_end(w);
 }
 
-/* What was claimed, or why nothing could be. */
+/* Respond with the claimed jobs, or with the reason why nothing could be claimed. */
 static void reply_next(struct rest_call *c, const struct result *r, enum err_code code,
                        struct str message)
 {
@@ -277,7 +276,7 @@ static void acked_with_next(struct rest_call *c, const struct result *r)
     rest_call__submit_more(c, &command, n->wait_ms, next_fetched, next_failed);
 }
 
-/* A role of the caller's own may allow acks and no fetches. */
+/* A custom role may allow acks but not fetches. False if the call has ended. */
 static bool may_fetch(struct rest_call *c)
 {
     if ((c->route->roles & c->caller.role_bit) != 0) {
@@ -287,7 +286,7 @@ static bool may_fetch(struct rest_call *c)
     return rest_auth__allows(c, &rule);
 }
 
-/* Put what is wanted next into the ack; false when the call has ended. */
+/* Add the fetch to the ack; false if the call has ended. */
 static bool add_next(struct rest_call *c, const struct svc_work_fetch *next, bool is_batch,
                      struct command *ack)
 {
@@ -352,7 +351,7 @@ static void many_acked(struct rest_call *c, const struct result *r)
     }
 }
 
-/* Nothing is left to acknowledge: the claim alone. */
+/* Nothing is left to acknowledge: submit only the fetch. */
 static void submit_next(struct rest_call *c)
 {
     struct ack_next *n = c->data;
@@ -426,8 +425,9 @@ static void handle_fail(struct rest_call *c)
     rest_call__submit(c, &command, 0, failed_over);
 }
 
-/* Heartbeat: {"jobs": {"<id>": {…}}}. The keys are ids, so the members are walked by hand. Later
- * clients send {"jobs": [{"job_id": "<id>", …}]}, where JSON may be inside of a string. */
+/* Heartbeat: {"jobs": {"<id>": {…}}}. The keys are ids, so the members are decoded without a
+ * schema. Newer clients send {"jobs": [{"job_id": "<id>", …}]}, where values may be JSON inside a
+ * string. */
 
 #define BEAT_ROWS                                                                                  \
     JSON_RAW(struct svc_beat, progress, LIMIT_PROGRESS_BYTES, 0, "Progress, shown with the job."), \
@@ -457,7 +457,7 @@ static const struct json_field heartbeat_rows[] = {
 };
 static const struct json_schema heartbeat_schema = JSON_SCHEMA(struct heartbeat_in, heartbeat_rows);
 
-/* The ids whose beats have one of these statuses, as bits. */
+/* Write the ids of the beats with one of these statuses (bits). */
 static void write_list(struct json_write *w, const char *key, const struct svc_beats *b,
                        unsigned statuses)
 {
@@ -508,7 +508,7 @@ static void beaten(struct rest_call *c, const struct result *r)
     reply_beats(c);
 }
 
-/* What jobs is: an object, an array, or nothing. */
+/* The type of jobs: object, array, or null if it is missing. */
 static enum err_code shape_of(struct str jobs, enum json_type *out, struct err *err)
 {
     struct json_scan s = json_scan_from(jobs);
@@ -527,7 +527,7 @@ static bool enter_jobs(struct json_scan *s, enum json_type shape)
                                       : false;
 }
 
-/* The next job: its key, in an object, and what is said of it. */
+/* Read the next job: its key, in an object, and its value. */
 static bool next_job(struct json_scan *s, enum json_type shape, struct json_value *key,
                      struct json_value *value)
 {
@@ -548,7 +548,7 @@ static size_t count_jobs(struct str jobs, enum json_type shape)
     return n;
 }
 
-/* A member of an object. */
+/* Decode a member of an object. */
 static enum err_code read_member(struct arena *arena, struct json_value key,
                                  struct json_value value, struct svc_beat *beat, struct err *err)
 {
@@ -564,7 +564,7 @@ static enum err_code read_member(struct arena *arena, struct json_value key,
     return ERR_OK;
 }
 
-/* The JSON that is inside of a string, if there is any; otherwise the string is the value. */
+/* Replace a string by the JSON that it contains. A string without JSON is itself the value. */
 static enum err_code unwrap(struct arena *arena, struct str *json, struct err *err)
 {
     struct json_value v;
@@ -579,14 +579,14 @@ static enum err_code unwrap(struct arena *arena, struct str *json, struct err *e
     }
     inside = str_trim(inside);
     if (str_eq(inside, STR("null"))) {
-        *json = STR_EMPTY; /* as null itself: nothing new */
+        *json = STR_EMPTY; /* as null: no change */
     } else if (inside.len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
         *json = inside;
     }
     return ERR_OK;
 }
 
-/* An element of an array. */
+/* Decode an element of an array. */
 static enum err_code read_element(struct arena *arena, size_t at, struct json_value value,
                                   struct svc_beat *beat, struct err *err)
 {
