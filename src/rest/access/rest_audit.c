@@ -13,19 +13,18 @@
 #include "rest/rest_page_int.h"
 
 enum {
-    READ_WAIT_MS = 5000, /* a reader waits for entries at most */
-    PIECE = 1000,        /* entries that are looked at, or written, in one turn */
+    READ_WAIT_MS = 5000, /* maximum time that a reader waits for pending entries */
+    PIECE = 1000,        /* entries examined or written in one turn */
 };
 
-/* A call that waits for what was noted before it. */
+/* A call that waits until entries recorded before it are readable. */
 struct waiter {
     struct audit_reader reader;
     uv_timer_t timer;
     struct rest_call *call;
 };
 
-/* Of a node that does not lead: the leader writes its refusals down. Nothing else is decided here.
- */
+/* A node that does not lead reports its refused requests to the leader, which records them. */
 
 #define TOLD_PATH "/api/v1/cluster/audit"
 
@@ -85,7 +84,7 @@ static void tell(struct rest_call *c, const struct store_audit *rec)
     }
 }
 
-/* No node hands such a request on: a peer that signs it has made it. */
+/* Nodes never forward this request, so a signed one is from the peer itself. */
 static void handle_told(struct rest_call *c)
 {
     const struct front_shared *front = c->rest->config.front;
@@ -108,11 +107,11 @@ static void handle_told(struct rest_call *c)
     rest_call__reply_status(c, "ok");
 }
 
-/* What workers and producers do all day is not written down, nor what changes nothing. */
+/* Routine requests of workers and producers, and POSTs that change nothing, are not recorded. */
 static bool is_daily(struct str path)
 {
     if (str_eq(path, STR("/jobs")) || str_eq(path, STR("/jobs/batch"))) {
-        return true; /* creates jobs; the other routes of /jobs cancel and delete them */
+        return true; /* these create jobs; other routes below /jobs cancel and delete them */
     }
     static const char *const starts[] = {"/api/v1/enqueue",       "/api/v1/fetch",
                                          "/api/v1/ack",           "/api/v1/fail",
@@ -128,8 +127,8 @@ static bool is_daily(struct str path)
     return false;
 }
 
-/* Pages and files are for everybody. The Scheduled-DB API is recorded like the other one, without
- * the requests that create jobs (scheduler.md 16). */
+/* Pages and files are public and not recorded. The Scheduled-DB API is recorded like /api/v1/,
+ * without requests that create jobs (scheduler.md 16). */
 static bool is_of_interest(const struct rest_call *c)
 {
     bool scheduler = c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;
@@ -160,7 +159,7 @@ void rest_audit__note(struct rest_call *c, int status, int64_t took_ns)
                               .role = known ? c->caller.role : STR_EMPTY,
                               .method = req->method_name,
                               .path = req->path,
-                              .query = sign_in ? STR_EMPTY : req->query, /* it has a secret */
+                              .query = sign_in ? STR_EMPTY : req->query, /* it contains a secret */
                               .status = (uint32_t)status,
                               .duration_ms = (uint32_t)(took_ns / NS_PER_MS)};
     if (refused && !engine_leads(c->rest->config.engine)) {
@@ -242,21 +241,21 @@ static bool is_wanted(const struct rest_call *c, const struct store_audit *e)
            (in->until.ns == 0 || e->at.ns <= in->until.ns);
 }
 
-/* Keys are in the order of time and the list begins with the newest: the numbers of what is wanted
- * are kept, and what is shown is read again. Both go in pieces, so that other requests of the
- * thread have their turn. */
+/* Keys are in order of time, but the list begins with the newest entry. The numbers of matching
+ * entries are therefore collected first, and the entries shown are read again. Both happen in
+ * pieces, so that other requests of the thread get their turn. */
 struct finding {
     struct rest_call *call;
-    uint64_t next; /* the first number that was not looked at */
-    unsigned seen; /* in this piece */
-    bool more;     /* the piece ended before the log */
+    uint64_t next; /* first number not examined yet */
+    unsigned seen; /* entries examined in this piece */
+    bool more;     /* the piece ended before the end of the log */
     uint64_t *ids;
     size_t count, cap;
     bool full;
-    size_t shown; /* of the lines of an export, which are written into the call's answer */
+    size_t shown; /* lines of an export written so far; they are in the call's answer */
 };
 
-/* False: enough for one piece. */
+/* False ends the piece. */
 static bool look_at(void *data, struct str rest, struct str value)
 {
     struct finding *f = data;
@@ -284,7 +283,7 @@ static bool look_at(void *data, struct str rest, struct str value)
     return true;
 }
 
-/* One that has gone since is left out. */
+/* Omits an entry that was deleted since. */
 static void show(struct rest_call *c, uint64_t id, struct json_write *w)
 {
     struct store_audit e;
@@ -392,7 +391,7 @@ static void waited_cb(uv_timer_t *t)
     }
 }
 
-/* Go on when everything is written that was noted before. */
+/* Call `then` when all entries recorded before are readable. */
 static void after_noted(struct rest_call *c, void (*then)(struct rest_call *c))
 {
     struct waiter *w = calloc(1, sizeof *w);
@@ -406,7 +405,7 @@ static void after_noted(struct rest_call *c, void (*then)(struct rest_call *c))
         then(c);
         return;
     }
-    /* The message is delivered by this thread's loop, so not before this returns. */
+    /* this thread's loop delivers the message, so not before this function returns */
     CHECK(uv_timer_init(http_loop_uv(c->req->loop), &w->timer) == 0);
     CHECK(uv_timer_start(&w->timer, waited_cb, READ_WAIT_MS, 0) == 0);
     rest_call__wait(c, then);

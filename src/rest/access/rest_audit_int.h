@@ -12,5 +12,5 @@
 
 struct rest_call;
 
-/* A call ends with this status. */
+/* Record the end of a call in the audit log, if it belongs there. */
 void rest_audit__note(struct rest_call *c, int status, int64_t took_ns);

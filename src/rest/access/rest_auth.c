@@ -1,9 +1,10 @@
 /*
- * Who calls, and what they may (http-api.md 3): a request's credential becomes a caller of auth/.
+ * Authentication and authorisation (http-api.md 3): converts a request's credential to a caller of
+ * auth/.
  *
- * The first that is there counts: a key or the password in a header, then in a cookie, then a
- * session's cookie. What was shown is looked up before the rate limiter, which counts those it
- * knows by their credential and all others by their address; whether they may go on is said after.
+ * The first credential found is used: a key or the password in a header, then in a cookie, then a
+ * session cookie. It is looked up before the rate limiter, which counts valid credentials
+ * separately and all other requests by address. The request is refused only after that.
  */
 #include "audit/audit.h"
 #include "core/queue_name.h"
@@ -77,7 +78,7 @@ enum rest_verdict rest_auth__find_key(const struct rest_call *c,
     return REST_KNOWN;
 }
 
-/* The earlier of two ends; 0 is none. */
+/* The earlier of two expiry times; 0 means none. */
 static struct wall earlier(struct wall a, struct wall b)
 {
     return b.ns == 0 || (a.ns != 0 && a.ns < b.ns) ? a : b;
@@ -130,7 +131,7 @@ enum rest_verdict rest_auth__look_up(struct rest_call *c, struct str credential)
     return rest_auth__find_key(c, hash, c->arena, &c->caller, &until);
 }
 
-/* The limits of the caller's namespace count instead of the usual ones. */
+/* Use the rate limits of the caller's namespace, if it has any. */
 static void set_limits(struct rest_call *c)
 {
     struct store_namespace n;
@@ -151,8 +152,8 @@ bool rest_auth__identify(struct rest_call *c)
     c->credential = shown.text;
     c->by_cookie = shown.by_cookie;
     rest_forward__recognise(c);
-    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody, unless
-     * a trusted proxy sends them; but who sends one is not on this machine. */
+    /* Any client can send X-Forwarded-For, so its address is used only if a trusted proxy sent it.
+     * In any case a request with this header does not count as one from this machine. */
     bool proxied = http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &forwarded);
     if (proxied && rest_sso__is_by_proxy(c)) {
         c->who.client = rest_limiter__first_forwarded(forwarded);
@@ -186,15 +187,14 @@ bool rest_auth__identify(struct rest_call *c)
     c->verdict = rest_auth__look_up(c, shown.text);
     if (c->verdict != REST_INVALID) {
         c->who.known = shown.text;
-        memcpy(&c->who.mark, c->caller.hash, sizeof c->who.mark); /* 0 of the password */
+        memcpy(&c->who.mark, c->caller.hash, sizeof c->who.mark); /* 0 for the password */
     }
     set_limits(c);
     return true;
 }
 
-/* A browser sends cookies by itself, whatever page asks it to; so a change by a cookie must come
- * from a page of this server. Browsers say where a request comes from in headers that a page cannot
- * set. */
+/* A browser sends cookies with requests of any page (CSRF). A change authenticated by a cookie must
+ * therefore come from a page of this server, according to headers that a page cannot set. */
 static bool is_forged(const struct rest_call *c)
 {
     struct str ignored;
@@ -225,7 +225,7 @@ bool rest_auth__is_cross_site(const struct rest_call *c)
     return !str_eq_nocase(str_from_offset(origin, 1), host);
 }
 
-/* The namespace that the caller works in; false when the call has ended. */
+/* Set the namespace of the call; false if the call has ended. */
 static bool choose_namespace(struct rest_call *c)
 {
     struct str ns;
@@ -234,7 +234,9 @@ static bool choose_namespace(struct rest_call *c)
         return true;
     }
     if (!http_request_known(c->req, HTTP_KNOWN_X_CORVO_NAMESPACE, &ns)) {
-        ns = rest_credential__cookie(c->req, STR("corvo_namespace")); /* a browser's event stream */
+        ns = rest_credential__cookie(
+            c->req,
+            STR("corvo_namespace")); /* for a browser's event stream, which cannot set headers */
     }
     if (ns.len == 0 || str_eq(ns, STR("default"))) {
         return true;
@@ -249,8 +251,9 @@ static bool choose_namespace(struct rest_call *c)
     return true;
 }
 
-/* Without any credential to check, only this machine is let in. A browser on it also carries the
- * requests of whatever page is open; it says so in a header that a page cannot set. */
+/* Is the client on this machine? Without configured credentials, only such clients are admitted. A
+ * browser also sends the requests of pages of other sites; it marks them with a header that a page
+ * cannot set. */
 static bool is_local(const struct rest_call *c)
 {
     struct str value;
@@ -261,7 +264,7 @@ static bool is_local(const struct rest_call *c)
            !http_request_known(c->req, HTTP_KNOWN_FORWARDED, &value);
 }
 
-/* A node that wants to join has no key of its own. */
+/* A node that joins has no API key and uses the cluster secret. */
 static bool knows_cluster_secret(const struct rest_call *c)
 {
     struct str secret = c->rest->config.cluster_secret;
@@ -356,7 +359,7 @@ bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule)
     return false;
 }
 
-/* Why a caller must not change what belongs to the whole server; NULL: it may. */
+/* Why a caller must not use routes with ROUTE_SERVER; NULL: it may. */
 static const char *limit_of(const struct auth_caller *who)
 {
     if (who->ns.len > 0) {
@@ -376,7 +379,7 @@ static bool role_may(const struct rest_call *c, const struct auth_caller *who,
                      const struct rest_route *route)
 {
     if ((route->flags & (ROUTE_OPEN | ROUTE_OWN)) != 0 || (route->roles & who->role_bit) != 0) {
-        return true; /* nearly always: the rest of the rule need not be made */
+        return true; /* the common case, without building the rule */
     }
     struct auth_rule rule = rest_auth__rule(route);
     return auth_allows(c->rest->config.auth, who, &rule);
@@ -398,7 +401,7 @@ bool rest_auth__allows_route(struct rest_call *c)
     return false;
 }
 
-/* What a lifecycle stream does besides the fetching that its rule is about. */
+/* The rule for what a lifecycle stream does besides fetching. */
 static struct auth_rule rule_for(const struct auth_rule *fetch, struct str resource)
 {
     return (struct auth_rule){.roles = fetch->roles, .resource = resource, .action = fetch->action};
@@ -413,7 +416,7 @@ bool rest_auth__allows_rpc(struct rest_call *c)
 {
     struct auth_rule rule;
     if (!auth_rule_of_rpc(rpc_method_name(&c->rpc), &rule)) {
-        return true; /* there is no such method, which it will be told */
+        return true; /* no such method: the RPC service responds with the error */
     }
     c->may_enqueue = true;
     if (!is_lifecycle(c)) {
@@ -443,7 +446,6 @@ bool rest_auth__still_allows(const struct rest_call *c, const struct auth_caller
     return auth_allows(auth, who, &ack) && (!c->may_enqueue || auth_allows(auth, who, &enqueue));
 }
 
-/* The name of a key is in its record only. */
 struct str rest_auth__principal(struct rest_call *c, struct buf *room)
 {
     return audit_principal(c->rest->config.engine, &c->caller, room);

@@ -1,7 +1,6 @@
 /*
- * Credentials: what a caller shows of itself (http-api.md 1.3).
- *
- * An API key or the admin's password, in one of three places; the first that is there counts.
+ * Credentials in a request (http-api.md 1.3): an API key or the admin password, in one of three
+ * places. The first one found is used.
  */
 #include "http/http_target.h"
 #include "rest/rest_int.h"
@@ -21,7 +20,7 @@ static bool find_cookie(struct str header, struct str name, struct str *out)
     return false;
 }
 
-/* Browsers cannot set headers on an event stream, so they show a cookie; its value is
+/* Browsers cannot set headers for an event stream, so they send a cookie; its value is
  * percent-encoded. HTTP/2 may split cookies over several headers. */
 struct str rest_credential__cookie(const struct http_request *req, struct str name)
 {

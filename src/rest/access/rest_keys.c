@@ -1,12 +1,12 @@
 /*
  * API keys and the roles that are assigned to them (http-api.md 18.1, 18.2).
  *
- * A key is named by the SHA-256 of its secret. The secret is shown when the key is made and is
- * stored nowhere. To rotate a key is to make a second one like it, and let the first end a while
- * later: both work meanwhile.
+ * A key is identified by the SHA-256 hash of its secret. The secret is returned when the key is
+ * created and is not stored. Rotating a key creates a second key with the same rights and lets the
+ * first expire after a while; both are valid meanwhile.
  *
- * An admin of a namespace looks after the keys of that namespace; one of the default namespace
- * after all.
+ * An admin of a namespace manages the keys of that namespace; an admin of the default namespace
+ * manages all.
  */
 #include "base/limits.h"
 #include "core/duration.h"
@@ -19,7 +19,7 @@
 
 enum { SECRET_BYTES_SHORT = 8, SECRET_BYTES_MAX = 512, OVERLAP_H = 24 };
 
-/* Roles of one key that are moved along when it is rotated. */
+/* Maximum number of roles of a key that rotation copies. */
 enum { ROLES_MAX = 64 };
 
 /* --- status and list --- */
@@ -108,7 +108,7 @@ static void handle_list(struct rest_call *c)
     rest_page__reply(&page, &w);
 }
 
-/* --- making one --- */
+/* --- creation --- */
 
 struct key_in {
     struct str name, key, ns, role, queue_scope, expires_at;
@@ -141,8 +141,8 @@ struct making {
     struct str secret;
     uint8_t hash[AUTH_HASH_BYTES];
     struct store_key key;
-    bool closes; /* it is the first: the server was open */
-    bool weak;   /* a new one, whose secret is short */
+    bool closes; /* the first key: the server needed no credentials before */
+    bool weak;   /* a new key with a short secret */
     struct wall old_until;
 };
 
@@ -236,7 +236,7 @@ static void put_key(struct rest_call *c, struct command_access_item *item, struc
         .kind = STORE_ACCESS_KEY, .name = hash, .body = rest_access__keep(c, &body)};
 }
 
-/* Is it a key of another namespace, of which the caller sees nothing? */
+/* Is the key in another namespace, and therefore invisible to the caller? */
 static bool is_elsewhere(struct rest_call *c, struct str hash)
 {
     struct store_access_frame frame;
@@ -245,8 +245,8 @@ static bool is_elsewhere(struct rest_call *c, struct str hash)
            store_access_decode_key(frame.body, &key) && !sees(c, &key);
 }
 
-/* Another namespace's key must not be changed by who knows, or guesses, its secret; nor any other
- * by a key that is limited to queues, which could be rid of its own limits. */
+/* A caller must not change a key of another namespace, even if it knows the secret. A key that is
+ * limited to queues must not change other keys, because it could remove its own limits that way. */
 static bool may_change(struct rest_call *c, struct str hash)
 {
     if (c->caller.scope.len > 0 && !str_eq(hash, str_from(c->caller.hash, AUTH_HASH_BYTES))) {
@@ -281,7 +281,7 @@ static void handle_create(struct rest_call *c)
     }
     struct store_access_frame old;
     m->closes = c->verdict == REST_OPEN && m->key.enabled;
-    /* It is let through: clients of old have such keys. */
+    /* Accepted with a warning, because existing clients have such keys. */
     m->weak = m->secret.len < SECRET_BYTES_SHORT &&
               !rest_access__read(c, STORE_ACCESS_KEY, str_from(m->hash, AUTH_HASH_BYTES), &old);
     struct command_access_item *item = rest_access__items(c, 1);
@@ -304,7 +304,7 @@ static void delete_roles(void *data, struct str name, const struct store_access_
 
 struct roles {
     struct rest_call *call;
-    struct str names[ROLES_MAX]; /* of assignments: hash and role */
+    struct str names[ROLES_MAX]; /* names of assignments: hash and role */
     size_t count;
 };
 
@@ -334,7 +334,7 @@ static void handle_delete(struct rest_call *c)
         return;
     }
     if (!rest_access__unhex(str_trim(in->key_hash), hash)) {
-        rest_call__reply_status(c, "deleted"); /* no key has such a hash */
+        rest_call__reply_status(c, "deleted"); /* not a hash, so there is no such key */
         return;
     }
     struct str name = str_from(hash, AUTH_HASH_BYTES);
@@ -354,7 +354,7 @@ static void handle_delete(struct rest_call *c)
     rest_access__submit(c, items, 2 + roles->count, rest_access__reply_deleted);
 }
 
-/* The key that the path names, which the caller may change; false when the call has ended. */
+/* Find the key in the path, if the caller may change it. False if the call has ended. */
 static bool find_key(struct rest_call *c, uint8_t hash[AUTH_HASH_BYTES], struct store_key *out)
 {
     struct store_access_frame frame;
@@ -452,7 +452,7 @@ static const struct json_field assign_rows[] = {
 };
 static const struct json_schema assign_schema = JSON_SCHEMA(struct assign_in, assign_rows);
 
-/* The name of an assignment; empty when the call has ended. */
+/* The name of an assignment; empty if the call has ended. */
 static struct str assignment(struct rest_call *c, struct str role)
 {
     uint8_t hash[AUTH_HASH_BYTES];

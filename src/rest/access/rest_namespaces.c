@@ -1,5 +1,5 @@
 /*
- * Namespaces: their register, the request limits of each (http-api.md 18.4), and its quota.
+ * Namespaces: list, request limits (http-api.md 18.4) and quotas.
  */
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static void list_one(void *data, struct str name, const struct store_access_fram
     }
 }
 
-/* It exists whether or not it has a record, and is as old as the organisation. */
+/* The default namespace exists even without a record, since the creation of the organisation. */
 static struct row default_row(struct rest_call *c)
 {
     struct row row = {.name = STR("default")};
@@ -98,7 +98,7 @@ static void reply_list(struct rest_call *c)
     rest_page__reply(&page, &w);
 }
 
-/* Somebody else may have been the first. */
+/* ERR_CONFLICT: another request created it first. */
 static void seeded(struct rest_call *c, const struct result *r)
 {
     if (r->code == ERR_CONFLICT || !rest_call__refused(c, r)) {
@@ -106,7 +106,7 @@ static void seeded(struct rest_call *c, const struct result *r)
     }
 }
 
-/* The first who asks for the organisation, or for the namespaces, makes it. */
+/* The first request for the organisation or for the namespaces creates the organisation. */
 static void handle_list(struct rest_call *c)
 {
     if (!rest_access__has_feature(c, "namespaces")) {
@@ -205,7 +205,7 @@ static void handle_delete(struct rest_call *c)
     rest_access__submit(c, item, 1, deleted);
 }
 
-/* Limits. 0 stands for one that was left out: what is given must be more. */
+/* Limits. 0 means not given; given values must be positive. */
 
 struct limit_in {
     struct str read_rps, read_burst, write_rps, write_burst;
@@ -248,7 +248,7 @@ static void limited(struct rest_call *c, const struct result *r)
     }
 }
 
-/* The record as it is, so that limits leave the quota alone and the other way round. */
+/* The current record, so that changing the limits keeps the quota and vice versa. */
 static struct store_namespace known(struct rest_call *c)
 {
     struct store_access_frame frame;
@@ -282,7 +282,8 @@ static void handle_set_limit(struct rest_call *c)
     put_known(c, &n);
 }
 
-/* The record of a namespace that the caller may see; false when it was told that there is none. */
+/* Read the record of a namespace that the caller may see. False, with the call ended, if there is
+ * none. */
 static bool need_known(struct rest_call *c, struct store_namespace *out)
 {
     struct store_access_frame frame;
@@ -314,7 +315,7 @@ static void handle_get_limit(struct rest_call *c)
     rest_call__reply(c, 200, &w);
 }
 
-/* Quotas. 0 takes one away, and so does leaving it out. */
+/* Quotas. 0 or an omitted member removes a quota. */
 
 struct quota_in {
     int64_t max_jobs, max_payload_bytes, max_queues;

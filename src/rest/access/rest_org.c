@@ -1,8 +1,7 @@
 /*
- * The organisation: its name, its members and its keys (http-api.md 19).
- *
- * A key of the organisation is an admin of the default namespace; its record is named by the hash
- * of its secret, as that of any key, and shown by an id.
+ * The organisation: its name, its members and its keys (http-api.md 19). A key of the organisation
+ * is an admin of the default namespace. Its record is named by the hash of its secret, as for any
+ * key; clients see an id.
  */
 #include "base/limits.h"
 #include "rest/access/rest_access_int.h"
@@ -29,7 +28,7 @@ static const struct json_field name_rows[] = {
 };
 static const struct json_schema name_schema = JSON_SCHEMA(struct name_in, name_rows);
 
-/* --- the organisation itself --- */
+/* --- organisation --- */
 
 static struct command_access_item *org_item(struct rest_call *c, struct str name,
                                             enum command_access_rule rule)
@@ -74,12 +73,12 @@ static void seeded(struct rest_call *c, const struct result *r)
 void rest_org__seed(struct rest_call *c, void (*then)(struct rest_call *c, const struct result *r))
 {
     if (rest_forward__takes(c, false)) {
-        return; /* only the leader can, and it has the answer then */
+        return; /* forwarded: only the leader can create it */
     }
     rest_access__submit(c, org_item(c, STR("My Organization"), COMMAND_ACCESS_NEW), 1, then);
 }
 
-/* The first who asks makes it. */
+/* The first request creates the organisation. */
 static void handle_get(struct rest_call *c)
 {
     struct store_access_frame frame;
@@ -90,7 +89,7 @@ static void handle_get(struct rest_call *c)
     rest_org__seed(c, seeded);
 }
 
-/* The name of the body; empty when the call has ended. */
+/* The name in the body; empty if the call has ended. */
 static struct str need_name(struct rest_call *c)
 {
     const struct name_in *in = c->in;
@@ -328,7 +327,7 @@ static void handle_add_key(struct rest_call *c)
 
 struct wanted {
     struct str id;
-    struct str name; /* of the record; empty: not found */
+    struct str name; /* name of the record; empty: not found */
 };
 
 static void find_key(void *data, struct str name, const struct store_access_frame *f)

@@ -1,13 +1,13 @@
 /*
- * What the caller may do: the routes that it is refused, each with who may call it.
+ * Permissions of the caller: the routes that it may not use, each with the roles that may.
  *
- * The answer comes from the rules that decide about requests, so a client that hides or explains
- * what is refused needs no rules of its own. Whether a handler accepts a particular job, queue or
- * namespace is not part of it.
+ * The response is computed from the rules that requests are checked with, so clients that hide or
+ * explain refused operations need no rules of their own. It does not cover checks of handlers on a
+ * particular job, queue or namespace.
  */
 #include "rest/access/rest_access_int.h"
 
-/* The routes of the API that need a permission. */
+/* Does the route require a permission? */
 static bool is_shown(const struct rest_route *route)
 {
     unsigned open = ROUTE_OPEN | ROUTE_OWN | ROUTE_SCHEDULER;

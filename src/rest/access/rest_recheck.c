@@ -5,15 +5,15 @@
 
 enum { SCRATCH_BYTES = 1 << 16 };
 
-/* Was it let in by what the provider, or a proxy, says of it? */
+/* Was the caller identified by single sign-on? */
 static bool is_signed_on(const struct rest_call *c)
 {
     return c->sso != NULL && c->sso->err.code == ERR_OK && !c->caller.by_session &&
            !c->caller.has_hash;
 }
 
-/* Who the call's caller is by now, and until when. The password does not change while the server
- * runs. */
+/* Look up the caller again, with its current rights and expiry. The password does not change while
+ * the server runs. */
 static enum rest_verdict find_again(const struct rest_call *c, struct arena *arena,
                                     struct auth_caller *out, struct wall *out_until)
 {
@@ -36,7 +36,7 @@ static enum rest_verdict find_again(const struct rest_call *c, struct arena *are
     return REST_KNOWN;
 }
 
-/* What it was let in for. The filters of a stream were made of it. */
+/* Are namespace and scope unchanged? The filters of a stream are based on them. */
 static bool is_same(const struct auth_caller *a, const struct auth_caller *b)
 {
     return a->chooses_ns == b->chooses_ns && str_eq(a->ns, b->ns) && str_eq(a->scope, b->scope);
@@ -63,7 +63,7 @@ static enum err_code look_again(struct rest_call *c, struct arena *arena, struct
     return ERR_OK;
 }
 
-/* Nearly always nothing has changed since the last time, which one number tells. */
+/* Usually nothing has changed since the last check: then only a version is compared. */
 enum err_code rest_recheck__call(void *call, struct err *err)
 {
     struct rest_call *c = call;
@@ -71,12 +71,12 @@ enum err_code rest_recheck__call(void *call, struct err *err)
     if (auth == NULL) {
         return ERR_OK;
     }
-    uint64_t version = auth_table_version(auth); /* before what it counts is looked at */
+    uint64_t version = auth_table_version(auth); /* read before the data */
     bool past = c->auth_until.ns != 0 && c->auth_until.ns <= os_clock_wall().ns;
     if (c->auth_version == version && !past) {
         return ERR_OK;
     }
-    struct arena *arena = arena_new(SCRATCH_BYTES); /* the call's would grow with each change */
+    struct arena *arena = arena_new(SCRATCH_BYTES); /* the call's own would grow with each check */
     enum err_code code = look_again(c, arena, &c->auth_until, err);
     c->auth_version = code == ERR_OK ? version : 0;
     arena_free(arena);

@@ -6,6 +6,6 @@
 
 #include "rest/rest_int.h"
 
-/* As front_client.recheck, with the call as data. ERR_UNAUTHORIZED and ERR_FORBIDDEN with the words
- * that a new request would get. */
+/* Implements front_client.recheck, with the call as data. ERR_UNAUTHORIZED or ERR_FORBIDDEN if the
+ * credential is no longer valid or its rights have changed. */
 ATTR_NODISCARD enum err_code rest_recheck__call(void *call, struct err *err);

@@ -1,5 +1,5 @@
 /*
- * Custom roles (http-api.md 3.6, 18.2): what a role grants beside the built-in ones.
+ * Custom roles (http-api.md 3.6, 18.2).
  */
 #include "base/limits.h"
 #include "rest/access/rest_access_int.h"
@@ -131,7 +131,8 @@ static void handle_put(struct rest_call *c)
     rest_access__submit(c, item, 1, rest_access__reply_ok);
 }
 
-/* Deleting a role takes it from all keys: as many as one command can at a time, the role last. */
+/* Deleting a role removes it from all keys, in as many commands as needed; the role itself is
+ * deleted last. */
 
 struct removal {
     struct rest_call *call;

@@ -1,8 +1,8 @@
 /*
- * Sessions of browsers: a password or a key is exchanged for a cookie that a page cannot read.
+ * Browser sessions: a password or a key is exchanged for a cookie that scripts cannot read.
  *
- * The token is made here, whoever asks, so nobody can be given one that another knows. What is
- * stored is its hash and what ties it to the credential: the session ends with the key, or when the
+ * The token is always generated here, which prevents session fixation. The record contains its hash
+ * and a proof that ties the session to the credential: the session ends with the key, or when the
  * password changes.
  */
 #include "base/limits.h"
@@ -69,7 +69,7 @@ static void signed_in(struct rest_call *c, const struct result *r)
     }
 }
 
-/* Those that are over go with the next that begins. */
+/* Expired sessions are deleted when a new one begins. */
 struct old {
     struct command_access_item *items;
     size_t count;
@@ -135,8 +135,8 @@ void rest_sessions__begin(struct rest_call *c, const uint8_t *sso_proof,
     rest_access__submit(c, old.items, old.count, then);
 }
 
-/* The route is open, so that one who is nobody yet can use it; what the others are refused for is
- * looked at here. */
+/* The route is open, because the caller has no credential yet; the checks of other routes are
+ * repeated here. */
 static void handle_sign_in(struct rest_call *c)
 {
     const struct sign_in *in = c->in;
@@ -191,7 +191,7 @@ static void handle_sign_out(struct rest_call *c)
     rest_access__submit(c, item, 1, signed_out);
 }
 
-/* --- the list --- */
+/* --- list --- */
 
 struct row {
     struct str hash;
@@ -220,7 +220,7 @@ static void list_one(void *data, struct str name, const struct store_access_fram
     }
 }
 
-/* Is it the session that the request itself is made by? */
+/* Is it the session of this request? */
 static bool is_current(const struct rest_call *c, struct str hash)
 {
     uint8_t own[AUTH_HASH_BYTES];

@@ -1,8 +1,7 @@
 /*
- * Who calls, when somebody else vouches for it (http-api.md 3.1 steps 1 and 2, 3.3).
- *
- * A token that was seen before is looked up here; any other is looked at by the thread of sso/, and
- * the request waits for it without holding this one up.
+ * Single sign-on of requests (http-api.md 3.1 steps 1 and 2, 3.3). A token that was verified before
+ * is looked up here. Any other is verified by the thread of sso/; the request waits without
+ * blocking this thread.
  */
 #include "auth/auth_jwt.h"
 #include "os/os_networks.h"
@@ -13,7 +12,7 @@ static void answered(struct sso_ask *ask)
 {
     struct rest_call *c = ask->data;
     if (c->client.gone) {
-        sso_release(ask); /* nobody else will */
+        sso_release(ask); /* the client disconnected: no other code releases it */
     }
     rest_call__wake(c);
 }
@@ -27,7 +26,7 @@ void rest_sso__ask(struct rest_call *c, struct sso_ask *ask, void (*then)(struct
     sso_ask(c->rest->config.sso, ask);
 }
 
-/* What waits is between the request's beginning and its way in. */
+/* A request that waits for its token before it enters. */
 struct token_wait {
     struct rest_sso result;
     void (*then)(struct rest_call *c);
@@ -60,7 +59,7 @@ static void looked_at(struct rest_call *c)
     w->then(c);
 }
 
-/* The token of a request; empty when it shows none. */
+/* The token of a request; empty if there is none. */
 static struct str token_of(const struct rest_call *c)
 {
     struct str v;
@@ -90,7 +89,7 @@ bool rest_sso__waits(struct rest_call *c, void (*then)(struct rest_call *c))
         return false;
     }
     if (!rest_limiter__may_try(c->rest->limiter, c->who.address, token)) {
-        c->sso = NULL; /* it is not even looked at, as any other credential from there */
+        c->sso = NULL; /* not verified: too many wrong credentials from this address */
         return false;
     }
     w->then = then;
@@ -102,7 +101,7 @@ bool rest_sso__waits(struct rest_call *c, void (*then)(struct rest_call *c))
 
 /* Headers of a proxy */
 
-/* The header of that name. False when it came twice: one of them is not the proxy's. */
+/* Read a header. False if it is present twice: one of the two is not from the proxy. */
 static bool only_header(const struct rest_call *c, struct str name, struct str *out)
 {
     size_t count = 0;
@@ -142,7 +141,7 @@ static bool by_headers(struct rest_call *c)
     sso->by_proxy = true;
     if (code == ERR_OK) {
         c->caller = auth_sso_caller(&sso->identity);
-        c->by_cookie = true; /* a browser is signed in to the proxy by one */
+        c->by_cookie = true; /* the browser is signed in to the proxy by a cookie */
         c->who.known = sso->identity.name;
     }
     return true;
@@ -177,7 +176,7 @@ void rest_sso__refuse(struct rest_call *c)
         rest_call__fail(c, ERR_UNHEALTHY, "the token cannot be checked: %s", c->sso->err.msg);
         return;
     }
-    if (!c->sso->by_proxy) { /* whose address is that of all its users */
+    if (!c->sso->by_proxy) { /* a proxy's address is shared by all its users */
         rest_limiter__was_wrong(c->rest->limiter, c->who.address);
     }
     rest_call__fail(c, ERR_UNAUTHORIZED, "invalid %s: %s",

@@ -1,11 +1,10 @@
 /*
- * Signing in to the web interface by a provider: the authorisation-code flow of OpenID Connect with
- * PKCE, state and nonce (RFC 6749, 7636, 9700).
+ * Sign-in to the web interface with an identity provider: the authorisation code flow of OpenID
+ * Connect with PKCE, state and nonce (RFC 6749, 7636, 9700).
  *
- * What has to be known again when the browser comes back is in a cookie of its own, for ten
- * minutes: so it may come back to any node, nothing is kept for people who never come back, and
- * whoever was sent to the callback by another page has no such cookie. The end is the session that
- * a password begins too.
+ * The state of the flow is in a cookie for ten minutes. The browser may therefore return to any
+ * node, abandoned flows need no cleanup, and a browser that another page sends to the callback has
+ * no such cookie. The flow ends with a session, as a sign-in with a password does.
  */
 #include "base/base64url.h"
 #include "base/limits.h"
@@ -29,14 +28,14 @@ enum {
     CODE_BYTES_MAX = 8192,
 };
 
-/* What the cookie has, with dots between; the last two in base64url. */
+/* Content of the cookie, separated by dots; the last two in base64url. */
 struct flow {
     struct str state, nonce, verifier;
-    struct str redirect_url; /* where the provider sends the browser: here */
-    struct str return_to;    /* the page that it came from */
+    struct str redirect_url; /* the callback on this server */
+    struct str return_to;    /* page of the interface to return to */
 };
 
-/* --- pieces --- */
+/* --- helpers --- */
 
 static struct str new_random(struct rest_call *c)
 {
@@ -61,7 +60,7 @@ static bool decoded(struct rest_call *c, struct str text, struct str *out)
     return true;
 }
 
-/* Only pages of the interface, so that nobody is sent elsewhere. */
+/* Accept only pages of the interface, to prevent open redirects. */
 static bool is_own_page(struct str path)
 {
     static const char marks[] = "/-._~?=&%:+,@";
@@ -80,7 +79,7 @@ static bool is_own_page(struct str path)
     return true;
 }
 
-/* A name or an address, and a port: what may stand in an address of ours. */
+/* Is it a host name or address with an optional port? */
 static bool is_host(struct str host)
 {
     static const char marks[] = "-._:[]";
@@ -98,7 +97,7 @@ static struct http_header flow_cookie(struct rest_call *c, struct str value, int
 {
     struct buf text;
     rest_call__buf(c, &text);
-    /* Lax: the browser comes back from another site. */
+    /* SameSite=Lax, because the browser returns from another site */
     buf_printf(
         &text, STR_FMT "=" STR_FMT "; Path=" FLOW_PATH "; HttpOnly; SameSite=Lax; Max-Age=%d%s",
         STR_ARG(FLOW_COOKIE), STR_ARG(value), age_s, rest_sessions__is_by_tls(c) ? "; Secure" : "");
@@ -117,7 +116,7 @@ static void redirect(struct rest_call *c, struct str to, const struct http_heade
     rest_call__reply_headers(c, 302, STR_EMPTY, STR_EMPTY, headers, 3 + count);
 }
 
-/* Back to the interface, which says in its words what went wrong. */
+/* Redirect to the interface, which shows the error. */
 static void send_back(struct rest_call *c, const char *word)
 {
     struct http_header gone = flow_cookie(c, STR_EMPTY, 0);
@@ -132,7 +131,7 @@ static void send_back_for(struct rest_call *c, const struct err *err)
     send_back(c, err->code == ERR_UNHEALTHY ? "unreachable" : "refused");
 }
 
-/* False when the call has ended. */
+/* False, with the call ended, if single sign-on is off. */
 static bool is_on(struct rest_call *c)
 {
     if (!rest_access__has_feature(c, "sso")) {
@@ -146,7 +145,7 @@ static bool is_on(struct rest_call *c)
     return true;
 }
 
-/* --- there --- */
+/* --- login --- */
 
 struct login {
     struct sso_ask ask;
@@ -232,7 +231,7 @@ static void handle_login(struct rest_call *c)
     rest_sso__ask(c, &l->ask, provider_known);
 }
 
-/* --- and back --- */
+/* --- callback --- */
 
 struct callback_in {
     struct str code, state, error;
@@ -258,7 +257,7 @@ static bool read_flow(struct rest_call *c, struct flow *out)
            decoded(c, rest, &out->return_to) && is_own_page(out->return_to);
 }
 
-/* The session has begun; where to go on is in the cookie, as it was before. */
+/* The session has begun; redirect to the page in the flow cookie. */
 static void signed_in(struct rest_call *c, const struct result *r)
 {
     struct flow flow;
@@ -291,7 +290,7 @@ static void handle_callback(struct rest_call *c)
 {
     const struct callback_in *in = c->query;
     struct login *l = REST_NEW(c, struct login);
-    c->verdict = REST_MISSING; /* whoever it was before */
+    c->verdict = REST_MISSING; /* ignore the previous caller */
     if (!is_on(c)) {
         return;
     }

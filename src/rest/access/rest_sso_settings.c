@@ -14,7 +14,7 @@ enum {
     MAPPING_BYTES = 48 << 10
 };
 
-enum { SET_SECRET = 1U << 3 }; /* the bit of its row */
+enum { SET_SECRET = 1U << 3 }; /* bit of its row */
 
 struct sso_in {
     struct str provider, oidc_issuer_url, oidc_client_id, oidc_client_secret, oidc_group_claim;
@@ -43,7 +43,7 @@ static const struct json_field sso_rows[] = {
 static const struct json_schema sso_schema =
     JSON_SCHEMA(struct sso_in, sso_rows, JSON_SET(struct sso_in, set));
 
-/* What is stored, else what the server was started with. */
+/* Read the stored settings, or else those of the configuration. */
 static void read_settings(struct rest_call *c, struct store_sso *out,
                           struct store_access_frame *frame)
 {
@@ -57,13 +57,13 @@ static void read_settings(struct rest_call *c, struct store_sso *out,
     }
     buf_init(&body, LIMIT_ACCESS_BODY_BYTES);
     bool some = auth_table_sso_settings(c->rest->config.auth, &body, out, &version);
-    struct str kept = rest_call__keep(c, &body); /* which the texts are to point into */
+    struct str kept = rest_call__keep(c, &body); /* decoded texts point into it */
     if (!some || !store_access_decode_sso(kept, out)) {
         *out = (struct store_sso){.provider = STORE_SSO_NONE};
     }
 }
 
-/* Also when it is empty. */
+/* Write a text even if it is empty. */
 static void write_text(struct json_write *w, const char *key, struct str text)
 {
     json_write_key(w, str_from_z(key));
@@ -105,7 +105,7 @@ static void handle_get(struct rest_call *c)
     rest_call__reply(c, 200, &w);
 }
 
-/* Changing them */
+/* Changes */
 
 static bool has_mapping(struct str mappings, struct str group)
 {
@@ -173,7 +173,7 @@ static bool read_mappings(struct rest_call *c, struct str object, struct buf *ou
     return true;
 }
 
-/* An address without anything behind its path, or the call has ended. */
+/* Check that the issuer is a URL without query and fragment. False if the call has ended. */
 static bool check_issuer(struct rest_call *c, struct str issuer)
 {
     struct url url;
