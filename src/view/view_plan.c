@@ -123,17 +123,25 @@ static void write_single(struct view_query *q, const char *what, const char *ind
     buf_add_str(&q->sql, buf_str(&q->where));
 }
 
-/* Its row of counts is there so that SQLite knows that c.priority and c.attempt are the same in all
- * rows of the branch, which are then in order without being sorted. */
-static void write_cell(struct view_query *q, const char *what, const struct view_query_cell *c)
+/* The row of counts of a cell: from it SQLite knows that c.priority and c.attempt are the same in
+ * all rows of the branch, which are then in order without being sorted. */
+static void write_count(struct view_query *q, const struct view_query_cell *c)
 {
-    write_branch(q, what, "counts c CROSS JOIN ",
-                 c->queue > 0 ? "INDEXED BY jobs_line" : "INDEXED BY jobs_cell");
     buf_printf(&q->sql, " AND c.queue = %lld", (long long)c->queue);
     buf_printf(&q->sql, " AND c.state = %d", (int)c->cell.state);
     buf_printf(&q->sql, " AND c.priority = %d", (int)c->cell.priority);
     buf_printf(&q->sql, " AND c.attempt = %lld", (long long)c->cell.attempt);
     buf_printf(&q->sql, " AND c.failing = %d", (int)c->cell.failing);
+}
+
+static void write_cell(struct view_query *q, const char *what, const struct view_query_cell *c)
+{
+    bool counted = sorts[q->sort].of_cell != NULL;
+    write_branch(q, what, counted ? "counts c CROSS JOIN " : "",
+                 c->queue > 0 ? "INDEXED BY jobs_line" : "INDEXED BY jobs_cell");
+    if (counted) {
+        write_count(q, c);
+    }
     if (c->queue > 0) {
         buf_printf(&q->sql, " AND j.queue = %lld", (long long)c->queue);
     }
