@@ -44,6 +44,14 @@ static int64_t bits(int64_t number, int from, int count)
     return number >> from & (((int64_t)1 << count) - 1);
 }
 
+struct view_cell view_cells__of_job(const struct job *j)
+{
+    return (struct view_cell){.state = (int64_t)j->state,
+                              .priority = j->priority,
+                              .attempt = j->attempt,
+                              .failing = j->error_count > 0};
+}
+
 struct view_cell view_cells__of(int64_t number)
 {
     return (struct view_cell){

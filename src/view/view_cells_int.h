@@ -31,6 +31,9 @@ struct view_cell {
     int64_t state, priority, attempt, failing;
 };
 
+struct job;
+struct view_cell view_cells__of_job(const struct job *j);
+
 /* The number of a cell, and the cell of a number, which is impossible if the number is. In SQL: the
  * number of a row of counts, and what is in that of a row of jobs. The operators have no precedence
  * among each other. */

@@ -318,14 +318,6 @@ static enum err_code queue_of(struct view_rows *r, struct str name, struct view_
     return ERR_OK;
 }
 
-struct view_cell view_rows__cell(const struct job *j)
-{
-    return (struct view_cell){.state = (int64_t)j->state,
-                              .priority = j->priority,
-                              .attempt = j->attempt,
-                              .failing = j->error_count > 0};
-}
-
 /* Out of all counters as it was, into them as it is. j: NULL when the job goes. */
 static void count(struct view_rows *r, const struct view_old *old, const struct job *j,
                   int64_t queue)
@@ -337,7 +329,7 @@ static void count(struct view_rows *r, const struct view_old *old, const struct 
         view_ranks__move(&r->ranks, &old->moments, NULL);
         return;
     }
-    view_cells__add(&r->cells, queue, view_rows__cell(j), 1);
+    view_cells__add(&r->cells, queue, view_cells__of_job(j), 1);
     struct view_moments to = {.queue = queue,
                               .state = (int64_t)j->state,
                               .at = {

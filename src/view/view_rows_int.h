@@ -27,7 +27,7 @@ enum { VIEW_DB_VERSION = 14 };
     X(version,       INT,  (int64_t)j->version) \
     X(queue,         INT,  r->queue) \
     X(state,         INT,  (int64_t)j->state) \
-    X(cell,          INT,  view_cells__number(view_rows__cell(j))) \
+    X(cell,          INT,  view_cells__number(view_cells__of_job(j))) \
     X(created_at,    INT,  j->created_at.ns) \
     X(scheduled_at,  INT,  j->scheduled_at.ns) \
     X(expire_at,     INT,  j->expire_at.ns) \
@@ -108,8 +108,6 @@ struct view_old {
 struct view_extra {
     int64_t num, queue, errors, usages, depends;
 };
-
-struct view_cell view_rows__cell(const struct job *j);
 
 /* These counts, from the number of rows found. */
 int64_t view_rows__errors(const struct job *j, int64_t found);
