@@ -234,9 +234,7 @@ static bool choose_namespace(struct rest_call *c)
         return true;
     }
     if (!http_request_known(c->req, HTTP_KNOWN_X_CORVO_NAMESPACE, &ns)) {
-        ns = rest_credential__cookie(
-            c->req,
-            STR("corvo_namespace")); /* for a browser's event stream, which cannot set headers */
+        ns = rest_credential__cookie(c->req, STR("corvo_namespace")); /* a browser's event stream */
     }
     if (ns.len == 0 || str_eq(ns, STR("default"))) {
         return true;

@@ -68,7 +68,7 @@ static void write_plain(struct json_write *w, struct str type, bool or_null)
     }
 }
 
-/* A type as members of the object that is open. */
+/* Write a type as members of the open object. */
 static void describe(struct json_write *w, struct str type)
 {
     bool or_null = ends_with(type, '?');

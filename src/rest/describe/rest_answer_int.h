@@ -21,27 +21,29 @@ struct rest_answer_member {
 
 /* Either members or words. */
 struct rest_answer {
-    const char *shape; /* what rows call it; NULL: it is only a part of others */
+    const char *shape; /* short form in route rows; NULL: only used by other documents */
     const char *name;
     const struct rest_answer_member *members;
     size_t count;
-    const char *words; /* "a, b": it is a text, one of these */
+    const char *words; /* "a, b": the document is a string with one of these values */
 };
 
 extern const struct rest_answer rest_answer_table__rows[];
 extern const size_t rest_answer_table__count;
 
-/* The document that a row's shape means, without the brackets of a list; NULL when it has none. */
+/* Find the document of a row's short form, without the brackets of a list; NULL if there is
+ * none. */
 const struct rest_answer *rest_answer__find(struct str shape);
 
-/* {"$ref": …} to it, as members of the object that is open. */
+/* Write {"$ref": …} to the document, as members of the open object. */
 void rest_answer__reference(struct json_write *w, const struct rest_answer *a);
 
-/* A type, or "T | T": any of several, as members of the object that is open. */
+/* Write a type, or alternatives "T | T", as members of the open object. */
 void rest_answer__type(struct json_write *w, struct str type);
 
-/* All of them, as members of the object that is open. */
+/* Write all documents, as members of the open object. */
 void rest_answer__write(struct json_write *w);
 
-/* rest_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
+/* rest_openapi.c: write the OpenAPI document of all routes (http-api.md 20.7), with a final
+ * newline. */
 void rest_openapi__write(const char *version, struct buf *out);

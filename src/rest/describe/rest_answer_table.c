@@ -1,8 +1,9 @@
 /*
- * What the routes answer, member by member (http-api.md). rest_answer_int.h says how to read it.
+ * The documents that routes return, member by member (http-api.md). rest_answer_int.h describes the
+ * format.
  *
- * To add a document: a list of members, and a row in the last table, whose shape is what the
- * route's row says.
+ * To add a document, add a list of members and a row in the last table, with the short form in the
+ * route's row as its shape.
  */
 #include "base/attr.h"
 #include "rest/describe/rest_answer_access_int.h"
@@ -174,7 +175,7 @@ static const struct rest_answer_member iterations[] = {
     {"iterations", "[Iteration]", "Iterations, oldest first."},
 };
 
-/* What was done */
+/* Results of actions */
 
 static const struct rest_answer_member status[] = {
     {"status", "string", "New status."},
@@ -292,7 +293,7 @@ static const struct rest_answer_member bulk[] = {
     {"finished_at?", "time",       "Time when the operation ended."},
 };
 
-/* Searching */
+/* Search */
 
 static const struct rest_answer_member search[] = {
     {"jobs",        "[JobSummary]", "One page of matching jobs."},
@@ -322,7 +323,7 @@ static const struct rest_answer_member rebuilt[] = {
     {"duration_ms", "integer", "Duration in milliseconds."},
 };
 
-/* Why */
+/* Explain */
 
 static const struct rest_answer_member holder[] = {
     {"job_id",            "string", "ID of an active job."},
@@ -502,7 +503,7 @@ static const struct rest_answer_member webhook_changed[] = {
     {"id",     "string", "Webhook ID."},
 };
 
-/* The system */
+/* System */
 
 static const struct rest_answer_member health[] = {
     {"status",     "string",  "ok"},

@@ -1,5 +1,5 @@
 /*
- * The reference page: docs/page.html with its style and script, put together by
+ * The API reference page: docs/page.html with its style and script, assembled by
  * tools/embed_page.py when the server is built.
  */
 #pragma once
@@ -8,6 +8,6 @@
 
 extern const struct str rest_docs_page;
 
-/* The Content-Security-Policy under which it works: nothing from elsewhere, and inline only what
- * was there when it was built. */
+/* The Content-Security-Policy of the page: nothing from other sites, and only the inline code that
+ * was embedded at build time. */
 extern const char rest_docs_page_policy[];

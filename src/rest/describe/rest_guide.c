@@ -1,5 +1,5 @@
 /*
- * The guide at /docs/guide: pages from inside the program, made from docs/guide.
+ * The guide at /docs/guide: pages embedded in the program, generated from docs/guide.
  */
 #include "rest/describe/rest_guide_int.h"
 #include "rest/rest_int.h"

@@ -6,6 +6,6 @@
 
 #include "ui/ui.h"
 
-extern const struct ui_asset rest_guide_rows[]; /* by path */
+extern const struct ui_asset rest_guide_rows[]; /* sorted by path */
 extern const size_t rest_guide_count;
 extern const bool rest_guide_built;

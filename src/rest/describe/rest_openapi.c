@@ -1,9 +1,9 @@
 /*
- * The API's description of itself: OpenAPI 3.1, written from the tables that the server works with.
+ * The OpenAPI 3.1 document, generated from the tables that the server itself uses.
  *
- * A route's row gives the path, its parameters, who may and what comes out; the table of its body
- * gives the schema, with limits and defaults. So the description cannot say anything else than what
- * the server does. The same tables give the same bytes.
+ * A route's row has the path, its parameters, the allowed roles and the responses. The table of its
+ * body has the schema, with limits and defaults. The document therefore always matches the server.
+ * The same tables give the same bytes.
  */
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ struct openapi {
     struct rest_schema_set *schemas;
 };
 
-/* Pieces */
+/* Helpers */
 
 static void text(struct openapi *o, const char *key, const char *value)
 {
@@ -137,8 +137,7 @@ static void name_schemas(struct openapi *o)
 
 /* Tags */
 
-/* Which chapter a route is in, by the first segment of its path. One that is not here has a chapter
- * of its own. */
+/* The tag of a route, by the first segment of its path. Other segments are tags themselves. */
 static const struct {
     const char *segment;
     const char *tag;
@@ -185,7 +184,7 @@ static void write_tags(struct openapi *o)
     end(o);
 }
 
-/* What follows from a route's row, beside its own flags. */
+/* Conditions on a route's row, in addition to its flags. */
 enum { IF_NOT_OPEN = 1 << 16, IF_PARAMETERS = 1 << 17, IF_QUERY = 1 << 18 };
 
 static bool has_any(const struct rest_route *r, unsigned wanted)
@@ -197,14 +196,13 @@ static bool has_any(const struct rest_route *r, unsigned wanted)
     return (flags & wanted) != 0;
 }
 
-/* Answers */
+/* Responses */
 
-/* The refusals that come before a handler is asked; which of them a route has follows from its
- * row. */
+/* Errors that occur before the handler is called. The route's row determines which ones apply. */
 static const struct refusal {
     const char *name;
     int status;
-    unsigned flags; /* of the route: any of these */
+    unsigned flags; /* any of these flags of the route */
     const char *description;
 } refusals[] = {
     {"BadRequest", 400, ROUTE_BODY | ROUTE_STREAM | IF_QUERY | IF_NOT_OPEN,
@@ -232,7 +230,7 @@ static void write_error_content(struct openapi *o)
     end(o);
 }
 
-/* "{job_id, status}", "[queue]" or "job": the row's word on what the answer is. */
+/* Write the short form of one response: "{job_id, status}", "[queue]" or "job". */
 static void write_one_shape(struct openapi *o, struct str shape)
 {
     bool list = shape.ptr[0] == '[';
@@ -253,7 +251,7 @@ static void write_one_shape(struct openapi *o, struct str shape)
     }
 }
 
-/* The same, or one of several: "job | {jobs}". */
+/* The same, or alternatives: "job | {jobs}". */
 static void write_shape(struct openapi *o, struct str shape)
 {
     struct str rest = shape;
@@ -353,11 +351,11 @@ static void write_answers(struct openapi *o, const struct rest_route *r)
 
 /* Operations */
 
-/* What stands for a parameter of a path, by the pattern up to it. */
+/* The description of a path parameter, by the pattern up to it. */
 static const struct place {
     const char *pattern;
     const char *description;
-    int64_t max_bytes; /* 0: the rest of the path, which may be nothing */
+    int64_t max_bytes; /* 0: the rest of the path, possibly empty */
 } places[] = {
     {"/api/v1/jobs/{id}", "Job ID.", LIMIT_NAME_BYTES},
     {"/api/v1/ack/{job_id}", "Job ID.", LIMIT_NAME_BYTES},
@@ -402,7 +400,7 @@ static const struct place *find_place(const char *pattern, struct str rest)
     return &other_place;
 }
 
-/* Rows of one path may call a parameter differently; the path has the names of its first row. */
+/* Rows of the same path may use different names for a parameter; the first row's names are used. */
 static void write_path_parameters(struct openapi *o, const struct rest_route *path)
 {
     struct str rest = str_from_z(path->pattern);
@@ -451,7 +449,7 @@ static void write_query_parameters(struct openapi *o, const struct json_schema *
 /* Headers that routes take. */
 static const struct header_parameter {
     const char *component;
-    unsigned flags; /* of the route: any of these */
+    unsigned flags; /* any of these flags of the route */
     const char *name;
     const char *description;
     const char *pattern;
@@ -589,7 +587,7 @@ static void write_paths(struct openapi *o)
 
 /* Components */
 
-/* Words that several errors share are listed once. */
+/* Error codes, without duplicates. */
 struct codes {
     const char *at[2 * ERR_CODE_COUNT];
     size_t count;
@@ -607,7 +605,7 @@ static void add_code(struct openapi *o, struct codes *codes, const char *word)
     json_write_str(&o->w, str_from_z(word));
 }
 
-/* Those of handlers, and those that http/ refuses with before there is a route. */
+/* Write the error codes of handlers, and those of http/ for requests without a route. */
 static void write_codes(struct openapi *o)
 {
     struct codes codes = {.count = 0};
@@ -689,7 +687,7 @@ static void write_header_parameters(struct openapi *o)
     end(o);
 }
 
-/* One credential, three places for it. */
+/* The credential can be sent in three places. */
 static const struct {
     const char *name, *type, *in, *parameter, *scheme, *description;
 } credentials[] = {

@@ -73,7 +73,7 @@ static bool is_nested(const struct json_field *f)
     return f->kind == JSON_KIND_OBJECT || f->kind == JSON_KIND_OBJECTS;
 }
 
-/* Tables are nested a few levels deep, as json_schema_check makes sure. */
+/* The recursion is limited: json_schema_check limits the nesting of tables. */
 void rest_schema__add(struct rest_schema_set *s, const struct json_schema *table, const char *name)
 {
     if (name_of(s, table) != NULL) {
@@ -116,7 +116,7 @@ static void number(struct json_write *w, const char *key, int64_t value)
     rest_document__i64(w, key, value);
 }
 
-/* What a flag means to whoever fills in the field. */
+/* Descriptions of flags for users of the field. */
 static const struct {
     unsigned flag;
     const char *sentence;
@@ -143,7 +143,7 @@ void rest_schema__describe(struct json_write *w, const struct json_field *f)
     buf_deinit(&b);
 }
 
-/* The limits that hold, whoever sees to them. */
+/* Limits of a field, including those that are checked elsewhere. */
 static int64_t least(const struct json_field *f)
 {
     if (f->told_min != 0) {
@@ -169,7 +169,7 @@ static void describe_pattern(struct json_write *w, const struct json_field *f)
     }
 }
 
-/* Any text within its limits. */
+/* Describe a string without fixed words. */
 static void describe_any_text(struct json_write *w, const struct json_field *f)
 {
     int64_t min = is_needed(f) && f->min == 0 ? 1 : f->min;
@@ -177,7 +177,7 @@ static void describe_any_text(struct json_write *w, const struct json_field *f)
     if (min > 0) {
         number(w, "minLength", min);
     }
-    /* The limit is in bytes, so it is one for characters too. */
+    /* the limit in bytes also limits the number of characters */
     number(w, (f->flags & JSON_CUT) != 0 ? "x-corvo-cut-bytes" : "maxLength", f->max);
     describe_pattern(w, f);
 }
@@ -185,7 +185,7 @@ static void describe_any_text(struct json_write *w, const struct json_field *f)
 static void describe_integer(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "integer");
-    text(w, "format", "int64"); /* which says the limits of those that have no others */
+    text(w, "format", "int64"); /* implies the limits of fields without explicit ones */
     if (least(f) != INT64_MIN) {
         number(w, "minimum", least(f));
     }
@@ -235,7 +235,7 @@ static void describe_word(struct json_write *w, const struct json_field *f)
     json_write_end(w);
 }
 
-/* One of the words, or a text that matches, where the row tells so. */
+/* Describe a string: one of the words, or a text that matches the pattern in the row. */
 static void describe_text(struct json_write *w, const struct json_field *f)
 {
     if (f->words == NULL) {
@@ -291,7 +291,7 @@ static void describe_list(const struct rest_schema_set *s, struct json_write *w,
     json_write_end(w);
 }
 
-/* Any JSON, or any object, unless the row tells more. */
+/* Describe raw JSON: any value or any object, unless the row has a more specific type. */
 static void describe_raw(struct json_write *w, const struct json_field *f)
 {
     if (f->words != NULL) {
@@ -352,7 +352,7 @@ static void describe_kind(const struct rest_schema_set *s, struct json_write *w,
     }
 }
 
-/* What an absent member counts as, where that is a number or a word and not nothing. */
+/* Write the default of a member if it is a number or a word. */
 static void describe_default(struct json_write *w, const struct json_schema *table,
                              const struct json_field *f)
 {

@@ -11,23 +11,23 @@ struct rest_schema_set;
 struct rest_schema_set *rest_schema__new(void);
 void rest_schema__free(struct rest_schema_set *s);
 
-/* Take up a table under this name, unless it is there already, and those inside it under names
- * that begin with it. */
+/* Add a table under this name, unless it was added already, and nested tables under names that
+ * begin with it. */
 void rest_schema__add(struct rest_schema_set *s, const struct json_schema *table, const char *name);
 
-/* {"$ref": …} to a table that was taken up. */
+/* Write {"$ref": …} to a table that was added. */
 void rest_schema__reference(const struct rest_schema_set *s, struct json_write *w,
                             const struct json_schema *table);
 
-/* One field of a table as a schema of its own: the members of the object that is open. Not for
- * fields that hold objects. */
+/* Write the schema of one field, as members of the open object. Not for fields that contain
+ * objects. */
 void rest_schema__field(struct json_write *w, const struct json_schema *table,
                         const struct json_field *f);
 
-/* What the field is for, with what its flags mean to whoever fills it in. */
+/* Write the description of the field, including the meaning of its flags. */
 void rest_schema__describe(struct json_write *w, const struct json_field *f);
 
-/* All of them, as members of the object that is open. */
+/* Write all added tables, as members of the open object. */
 void rest_schema__write(const struct rest_schema_set *s, struct json_write *w);
 
 enum { REST_SCHEMA_NAME_MAX = 120 };
