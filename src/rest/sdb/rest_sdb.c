@@ -1,5 +1,5 @@
 /*
- * Jobs of the Scheduled-DB face: create, read, list, cancel, delete (scheduler.md 2).
+ * Jobs of the Scheduled-DB API: create, read, list, cancel, delete (scheduler.md 2).
  */
 #include "rest/sdb/rest_sdb.h"
 
@@ -51,7 +51,7 @@ bool rest_sdb_config_bytes(struct str text, uint64_t *out)
     return true;
 }
 
-/* Looking up */
+/* Lookup */
 
 static bool read_job(struct rest_call *c, struct id id, struct buf *doc, struct job *out)
 {
@@ -61,8 +61,9 @@ static bool read_job(struct rest_call *c, struct id id, struct buf *doc, struct 
            store_job_decode(id, buf_str(doc), out, &err) == ERR_OK;
 }
 
-/* A name that the server gave says which job has it. A UUID that a client made up hardly ever says
- * a time that has been; a clock that is behind the leader's by less than this does not matter. */
+/* Find a job by a name that the server assigned: the name contains the job's id. A UUID from a
+ * client rarely contains a past time, so its time is checked before the store is read. The check
+ * tolerates a clock that is up to CLOCK_MS_MAX behind the leader's. */
 static bool find_given(struct rest_call *c, struct str queue, struct str name, struct buf *doc,
                        struct job *out)
 {
@@ -73,7 +74,7 @@ static bool find_given(struct rest_call *c, struct str queue, struct str name, s
            read_job(c, id, doc, out) && str_eq(out->queue, queue) && str_eq(out->name, name);
 }
 
-/* The job of that name, its document in doc; false when there is none. */
+/* Find a job by name, with its document in doc; false if there is none. */
 static bool find(struct rest_call *c, struct str name, struct buf *doc, struct job *out)
 {
     struct engine *e = c->rest->config.engine;
@@ -99,7 +100,7 @@ static bool find(struct rest_call *c, struct str name, struct buf *doc, struct j
     return found;
 }
 
-/* Run fn with the job that the path names, or answer 404. */
+/* Call fn with the job in the path, or respond 404. */
 static void with_job(struct rest_call *c, void (*fn)(struct rest_call *c, const struct job *j))
 {
     struct buf doc;
@@ -113,9 +114,9 @@ static void with_job(struct rest_call *c, void (*fn)(struct rest_call *c, const 
     buf_deinit(&doc);
 }
 
-/* Creating */
+/* Creation */
 
-/* 507, with the numbers (scheduler.md 10). */
+/* Respond 507 with the numbers (scheduler.md 10). */
 static void reply_full(struct rest_call *c, bool bytes, uint64_t current)
 {
     const struct rest_sdb_config *sdb = &c->rest->config.sdb;
@@ -163,7 +164,7 @@ static void created(struct rest_call *c, const struct result *r)
     } else if (r->items[0].status != RESULT_DUPLICATE) {
         (void)atomic_fetch_add(&c->rest->sdb.created[made->asked.recurring ? 1 : 0], 1);
         reply_new(c, made, r->items[0].id);
-    } else { /* it was there, and is as it was asked for */
+    } else { /* it existed with the same definition */
         c->param[0] = made->room.job.name;
         with_job(c, reply_job);
     }
@@ -222,7 +223,7 @@ static void handle_executions(struct rest_call *c)
     with_job(c, reply_executions);
 }
 
-/* Changing */
+/* Changes */
 
 static void submit_action(struct rest_call *c, const struct job *j, enum command_job_action action,
                           struct str reason,
@@ -261,7 +262,7 @@ static void handle_delete(struct rest_call *c)
     with_job(c, delete_job);
 }
 
-/* From the body, which may be missing, or nonsense. */
+/* The reason in the body; the body may be missing or invalid. */
 static struct str reason_of(struct rest_call *c)
 {
     struct json_value v;
@@ -303,7 +304,7 @@ static void reply_cancelled(struct rest_call *c, const struct job *j)
 static void cancelled(struct rest_call *c, const struct result *r)
 {
     bool *was_active = REST_NEW(c, bool);
-    if (r->code != ERR_OK) { /* it ended meanwhile, or went */
+    if (r->code != ERR_OK) { /* the job ended or was deleted meanwhile */
         with_job(c, refuse_cancel);
         return;
     }

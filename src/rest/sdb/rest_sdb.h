@@ -19,15 +19,15 @@ struct rest_sdb_config {
     int64_t max_attempts;
     enum job_backoff backoff;
     int64_t retry_base_ms, retry_max_ms;
-    uint64_t memory_limit; /* bytes that its jobs may take, by the contract's count */
+    uint64_t memory_limit; /* maximum bytes of its jobs, as the contract counts them */
     uint64_t job_limit;
-    uint64_t body_limit; /* 0: none of its own */
+    uint64_t body_limit; /* 0: no separate limit */
     double failure_threshold;
     struct str ok_word;
-    struct str auth_token; /* of /join; empty: none */
+    struct str auth_token; /* for /join; empty: none */
 };
 
 struct rest_sdb_config rest_sdb_config_default(void);
 
-/* "2GB", "500 mb", "1024KB", "1073741824": a positive number of bytes (scheduler.md 10). */
+/* Parse a positive number of bytes: "2GB", "500 mb", "1024KB", "1073741824" (scheduler.md 10). */
 bool rest_sdb_config_bytes(struct str text, uint64_t *out);

@@ -1,6 +1,6 @@
 /*
- * Many jobs in one request (scheduler.md 22). Each is created or refused on its own; their commands
- * leave together, so that one log entry carries them.
+ * Several jobs in one request (scheduler.md 22). Each is created or refused separately. Their
+ * commands are sent together, so that one log entry contains them.
  */
 #include <stdio.h>
 
@@ -16,10 +16,10 @@ struct item {
     struct front_op op;
     struct rest_sdb_creation made;
     struct rest_call *call;
-    struct str id;    /* as it was given */
-    struct id job_id; /* of the job */
+    struct str id;    /* as sent */
+    struct id job_id; /* id of the created job */
     bool is_new;
-    struct str error; /* why there is none; empty: there is one */
+    struct str error; /* why it was not created; empty: it was */
     int status;
 };
 
@@ -121,7 +121,7 @@ static void landed(struct front_op *o, const struct result *r)
     note(it, r);
     front_op_deinit(o);
     if (--b->under_way == 0) {
-        rest_call__later(c, reply); /* or not, when the client has gone meanwhile */
+        rest_call__later(c, reply); /* not called if the client disconnected meanwhile */
     }
 }
 
@@ -154,7 +154,7 @@ static void send_one(struct rest_call *c, struct str queue, struct wall now, str
     }
 }
 
-/* How many elements the array has; false when it is none. */
+/* Count the elements of the array; false if it is not an array. */
 static bool count_jobs(struct str object, struct json_value *out, size_t *out_count)
 {
     struct json_value v;
@@ -201,7 +201,7 @@ void rest_sdb_batch__handle(struct rest_call *c)
         return;
     }
     c->data = b;
-    b->under_way = 1; /* until all were sent */
+    b->under_way = 1; /* counts this function, until all are sent */
     rest_call__wait(c, reply);
     send_all(c, queue, jobs.text);
     if (--b->under_way == 0) {

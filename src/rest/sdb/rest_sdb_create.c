@@ -1,6 +1,5 @@
 /*
- * What creates a job of the Scheduled-DB face: from what was asked for to a command (scheduler.md
- * 2.3).
+ * Creation of a job of the Scheduled-DB API: from the request to the command (scheduler.md 2.3).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +21,8 @@ bool rest_sdb_create__queue(struct rest_call *c, struct str *out)
     return false;
 }
 
-/* What was asked for; the same is asked for when a client repeats itself. Stored, so for ever. */
+/* Hash of the request, which is equal if a client repeats it. It is stored, so this function must
+ * never change. */
 static uint64_t definition_of(const struct rest_sdb_new *n)
 {
     const struct str texts[] = {n->type, n->cron, n->url, n->token, n->payload};
@@ -51,7 +51,7 @@ static struct str target_of(struct rest_call *c, const struct rest_sdb_new *n)
     return rest_call__keep(c, &b);
 }
 
-/* Tags are texts. */
+/* Tags are strings. */
 static void add_seconds_tag(struct json_write *w, const char *key, int64_t seconds)
 {
     char text[24];
@@ -59,7 +59,7 @@ static void add_seconds_tag(struct json_write *w, const char *key, int64_t secon
     rest_document__text(w, key, str_from(text, (size_t)len));
 }
 
-/* As far as there is time. */
+/* Convert to nanoseconds, limited to the range of struct wall. */
 static int64_t to_ns(int64_t seconds)
 {
     return seconds > REST_SDB_SECONDS_MAX    ? REST_SDB_LATEST
@@ -67,7 +67,7 @@ static int64_t to_ns(int64_t seconds)
                                              : seconds * NS_PER_S;
 }
 
-/* Has it something that a job has no member for? */
+/* Does the request have values that struct job cannot hold? */
 static bool is_special(const struct rest_sdb_new *n)
 {
     return (!n->recurring && n->cron.len > 0) || (n->has_at && n->at_s > REST_SDB_SECONDS_MAX) ||
@@ -124,7 +124,7 @@ void rest_sdb_create__full_text(const struct rest_call *c, bool bytes, uint64_t 
     }
 }
 
-/* The machine gives it one, unless a member of the cluster could not read that. */
+/* The state machine assigns a name, unless a member of the cluster cannot read such commands. */
 static struct str name_of_new(struct rest_call *c, struct rest_sdb_creation *made)
 {
     if (engine_cluster_reads(c->rest->config.engine) >= COMMAND_ENTRY_PUT_NAMED) {
@@ -146,7 +146,7 @@ void rest_sdb_create__command(struct rest_call *c, struct str queue, struct wall
     j->counted_bytes = (uint32_t)made->size;
     j->payload = n->payload.len > 0 ? n->payload : STR("null");
     j->push = target_of(c, n);
-    /* The payload and what the target is made of were checked as they were read. */
+    /* the payload and the parts of the target were checked when they were read */
     made->room.payload_is_json = made->room.push_is_target = true;
     j->tags = tags_of(c, n);
     j->cron = n->recurring ? n->cron : STR_EMPTY;

@@ -1,5 +1,5 @@
 /*
- * Health, readiness, membership and debugging in the words of Scheduled-DB (scheduler.md 2.8, 2.9,
+ * Health, readiness, membership and debugging in the format of Scheduled-DB (scheduler.md 2.8, 2.9,
  * 11).
  */
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static uint64_t left(uint64_t used, uint64_t limit)
     return used < limit ? limit - used : 0;
 }
 
-/* The limits are those of a namespace. */
+/* The limits apply to each namespace. */
 static void write_usage(struct json_write *w, const struct rest_sdb_config *sdb,
                         const struct rest_sdb_total *t)
 {
@@ -69,11 +69,11 @@ static void write_executions(struct json_write *w, const struct rest_sdb_numbers
     json_write_end(w);
 }
 
-/* Who leads, if that node can be asked; false when nobody does. */
+/* Find a leader that accepts requests; false if there is none. */
 static bool find_leader(const struct rest_call *c, struct engine_leader *out)
 {
     struct engine *e = c->rest->config.engine;
-    /* One that begins to lead does not take anything yet. */
+    /* a node that has just become leader does not accept requests yet */
     return engine_leader(e, out) && (out->self || out->id != engine_cluster_node_id(e));
 }
 
@@ -158,7 +158,7 @@ static void say_cluster(struct rest_call *c, const struct rest_sdb_numbers *n)
         write_server(&w, str_from_z(n->servers[i].id), str_from_z(n->servers[i].address));
     }
     if (n->server_count == 0) {
-        write_server(&w, node, raft_address(c)); /* it has no record, because it is alone */
+        write_server(&w, node, raft_address(c)); /* a single node has no record */
     }
     json_write_end(&w);
     rest_document__i64(&w, "job_count", (int64_t)n->jobs);
@@ -178,7 +178,7 @@ static bool is_token(const struct rest_call *c, struct str token)
            rest_auth__is_right(c, rest_credential__bearer(given), token);
 }
 
-/* With no token of its own the door is as open as the rest of the server. */
+/* Without a token for /join, the admin password is required; without that, any caller may join. */
 static bool may_join(const struct rest_call *c)
 {
     struct str token = c->rest->config.sdb.auth_token;
@@ -195,8 +195,8 @@ static bool take_member(struct rest_call *c, struct str body, const char *name, 
            (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK);
 }
 
-/* Who changes the members must have shown something: a door that is as open as the server is not
- * enough for that. */
+/* A change of the members requires a credential, even if the server is open: the token, the admin
+ * password, or the cluster secret. */
 static bool may_change(const struct rest_call *c)
 {
     struct str given;
@@ -207,10 +207,10 @@ static bool may_change(const struct rest_call *c)
             auth_same(given, secret));
 }
 
-/* A node that asks to be a member, and what is known of it. */
+/* A node that wants to join, and its record if there is one. */
 struct joining {
     struct str name, address;
-    struct str raft_id, http_url; /* a node of ours says them, too */
+    struct str raft_id, http_url; /* sent only by nodes of this server */
     bool found;
     bool voter;
     uint64_t id;
@@ -270,7 +270,7 @@ static void put_node(struct rest_call *c)
     }
 }
 
-/* A node that says its number itself joins by itself. */
+/* A node that sends its number is added without an invitation. */
 static void put_by_number(struct rest_call *c)
 {
     struct joining *j = c->data;
@@ -319,7 +319,7 @@ static void go_on_joining(struct rest_call *c)
     struct joining *j = c->data;
     bool same = j->found && str_eq(j->address, str_from_z(j->known_address));
     if (same || str_eq(j->name, str_from_z(c->rest->config.node_id))) {
-        say_joined(c); /* of itself this node knows the address best */
+        say_joined(c); /* nothing to change; this node's own address is never replaced */
     } else if (!c->rest->config.takes_nodes) {
         refuse_join(c, STR("this server runs on its own and accepts no other nodes"));
     } else if (!may_change(c)) {

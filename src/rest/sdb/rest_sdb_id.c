@@ -1,10 +1,10 @@
 /*
- * Names for jobs that are sent without one, while a member of the cluster cannot read commands
- * without names: UUIDs of version 4. Otherwise the machine makes them of the jobs' ids.
+ * Names for jobs without one, while a member of the cluster cannot read commands without names:
+ * UUIDs of version 4. Otherwise the state machine derives the names from the ids.
  *
- * The first six bytes are random once for each thread and count up from there: names that are given
- * one after the other lie beside each other in the store, which costs it a third of what names
- * everywhere cost. The other 74 bits are random each time, so that nobody knows a name from others.
+ * The first six bytes start at a random number for each thread and count up. Consecutive names are
+ * therefore adjacent in the store, at a third of the cost of random ones. The other 74 bits are
+ * random, so that names cannot be guessed.
  */
 #include <endian.h>
 #include <string.h>
@@ -18,7 +18,8 @@ enum { COUNTED_BYTES = 6, CHANCE_BYTES = 16 - COUNTED_BYTES, CHANCES = 24 };
 static _Thread_local struct {
     bool begun;
     uint64_t next;
-    uint8_t chances[CHANCES][CHANCE_BYTES]; /* asking for them one by one is a system call each */
+    uint8_t chances[CHANCES]
+                   [CHANCE_BYTES]; /* random bytes, fetched together to save system calls */
     unsigned left;
 } source;
 

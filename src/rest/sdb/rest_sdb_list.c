@@ -11,7 +11,7 @@
 #include "store/store_given.h"
 #include "store/store_job.h"
 
-/* Listing: in pieces, so that other requests of the thread have their turn. */
+/* Listing in pieces, so that other requests of the thread get their turn. */
 
 enum { PIECE_JOBS = 500, CURSOR_BYTES_MAX = 2 * (8 + LIMIT_JOB_NAME_BYTES) };
 
@@ -22,13 +22,14 @@ struct listed {
 
 struct listing {
     enum rest_sdb_status status;
-    struct str prefix; /* of the keys: the queue and a NUL */
-    bool given;        /* past the names that clients chose: now those that the server gave */
+    struct str prefix; /* prefix of the keys: the queue and a NUL */
+    bool
+        given; /* in the second part: names assigned by the server, after those chosen by clients */
     struct str after;  /* the last name seen */
-    struct id from;    /* the next job with a name that was given */
+    struct id from;    /* next job with an assigned name */
     struct str cursor; /* key of the last row of the previous page; empty: first page */
     size_t limit;      /* 0: all rows */
-    unsigned seen;     /* in this piece */
+    unsigned seen;     /* entries examined in this piece */
     bool more;
     struct listed *rows;
     size_t count, cap;
@@ -40,14 +41,14 @@ struct step {
     struct listing *l;
 };
 
-/* Is the job of this queue, with the name of its id? */
+/* Is the job in this queue, with an assigned name? */
 static bool is_given(const struct listing *l, const struct job *j)
 {
     return id_uuid_is(j->name, j->id) &&
            str_eq(j->queue, str_from(l->prefix.ptr, l->prefix.len - 1));
 }
 
-/* The job is a row, if its status is the one; name: empty, the one of its id. */
+/* Add the job if it has the requested status. An empty name stands for the assigned name. */
 static void add_row(const struct step *s, struct id id, struct str name)
 {
     struct listing *l = s->l;
@@ -84,7 +85,7 @@ static bool list_one(void *data, struct str rest, struct str value)
         l->seen++;
         l->after = arena_str(s->c->arena, name);
     } else {
-        return true; /* the last one of the piece before */
+        return true; /* the last one of the previous piece */
     }
     if (value.len == ID_BYTES) {
         add_row(s, id_from_bytes(value.ptr), l->after);
@@ -92,7 +93,7 @@ static bool list_one(void *data, struct str rest, struct str value)
     return !l->full;
 }
 
-/* The jobs of one entry. Others may have numbers in between. */
+/* Visit the jobs of one log entry. Other jobs may have numbers in between. */
 static bool list_entry(void *data, struct str rest, struct str value)
 {
     const struct step *s = data;
@@ -118,7 +119,7 @@ static bool list_entry(void *data, struct str rest, struct str value)
     return !l->full;
 }
 
-/* A job that a client gave the name of its id is found twice. */
+/* A job is found twice if a client chose the name that the server would assign. */
 static void drop_repeated(struct listing *l)
 {
     size_t kept = 0;
@@ -135,7 +136,7 @@ static int by_key(const void *a, const void *b)
     return str_cmp(((const struct listed *)a)->key, ((const struct listed *)b)->key);
 }
 
-/* The rows that are still as they were listed; how many were written. */
+/* Write the rows whose jobs have not changed since. Returns the number of rows written. */
 static size_t write_page(struct rest_call *c, struct json_write *w, const struct listing *l,
                          size_t from, size_t to)
 {
@@ -174,7 +175,7 @@ static void reply_list(struct rest_call *c, struct listing *l)
     rest_document__array(&w, "jobs");
     size_t written = write_page(c, &w, l, from, to);
     json_write_end(&w);
-    /* What ended between the two looks is not counted. */
+    /* jobs that changed between the two reads are not counted */
     rest_document__i64(&w, "total", (int64_t)(l->count - (to - from - written)));
     if (to < l->count) {
         rest_document__text(&w, "next_cursor", rest_page__write_cursor(c, l->rows[to - 1].key));
@@ -220,7 +221,7 @@ struct list_in {
 };
 
 static const struct json_field list_rows[] = {
-    /* However long it is: a word that is none has an answer of its own. */
+    /* no length limit: an unknown word gets a special response */
     JSON_STR(struct list_in, status, 0, INT32_MAX, 0,
              "pending, in_progress, completed, failed, timeout or cancelled."),
     JSON_I64(struct list_in, limit, 0, INT32_MAX, 0,

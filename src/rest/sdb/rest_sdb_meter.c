@@ -14,7 +14,7 @@
 
 #define NAME(name) "scheduled_db_" name
 
-/* The last is for all others. */
+/* The last one stands for all others. */
 static const int codes[REST_SDB_CODES] = {200, 204, 400, 401, 403, 404, 409,
                                           429, 500, 502, 503, 507, 0};
 
@@ -28,7 +28,7 @@ static const struct meter_scale http_scale = {.count = 8,
                                                          {10000000, "10"},
                                                          {30000000, "30"}}};
 
-/* The same without the last bound. */
+/* As http_scale without the last bound. */
 static const struct meter_scale query_scale = {.count = 7,
                                                .bounds = {{1000, "0.001"},
                                                           {10000, "0.01"},
@@ -41,7 +41,7 @@ static const struct meter_scale query_scale = {.count = 7,
 static const char *const types[PUSH_METER_TYPES] = {"job_type=\"unico\"",
                                                     "job_type=\"recurrente\""};
 
-/* The routes of the face, by their place in its tables. */
+/* The routes of the API, by their position in its tables. */
 static const struct rest_route *route_at(unsigned i)
 {
     return i < rest_sdb_routes.count ? &rest_sdb_routes.rows[i]
@@ -55,7 +55,7 @@ static unsigned route_count(void)
     return count;
 }
 
-/* The place of the call's route; route_count() when it is none of the face. */
+/* The position of the call's route; route_count() if it is not part of the API. */
 static unsigned place_of(const struct rest_call *c)
 {
     bool face = c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0;
@@ -104,7 +104,7 @@ static void write_one(struct buf *out, const char *name, const char *type, const
     meter_write_number(out, name, "", value);
 }
 
-/* The answers of a route by status, from the least on that counts. */
+/* Write the responses of a route by status, from the given status on. */
 static void write_codes(struct rest_call *c, struct buf *out, const char *name, unsigned route,
                         int from)
 {
@@ -237,8 +237,7 @@ static void write_calls(const struct push_meter *m, struct buf *out)
     write_one(out, NAME("webhook_errors_total"), "counter", "Calls that failed.", calls[1]);
 }
 
-/* Jobs are kept by their due times, all of them in memory: a slot is there while one waits in it.
- */
+/* Jobs are in memory, ordered by due time. A slot exists while a job waits in it. */
 static void write_slots(const struct push_meter *m, const struct machine_queue *q, struct buf *out)
 {
 #define NOT_COLD "Always 0: all slots are in memory, and there is no cold store."
@@ -322,11 +321,11 @@ static unsigned voters(const struct engine_cluster_status *cluster)
     for (size_t i = 0; i < cluster->count; i++) {
         count += cluster->nodes[i].in_group && cluster->nodes[i].role == NODE_VOTER ? 1 : 0;
     }
-    return count > 0 ? count : 1; /* a node that was always alone has no record */
+    return count > 0 ? count : 1; /* a node that has never had peers has no record */
 }
 
-/* Members by name: each has come once, and has gone when it was removed. One that came back has
- * several records, which are neighbours. */
+/* Members by name: each has joined once, and left if it was removed. A member that rejoined has
+ * several adjacent records. */
 static void write_members(const struct rest_numbers *v, struct buf *out)
 {
     static const struct {
@@ -348,14 +347,14 @@ static void write_members(const struct rest_numbers *v, struct buf *out)
                 events = 0;
             }
         }
-        if (cluster->count == 0) { /* it was always alone, and has no record */
+        if (cluster->count == 0) { /* it has never had peers and has no record */
             (void)snprintf(label, sizeof label, "node_id=\"%s\"", v->node_id);
             meter_write_number(out, families[f].name, label, families[f].left ? 0 : 1);
         }
     }
 }
 
-/* The name of a node; empty for nobody. */
+/* The name of a node; empty if there is none. */
 static const char *name_of(const struct rest_numbers *v, uint64_t id)
 {
     const struct engine_cluster_status *cluster = v->cluster;
@@ -373,7 +372,7 @@ static bool is_between(const struct rest_numbers *v, const struct engine_cluster
     return strcmp(name_of(v, change->from), from) == 0 && strcmp(name_of(v, change->to), to) == 0;
 }
 
-/* By names; a node that came back under its name has another id. */
+/* By name, because a node that rejoins under its name has another id. */
 static void write_changes(const struct rest_numbers *v, struct buf *out)
 {
     const struct engine_cluster_status *cluster = v->cluster;
@@ -406,7 +405,7 @@ static void write_cluster(const struct rest_numbers *v, struct buf *out)
               "Stops in a minority partition. Always 0: a minority refuses writes instead.", 0);
 }
 
-/* Without a strategy everything is 0. */
+/* Without a discovery strategy all values are 0. */
 static void write_discovery(struct rest_call *c, struct buf *out)
 {
     static const struct discover_meter none;

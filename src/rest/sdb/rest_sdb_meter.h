@@ -15,16 +15,16 @@ struct rest_sdb_meter {
     atomic_uint_fast64_t refused[2];                           /* memory, count */
     struct {
         atomic_uint_fast64_t by_code[REST_SDB_CODES];
-        atomic_uint_fast64_t forwarded; /* to the leader */
+        atomic_uint_fast64_t forwarded; /* forwarded to the leader */
         struct meter took;
     } routes[REST_SDB_ROUTES];
 };
 
-/* A request of the face is answered. */
+/* Count the response to a request of the API. */
 void rest_sdb_meter__answered(struct rest_call *c, int status, int64_t took_ns);
 
-/* A request of the face goes to the leader. */
+/* Count a request of the API that is forwarded to the leader. */
 void rest_sdb_meter__forwarded(struct rest_call *c);
 
-/* The families of the face, behind what is in out. */
+/* Append the metrics of the API to out. */
 void rest_sdb_meter__write(struct rest_call *c, const struct rest_numbers *v, struct buf *out);

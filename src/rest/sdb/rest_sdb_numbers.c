@@ -1,5 +1,5 @@
 /*
- * Numbers of the queue of the Scheduled-DB face, taken between two entries.
+ * Numbers of the queue of the Scheduled-DB API, read between two log entries.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -12,7 +12,7 @@ struct taking {
     void (*then)(struct rest_call *c, const struct rest_sdb_numbers *n);
 };
 
-/* Who is a member, and does not leave. */
+/* Copy the members that are not leaving. */
 static void look_at_servers(struct rest_sdb_numbers *n, const struct machine *m)
 {
     for (uint32_t i = 0; i < machine_nodes_count(m) && n->server_count < LIMIT_NODES; i++) {
@@ -114,7 +114,7 @@ void rest_sdb_numbers__take(struct rest_call *c, bool servers,
         t->numbers.servers = rest_call__alloc(c, sizeof(struct rest_sdb_server) * LIMIT_NODES);
     }
     struct str queue;
-    if (!rest_sdb_create__queue(c, &queue)) { /* which the caller may not look at */
+    if (!rest_sdb_create__queue(c, &queue)) { /* the caller may not use the queue */
         return;
     }
     c->data = t;

@@ -1,6 +1,6 @@
 /*
- * The body of a creation, in the contract's order of checks and with its texts (scheduler.md 2.3 to
- * 2.5).
+ * Decodes the body of a creation, with the contract's order of checks and its messages
+ * (scheduler.md 2.3 to 2.5).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool refuse(struct rest_call *c, struct str *out, const char *fmt, ...)
     return false;
 }
 
-/* Z, or +hh:mm; elsewhere a time may do without. */
+/* Does the time end with a zone, Z or +hh:mm? timestamp_parse_s does not require one. */
 static bool has_zone(struct str text)
 {
     char last = text.ptr[text.len - 1];
@@ -52,7 +52,7 @@ bool rest_sdb_read__time(struct str text, int64_t *out_s)
            timestamp_parse_s(text, out_s, &err) == ERR_OK;
 }
 
-/* The members of a body. */
+/* Members of the body. */
 
 enum member { ID, TYPE, TIMESTAMP, LAST_DATE, CRON, URL, TOKEN, PAYLOAD, MEMBER_COUNT };
 
@@ -67,7 +67,7 @@ static const struct str member_names[MEMBER_COUNT] = {
     [PAYLOAD] = {.ptr = "payload", .len = sizeof "payload" - 1},
 };
 
-/* A member that is text; false when it is something else. Null counts as absent. */
+/* Read a string member; false for other types. Null counts as absent. */
 static bool take_text(struct rest_call *c, struct json_value v, struct str *out)
 {
     ATTR_UNINITIALIZED struct err err;
@@ -76,14 +76,14 @@ static bool take_text(struct rest_call *c, struct json_value v, struct str *out)
            (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK);
 }
 
-/* A time as it was given: text, which may be empty for none, or a number of seconds. */
+/* A time as sent: a string, empty for none, or a number of seconds. */
 struct given_time {
     struct str text;
     int64_t s;
     bool is_number;
 };
 
-/* The same for a time, which may also be a whole number. */
+/* The same for a time, which may also be an integer. */
 static bool take_time(struct rest_call *c, struct json_value v, struct given_time *out)
 {
     out->is_number = v.type == JSON_TYPE_NUMBER;
@@ -131,7 +131,7 @@ static bool decode(struct rest_call *c, struct str object, struct rest_sdb_new *
            !str_has_control(out->token);
 }
 
-/* The seconds of a time, and whether there is one. */
+/* Convert a time to seconds; *out_set is whether there is one. */
 static bool settle_time(struct rest_call *c, const char *name, const struct given_time *given,
                         int64_t *out_s, bool *out_set, struct str *out)
 {
@@ -181,13 +181,13 @@ bool rest_sdb_read__new(struct rest_call *c, struct str object, struct wall now,
         !validate(c, now, out, out_text)) {
         return false;
     }
-    out->has_until &= out->recurring; /* of others it is dropped */
+    out->has_until &= out->recurring; /* ignored for jobs that run once */
     return true;
 }
 
 uint64_t rest_sdb_read__size(const struct rest_sdb_new *n)
 {
-    enum { JOB_BYTES = 128, STATE_BYTES = 64 }; /* contract */
+    enum { JOB_BYTES = 128, STATE_BYTES = 64 }; /* fixed by the contract */
     size_t id_bytes = n->id.len > 0 ? n->id.len : ID_UUID_LEN;
     return JOB_BYTES + STATE_BYTES + id_bytes + n->url.len + n->cron.len + n->payload.len;
 }

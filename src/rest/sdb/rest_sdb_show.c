@@ -1,5 +1,5 @@
 /*
- * Documents of the Scheduled-DB face (scheduler.md 2.3, 2.6, 5, 21.3).
+ * Documents of the Scheduled-DB API (scheduler.md 2.3, 2.6, 5, 21.3).
  */
 #include "base/check.h"
 #include "base/id_uuid.h"
@@ -32,7 +32,7 @@ bool rest_sdb_show__parse(struct str word, enum rest_sdb_status *out)
 enum rest_sdb_status rest_sdb_show__status(const struct job *j)
 {
     enum job_outcome failure = job_last_failure(j);
-    if (failure != JOB_OUTCOME_NONE) { /* until its next try begins, if there is one */
+    if (failure != JOB_OUTCOME_NONE) { /* until its next attempt begins, if there is one */
         return failure == JOB_OUTCOME_TIMEOUT ? REST_SDB_TIMEOUT : REST_SDB_FAILED;
     }
     switch (j->state) {
@@ -66,7 +66,7 @@ static inline void write_seconds_if_set(struct json_write *w, const char *key, s
     }
 }
 
-/* A time that was asked for, in seconds; one that is too late to be held is in a tag. */
+/* A requested time in seconds. One beyond the range of struct wall is in a tag. */
 static int64_t asked_s(const struct job *j, struct wall at, struct str tag)
 {
     struct json_value v;
@@ -79,7 +79,7 @@ static int64_t asked_s(const struct job *j, struct wall at, struct str tag)
     return at.ns / NS_PER_S;
 }
 
-/* A text member of an object, if it is there. */
+/* Write a string member of an object, if it exists. */
 static void write_member(struct json_write *w, struct str key, struct str object, struct str name)
 {
     struct json_value v;
@@ -89,7 +89,8 @@ static void write_member(struct json_write *w, struct str key, struct str object
     }
 }
 
-/* n: what it was just made of, which spares reading it from what is stored; NULL: not known. */
+/* n is the request that the job was just created from, which saves decoding stored values; NULL:
+ * read them from the job. */
 static void write_job(struct json_write *w, const struct job *j, const struct rest_sdb_new *n)
 {
     bool recurring = j->cron.len > 0;
@@ -131,7 +132,7 @@ void rest_sdb_show__job(struct json_write *w, const struct job *j)
     write_job(w, j, NULL);
 }
 
-/* It is stored as it was sent, and its id says when: it need not be read. */
+/* Does not read the job: it is stored as sent, and its id has the creation time. */
 void rest_sdb_show__new(struct json_write *w, struct rest_sdb_creation *made, struct id id)
 {
     struct job *j = &made->room.job;

@@ -1,5 +1,5 @@
 /*
- * What may be told of an error (scheduler.md 2.11).
+ * Removes internal details from error messages (scheduler.md 2.11).
  */
 #include <ctype.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* "10.0.0.1" at the beginning: how long it is, or 0. */
+/* Length of an IPv4 address at the beginning, such as "10.0.0.1"; 0 if there is none. */
 static size_t v4_len(struct str s)
 {
     size_t at = 0;
@@ -34,7 +34,8 @@ static size_t v4_len(struct str s)
     return goes_on ? 0 : at;
 }
 
-/* "[fe80::1]" or "fe80::1": with at least two colons and nothing but hex digits between. */
+/* The same for an IPv6 address, "[fe80::1]" or "fe80::1": hexadecimal digits and at least two
+ * colons. */
 static size_t v6_len(struct str s)
 {
     bool bracket = s.len > 0 && s.ptr[0] == '[';
@@ -57,7 +58,7 @@ static size_t v6_len(struct str s)
     return at < s.len && is_word(s.ptr[at]) ? 0 : at;
 }
 
-/* "/var/x/y.db" */
+/* The same for a path, such as "/var/x/y.db". */
 static size_t path_len(struct str s)
 {
     static const char *const ends[] = {".db", ".log", ".tmp", ".snap", ".dat", ".bin"};
@@ -77,7 +78,7 @@ static size_t path_len(struct str s)
     return 0;
 }
 
-/* "raft: peer node-2 …": to the end of the phrase. */
+/* The same for a Raft message, such as "raft: peer node-2 …", up to the end of the phrase. */
 static size_t raft_len(struct str s)
 {
     static const struct str begins[] = {{.ptr = "raft:", .len = 5}, {.ptr = "Raft:", .len = 5}};
