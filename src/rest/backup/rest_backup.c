@@ -1,11 +1,13 @@
 /*
- * Backup (http-api.md 20.4): everything of a namespace, at one moment, as one JSON object that is
- * written while it is read.
+ * Backup (http-api.md 20.4): a consistent copy of a namespace as one JSON object, written while it
+ * is read.
  *
- * The network thread does it in short turns, between which other requests have theirs: a turn ends
- * when enough was written or looked at, and goes on by a message to itself, or when the client has
- * room again. Jobs that are over come first, then those that wait for something, then those in
- * line, in the order in which they stand: a restore puts them into line in that order.
+ * The network thread does this in short turns, so that other requests get theirs. A turn ends when
+ * enough was written or examined. The next one begins with a message to itself, or when the client
+ * has room again.
+ *
+ * Ended jobs come first, then waiting jobs, then those in line in their order: a restore puts them
+ * into line in that order.
  */
 #include <stdlib.h>
 
@@ -44,29 +46,29 @@ struct backup {
     struct rest_call *call;
     struct store_snapshot *snapshot;
     enum stage stage;
-    struct buf out; /* of this turn; kept while the client has no room */
+    struct buf out; /* output of this turn; kept while the client has no room */
     uint32_t crc;
     uint64_t jobs;
-    uint64_t rows_left_out; /* of jobs that would be too large to be restored */
+    uint64_t rows_left_out; /* rows omitted from jobs that would be too large to restore */
     struct waiting *line;
     size_t line_count, line_cap, line_at;
     struct rest_backup_sums sums;
     struct id *batches;
     size_t batch_count, batch_cap;
     struct msg msg;
-    bool posted; /* msg is under way */
+    bool posted; /* msg was posted and not delivered */
     bool gone;
-    bool damaged; /* something stored cannot be read: there is no whole backup */
+    bool damaged; /* a record cannot be decoded: the backup fails */
 };
 
-/* Who may */
+/* Permissions */
 
 bool rest_backup__set_namespace(struct rest_call *c, struct str named)
 {
     bool is_default = named.len == 0 || str_eq(named, STR("default"));
     struct str ns = is_default ? STR_EMPTY : named;
     if (named.len == 0 || str_eq(ns, c->ns)) {
-        return true; /* the caller's own */
+        return true; /* the caller's own namespace */
     }
     if (ns.len > 0 && !queue_name_is_namespace(ns)) {
         rest_call__fail(c, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a valid namespace name",
@@ -89,7 +91,7 @@ static void add_text(struct backup *b, struct str text)
     buf_add_str(&b->out, text);
 }
 
-/* Where the next element of the list that is open goes. */
+/* Begin the next element of the open list. */
 static struct json_write next_element(struct backup *b)
 {
     add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
@@ -161,7 +163,7 @@ static void write_budget(void *data, struct str key, struct str value)
     struct rest_budgets_row row;
     struct store_access_frame frame;
     if (key.len == 0 || key.ptr[0] != STORE_ACCESS_BUDGET) {
-        return; /* another record of who may do what */
+        return; /* an access record of another kind */
     }
     if (key.len < 3 || !store_access_decode_frame(value, &frame) ||
         !rest_budgets__read_row(str_from_offset(key, 1), &frame, &row)) {
@@ -186,7 +188,7 @@ static void write_head(struct backup *b)
     json_write_object(&w);
     rest_document__time(&w, "created_at", os_clock_wall());
     json_write_end(&w);
-    add_text(b, str_from(time.ptr + 1, time.len - 2)); /* the member alone */
+    add_text(b, str_from(time.ptr + 1, time.len - 2)); /* only the member, without the braces */
     buf_deinit(&time);
     add_text(b, STR(",\"queues\":["));
     store_snapshot_each(b->snapshot, STORE_KIND_QUEUE, write_queue, b);
@@ -238,7 +240,7 @@ static void note_line(struct backup *b, const struct job *j)
     b->line[b->line_count++] = (struct waiting){.order = j->order, .id = j->id};
 }
 
-/* The next jobs of a family; those in line are put aside. True at its end. */
+/* Write the next jobs of a family; jobs in line are saved for later. True at its end. */
 static bool write_family(struct backup *b, enum store_family family)
 {
     for (unsigned seen = 0; seen < TURN_JOBS && b->out.len < TURN_BYTES; seen++) {
@@ -281,7 +283,7 @@ static bool write_line(struct backup *b)
         struct job j;
         bool found = store_snapshot_get(b->snapshot, STORE_LIVE, id, &doc);
         CHECK(found);
-        /* What is read next would take the document's place. */
+        /* copied, because the next read reuses the document's memory */
         char *copy = malloc(doc.len + 1);
         CHECK(copy != NULL);
         memcpy(copy, doc.ptr, doc.len);
@@ -298,7 +300,7 @@ static int compare_ids(const void *a, const void *b)
     return memcmp(a, b, ID_BYTES);
 }
 
-/* By the queue that it calls, or by who made it. */
+/* Does the batch belong to the namespace? Its callback queue decides, or its owner. */
 static bool is_own_batch(const struct rest_call *c, const struct store_batch *rec)
 {
     if (rec->callback_queue.len > 0) {
@@ -321,7 +323,7 @@ static void write_batches(struct backup *b)
             !store_snapshot_record(b->snapshot, STORE_KIND_BATCH,
                                    str_from(b->batches[i].b, ID_BYTES), &value) ||
             !store_record_decode_batch(value, &rec) || !is_own_batch(b->call, &rec)) {
-            continue; /* named twice, or purged, or not the caller's to see */
+            continue; /* a duplicate, deleted, or not visible to the caller */
         }
         struct json_write w = next_element(b);
         rest_backup_job__write_batch(&w, b->call, b->batches[i], &rec);
@@ -412,7 +414,7 @@ static void post_turn(struct backup *b)
     CHECK(posted);
 }
 
-/* Write what there is and go on, unless the client has no room. */
+/* Write the output and continue, unless the client has no room. */
 static void turn(struct backup *b)
 {
     if (b->out.len == 0) {
@@ -421,12 +423,12 @@ static void turn(struct backup *b)
     if (b->damaged) {
         struct rest_call *c = b->call;
         backup_free(b);
-        rest_call__stream_drop(c); /* in the middle, so that nobody takes it for a backup */
+        rest_call__stream_drop(c); /* so that the backup is seen to be incomplete */
         return;
     }
     if (b->out.len > 0) {
         if (http_request_write(b->call->req, buf_str(&b->out)) == HTTP_WRITE_FULL) {
-            return; /* goes on in on_writable */
+            return; /* continues in on_writable */
         }
         b->crc = crc32c_update(b->crc, b->out.ptr, b->out.len);
         buf_clear(&b->out);

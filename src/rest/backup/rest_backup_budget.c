@@ -34,7 +34,7 @@ static const struct budget_in restored_init = {.on_exceed = STORE_BUDGET_HOLD};
 static const struct json_schema budget_schema = JSON_SCHEMA(
     struct budget_in, budget_rows, .init = &restored_init, JSON_SET(struct budget_in, set));
 
-/* The target as it is stored; what a tag or the whole namespace is called is checked here. */
+/* Convert the target to the stored form, and check it. */
 static bool read_target(struct rest_call *c, const struct budget_in *in, struct str *out,
                         struct err *err)
 {

@@ -11,8 +11,8 @@
 #include "rest/rest_int.h"
 #include "store/store_snapshot.h"
 
-/* The namespace that a backup or a restore is about: named in the query or in a text, else the
- * caller's. False, and the call has ended, when the caller may not. Sets c->ns. */
+/* Set c->ns to the namespace of a backup or a restore: the named one, else the caller's. False,
+ * with the call ended, if the caller may not use it. */
 ATTR_NODISCARD bool rest_backup__set_namespace(struct rest_call *c, struct str named);
 /* Whether a queue is in the backup of the call's namespace (queue_name_home), and is one that the
  * caller may use. */
@@ -40,22 +40,22 @@ void rest_backup_job__write_webhook(struct json_write *w, const struct rest_call
 void rest_backup_job__write_batch(struct json_write *w, const struct rest_call *c, struct id id,
                                   const struct store_batch *b);
 
-/* rest_backup_budget.c: a budget as an item of a restore */
+/* rest_backup_budget.c: decode a budget for a restore */
 ATTR_NODISCARD bool rest_backup_budget__read(struct rest_call *c, struct str json,
                                              struct command_restore_item *out, struct err *err);
 
-/* As they are shown: an approval policy, and what a webhook listens to. */
+/* Write an approval policy, and the event patterns of a webhook, as the API shows them. */
 void rest_policies__write(struct json_write *w, const struct rest_call *c, struct id id,
                           const struct store_policy *p);
 void rest_webhooks__write_events(struct json_write *w, struct str patterns);
 
-/* rest_restore_job.c: reading. Items are put behind those that are there. Texts are views of the
- * JSON or in the call's arena. */
+/* rest_restore_job.c: reading. Items are appended to the list. Texts are views of the JSON or in
+ * the call's arena. */
 struct rest_restore_list {
-    struct command_restore_item *items; /* from malloc; whoever has the list frees it */
+    struct command_restore_item *items; /* from malloc; the owner of the list frees it */
     size_t count, cap;
-    size_t bytes;      /* about what they take in a command */
-    uint64_t disabled; /* schedules that were enabled; counted on */
+    size_t bytes;      /* approximate size of the items in a command */
+    uint64_t disabled; /* enabled schedules that were disabled; accumulates */
 };
 
 enum rest_restore_what {
@@ -73,8 +73,9 @@ enum rest_restore_what {
 ATTR_NODISCARD bool rest_restore_job__read(struct rest_call *c, enum rest_restore_what what,
                                            struct str json, struct rest_restore_list *list,
                                            struct err *err);
-/* What they take in a command, about, from the item at on. */
+/* Approximate size of an item in a command. */
 size_t rest_restore_job__item_bytes(const struct command_restore_item *it);
-/* A job of the first format, or of any when it is to be enqueued anew. */
+/* Decode a job to be enqueued as a new one: a job of the first format, or any job in enqueue
+ * mode. */
 ATTR_NODISCARD bool rest_restore_job__read_new(struct rest_call *c, struct str json,
                                                struct command_new *out, struct err *err);

@@ -5,12 +5,13 @@
 #include "store/store_rows.h"
 #include "svc/svc_chain.h"
 
-/* Of a job's element, behind its rows: chain and target with credentials, ids, numbers, times. */
+/* Maximum size of a job's members after its rows: chain and target with credentials, ids, numbers,
+ * times. */
 enum {
     MEMBERS_BEHIND_BYTES = LIMIT_RESULT_BYTES + LIMIT_PUSH_BYTES + 64 * LIMIT_DEPENDS_ON + 4096
 };
 
-/* Rows: each kind is an array that begins with its first row. */
+/* Rows. Each kind is an array, which is opened when its first row is written. */
 
 enum row_kind { ROW_ERROR, ROW_ITERATION, ROW_USAGE, ROW_KIND_COUNT };
 
@@ -18,17 +19,17 @@ static const char *const row_keys[ROW_KIND_COUNT] = {"errors", "iterations", "us
 
 struct row {
     enum row_kind kind;
-    const void *rec; /* as it is stored */
+    const void *rec; /* stored record */
 };
 
-/* Rows of one kind, of which the oldest are left out. */
+/* Rows of one kind; the oldest may be omitted. */
 struct row_sum {
     uint64_t count, bytes;
-    uint64_t count_over, bytes_over; /* left out until neither is above its limit */
+    uint64_t count_over, bytes_over; /* omit rows until both are within their limits */
 };
 
 struct rows {
-    struct json_write *w; /* NULL: they are only measured */
+    struct json_write *w; /* NULL: only measure the rows */
     struct id job;
     uint64_t first_summed;
     int open; /* the kind of the array that is open; -1: none */
@@ -39,7 +40,7 @@ struct rows {
 static void write_tokens(struct json_write *w, const struct store_tokens *t)
 {
     rest_document__tokens(w, t);
-    rest_document__i64_if_set(w, "cost_nusd", t->cost_nusd); /* exactly */
+    rest_document__i64_if_set(w, "cost_nusd", t->cost_nusd); /* the exact cost */
 }
 
 static void put_iteration(struct json_write *w, const struct store_iteration *it)
@@ -143,10 +144,10 @@ static void each_row(struct rows *r, struct store_snapshot *sn)
     store_snapshot_each_row(sn, r->job, &visitor);
 }
 
-/* Could the rows be more than a restore accepts, however large each of them is? */
+/* Could the rows exceed what a restore accepts, if each had its maximum size? */
 static bool may_be_too_large(const struct job *j, uint64_t room)
 {
-    const uint64_t tokens = 4096; /* numbers, times and names, with all that is escaped */
+    const uint64_t tokens = 4096; /* numbers, times and names, with escapes */
     const uint64_t error = 6ULL * (LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES) + tokens;
     const uint64_t iteration = 2ULL * LIMIT_RESULT_BYTES + 6ULL * LIMIT_REASON_BYTES + tokens;
     uint64_t most =
@@ -155,7 +156,8 @@ static bool may_be_too_large(const struct job *j, uint64_t room)
            j->usage_count > LIMIT_RESTORE_ROWS;
 }
 
-/* Decide how many of the oldest rows are left out: of iterations first, which are the largest. */
+/* Decide how many of the oldest rows are omitted. Iterations first, because they are the
+ * largest. */
 static void plan_rows(struct rows *r, struct store_snapshot *sn, uint64_t room)
 {
     static const enum row_kind order[] = {ROW_ITERATION, ROW_ERROR, ROW_USAGE};
@@ -176,7 +178,8 @@ static void plan_rows(struct rows *r, struct store_snapshot *sn, uint64_t room)
     }
 }
 
-/* The rows of a job whose element has that many bytes so far; returns how many are left out. */
+/* Write the rows of a job, whose element has `bytes` bytes so far. Returns how many rows were
+ * omitted. */
 static uint64_t write_rows(struct json_write *w, const struct job *j, struct store_snapshot *sn,
                            uint64_t first_summed, size_t bytes)
 {
@@ -196,7 +199,7 @@ static uint64_t write_rows(struct json_write *w, const struct job *j, struct sto
     return rows.left_out;
 }
 
-/* Until when j holds its unique key; 0 when it does not. */
+/* The time until which j holds its unique key; 0 if it does not hold one. */
 static struct wall unique_until(const struct job *j, struct store_snapshot *sn)
 {
     struct store_lock lock;
@@ -228,7 +231,7 @@ static void write_waits(struct json_write *w, struct str ids)
     json_write_end(w);
 }
 
-/* A chain whose steps have credentials, which its document does not show. */
+/* Write a chain with the credentials of its steps, which the job's document omits. */
 static void write_chain(struct json_write *w, const struct svc_caller *who, const struct job *j)
 {
     struct buf shown;
@@ -242,7 +245,7 @@ static void write_chain(struct json_write *w, const struct svc_caller *who, cons
     buf_deinit(&shown);
 }
 
-/* What the document does not say. */
+/* Write the member "restore": data that the document omits. */
 static void write_rest(struct json_write *w, const struct svc_caller *who, const struct job *j,
                        struct store_snapshot *sn, bool secrets)
 {
@@ -266,7 +269,7 @@ uint64_t rest_backup_job__write(struct json_write *w, const struct rest_call *c,
 {
     struct svc_caller who = rest_call__caller(c);
     size_t from = w->out->len;
-    who.urgencies = false; /* a backup is the same for everybody */
+    who.urgencies = false; /* a backup does not depend on the client */
     json_write_object(w);
     rest_document__job_members(w, &who, j);
     uint64_t left_out = write_rows(w, j, sn, options->first_summed, w->out->len - from);
@@ -317,7 +320,7 @@ void rest_backup_job__write_schedule(struct json_write *w, const struct rest_cal
     json_write_end(w);
 }
 
-/* With its secret, because a restored one must sign as before. */
+/* Includes the secret, because a restored webhook must sign as before. */
 void rest_backup_job__write_webhook(struct json_write *w, const struct rest_call *c, struct str id,
                                     const struct store_webhook *h)
 {

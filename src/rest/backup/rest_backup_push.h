@@ -18,16 +18,16 @@ struct rest_backup_push_in {
 
 void rest_backup_push__write(struct json_write *w, const struct job *j, bool secrets);
 
-/* The target of a schedule. */
+/* Write the target of a schedule. */
 void rest_backup_push__write_target(struct json_write *w, struct str push, bool secrets);
 
-/* What of the job's own document is about its delivery. */
+/* Members of a job's document about its delivery. */
 struct rest_backup_push_job {
     struct str push, name, cron, cancel_reason, last_outcome;
     struct wall due_at, cron_until;
 };
 
-/* Into j, whose other members are set. rest may be NULL. */
+/* Set the delivery members of j, whose other members are set. rest may be NULL. */
 void rest_backup_push__read(const struct rest_backup_push_job *in,
                             const struct rest_backup_push_in *rest, struct job *j);
 /* The same for the later steps of its chain, if it has one. */

@@ -1,17 +1,17 @@
 /*
- * Restore (http-api.md 20.4): a backup comes back, piece by piece, as replicated commands.
+ * Restore (http-api.md 20.4): restores a backup in pieces, as replicated commands.
  *
  *   receive --> check --> apply --> answer
  *
- * The body goes into a file of the data folder as it arrives (rest_restore_int.h); the client is
- * read on as fast as it is written, so a backup of any size takes a bounded amount of memory. Then
- * every piece of it is read, checked and encoded as it would be submitted: a backup that cannot be
- * restored changes nothing. Only then are the pieces submitted, one at a time. From there on the
- * restore goes on to its end, whether its client waits for it or not. What a stop of the server
- * cuts off goes on when the same backup is sent again: jobs that exist are left as they are.
+ * The body is stored in a file in the data directory as it arrives (rest_restore_int.h), so memory
+ * is bounded for any size of backup. Then every piece is read, checked and encoded as it would be
+ * submitted. A backup that cannot be restored therefore changes nothing. Only then are the pieces
+ * submitted, one at a time. From there on the restore continues to its end, even if the client
+ * disconnects. If the server stops, sending the same backup again continues the restore: existing
+ * jobs are left unchanged.
  *
- * Reading and decoding happen on a thread of the pool, so that the network thread is free for its
- * other requests. One restore runs at a time.
+ * Reading and decoding happen on a thread of the pool, so that the network thread can serve other
+ * requests. One restore runs at a time.
  */
 #include <stdlib.h>
 
@@ -27,61 +27,61 @@
 #define ARENA_BYTES_MAX ((size_t)4 * BACKUP_VERIFY_TEXT_BYTES)
 
 enum {
-    CHECK_PIECES = 16,  /* in one job of the pool: between two of them it may be told to stop */
-    IDLE_MS = 60000,    /* without a byte of the body: others may want to restore, too */
-    RETRY_MS = 100,     /* after the pipeline was full */
-    RETRIES_MAX = 3000, /* one behind the other: five minutes */
+    CHECK_PIECES = 16,  /* per job of the pool; a restore can be cancelled between jobs */
+    IDLE_MS = 60000,    /* maximum time without data of the body: it blocks other restores */
+    RETRY_MS = 100,     /* after the engine was overloaded */
+    RETRIES_MAX = 3000, /* retries in a row: five minutes */
 };
 
 enum stage { STAGE_RECEIVE, STAGE_CHECK, STAGE_APPLY };
 
 struct restore {
     struct rest_call *call;
-    struct arena *call_arena; /* the call's own; meanwhile it uses one that is emptied */
-    struct arena *arena;      /* of the piece at hand */
+    struct arena *call_arena; /* the call's own arena; meanwhile the call uses one that is reset */
+    struct arena *arena;      /* arena of the current piece */
     struct rest_restore_spool *spool;
     enum stage stage;
-    bool enqueue;  /* as new jobs */
-    uint64_t skip; /* so many jobs, the first ones, are not applied */
+    bool enqueue;  /* enqueue the jobs as new ones */
+    uint64_t skip; /* number of jobs at the beginning that are not applied */
 
     /* receive */
-    struct buf arriving; /* not on its way to the disk yet */
+    struct buf arriving; /* received, not being written yet */
     struct buf writing;
     bool body_ended;
 
-    /* the piece at hand */
-    bool at_end; /* there is none behind it */
+    /* the current piece */
+    bool at_end; /* it is the last one */
     struct rest_restore_list items;
-    size_t sent; /* of the items */
+    size_t sent; /* items submitted so far */
     struct command_new news[LIMIT_RESTORE_CHUNK_ITEMS];
     size_t new_count, new_bytes;
-    struct command command; /* apply: what is submitted */
+    struct command command; /* apply: the submitted command */
     bool has_command;
 
     uint64_t restored, skipped;
-    uint64_t names_taken, over_limits; /* what is no job and was left out */
+    uint64_t names_taken, over_limits; /* records other than jobs that were omitted */
     unsigned retries;
     struct engine_op op;
     struct err err;
 
-    /* what is under way: a job of the pool, a command, or a pause */
+    /* work in progress: a job of the pool, a command, or a pause */
     bool busy;
-    bool gone;                       /* the client is */
-    bool (*run)(struct restore *r);  /* on a thread of the pool; false: err says why not */
-    void (*then)(struct restore *r); /* back on the network thread, when it went well */
+    bool gone;                       /* the client disconnected */
+    bool (*run)(struct restore *r);  /* on a thread of the pool; false: failed, see err */
+    void (*then)(struct restore *r); /* on the network thread, after success */
     bool good;
     uv_work_t work;
     uv_timer_t timer;
 };
 
-/* The end, one way or another */
+/* End of a restore */
 
 static void timer_closed(uv_handle_t *h)
 {
     free(h->data);
 }
 
-/* Give everything back but the call, which is returned to be ended. */
+/* Free everything except the call, and return the call, which must be ended. */
 static struct rest_call *end(struct restore *r)
 {
     struct rest_call *c = r->call;
@@ -102,7 +102,7 @@ static void drop(struct restore *r)
     rest_call__stream_drop(end(r));
 }
 
-/* What was done before it went wrong, and how to go on. */
+/* Extend the error by what was restored before it, and how to continue. */
 static void report_part(const struct restore *r, struct err *err)
 {
     const struct backup_verify *backup = rest_restore_spool__report(r->spool);
@@ -114,7 +114,7 @@ static void report_part(const struct restore *r, struct err *err)
     unsigned long long next = done + (unknown ? r->command.enqueue.count : 0);
     log_warn("restore stopped", LOG_U64("jobs", done), LOG_U64("of", backup->jobs),
              LOG_U64("unknown", next - done), LOG_Z("error", why.msg));
-    if (unknown) { /* whoever skips too few has them twice */
+    if (unknown) { /* skipping too few jobs would create duplicates */
         (void)err_set(err, why.code,
                       "%llu of %llu jobs restored; outcome unknown for jobs[%llu] to jobs[%llu]: "
                       "if they are in their queues, send the backup again with skip=%llu, else "
@@ -139,7 +139,7 @@ static void fail(struct restore *r)
     }
 }
 
-/* JSON that was decoded and encoded again is as good, and its bytes are others. */
+/* Only a warning: JSON that was decoded and encoded again is equivalent, but has other bytes. */
 #define CHECKSUM_DIFFERS                                                                           \
     "meta.checksum does not match: the backup was damaged, edited or reformatted"
 
@@ -150,7 +150,7 @@ static bool has_other_checksum(const struct restore *r)
 }
 
 struct warning {
-    uint64_t count; /* 0: there is nothing to warn of */
+    uint64_t count; /* 0: no warning */
     const char *text;
 };
 
@@ -219,7 +219,8 @@ static void work_cb(uv_work_t *w)
     r->good = r->run(r);
 }
 
-/* Is there nobody left to go on for? What has begun to change something goes on. */
+/* Has the restore been cancelled, because the client disconnected? After the first change it
+ * continues, until the server stops. */
 static bool is_over(const struct restore *r)
 {
     return r->gone && (r->stage != STAGE_APPLY || http_loop_stopping(r->call->req->loop));
@@ -228,7 +229,7 @@ static bool is_over(const struct restore *r)
 static void after_work_cb(uv_work_t *w, int status)
 {
     struct restore *r = w->data;
-    CHECK(status == 0); /* nobody cancels it */
+    CHECK(status == 0); /* it is never cancelled */
     r->busy = false;
     if (is_over(r)) {
         drop(r);
@@ -246,7 +247,7 @@ static void in_pool(struct restore *r, bool (*run)(struct restore *r),
     r->run = run;
     r->then = then;
     int code = uv_queue_work(http_loop_uv(r->call->req->loop), &r->work, work_cb, after_work_cb);
-    CHECK(code == 0); /* it only fails without a function */
+    CHECK(code == 0); /* fails only without a function */
 }
 
 /* Pieces, on a thread of the pool */
@@ -254,7 +255,7 @@ static void in_pool(struct restore *r, bool (*run)(struct restore *r),
 static bool read_element(struct restore *r, const struct rest_restore_element *e)
 {
     struct rest_call *c = r->call;
-    struct str text = arena_str(r->arena, e->text); /* items are views of it */
+    struct str text = arena_str(r->arena, e->text); /* items point into it */
     size_t first = r->items.count;
     struct err *err = &r->err;
     if (text.len != e->text.len) {
@@ -296,7 +297,7 @@ static bool is_skipped(const struct restore *r, const struct rest_restore_elemen
     return r->stage == STAGE_APPLY && e->what == REST_RESTORE_JOB && e->index < r->skip;
 }
 
-/* The next piece; empty at the end. */
+/* Read the next piece; empty at the end. */
 static bool read_piece(struct restore *r)
 {
     struct rest_restore_element e;
@@ -317,13 +318,13 @@ static bool read_piece(struct restore *r)
     return true;
 }
 
-/* Everything of the piece is on its way. */
+/* Has the whole piece been submitted? */
 static bool is_sent(const struct restore *r)
 {
     return r->enqueue ? r->new_count == 0 : r->sent == r->items.count;
 }
 
-/* What goes into one command: a job may have more rows than that. */
+/* Build the next command of the piece. A job may have more rows than one command can hold. */
 static struct command next_command(struct restore *r)
 {
     size_t from = r->sent;
@@ -347,8 +348,8 @@ static bool prepare(struct restore *r)
     return engine_op_prepare(r->call->rest->config.engine, &r->op, &r->command, &r->err) == ERR_OK;
 }
 
-/* Some pieces, each encoded as it would be submitted, so that nothing is left to be refused later.
- */
+/* Check some pieces, encoding each as it would be submitted, so that nothing can be refused
+ * later. */
 static bool check_some(struct restore *r)
 {
     bool good = true;
@@ -362,7 +363,7 @@ static bool check_some(struct restore *r)
     return good;
 }
 
-/* The next command: more of this piece, or of the next one; none at the end. */
+/* Prepare the next command, from this piece or the next one; none at the end. */
 static bool prepare_next(struct restore *r)
 {
     while (is_sent(r) && !r->at_end) {
@@ -402,7 +403,7 @@ static void retry_cb(uv_timer_t *t)
 static void start_timer(struct restore *r, uv_timer_cb cb, uint64_t ms)
 {
     int code = uv_timer_start(&r->timer, cb, ms, 0);
-    CHECK(code == 0); /* it is not closing */
+    CHECK(code == 0); /* fails only for a closing timer */
 }
 
 static void piece_done(struct engine_op *op)
@@ -411,7 +412,7 @@ static void piece_done(struct engine_op *op)
     struct result result = {0};
     r->busy = false;
     if (op->err.code == ERR_OVERLOADED && r->retries++ < RETRIES_MAX) {
-        r->busy = true; /* until the timer is back */
+        r->busy = true; /* until the timer fires */
         start_timer(r, retry_cb, RETRY_MS);
         return;
     }
@@ -453,7 +454,7 @@ static void checked(struct restore *r)
     in_pool(r, prepare_next, submit);
 }
 
-/* What the query says */
+/* Query */
 
 enum { MODE_KEEP, MODE_ENQUEUE };
 
@@ -486,7 +487,7 @@ static const struct restore_in restore_init = {.mode = MODE_KEEP};
 static const struct json_schema restore_schema =
     JSON_SCHEMA(struct restore_in, restore_rows, .init = &restore_init);
 
-/* What of the body is told; it is read as it comes. */
+/* The body for the API description; it is read as a stream. */
 struct body_in {
     struct str jobs;
 };
@@ -498,7 +499,7 @@ static const struct json_field body_rows[] = {
 };
 static const struct json_schema body_schema = JSON_SCHEMA(struct body_in, body_rows);
 
-/* May this backup be restored, by this caller? */
+/* May the caller restore this backup? */
 static bool may_restore(struct restore *r, struct str ns)
 {
     const struct rest_call *c = r->call;
@@ -587,7 +588,7 @@ static void on_body(struct http_request *req, struct str bytes)
 {
     struct rest_call *c = req->data;
     struct restore *r = c->data;
-    buf_add_str(&r->arriving, bytes); /* bounded by body_window_bytes: what is not consumed */
+    buf_add_str(&r->arriving, bytes); /* bounded by body_window_bytes until consumed */
     start_timer(r, idle_cb, IDLE_MS);
     if (!r->busy) {
         receive_on(r);
@@ -622,7 +623,7 @@ static void handle_restore(struct rest_call *c)
     const struct engine_config *settings = engine_settings(c->rest->config.engine);
     struct rest_restore_spool *spool;
     struct err err;
-    if (c->caller.scope.len > 0) { /* a chain or a policy of the backup may name any queue */
+    if (c->caller.scope.len > 0) { /* chains and policies in a backup may name any queue */
         rest_call__fail(c, ERR_FORBIDDEN,
                         "a key that is limited to queues cannot restore a backup");
         return;

@@ -13,28 +13,29 @@
 
 struct rest_restore_spool;
 
-/* free_min: what must stay free on the disk. NULL, with err, when there can be no file. */
+/* Create the file. free_min is the space that must stay free on the disk. NULL, with err, on
+ * failure. */
 struct rest_restore_spool *rest_restore_spool__open(const char *dir, uint64_t free_min,
                                                     struct err *err);
-void rest_restore_spool__free(struct rest_restore_spool *s); /* NULL is fine */
+void rest_restore_spool__free(struct rest_restore_spool *s); /* NULL is allowed */
 
-/* The next bytes of the backup. */
+/* Append and check the next bytes of the backup. */
 ATTR_NODISCARD enum err_code rest_restore_spool__append(struct rest_restore_spool *s,
                                                         struct str bytes, struct err *err);
-/* There are no more: is it a backup? */
+/* Call after the last bytes. Fails if they are not a complete backup. */
 ATTR_NODISCARD enum err_code rest_restore_spool__end(struct rest_restore_spool *s, struct err *err);
 const struct backup_verify *rest_restore_spool__report(const struct rest_restore_spool *s);
 
 struct rest_restore_element {
-    bool end; /* there are no more */
+    bool end; /* end of the elements; the other members are unset */
     enum rest_restore_what what;
-    const char *list; /* its name */
-    uint64_t index;   /* in it */
+    const char *list; /* name of its list */
+    uint64_t index;   /* position in the list */
     struct str text;  /* valid until the next call */
 };
 
-/* Begin to read elements, from the first on; of the jobs alone, or of all lists in the order in
- * which they are restored. */
+/* Start reading from the first element: of the jobs only, or of all lists in the order of a
+ * restore. */
 void rest_restore_spool__rewind(struct rest_restore_spool *s, bool only_jobs);
 ATTR_NODISCARD enum err_code rest_restore_spool__next(struct rest_restore_spool *s,
                                                       struct rest_restore_element *out,

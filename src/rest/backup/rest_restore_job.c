@@ -1,5 +1,5 @@
 /*
- * A restored job, queue, schedule or batch, from its JSON (rest_backup_int.h says what it is).
+ * Decodes a job, queue, schedule, batch or other record of a backup (rest_backup_int.h).
  */
 #include <stdlib.h>
 
@@ -15,9 +15,9 @@
 #include "svc/svc_chain.h"
 #include "svc/svc_names.h"
 
-/* What clients can hold that keep numbers as doubles. */
+/* Maximum integer for clients that use doubles. */
 #define COUNTER_MAX  (INT64_C(1) << 53)
-#define COST_USD_MAX INT64_C(10000000000) /* more than INT64_MAX billionths of a dollar */
+#define COST_USD_MAX INT64_C(10000000000) /* exceeds INT64_MAX nano-dollars */
 
 /* Rows */
 
@@ -207,7 +207,7 @@ static const struct job_in job_init = {.max_retries = JOB_MAX_RETRIES,
 static const struct json_schema job_schema =
     JSON_SCHEMA(struct job_in, job_rows, .init = &job_init, JSON_SET(struct job_in, set));
 
-/* Into structs */
+/* Conversion to structs */
 
 static bool bad(struct err *err, const char *member, struct str got)
 {
@@ -215,7 +215,7 @@ static bool bad(struct err *err, const char *member, struct str got)
     return false;
 }
 
-/* An id, or none when the text is empty. */
+/* Parse an id; an empty text gives none. */
 static bool read_id(const char *member, struct str text, struct str prefix, struct id *out,
                     struct err *err)
 {
@@ -232,7 +232,8 @@ static int64_t nusd(int64_t exact, double usd)
     return rounded < (double)INT64_MAX ? (int64_t)rounded : INT64_MAX;
 }
 
-/* No server counts that far: there must be room to count on, in the next backup as well. */
+/* Limit a counter to a value that no server reaches, so that it can still be incremented, even
+ * after another backup. */
 static uint64_t counter(int64_t given)
 {
     uint64_t value = (uint64_t)given;
@@ -282,7 +283,7 @@ static void read_agent(const struct job_in *in, struct job *j)
                            .total_cost_nusd = nusd(rest->total_cost_nusd, a->total_cost_usd)};
     if (a->iteration_timeout.len > 0 &&
         duration_parse(a->iteration_timeout, &j->agent.timeout_ms, &ignored) != ERR_OK) {
-        j->agent.timeout_ms = 0; /* as when it was enqueued */
+        j->agent.timeout_ms = 0; /* not enforced, as on enqueue */
     }
 }
 
@@ -292,7 +293,7 @@ static struct str chain_of(const struct job_in *in)
                                                                     : in->chain_config;
 }
 
-/* What a job of any format has. */
+/* Read the members that a job has in every format. */
 static bool read_basics(struct rest_call *c, const struct job_in *in, struct job *j,
                         struct err *err)
 {
@@ -364,7 +365,8 @@ static bool read_job(struct rest_call *c, const struct job_in *in, struct job *j
            (in->restore == NULL || read_waits(c, in->restore, &j->waits_for, err));
 }
 
-/* Kept whatever their ids say: a clock that was wrong is no reason to lose them. */
+/* Does the record have an id? The time in the id is not checked, so that records created with a
+ * wrong clock can be restored. */
 static bool has_id(enum command_restore_kind kind)
 {
     return kind == COMMAND_RESTORE_JOB || kind == COMMAND_RESTORE_BATCH ||
@@ -489,7 +491,7 @@ struct record_in {
     struct str id, name, queue, cron, timezone, payload, unique_key, tags, push;
     struct str callback_queue, callback_payload;
     bool paused, enabled, sealed;
-    bool all_namespaces; /* older backups have it not, and meant all */
+    bool all_namespaces; /* absent in older backups, where it was always true */
     int64_t max_concurrency, rate_limit, rate_window_ms, failed, max_retries, priority;
     int64_t total, pending, succeeded;
     struct wall created_at, updated_at, last_run, next_run, finished_at;
@@ -567,7 +569,7 @@ static bool add_queue(struct rest_call *c, const struct record_in *in,
     return rest_names__internal(c, "name", in->name, &it->name, err);
 }
 
-/* As for a new one: what no node can work out would never fire. */
+/* Check cron and time zone, as for a new schedule: an invalid one would never run. */
 static bool check_times(struct rest_call *c, const struct store_schedule *s, struct err *err)
 {
     struct zone *zone = NULL;
@@ -636,7 +638,7 @@ static bool add_batch(struct rest_call *c, const struct record_in *in,
                : bad(err, "id", in->id);
 }
 
-/* The patterns, one per line. */
+/* Join the patterns, one per line. */
 static struct str joined(struct rest_call *c, const struct record_in *in)
 {
     struct buf b;

@@ -31,15 +31,14 @@ struct rest_restore_spool {
     struct os_file_path dir;
     struct backup_reader reader;
     struct backup_verify report;
-    uint64_t
-        begins[COUNT_OF(lists)]; /* where the elements of each begin; 0: there is no such list */
+    uint64_t begins[COUNT_OF(lists)]; /* offset of the elements of each list; 0: no such list */
 
     /* reading back */
     bool only_jobs;
-    bool open;   /* inside the list */
-    size_t list; /* at hand */
+    bool open;   /* inside a list */
+    size_t list; /* current list */
     uint64_t read_to;
-    struct str in; /* of the block, not read yet */
+    struct str in; /* unread rest of the block */
     char block[BLOCK_BYTES];
 };
 
@@ -71,7 +70,7 @@ void rest_restore_spool__free(struct rest_restore_spool *s)
     }
 }
 
-/* The space that writes of jobs need is not the backup's to take. */
+/* Check that the backup leaves the space that other writes need. */
 static enum err_code check_space(const struct rest_restore_spool *s, size_t len, struct err *err)
 {
     uint64_t free_bytes;
@@ -159,7 +158,7 @@ static enum err_code read_block(struct rest_restore_spool *s, struct err *err)
     return ERR_OK;
 }
 
-/* The next element of the list that is open; the list is not open any more at its end. */
+/* Read the next element of the open list. At its end, s->open becomes false. */
 static enum err_code next_of_list(struct rest_restore_spool *s, struct err *err)
 {
     for (;;) {
@@ -174,7 +173,7 @@ static enum err_code next_of_list(struct rest_restore_spool *s, struct err *err)
                 return err->code;
             }
             break;
-        case BACKUP_READER_ERROR: /* it was read before: the disk has changed it */
+        case BACKUP_READER_ERROR: /* it was valid before, so the file is damaged */
         case BACKUP_READER_MEMBER:
         case BACKUP_READER_LIST:
             return err_set(err, ERR_IO, "the copy of the backup in the data directory is damaged");

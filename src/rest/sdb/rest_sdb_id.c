@@ -18,8 +18,7 @@ enum { COUNTED_BYTES = 6, CHANCE_BYTES = 16 - COUNTED_BYTES, CHANCES = 24 };
 static _Thread_local struct {
     bool begun;
     uint64_t next;
-    uint8_t chances[CHANCES]
-                   [CHANCE_BYTES]; /* random bytes, fetched together to save system calls */
+    uint8_t chances[CHANCES][CHANCE_BYTES]; /* fetched together to save system calls */
     unsigned left;
 } source;
 

@@ -23,8 +23,7 @@ struct listed {
 struct listing {
     enum rest_sdb_status status;
     struct str prefix; /* prefix of the keys: the queue and a NUL */
-    bool
-        given; /* in the second part: names assigned by the server, after those chosen by clients */
+    bool given;        /* second part: names assigned by the server */
     struct str after;  /* the last name seen */
     struct id from;    /* next job with an assigned name */
     struct str cursor; /* key of the last row of the previous page; empty: first page */
