@@ -24,8 +24,7 @@ enum {
     KV_BLOCK_BYTES = 16 << 10, /* about sixty documents: neighbours are read together */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
-    KV_SYNC_BYTES =
-        1 << 20, /* tables are synced in pieces, so that log flushes need not wait long */
+    KV_SYNC_BYTES = 1 << 20, /* tables are synced in pieces: log flushes come in between */
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
 };
 

@@ -92,7 +92,7 @@ static enum err_code write_copies(int fd, const struct ballot *b, struct err *er
     return ERR_OK;
 }
 
-/* The valid copy with the higher version. False when there is none. */
+/* Choose the valid copy with the higher version. False if neither is valid. */
 static bool choose(struct str file, struct ballot *out, bool *out_equal)
 {
     struct ballot copy[COPY_COUNT] = {0};

@@ -128,5 +128,5 @@ void wal_submit(struct wal *w, struct wal_op *op);
  * this only when nobody relies on completions any more. */
 void wal_close(struct wal *w, void (*closed)(void *data), void *data);
 
-/* For a wal that was never started. NULL is fine. */
+/* For a wal that was never started. NULL is allowed. */
 void wal_free(struct wal *w);

@@ -1,6 +1,6 @@
 /*
- * The dialect as a whole, and the way of a request into it: who calls, how much, for which route,
- * with what body (http-api.md 1.2). What a handler does from there on is rest_call.c.
+ * The REST dialect, and the steps before a handler is called: authentication, rate limit, route,
+ * and body (http-api.md 1.2). The functions for handlers are in rest_call.c.
  */
 #include <stdatomic.h>
 #include <stdio.h>

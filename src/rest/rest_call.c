@@ -1,5 +1,5 @@
 /*
- * A call: what a handler asks of the engine and the view, and the ends that its answer may have.
+ * Calls: access to the engine and the view for handlers, and the possible responses.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -51,7 +51,7 @@ ATTR_NODISCARD enum err_code svc_beat_room(const struct svc_caller *who, size_t 
 ATTR_NODISCARD enum err_code svc_beat_command(const struct svc_caller *who, struct svc_beats *beats,
                                               struct command *out, struct err *err);
 
-/* Copy the results into the list. ERR_INTERNAL if there are fewer results than jobs in the command.
- */
+/* Copy the results into the list. ERR_INTERNAL if the command has more jobs than there are
+ * results. */
 ATTR_NODISCARD enum err_code svc_beat_answer(struct svc_beats *beats, const struct result *r,
                                              struct err *err);

@@ -13,14 +13,12 @@
 #include "os/os_clock.h"
 
 enum {
-    RETRY_MS =
-        50, /* delay after the first failure of an operation; doubled after each further one */
-    RETRY_MS_MAX = 5000, /* maximum delay */
-    FAILURES_MAX = 100,  /* failures in a row with temporary errors: eight minutes */
-    REFUSALS_MAX = 4,    /* the same, if the command cannot be proposed */
-    PAUSE_MS_MAX = 200,  /* maximum pause between two steps */
-    STATUS_PASSES =
-        429, /* HTTP statuses from here on are temporary errors, lower ones are the client's */
+    RETRY_MS = 50,        /* delay after the first failure; doubled after each further one */
+    RETRY_MS_MAX = 5000,  /* maximum delay */
+    FAILURES_MAX = 100,   /* failures in a row with temporary errors: eight minutes */
+    REFUSALS_MAX = 4,     /* the same, if the command cannot be proposed */
+    PAUSE_MS_MAX = 200,   /* maximum pause between two steps */
+    STATUS_PASSES = 429,  /* from this HTTP status on, errors are temporary */
     NEWS_UNDER_WAY = 256, /* for one watch; if more are undelivered, news are dropped */
     ARENA_BYTES = 1 << 20,
     RECORD_BYTES_MAX = 1 << 20,
@@ -160,8 +158,7 @@ static void deliver_join(struct msg *m)
     struct svc_bulk_watch *w = CONTAINER_OF(m, struct svc_bulk_watch, join_msg);
     struct svc_bulk *b = w->bulk;
     struct buf value;
-    struct store_bulk rec = {
-        .status = STORE_BULK_CANCELLED}; /* the result if the record was deleted meanwhile */
+    struct store_bulk rec = {.status = STORE_BULK_CANCELLED}; /* if it was deleted meanwhile */
     buf_init(&value, RECORD_BYTES_MAX);
     if (!svc_bulk_read(b->config.engine, w->task, &value, &rec)) {
         log_info("bulk operation no longer exists");
@@ -300,8 +297,8 @@ static int64_t next_slow_ms(const struct svc_bulk *b)
     return at;
 }
 
-/* Record a failure of the current operation and schedule its retry. Returns its failures in a row.
- */
+/* Record a failure of the current operation and schedule its retry. Returns the failures in a
+ * row. */
 static unsigned note_failure(struct svc_bulk *b)
 {
     struct slow *s = find_slow(b, b->task.id);
@@ -359,8 +356,7 @@ static void step_done(struct engine_op *op)
     }
     publish(b, b->task.id, SVC_BULK_PROGRESS);
     if (r.code != ERR_OK) {
-        /* The operation has advanced, was cancelled or has ended meanwhile; or it cannot continue.
-         */
+        /* The operation has advanced, was cancelled or has ended; or it cannot continue. */
         struct err err;
         (void)err_set(&err, r.code, STR_FMT, STR_ARG(r.message));
         failed(b, err.msg, FAILURES_MAX);

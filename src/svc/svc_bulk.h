@@ -35,8 +35,8 @@ struct svc_bulk_page {
     struct id after, until;   /* range of ids, both excluded */
     struct mailbox *reply_to; /* mailbox of the requesting thread, for use by the finder */
     /* result */
-    struct err err; /* client error: the operation fails; ERR_OVERLOADED: retried without limit;
-                       others: retried a limited number of times */
+    struct err err; /* client errors are final; ERR_OVERLOADED is always retried, others up to a
+                       limit */
     struct id ids[LIMIT_BULK_CHUNK];
     size_t count; /* less than LIMIT_BULK_CHUNK: no more ids follow */
     void *finder; /* private data of the finder */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The arena knows whether its own limit was reached or the memory of all requests is in use. */
+/* Report which limit was reached: that of the arena, or that of all requests together. */
 static enum err_code refuse_full(const struct svc_caller *who, struct err *err)
 {
     return arena_error(who->arena) == ERR_OVERLOADED

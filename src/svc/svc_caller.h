@@ -22,7 +22,7 @@
 #include "engine/engine.h"
 
 struct svc_caller {
-    struct engine *engine; /* where jobs and batches are looked up */
+    struct engine *engine; /* used to look up jobs and batches */
     struct str ns;         /* namespace; empty for the default one */
     struct str scope;      /* queues that the caller may use (core/queue_scope.h); empty: all */
     struct str version;    /* version of the client program, from its headers; empty: unknown */

@@ -31,8 +31,7 @@ struct svc_enqueue_agent {
 struct svc_enqueue_job {
     struct str queue;     /* the caller's name of the queue */
     struct str payload;   /* JSON; by default that of the chain's first step, or {} */
-    bool payload_checked; /* the dialect has checked that it is JSON; otherwise it is checked later
-                           */
+    bool payload_checked; /* the dialect has checked that it is JSON; else checked later */
     int priority;
     struct str unique_key;
     int64_t unique_period; /* seconds; 0 or less: the default */
@@ -82,8 +81,7 @@ ATTR_NODISCARD enum err_code svc_enqueue_as_batch(const struct svc_caller *who,
                                                   const struct svc_batch *batch, struct err *err);
 
 /* An idempotency key, under which the response is kept for a day. A repeated request gets the first
- * response, or an error if its body is different. Keys are separate for each namespace and route.
- */
+ * response, or an error if its body differs. Keys are separate for each namespace and route. */
 enum svc_once_route {
     SVC_ONCE_ONE,
     SVC_ONCE_MANY,

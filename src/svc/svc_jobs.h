@@ -18,7 +18,7 @@ struct svc_jobs_action {
     bool reset_attempts; /* move */
 };
 
-/* *room lives until the command is submitted. */
+/* Build the command. *room must be valid until the command is submitted. */
 ATTR_NODISCARD enum err_code svc_jobs_act(const struct svc_caller *who,
                                           const struct svc_jobs_action *in, struct id *room,
                                           struct command *out, struct err *err);

@@ -10,8 +10,9 @@
 enum {
     WAIT_S_DEFAULT = 30,
     WAIT_S_MAX = 60,
-    /* Waits end a little early, long ones more so: a client's socket may time out at exactly the
-     * length of its wait. */
+    /* A wait ends slightly before the requested time, because the client's socket may time out
+     * exactly then. Waits of WAIT_S_LONG or more end EARLY_LONG_MS earlier, shorter ones
+     * EARLY_MS. */
     WAIT_S_LONG = 5,
     EARLY_MS = 50,
     EARLY_LONG_MS = 250,

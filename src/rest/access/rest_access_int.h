@@ -1,5 +1,5 @@
 /*
- * Rest_access: access records, for the handlers that change and list them.
+ * Rest_access: reads, lists and changes access records; shared by the handlers.
  */
 #pragma once
 

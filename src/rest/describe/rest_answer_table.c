@@ -619,7 +619,7 @@ static const struct rest_answer_member restored[] = {
 #define MEMBERS(list) .members = (list), .count = COUNT_OF(list)
 
 const struct rest_answer rest_answer_table__rows[] = {
-    /* shape                                               name                  what is in it */
+    /* shape                                               name                  members */
     {"job",                                                "Job",                MEMBERS(job)},
     {NULL,                                                 "JobSummary",         MEMBERS(job_summary)},
     {"fetched job",                                        "FetchedJob",         MEMBERS(fetched_job)},

@@ -108,8 +108,7 @@ struct rest_sdb_numbers {
     uint64_t jobs; /* stored jobs in all states */
     uint64_t by_status[REST_SDB_STATUS_COUNT];
     struct engine_status engine;
-    struct rest_sdb_server
-        *servers; /* the members, if asked for; none of a node that was always alone */
+    struct rest_sdb_server *servers; /* if requested; empty without peers */
     size_t server_count;
 };
 /* Count the jobs of the queue by the statuses of the API. */
