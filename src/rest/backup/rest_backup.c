@@ -84,7 +84,7 @@ bool rest_backup__set_namespace(struct rest_call *c, struct str named)
     return true;
 }
 
-/* The pieces */
+/* Parts */
 
 static void add_text(struct backup *b, struct str text)
 {
