@@ -117,7 +117,7 @@ class Work:
         self.client.post(f"/api/v1/ack/{self.jobs.pop()}", {})
 
     def get_job(self):
-        self.client.get(f"/api/v1/jobs/{self.jobs[0]}")
+        self.client.get(f"/api/v1/jobs/{self.jobs[-1]}")
 
     def enqueue_batch(self):
         self.client.post("/api/v1/enqueue/batch",
