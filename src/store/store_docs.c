@@ -112,8 +112,8 @@ static void grow(struct store_docs *d)
     d->slot_count *= 2;
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
-    /* The newest comes first in its slot: there may be the mark of an older one, which is removed.
-     */
+    /* From the oldest to the newest, so that a job that was removed and made again is found before
+     * the mark of its removal. */
     for (struct doc *doc = d->oldest; doc != NULL; doc = doc->newer) {
         struct doc **slot = slot_of(d, doc->id);
         doc->next = *slot;
