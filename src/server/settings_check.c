@@ -113,6 +113,7 @@ struct form {
 static const char secret_form[] = "no blanks at its ends, and no line breaks or other control characters";
 static const char bind_form[] = "an address such as :8080 or 127.0.0.1:8080";
 static const char networks_form[] = "a comma-separated list of networks such as 10.0.0.0/8";
+static const char networks_most[] = "at most 256 networks";
 static const struct form forms[] = {
 #define AT(member) offsetof(struct settings, member)
     {"admin-password",       AT(admin_password),       is_showable,  false, true,  false, secret_form},
@@ -136,6 +137,11 @@ static const struct form forms[] = {
     {"webhook-allow",        AT(webhook_allow),        is_networks,  true,  false, false, networks_form},
     {"outgoing-allow",       AT(outgoing_allow),       is_networks,  true,  false, false, networks_form},
     {"trusted-proxies",      AT(trusted_proxies),      is_networks,  true,  false, false, networks_form},
+    /* Each network is one. There may be too many of them. */
+    {"webhook-deny",         AT(webhook_deny),         is_networks,  false, false, false, networks_most},
+    {"webhook-allow",        AT(webhook_allow),        is_networks,  false, false, false, networks_most},
+    {"outgoing-allow",       AT(outgoing_allow),       is_networks,  false, false, false, networks_most},
+    {"trusted-proxies",      AT(trusted_proxies),      is_networks,  false, false, false, networks_most},
 #undef AT
 };
 /* clang-format on */

@@ -234,6 +234,11 @@ static void flags__without_sense_end_the_start_by_name(void **state)
 }
 
 /* Texts that any source may give, and that would do nothing, or fail somebody later. */
+#define NETWORKS_4   "10.0.0.1,10.0.0.1,10.0.0.1,10.0.0.1,"
+#define NETWORKS_16  NETWORKS_4 NETWORKS_4 NETWORKS_4 NETWORKS_4
+#define NETWORKS_64  NETWORKS_16 NETWORKS_16 NETWORKS_16 NETWORKS_16
+#define NETWORKS_256 NETWORKS_64 NETWORKS_64 NETWORKS_64 NETWORKS_64
+
 static void texts__without_the_right_form_end_the_start_by_name(void **state)
 {
     static const struct {
@@ -260,6 +265,7 @@ static void texts__without_the_right_form_end_the_start_by_name(void **state)
         {"webhook-allow", "10.0.0.0/33", "got '10.0.0.0/33'"},
         {"outgoing-allow", "10.0.0.0/8,foo", "got 'foo'"},
         {"trusted-proxies", "localhost", "got 'localhost'"},
+        {"trusted-proxies", NETWORKS_256 "10.0.0.1", "at most 256 networks, got '10.0.0.1,"},
         {"retention", "1x", "a duration such as 500ms, 2s or 1h30m, got '1x'"},
         {"log-format", "xml", "auto, text or json, got 'xml'"},
         {"features", "audti", "audit, rbac, namespaces and sso, got 'audti'"},
@@ -279,7 +285,7 @@ static void texts__without_the_right_form_end_the_start_by_name(void **state)
         {"segment-bytes", "1073741832", "65536 to 1073741824"},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        char pair[TEXT_BYTES];
+        char pair[4096];
         struct settings s;
         struct err err = {0};
         (void)snprintf(pair, sizeof pair, "--%s=%s", bad[i].name, bad[i].value);
