@@ -30,7 +30,7 @@ void test_register(struct test_group *group);
 
 /* Say which row of a table is tested: shown when an assertion below it fails. Not inlined: where
  * the name is used as a str, too, GCC would take it for NULL. */
-__attribute__((noipa, unused)) static void test_row(const char *name)
+__attribute__((noinline, unused)) static void test_row(const char *name)
 {
     print_message("    row: %s\n", name);
 }
