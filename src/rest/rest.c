@@ -23,9 +23,6 @@
 /* Sets of common response headers (http_request.common). */
 enum { COMMON_API, COMMON_SCHEDULER };
 
-/* Maximum size of the OpenAPI document: some kilobytes for each route. */
-enum { OPENAPI_BYTES_MAX = 16 << 20 };
-
 struct rest_config rest_config_default(void)
 {
     return (struct rest_config){
@@ -71,9 +68,7 @@ struct rest *rest_new(const struct rest_config *config)
     a->metrics = rest_metrics__new();
     a->hub_counts = calloc(1, sizeof *a->hub_counts);
     CHECK(a->hub_counts != NULL);
-    buf_init(&a->openapi, OPENAPI_BYTES_MAX);
-    rest_openapi__write(config->version, &a->openapi);
-    CHECK(!a->openapi.overflow);
+    a->openapi = rest_openapi__new(config->version);
     a->started = os_clock_mono();
     return a;
 }
@@ -85,7 +80,7 @@ void rest_free(struct rest *a)
         rest_limiter__free(a->limiter);
         rest_metrics__free(a->metrics);
         free(a->hub_counts);
-        buf_deinit(&a->openapi);
+        rest_openapi__free(a->openapi);
         free(a);
     }
 }

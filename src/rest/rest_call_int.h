@@ -127,7 +127,7 @@ struct rest {
     struct rest_router *router;
     struct rest_limiter *limiter;
     struct rest_metrics *metrics;
-    struct buf openapi; /* the OpenAPI document, which does not change */
+    struct rest_openapi *openapi;
     struct mono started;
     struct hub *hubs[REST_LOOPS_MAX]; /* readers of events, by network thread */
     struct engine_outbox outboxes[REST_LOOPS_MAX];

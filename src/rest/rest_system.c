@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "engine/engine_leader.h"
 #include "json/json_scan.h"
+#include "rest/describe/rest_answer_int.h"
 #include "rest/describe/rest_docs_int.h"
 #include "rest/rest_numbers_int.h"
 #include "rest/rest_page_int.h"
@@ -353,8 +354,8 @@ static void handle_openapi(struct rest_call *c)
 {
     const struct http_header cache = {STR("Cache-Control"), STR("public, max-age=300")};
     if (docs_are_on(c)) {
-        rest_call__reply_headers(c, 200, STR("application/json"), buf_str(&c->rest->openapi),
-                                 &cache, 1);
+        rest_call__reply_headers(c, 200, STR("application/json"),
+                                 rest_openapi__text(c->rest->openapi), &cache, 1);
     }
 }
 
