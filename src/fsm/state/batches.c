@@ -1,12 +1,13 @@
 /*
- * Batches: groups of jobs whose end is told once, by a job in the callback queue.
+ * Batches: groups of jobs. When all jobs of a batch have ended, one job in its callback queue
+ * reports it.
  *
- * A batch counts its members as they end. When it is sealed and none is left, it is finished: the
- * callback job is made in the same entry, and the batch leaves memory; its record stays to be read
- * until it is purged.
+ * A batch counts its members as they end. When it is sealed and no member is left, it is finished:
+ * the callback job is created in the same entry, and the batch leaves memory. Its record can be
+ * read until it is purged.
  *
- * A sealed batch ends with its jobs. An open one stays until it is sealed, so those have a limit of
- * their own; and callbacks, which are in memory, have one in bytes.
+ * A sealed batch ends with its jobs. An open one stays until it is sealed, so open batches have a
+ * limit. Callbacks are kept in memory, so they have a limit in bytes.
  */
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static const struct shares_limit bytes_limit = {
     .what = "bytes of callbacks of batches that have not ended",
     .advice = "try again when some batches have ended"};
 
-/* The queue that a batch calls tells whose it is, or its owner. */
+/* The namespace of a batch: that of its callback queue or, without one, of its owner. */
 static struct str namespace_of(const struct store_batch *rec)
 {
     return rec->callback_queue.len > 0 ? queue_name_namespace(rec->callback_queue) : rec->owner.ns;
@@ -81,9 +82,9 @@ static void batch_free(struct machine *m, struct batch *b)
 
 static void touch(struct machine *m, struct batch *b)
 {
-    CHECK(b->rec.finished_at.ns == 0); /* one that has finished is not in memory */
+    CHECK(b->rec.finished_at.ns == 0); /* a finished batch is not in memory */
     if (!b->dirty) {
-        /* Written when the entry ends: the record, and perhaps the callback's job. */
+        /* The end of the entry writes the record and perhaps the callback job. */
         m->extra_bytes += 2 * b->rec.callback_payload.len;
         b->dirty = true;
         b->dirty_next = m->dirty_batches;
@@ -124,7 +125,7 @@ void batches__count(struct machine *m, struct job *j, bool succeeded)
         return;
     }
     j->batch_counted = true;
-    if (b->rec.pending > 0) { /* a batch from a backup may not know of all its members */
+    if (b->rec.pending > 0) { /* a restored batch may count fewer members than it has */
         b->rec.pending--;
     }
     *(succeeded ? &b->rec.succeeded : &b->rec.failed) += 1;
@@ -147,7 +148,8 @@ static void write_results(const struct batch *b, struct str id, struct buf *out)
     json_write_finish(&w);
 }
 
-/* The callback's payload gains the batch's numbers under "batch". */
+/* Add the batch's numbers to the callback payload under "batch", unless it has that member. A
+ * payload that is not an object is moved to "callback_payload". */
 static struct str callback_payload(struct machine *m, const struct batch *b)
 {
     struct buf results;

@@ -14,7 +14,7 @@ void batches__join(struct machine *m, struct batch *b);
 /* If this ends the batch, r->id becomes the id of the callback job at the end of the entry. So do
  * the results of all other seals of the batch in this entry. */
 void batches__seal(struct machine *m, struct batch *b, struct result *r);
-/* A job of a batch ended. It is counted once: this marks j, which the caller writes afterwards. */
+/* Count the end of a job of a batch, once. Marks j as counted; the caller writes j afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
 /* The callback job of a finished batch; none if there is none or it is unknown. False if the batch
  * is not stored. */

@@ -1,9 +1,9 @@
 /*
- * Chains: a step that ends makes the next one, in the same entry (http-api.md 6.8).
+ * Chains: when a step ends, the next one is created in the same entry (http-api.md 6.8).
  *
- * The definition travels with every job of the chain as chain_config:
+ * The definition is stored with every job of the chain, as chain_config:
  *   {"steps":[{"queue","payload"?}…],"on_failure"?:{…}|"continue","on_exit"?:{…}}
- * A client may also have sent one by hand; whatever in it does not have this shape does nothing.
+ * A client may also have sent a raw chain_config. Parts that do not have this shape are ignored.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -12,11 +12,11 @@
 #include "json/json_scan.h"
 #include "json/json_write.h"
 
-/* A step or handler: where its job goes and what it brings along. */
+/* A step or handler: the queue, payload and target of its job. */
 struct step {
     struct str queue;
     struct str payload; /* an object, or empty */
-    struct str push;    /* an object: where the server delivers it; empty: a worker fetches it */
+    struct str push;    /* an object: the target, if the server delivers the job; else empty */
 };
 
 static bool read_step(struct machine *m, struct json_value v, struct step *out)
@@ -48,7 +48,7 @@ static bool read_handler(struct machine *m, const struct job *j, struct str name
     return json_scan_member(j->chain_config, name, &v) && read_step(m, v, out);
 }
 
-/* The step of the given number; false when there is none. */
+/* Read the step with the given number. False if there is none. */
 static bool find_step(struct machine *m, const struct job *j, int32_t number, struct step *out)
 {
     struct json_value steps;
@@ -78,7 +78,7 @@ static void create(struct machine *m, const struct job *from, const struct step 
     jobs__create(m, &j);
 }
 
-/* A JSON string in the entry's memory. */
+/* Convert a text to a JSON string, in the entry's memory. */
 static struct str quoted(struct machine *m, struct str text)
 {
     struct buf out;
@@ -98,7 +98,8 @@ static struct str merged(struct machine *m, const struct json_object_pair *pairs
     return entry__keep(m, &out);
 }
 
-/* What a step or the exit handler is told of the one before. */
+/* Build the payload of the next step or of the exit handler: information about the previous job,
+ * and the payload of the definition, whose members take precedence. */
 static struct str next_payload(struct machine *m, const struct job *j,
                                const struct job_end_ack *ack, const struct step *step,
                                bool exit_handler)
@@ -119,7 +120,7 @@ static struct str next_payload(struct machine *m, const struct job *j,
 
 static bool is_step(const struct job *j)
 {
-    /* A client may have sent any number; there is none behind the last. */
+    /* A client may have sent any number. After INT32_MAX there can be no next step. */
     return j->has_chain_step && j->chain_step >= 0 && j->chain_step < INT32_MAX &&
            j->chain_config.len > 0;
 }
@@ -137,7 +138,7 @@ void chains__completed(struct machine *m, const struct job *j, const struct job_
     }
 }
 
-/* on_failure may be the word "continue": a dead step does not stop the chain. */
+/* Is on_failure the word "continue"? Then a dead step does not stop the chain. */
 static bool continues_after_death(const struct job *j)
 {
     struct json_value v;

@@ -1,18 +1,22 @@
 /*
- * Dependencies: jobs that wait for others to complete.
+ * Dependencies: jobs that wait for other jobs to complete.
  *
- * A waiting job's document lists what it still waits for; from there the table in memory is made,
- * the other way round. It may name jobs that wait no longer, because they were cancelled or
- * removed; those are passed over when the time comes and swept out when they are the most. So what
- * happens does not depend on when the table was made.
+ * The document of a waiting job lists the jobs that it still waits for. The table in memory, which
+ * is built from these lists, has the reverse: the waiters of each job. It may contain jobs that no
+ * longer wait, because they were cancelled or removed. Those are skipped when the waiters are
+ * released; those that have ended or were removed are deleted when the list of waiters is full. So
+ * the effect of an entry does not depend on when the table was built.
  *
- * A job that was cancelled, or has expired, while it waited may come back. What completes until
- * then may be removed before it does, so that it is told as those are that wait: a record says that
- * it is. Jobs that ended in entries of before have none. They look at what they waited for when
- * they come back, as all do, and cannot tell what has completed and gone from what never did.
+ * A job that was cancelled or expired while it waited may be retried later. Its dependencies may
+ * complete and be removed before that, so its list is updated like that of a waiting job: a record
+ * marks such jobs, which keeps them in the table. Jobs that ended in entries before version 11 have
+ * no such record. When a job is retried, the jobs on its list are looked up once more; without the
+ * record, a dependency that completed and was removed cannot be distinguished from one that never
+ * completed.
  *
- * Thousands may wait for one job. Those for which the entry of its end has no room are let go by
- * ticks, in the order of their ids; until then a record says that the job owes it to them.
+ * Thousands of jobs may wait for one job. If the entry in which it completes has no room for all of
+ * them, ticks release the others, in the order of their ids. Until then, a record lists the
+ * completed job.
  */
 #include <stdlib.h>
 
@@ -84,8 +88,8 @@ static int compare_ids(const void *a, const void *b)
     return memcmp(a, b, ID_BYTES);
 }
 
-/* Those that were not let go yet, by id and each once: the order in which they come into line must
- * not depend on when this table was built. */
+/* Sort the waiters that were not released yet by id, and remove duplicates: the order in which they
+ * get into line must not depend on when this table was built. */
 static void sort(struct dependency *d)
 {
     uint32_t kept = 0;
@@ -108,7 +112,8 @@ static bool may_wait(const struct machine *m, struct id id)
     return live_index_find(&m->live_index, id) != NULL || find_idle(m, id) != NULL;
 }
 
-/* Keep the jobs that are still there. Whether they still wait is seen when it matters. */
+/* Remove the waiters that cannot wait any more. Whether the others still wait is checked when they
+ * are released. */
 static void sweep(struct machine *m, struct dependency *d)
 {
     uint32_t kept = 0;
@@ -161,7 +166,7 @@ void dependencies__written(struct machine *m, const struct job *j)
         char version = PARTS_WAITER_VERSION;
         store_put(&m->store, STORE_KIND_WAITER, str_from(j->id.b, ID_BYTES), str_from(&version, 1));
         remember_idle(m, j->id);
-        dependencies__add(m, j); /* it may have ended, or come, without being in the table */
+        dependencies__add(m, j); /* it may be missing in the table, e.g. after a restore */
     }
 }
 
@@ -196,7 +201,7 @@ bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missi
     return complete;
 }
 
-/* The ids without one of them, in the entry's memory. */
+/* Copy the ids except for one of them, in the entry's memory. */
 static struct str without(struct machine *m, struct str ids, struct id id)
 {
     char *left = entry__alloc(m, ids.len);
@@ -211,8 +216,9 @@ static struct str without(struct machine *m, struct str ids, struct id id)
     return str_from(left, len);
 }
 
-/* The waiting job, when it is one, as it is afterwards. Looking at one that is not costs nothing:
- * only some nodes have it in their table. */
+/* Read the waiter, with `done` removed from its list. False if it does not wait for `done`. In that
+ * case the read does not count as cost of the entry, because only some nodes have the waiter in
+ * their table. */
 static bool find_waiting(struct machine *m, struct id waiter, struct id done, struct job *out,
                          enum store_family *out_family)
 {
@@ -229,8 +235,7 @@ static bool find_waiting(struct machine *m, struct id waiter, struct id done, st
     return true;
 }
 
-/* Let go those who wait, up to the limit or as far as the entry has room. True when none is left.
- */
+/* Release waiters, up to the limit and as far as the entry has room. True if none are left. */
 static bool let_go(struct machine *m, struct dependency *d, uint32_t limit, uint32_t *count)
 {
     if (!d->sorted) {
@@ -276,7 +281,7 @@ void dependencies__met(struct machine *m, struct id done)
     char version = PARTS_RELEASE_VERSION;
     store_put(&m->store, STORE_KIND_RELEASE, d->node.key, str_from(&version, 1));
     heap_set(&m->releases, &d->release, 0);
-    CHECK(d->first < d->count); /* somebody is left to be let go */
+    CHECK(d->first < d->count); /* waiters are left */
 }
 
 uint32_t dependencies__release(struct machine *m, uint32_t limit)
@@ -313,7 +318,8 @@ static void load_release(void *data, struct str rest, struct str value)
     heap_set(&m->releases, &need(m, id_from_bytes(rest.ptr))->release, 0);
 }
 
-/* Its document is among those that are over, which are not walked at start. */
+/* Load an ended job that has dependencies. Its document is in STORE_DONE, which is not read at
+ * start. */
 static void load_waiter(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;

@@ -1,8 +1,8 @@
 /*
- * Given: the jobs to which the machine gave names, by queue and by the entry that made them.
+ * Given: the jobs to which the machine gave names, per queue and per entry that created them.
  *
- * One record for all jobs that an entry has made in a queue, instead of one for each name. What an
- * entry changes is noted here and written at its end.
+ * There is one record for all such jobs that an entry created in a queue, instead of one for each
+ * name. The changes of an entry are collected here and written at its end.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -12,16 +12,16 @@
 enum { RECORD_BYTES = 1 + 3 * 4 };
 
 struct given {
-    struct map_node node; /* among givens */
-    struct given *next;   /* among those of the entry, in the order in which it came to them */
+    struct map_node node; /* in machine.givens */
+    struct given *next;   /* in the list of changed ones, in the order of their first change */
     struct store_given rec;
-    bool stored; /* there is a committed record */
+    bool stored; /* a committed record exists */
     bool changed;
-    struct str record; /* the key, of which the node's is what follows the kind */
+    struct str record; /* the whole key; node.key is the part after the kind */
     char text[];
 };
 
-/* Does it have the jobs that the id's entry has made in the queue? */
+/* Is this the record of the queue and of the entry that created the id? */
 static bool is_of(const struct given *g, struct str queue, struct id id)
 {
     struct str key = g->node.key;
@@ -42,7 +42,8 @@ static bool read_stored(struct machine *m, struct str key, struct store_given *o
     return found;
 }
 
-/* Of the jobs that the id's entry has made in the queue; none are left when it is new. */
+/* Find or create the record of the queue and of the entry that created the id. is_new: the current
+ * entry created it, so nothing is stored yet. */
 static struct given *need(struct machine *m, struct str queue, struct id id, bool is_new)
 {
     if (m->last_given != NULL && is_of(m->last_given, queue, id)) {
@@ -70,7 +71,8 @@ static struct given *need(struct machine *m, struct str queue, struct id id, boo
     return g;
 }
 
-/* It is to be written; what that costs counts from now on. */
+/* Mark the record to be written at the end of the entry. The cost of the write counts from now
+ * on. */
 static void change(struct machine *m, struct given *g)
 {
     if (!g->changed) {
@@ -81,7 +83,7 @@ static void change(struct machine *m, struct given *g)
     }
 }
 
-/* It was made by this entry, so that nothing is stored with it. */
+/* The current entry created the id, so nothing is stored yet. */
 void given__add(struct machine *m, struct str queue, struct id id)
 {
     struct given *g = need(m, queue, id, true);
@@ -90,7 +92,7 @@ void given__add(struct machine *m, struct str queue, struct id id)
         g->rec.first = number;
     }
     CHECK(!g->stored);
-    CHECK(g->rec.left == 0 || number > g->rec.last); /* as ids__new counts */
+    CHECK(g->rec.left == 0 || number > g->rec.last); /* ids__new counts up */
     g->rec.last = number;
     g->rec.left++;
     change(m, g);
@@ -114,7 +116,7 @@ void given__remove(struct machine *m, struct str queue, struct id id)
 
 void given__begin(struct machine *m)
 {
-    if (m->givens.count > 0) { /* they were in the arena */
+    if (m->givens.count > 0) { /* the records were in the arena */
         map_deinit(&m->givens);
         map_init(&m->givens);
     }

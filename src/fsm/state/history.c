@@ -1,9 +1,9 @@
 /*
- * History: what happens is counted in the open cell of its queue, of its namespace and of all
- * queues. A cell that something is counted in after its minute is over goes into the series first.
+ * History: counts events in the open cells of their queue, of its namespace and of all queues. When
+ * the minute of a cell is over, the next event first moves the cell to the series.
  *
- * Open cells are kept in memory as a cache of their records: whichever are there, the same is
- * written. That happens once per entry, so that it costs a few jobs nothing and many jobs little.
+ * Open cells are kept in memory as a cache of their records; what is written does not depend on
+ * which cells are cached. An entry writes each cell at most once, however many jobs it has.
  */
 #include <stdlib.h>
 
@@ -11,23 +11,24 @@
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 
-/* Entries of this version and later are counted: a log is applied as those before it did. */
+/* Entries before this version are not counted: they keep their old effect when a log is applied. */
 enum { FIRST_ENTRY_VERSION = 3 };
 
-/* Cells in memory; more are forgotten between entries. */
+/* Cells in memory. If there are more, all of them are dropped at the end of an entry. */
 enum { CELLS_MAX = 4096 };
 
-/* What a cell may add to the cost of an entry: it is written open, as a minute and into an hour. */
+/* What a cell may add to the cost of an entry: it is written as an open cell, as a minute and as
+ * part of an hour. */
 enum { CELL_COST_BYTES = 3 * 512 };
 
 struct history_cell {
     struct map_node node; /* by name */
     uint32_t minute;
     bool dirty;
-    bool gone; /* its queue was deleted: it is closed with this entry */
+    bool gone; /* its queue was deleted; the cell is closed at the end of this entry */
     struct history_cell *dirty_next;
     struct store_history sums;
-    uint64_t hour_index; /* of the entry that has put the hour below, which nobody can read yet */
+    uint64_t hour_index; /* entry that wrote `hour`; unreadable until it is committed */
     uint32_t hour_number;
     size_t hour_bytes;
     struct store_history hour;
@@ -69,7 +70,7 @@ static bool is_empty(const struct store_history *h)
     return h->depth_max == 0;
 }
 
-/* Add what is in the cell to a bucket of a series, and keep the sum of bytes. */
+/* Add the cell to a bucket of a series, and update the size of the series. */
 static void add_to(struct machine *m, enum store_history_step step, uint32_t number,
                    struct history_cell *c, struct store_history *sums, size_t *bytes)
 {
@@ -82,7 +83,7 @@ static void add_to(struct machine *m, enum store_history_step step, uint32_t num
     m->history_oldest[step] = number < m->history_oldest[step] ? number : m->history_oldest[step];
 }
 
-/* The minute of the cell is over, or its queue is: it goes into both series. */
+/* Close the cell, because its minute is over or its queue was deleted: add it to both series. */
 static void close_cell(struct machine *m, struct history_cell *c)
 {
     struct store_history minute = {0};
@@ -108,7 +109,7 @@ static void close_cell(struct machine *m, struct history_cell *c)
     c->minute = minute_of(m->now);
 }
 
-/* How old the oldest job has become since the last change, or is after this one. */
+/* Update the maximum age of the oldest job, before or after a change. */
 static void note_age(const struct machine *m, struct history_cell *c)
 {
     struct store_history *h = &c->sums;
@@ -134,7 +135,7 @@ static struct history_cell *need_cell(struct machine *m, struct str name)
     return c;
 }
 
-/* "<namespace>::" of an internal name; empty in the default one. */
+/* The prefix "<namespace>::" of an internal name; empty in the default namespace. */
 static struct str namespace_of(struct str queue)
 {
     for (size_t i = 0; i + 2 < queue.len && i <= LIMIT_NAMESPACE_BYTES; i++) {
@@ -145,7 +146,7 @@ static struct str namespace_of(struct str queue)
     return STR_EMPTY;
 }
 
-/* The cells that something of this queue is counted in; the last ones are found at once. */
+/* Return the cells that count an event of this queue. Those of the last event are cached. */
 static const struct history_cells *cells_of(struct machine *m, struct str queue)
 {
     struct history_cells *cells = &m->history_cells;
@@ -161,7 +162,7 @@ static const struct history_cells *cells_of(struct machine *m, struct str queue)
     return cells;
 }
 
-/* Which counter an event goes to; STORE_HISTORY_COUNTS for none: then only the depth may have
+/* The counter of a type of event. STORE_HISTORY_COUNTS if it has none: only the depth may have
  * changed. */
 static enum store_history_count counter_of(enum store_event_type type)
 {
@@ -202,7 +203,7 @@ void history__event(struct machine *m, enum store_event_type type, struct str qu
 void history__moved(struct machine *m, struct str queue)
 {
     if (m->entry_version >= COMMAND_ENTRY_STRICT) {
-        (void)cells_of(m, queue); /* its depth is noted at the end of the entry */
+        (void)cells_of(m, queue); /* the end of the entry updates its depth */
     }
 }
 
@@ -241,14 +242,16 @@ void history__line_up(const struct machine *m, struct job *j)
 
 /* The end of an entry */
 
-/* When the oldest pending job was created: of the queue, or of all for NULL. 0: there is none. */
+/* Creation time of the oldest pending job in ms: of the queue, or of all queues if q is NULL. 0: no
+ * job is pending. */
 static uint64_t oldest_at(const struct machine *m, const struct queue *q)
 {
     int64_t ms = 0;
     return !queues__oldest_ms(m, q, &ms) ? 0 : ms > 0 ? (uint64_t)ms : 1;
 }
 
-/* An entry that does not write it does not remember it either: after a restart it would not. */
+/* Update the oldest job. An entry that does not write it does not keep it in memory either, because
+ * a restart would lose it. */
 static void note_oldest(const struct machine *m, struct history_cell *c, const struct queue *q)
 {
     c->sums.oldest_at_ms = m->store.oldest ? oldest_at(m, q) : 0;
@@ -258,7 +261,7 @@ static void note_oldest(const struct machine *m, struct history_cell *c, const s
     note_age(m, c);
 }
 
-/* Pending jobs of the cell's queues. Those of a namespace are not kept as a sum. */
+/* Update the number of pending jobs. It is not counted for a namespace. */
 static void note_depth(const struct machine *m, struct history_cell *c)
 {
     struct store_history *h = &c->sums;
@@ -276,7 +279,7 @@ static void note_depth(const struct machine *m, struct history_cell *c)
     h->depth_max = h->depth > h->depth_max ? h->depth : h->depth_max;
 }
 
-/* As many as two cells for each that came: so it gets smaller when it is too large. */
+/* Delete old cells, at most two for each new one: enough to shrink a series that is too large. */
 static void trim(struct machine *m)
 {
     static const uint32_t kept[STORE_HISTORY_STEPS] = {LIMIT_HISTORY_MINUTES, LIMIT_HISTORY_HOURS};
@@ -287,7 +290,7 @@ static void trim(struct machine *m)
             .keep_from = keep_from, .bytes_max = LIMIT_HISTORY_BYTES, .max = 2 * m->history_closed};
         m->history_bytes[i] -=
             store_history_trim(&m->store, i, &m->history_from[i], m->history_bytes[i], bounds);
-        /* What was put by this entry could not be seen. */
+        /* The cells written by this entry are not committed, so the trim did not see them. */
         if (m->history_oldest[i] < m->history_from[i]) {
             m->history_from[i] = m->history_oldest[i];
         }

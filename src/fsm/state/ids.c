@@ -1,5 +1,5 @@
 /*
- * Ids of new things: unique by their place in the log, and different from what was restored.
+ * Ids of new objects: unique by their position in the log, and different from all restored ids.
  */
 #include "fsm/apply/apply_int.h"
 
@@ -12,8 +12,8 @@ static bool is_taken(struct machine *m, struct id id)
            map_find(&m->schedules, key) != NULL || apply_policy__is_known(m, id);
 }
 
-/* Ids of this log are all different. One that was restored may have come from another, and lie
- * ahead: it is passed over. Whether there can be such a one, newest_id says. */
+/* Ids of one log are all different. A restored id may be from another log and ahead of this one:
+ * such an id is skipped. Only ids up to newest_id can be in use. */
 struct id ids__new(struct machine *m)
 {
     struct id id = id_make(m->now, m->index, m->next_number++);

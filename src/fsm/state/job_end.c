@@ -1,9 +1,9 @@
 /*
- * Job_end: what follows when a job completes, dies, is cancelled or removed.
+ * Job_end: the consequences when a job completes, dies, is cancelled or is removed.
  *
- * The batch is counted before the job is written, because the document remembers that it was. Jobs
- * that come out of the end (the next step, a failure handler) are made after it, so that whoever
- * reads the log of events sees cause before effect.
+ * The batch is counted before the job is written, because the document records that it was. Jobs
+ * that result from the end (the next step, a failure handler) are created after it, so that readers
+ * of the event log see the cause before the effect.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -75,7 +75,7 @@ void job_end__removed(struct machine *m, struct job *j, enum store_family was_in
     jobs__emit(m, STORE_EVENT_DELETED, j);
 }
 
-/* What a failure of j at that time comes to. */
+/* The result of a failure of j at this time. */
 static void outcome_at(const struct job *j, struct wall at, struct result *out)
 {
     bool expired = j->expire_at.ns != 0 && j->expire_at.ns < at.ns;
@@ -128,7 +128,7 @@ static void fail(struct machine *m, struct job *j, struct str error, struct str 
     bool moved =
         job_move_target(j->state, out->remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
     CHECK(moved);
-    CHECK(j->state == out->state); /* what the worker is told is what the job becomes */
+    CHECK(j->state == out->state); /* the result for the worker has the job's new state */
     count_failure(m, j);
     jobs__add_error(m, j, error, backtrace);
     jobs__clear_claim(j);

@@ -1,5 +1,5 @@
 /*
- * Jobs: the one place where a job is written and the indexes follow.
+ * Jobs: the only place that writes jobs and updates the indexes.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct str jobs__doc(struct machine *m, struct id id)
 {
     struct str head = store_docs_head(m->store.docs, id);
     struct str body = store_docs_body(m->store.docs, id);
-    CHECK(head.len > 0); /* it was just read or written */
+    CHECK(head.len > 0); /* it was read or written in this entry */
     char *copy = entry__alloc(m, head.len + body.len);
     memcpy(copy, head.ptr, head.len);
     if (body.len > 0) {
@@ -56,7 +56,7 @@ bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_fam
     return false;
 }
 
-/* Refuse a move that the state does not let j make. */
+/* Refuse a move that the state of j does not allow. */
 static void refuse_move(struct machine *m, const struct job *j, enum job_move move,
                         enum err_code code, struct result *r)
 {
@@ -168,7 +168,7 @@ void jobs__clear_claim(struct job *j)
     j->lease_expires_at = WALL_NONE;
 }
 
-/* The kept number of a queue's jobs in a terminal state. */
+/* The queue's count of jobs in this terminal state. */
 static uint64_t *done_count(struct queue *q, enum job_state state)
 {
     switch ((int)state) {
@@ -183,7 +183,7 @@ static uint64_t *done_count(struct queue *q, enum job_state state)
     }
 }
 
-/* The slot that a job with a name waits in, whose due time this is; false when it is in none. */
+/* The slot in which a named job waits for its due time. False if it is in none. */
 static bool find_slot(const struct machine *m, const struct live_job *l, int64_t due, int64_t *out)
 {
     if (m->hooks.slot_ns == 0 || l->counted_bytes == 0 ||
@@ -194,7 +194,7 @@ static bool find_slot(const struct machine *m, const struct live_job *l, int64_t
     return true;
 }
 
-/* Out of line, heaps and counters, as the record says it is in them. */
+/* Remove the record from its line, the heaps and the counters, according to its current values. */
 static void unindex_live(struct machine *m, struct live_job *l)
 {
     struct queue *q = m->queues[l->queue];
@@ -233,7 +233,7 @@ static void unindex_live(struct machine *m, struct live_job *l)
     heap_remove(&m->expiry, &l->expiry);
     CHECK(!l->in_line);
     CHECK(l->push_line == 0);
-    /* A place is free; or the one behind it may be one that no budget holds. */
+    /* A place is free; or the next job in line may be one that no budget holds. */
     if ((l->state == JOB_ACTIVE && q->rec.max_concurrency > 0) ||
         (l->state == JOB_PENDING && m->tag_budgets > 0)) {
         queues__ready(m, q);
@@ -245,7 +245,8 @@ static bool is_timed_out(const struct job *j)
     return j->name.len > 0 && j->state == JOB_DEAD && job_last_failure(j) == JOB_OUTCOME_TIMEOUT;
 }
 
-/* A job that is over counts in its queue's record; the document says which. */
+/* Remove an ended job from the counts in its queue's record. Its stored document has the queue and
+ * the state. */
 static void uncount_done(struct machine *m, struct id id)
 {
     struct job old;
@@ -272,7 +273,7 @@ static void count_done(struct machine *m, struct queue *q, const struct job *j)
     queues__touch(m, q);
 }
 
-/* When the machine has to look at the job again by itself; 0 for never. */
+/* When the machine must process the job by itself; 0: never. */
 static int64_t due_at(const struct job *j)
 {
     switch ((int)j->state) {
@@ -281,7 +282,7 @@ static int64_t due_at(const struct job *j)
         return j->scheduled_at.ns;
     case JOB_ACTIVE: {
         int64_t end = j->lease_expires_at.ns;
-        int64_t lease = end < INT64_MAX ? end + 1 : end; /* it holds up to and including its end */
+        int64_t lease = end < INT64_MAX ? end + 1 : end; /* a lease includes its last moment */
         int64_t timeout = j->agent.timeout_ms == 0
                               ? INT64_MAX
                               : wall_add_ms(j->started_at, j->agent.timeout_ms).ns;
@@ -292,7 +293,8 @@ static int64_t due_at(const struct job *j)
     }
 }
 
-/* Into counters and heaps, as the document says. The payload itself is not looked at. */
+/* Add the record to the counters and heaps, with the values of the document. The payload is not
+ * read. */
 static void index_live(struct machine *m, struct live_job *l, const struct job *j,
                        size_t payload_bytes, struct queue *q)
 {
@@ -348,7 +350,8 @@ static void line_up(struct machine *m, struct live_job *l, const struct job *j, 
     }
 }
 
-/* Once per entry: a document that was written in this one carries its index. */
+/* List the job as changed, once per entry: a document that was written in this entry has its
+ * index. */
 static void note_changed(struct machine *m, const struct job *j)
 {
     if (j->version == m->index) {
@@ -366,7 +369,7 @@ static void note_changed(struct machine *m, const struct job *j)
 void jobs__note_rows(struct machine *m, const struct job *j)
 {
     bool noted = m->changed_count > 0 && id_eq(m->changed[m->changed_count - 1], j->id);
-    if (!noted) { /* the rows of a job come one behind the other */
+    if (!noted) { /* the rows of a job follow each other, so the last id is enough */
         note_changed(m, j);
     }
 }
@@ -376,8 +379,8 @@ static bool is_waiting(enum job_state state)
     return state == JOB_PENDING || state == JOB_SCHEDULED;
 }
 
-/* A job that comes to wait again is not one that a clear means which has begun. Its document says
- * so only where there may be such a clear. */
+/* Record that j waits again, so that a clear that began earlier leaves it. The document records
+ * this only if there may be such a clear. */
 static void note_wait(const struct machine *m, struct job *j, const struct queue *q)
 {
     if (m->entry_version >= COMMAND_ENTRY_SPARING && queues__may_remove(m, q, j->id)) {
@@ -391,7 +394,7 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
     struct queue *q = queues__need(m, j->queue);
     CHECK(l != NULL);
     CHECK(j->state == JOB_PENDING);
-    CHECK(j->push.len == 0); /* no worker has one */
+    CHECK(j->push.len == 0); /* only jobs of workers are returned */
     unindex_live(m, l);
     index_live(m, l, j, j->payload.len, q);
     note_changed(m, j);
@@ -489,8 +492,8 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
     note_changed(m, j);
 }
 
-/* At start: a live document that is on disk comes into memory. Jobs in line are put there by the
- * caller, in their order. */
+/* At start: add a live document to memory. The caller adds jobs with a place in line to their
+ * lines, in order. */
 struct live_job *jobs__load(struct machine *m, const struct job *j, size_t payload_bytes)
 {
     struct queue *q = queues__find(m, j->queue);

@@ -122,7 +122,7 @@ struct live_job *live_index_add(struct live_index *t, struct id id)
     return l;
 }
 
-/* Linear probing without marks: what stands behind the gap and may move into it does. */
+/* Linear probing without tombstones: move each slot after the gap into it if its hash allows. */
 static void close_gap(struct live_index *t, unsigned table, uint32_t gap)
 {
     uint32_t mask = t->slot_count[table] - 1;

@@ -18,7 +18,7 @@
 
 struct live_job {
     struct id id;
-    uint32_t number;     /* its own, for links */
+    uint32_t number;     /* of this record, for links */
     uint32_t queue;      /* number of its queue */
     uint32_t next, prev; /* in its line, LIVE_NONE at the ends */
     uint8_t state;       /* enum job_state */
@@ -46,7 +46,7 @@ enum { LIVE_INDEX_BITS = 8, LIVE_INDEX_TABLES = 1 << LIVE_INDEX_BITS };
 struct live_index {
     struct live_job **chunks;
     uint32_t chunk_count;
-    uint32_t used;       /* records ever handed out */
+    uint32_t used;       /* numbers assigned so far */
     uint32_t free_first; /* list through next */
     uint32_t count;
     /* one table for each value of the top bits of the hash; each grows separately */
@@ -90,7 +90,7 @@ static inline struct live_line live_line_empty(void)
 }
 
 void live_index_line_add(const struct live_index *t, struct live_line *line, struct live_job *l);
-/* Before `next`, which is in the line. */
+/* Insert l before `next`, which is in the line. */
 void live_index_line_insert(const struct live_index *t, struct live_line *line, struct live_job *l,
                             struct live_job *next);
 void live_index_line_remove(const struct live_index *t, struct live_line *line, struct live_job *l);

@@ -1,5 +1,6 @@
 /*
- * Unique locks: while a lock runs, its queue and key admit no other job.
+ * Unique locks: while a job holds the lock on a key of its queue, the queue accepts no other job
+ * with that key.
  */
 #include <stdlib.h>
 
@@ -89,7 +90,7 @@ void locks__take(struct machine *m, const struct job *j)
     take(m, j->queue, j, wall_add_ms(m->now, ms));
 }
 
-/* The lock that j holds, if it does. */
+/* The lock that j holds; NULL if it holds none. */
 static struct lock *held_by(const struct machine *m, const struct job *j)
 {
     struct lock *l = j->unique_key.len == 0 ? NULL : find(m, j->queue, j->unique_key);
@@ -114,7 +115,7 @@ void locks__move(struct machine *m, const struct job *j, struct str to_queue)
     struct wall expires_at = {.ns = heap_key(&m->lock_expiry, &l->expiry)};
     locks__release(m, j);
     DCHECK(held_by(m, j) == NULL);
-    /* A lock that another job holds there stays that job's. */
+    /* If another job holds the key in that queue, it keeps it. */
     if (locks__running(m, to_queue, j->unique_key) == NULL) {
         take(m, to_queue, j, expires_at);
     }

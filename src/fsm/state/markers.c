@@ -1,18 +1,18 @@
 /*
- * Markers: the first time that a version of the server or of a worker is seen is remembered, for
- * charts (store_access.h). Nothing decides by them, so that nobody is told.
+ * Markers: record the first time that a version of the server or of a worker is seen, for charts
+ * (store_access.h). No decision depends on them, so the access hook is not called.
  *
- * A version that is seen twice in one entry is written twice, with the same bytes. A look at the
- * markers sees those of earlier entries only, so the few that one entry may make are counted; once
- * there are LIMIT_MARKERS of a source, an entry makes one of them, in place of the oldest. Whoever
- * comes after that in the same entry is not marked.
+ * A version that is seen twice in one entry is written twice, with the same bytes. A search for
+ * markers sees only those of earlier entries, so an entry may create only MADE_MAX, and counts
+ * them. Once a source has LIMIT_MARKERS, an entry creates at most one marker of it, in place of the
+ * oldest. New versions that come after it in that entry get no marker.
  */
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 #include "fsm/command/command_entry.h"
 #include "store/store_access.h"
 
-enum { MADE_MAX = 16 }; /* in one entry */
+enum { MADE_MAX = 16 }; /* per entry */
 
 struct oldest {
     uint32_t count;
@@ -34,7 +34,8 @@ static bool look_at_marker(void *data, struct str rest, struct str value)
     return true;
 }
 
-/* Is there room for one more of the source? The oldest makes room. */
+/* May the entry create another marker of the source? Deletes the oldest one if there are too
+ * many. */
 static bool make_room(struct machine *m, char source)
 {
     const char bytes[] = {STORE_ACCESS_MARKER, source};
@@ -52,7 +53,7 @@ static bool make_room(struct machine *m, char source)
     bool room = oldest.count + m->markers_made < LIMIT_MARKERS;
     if (!room && m->markers_made == 0) {
         store_delete(&m->store, STORE_KIND_ACCESS, buf_str(&oldest.key));
-        m->markers_made = MADE_MAX - 1; /* the last of this entry */
+        m->markers_made = MADE_MAX - 1; /* the last one of this entry */
         room = true;
     }
     m->markers_made += room ? 1 : 0;

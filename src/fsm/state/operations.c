@@ -1,11 +1,12 @@
 /*
- * Operations: what named commands of the last minutes came to.
+ * Operations: the stored results of the named commands of the last minutes.
  *
- * A node that lost the leader while a command was under way asks the next one for it again, under
- * the same name. If an entry has carried it, it is not done a second time, and its answer is given
- * again; so it is kept with the state, in the entry that did it. What is kept is bounded in number,
- * bytes and time; the oldest goes first. A command that was sent before what was forgotten, and is
- * not known, cannot be decided and is refused.
+ * A node that loses the leader while a command is in progress sends it to the next leader again,
+ * under the same name. If an entry already contained it, it is not applied again, and its stored
+ * result is returned. The result is therefore part of the state and is stored by the entry that
+ * applied the command. Stored results are limited in number, bytes and age; the oldest are deleted
+ * first. An unknown command that is older than a deleted result is refused, because its outcome can
+ * no longer be known.
  */
 #include <stdlib.h>
 
@@ -18,27 +19,27 @@
 enum {
     KEY_BYTES = 8,
     RECORD_HEAD_BYTES_MAX = 1 + 8 + 5,
-    ANSWER_ROOM = 256, /* most answers are shorter */
+    ANSWER_ROOM = 256, /* most results are shorter */
     FIRST_BLOCKS = 64,
-    PRESENT_KEPT_BYTES = 64 << 10, /* of the memory that the next entry uses again */
+    PRESENT_KEPT_BYTES = 64 << 10, /* maximum memory kept for the next entry */
 };
 
-/* Beside the status of an item. */
+/* The bits of an item: its status and two flags. */
 enum { ITEM_STATUS = 0x3f, ITEM_OVER_BUDGET = 0x40, ITEM_HAS_DOC = 0x80 };
 _Static_assert((int)RESULT_STATUS_COUNT <= (int)ITEM_STATUS,
                "a status leaves room for the bits beside it");
 
-/* The commands of one entry. */
+/* The named commands of one entry. */
 struct operation_block {
     uint64_t index;
     struct wall at;
     uint32_t count;
-    uint64_t bytes; /* of their names and answers */
-    char *record;   /* as it is on disk */
+    uint64_t bytes; /* of their names and results */
+    char *record;   /* as stored */
     size_t record_bytes;
 };
 
-/* Bytes on disk */
+/* Stored form */
 
 static struct str key_of(uint64_t index, char room[KEY_BYTES])
 {
@@ -57,15 +58,15 @@ static uint64_t lease_token_of(const struct result_item *item)
                : 0;
 }
 
-/* A result that carries no document any more is kept as when it did: the bytes are part of the
- * state, which members of any version agree on. */
+/* A result that no longer contains the document is stored as if it did: the bytes are part of the
+ * state, which must be the same on members of any version. */
 static bool has_doc(const struct result_item *item)
 {
     return item->doc.len > 0 || item->doc_left_out;
 }
 
-/* Documents are left out: they are in the store, as long as the lease is the same. So is why an
- * ack's next was refused: asked again, it found nothing. */
+/* Documents are left out: they can be read from the store while the lease is the same. Why an ack's
+ * next was refused is left out, too: a repeated ack reports that next found no jobs. */
 static void encode(const struct result *r, struct buf *out)
 {
     result_pack_numbers(r, out);
@@ -81,7 +82,7 @@ static void encode(const struct result *r, struct buf *out)
     }
 }
 
-/* A job as it is now; a claimed one only while it is still the caller's. */
+/* Read the job's current document. If there is a token, only while that claim holds the job. */
 static bool find_doc(struct machine *m, uint64_t token, struct result_item *item)
 {
     struct job j;
@@ -116,7 +117,7 @@ static void decode(struct machine *m, struct str answer, struct result *r)
     CHECK(unpack_done(&u));
 }
 
-/* The start of a record: when, and how many names and answers follow. */
+/* The start of a record: the time, and how many names and results follow. */
 static void begin_record(struct buf *out, struct wall at, uint32_t count)
 {
     pack_u8(out, PARTS_OPERATION_VERSION);
@@ -134,8 +135,8 @@ static bool take_record(struct unpack *u, struct wall *out_at, uint32_t *out_cou
 
 /* Memory */
 
-/* The names of one node count up in their middle. With the count at the end, those that are used
- * together are found together: see id_hash. */
+/* The names of one node differ in a counter in their middle. With the counter at the end, names
+ * that are used together are near each other in the hash table (id_hash). */
 static struct id place_of(struct id name)
 {
     enum { COUNT_AT = 6, COUNT_END = 12 };
@@ -176,7 +177,7 @@ static void block_push(struct operations *o, const struct operation_block *b)
     o->blocks[o->next_block++ & (o->block_cap - 1)] = *b;
 }
 
-/* Forget the oldest block and its names. */
+/* Remove the oldest block and its names from memory. */
 static void block_drop(struct operations *o)
 {
     const struct operation_block *b = block_at(o, o->first_block);
@@ -197,7 +198,7 @@ static void name_add(struct operations *o, struct id name, struct str answer)
     o->bytes += ID_BYTES + answer.len;
 }
 
-/* The answer to a name that is known to be among these. */
+/* The result of a name that is known to be in these bytes. */
 static struct str find_answer(struct unpack u, struct id name)
 {
     for (;;) {
@@ -264,7 +265,7 @@ void operations__keep(struct machine *m, struct id name, enum command_type type,
     buf_deinit(&answer);
 }
 
-/* More than may be kept, beside what the present entry has. */
+/* Is a limit exceeded, and is there a block of an earlier entry that can be deleted? */
 static bool has_too_many(const struct machine *m)
 {
     const struct operations *o = &m->operations;
@@ -294,7 +295,7 @@ static void forget(struct machine *m)
     }
 }
 
-/* What the entry has kept becomes its record. */
+/* Write the results of this entry as its record. */
 static void write_present(struct machine *m)
 {
     struct operations *o = &m->operations;

@@ -31,23 +31,24 @@ void locks__expire(struct machine *m, unsigned limit);
 void locks__load(struct machine *m);
 void locks__close(struct machine *m);
 
-/* jobs.c, promises.c: what came later than something that goes on in steps */
+/* jobs.c, promises.c: jobs that operations in several steps leave, because of what happened after
+ * they began */
 
-/* Later than all ids of the entry: of what came to be in it, it is not known whether it came before
- * or after. */
+/* Greater than all ids of the entry. What happens in the entry in which such an operation begins
+ * therefore counts as later. */
 static inline struct id jobs__last_id(const struct machine *m)
 {
     return id_make(m->now, m->index, UINT32_MAX);
 }
 
-/* An operator or a backup brings j into its queue or back into line. Operations on many jobs that
- * began before leave it, as they leave a new one. */
+/* Record that an operator or a backup brings j into its queue or back into line. Operations on many
+ * jobs that began earlier leave it, like a new job. */
 void jobs__join(const struct machine *m, struct job *j);
 
-/* A request to the queue is answered with this job. Clears and deletes of the queue, and bulk
- * operations with a filter, that have begun do not end it. */
+/* Record that a request to the queue is answered with this job. Clears and deletes of the queue,
+ * and bulk operations with a filter, that have already begun do not end it. */
 void promises__make(struct machine *m, struct id job, struct str queue);
-/* An id made at the last such answer; none: there was none that matters. */
+/* The time of the last such answer, as an id. None: there was no answer that matters. */
 struct id promises__since(const struct machine *m, struct id job);
 void promises__removed(struct machine *m, struct id job);
 void promises__load(struct machine *m);
@@ -75,15 +76,16 @@ void replies__load(struct machine *m);
 void replies__close(struct machine *m);
 
 /* tallies.c */
-/* False while nothing is counted yet. Before a report gets its row. */
+/* Call before a usage row is added. False if counting has not begun. */
 bool tallies__begin(struct machine *m);
 void tallies__report(struct machine *m, const struct job *j, const struct store_tokens *tokens);
-/* The job is about to be removed: its reports that are not counted yet are. */
+/* Call before the job is removed: counts its reports that were not counted yet. */
 void tallies__settle(struct machine *m, const struct job *j, enum store_family family);
-/* A report of a backup was put under the job, after tallies__begin. It was never counted here. */
+/* Count a restored report of the job, which was never counted here. Call tallies__begin before the
+ * report is stored. */
 void tallies__restored(struct machine *m, const struct job *j, const struct store_usage *u);
-/* Sums of a backup. Where there are sums already, the larger ones stay: the same sums may be
- * restored twice, and sums of a bucket only grow. */
+/* Restore sums from a backup. If there are sums already, the larger numbers are kept: the same sums
+ * may be restored twice, and the sums of a bucket only grow. */
 void tallies__restore(struct machine *m, struct str key, const struct store_tally *sums);
 void tallies__write(struct machine *m); /* at the end of an entry */
 void tallies__load(struct machine *m);

@@ -1,11 +1,11 @@
 /*
- * Promises: jobs that a request was told of instead of getting one of its own, because they hold
- * its unique key or its name, while a clear or delete of their queue, or a bulk operation with a
- * filter that ends jobs, may be on its way to them.
+ * Promises: jobs that were returned to a request instead of a new one, because they hold its unique
+ * key or its name, while a clear or delete of their queue, or a bulk operation with a filter that
+ * ends jobs, may be about to reach them.
  *
- * Such an operation began before the request, and leaves them: whoever was told of a job does not
- * come again. Each has a record with the time of the answer, as long as the job itself; there is
- * none for a job that came after the last such operation.
+ * Such an operation began before the request and must leave these jobs, because the client will not
+ * repeat its request. Each of them has a record with the time of the answer, which is kept as long
+ * as the job. A job that was created after the last such operation needs no record.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 struct promise {
     struct map_node node;
     struct id job;
-    struct id since; /* an id made then */
+    struct id since; /* the time of the answer, as an id */
 };
 
 static struct promise *find(const struct machine *m, struct id job)
@@ -35,7 +35,7 @@ static struct promise *add(struct machine *m, struct id job)
     return p;
 }
 
-/* May an operation be on its way to the job that would end it? */
+/* May an operation in progress end the job? */
 static bool is_threatened(const struct machine *m, struct id job, const struct queue *q)
 {
     return queues__may_remove(m, q, job) || (m->entry_version >= COMMAND_ENTRY_SPARING &&

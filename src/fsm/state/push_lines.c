@@ -1,9 +1,9 @@
 /*
- * Push lines: jobs that the server itself delivers and that wait for it, by queue, priority and the
- * host that they go to.
+ * Push lines: the jobs that wait for the server to deliver them, by queue, priority and target
+ * host.
  *
- * One line per host, so that those behind a host that hangs or is down stay in line without being
- * in anybody's way, and without having been tried. A line is there while somebody stands in it.
+ * Each host has its own line, so that jobs for a host that hangs or is down wait without blocking
+ * others and without using up attempts. A line exists while it contains jobs.
  */
 #include <stdlib.h>
 
@@ -98,7 +98,7 @@ void push_lines__choose(struct machine *m, const struct queue *q, struct live_jo
     l->push_line = need(m, q, j)->number + 1;
 }
 
-/* The oldest pending job is found among those that wait (queues__oldest_pending). */
+/* queues__wait adds the job to those among which queues__oldest_pending searches. */
 void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l)
 {
     CHECK(l->push_line > 0);

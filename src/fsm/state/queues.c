@@ -1,5 +1,5 @@
 /*
- * Queues: their settings, their lines, and whether something may be claimed now.
+ * Queues: their settings, their lines, and whether a job may be claimed now.
  */
 #include <stdlib.h>
 
@@ -8,10 +8,10 @@
 #include "base/pack.h"
 #include "fsm/apply/apply_int.h"
 
-/* The key of a throttle's record is an internal name of a queue, and a little more. */
+/* The key of a throttle record is a queue's internal name and a few bytes. */
 enum { KEY_BYTES_MAX = 1024 };
 
-/* The place in the ring, big-endian, and the NUL before it. */
+/* The place in the ring, big-endian, after a NUL. */
 enum { PLACE_BYTES = 4, KEY_TAIL_BYTES = 1 + PLACE_BYTES };
 
 struct queue *queues__find(const struct machine *m, struct str name)
@@ -32,10 +32,12 @@ static struct queue *queue_new(struct machine *m, struct str name)
     q->node.key = str_from(q->name, name.len);
     q->active = live_line_empty();
     q->oldest = heap_node_out();
-    /* Not by rank: that of a restored id, which is from another log, says nothing of its time. */
+    /* Not ordered by rank: a restored id is from another log, and its rank is unrelated to its
+     * time. */
     heap_init(&q->out_of_order, live_index_due_before);
     map_add(&m->queue_names, &q->node);
-    /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
+    /* Numbers of deleted queues are not used again: no live record refers to them, and they are
+     * few. */
     CHECK(m->queue_count < UINT32_MAX);
     q->number = m->queue_count++;
     m->queues = realloc(m->queues, m->queue_count * sizeof(struct queue *));
@@ -64,7 +66,7 @@ struct queue *queues__need(struct machine *m, struct str name)
         queues__touch(m, q);
         spends__queue_made(m, name);
     }
-    /* Named again after it was deleted in this entry. */
+    /* It was deleted in this entry and is used again. */
     if (q->gone) {
         q->gone = false;
         q->rec = (struct store_queue){.created_at = m->now};
@@ -125,15 +127,15 @@ static struct priority_line *need_priority_line(struct queue *q, uint8_t priorit
     return &q->priority_lines[at];
 }
 
-/* The oldest pending job is asked for often, and the line is in another order: who comes back goes
- * to its end. Those who came in the order of their ids need only to be known by the first of them;
- * the others, as a rule few, are in a heap as well. A job that is pending is not due, so that the
- * node for that is free. */
+/* The oldest pending job is needed often, but the line is not in the order of ids, because jobs
+ * that come back go to its end. Of the jobs that came in the order of their ids, only the first
+ * must be known. The others, usually few, are also in a heap. It uses the node for due times, which
+ * is free because a pending job is not due. */
 void queues__stand(struct machine *m, struct queue *q, struct live_job *l)
 {
     struct priority_line *priority_line = need_priority_line(q, l->priority);
     CHECK(l->queue == q->number);
-    CHECK(!heap_node_is_in(&l->due)); /* its node is free for those that are out of order */
+    CHECK(!heap_node_is_in(&l->due)); /* the node is free for the heap of jobs out of order */
     live_index_line_add(&m->live_index, &priority_line->line, l);
     if (priority_line->oldest == LIVE_NONE) {
         priority_line->oldest = priority_line->line.last;
@@ -147,8 +149,8 @@ void queues__stand(struct machine *m, struct queue *q, struct live_job *l)
     CHECK(priority_line->line.count > 0);
 }
 
-/* Claims take from the front, so that only others that were given back can stand before it. It is
- * put beside those that came in the order of their ids, whatever its own is. */
+/* Claims remove jobs from the front of the line, so only jobs that were also returned can be before
+ * this one. It counts as out of order, whatever its id is. */
 bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, uint64_t order)
 {
     struct priority_line *priority_line = need_priority_line(q, l->priority);
@@ -244,7 +246,7 @@ void queues__moved(struct machine *m, struct queue *q)
     }
 }
 
-/* Once per entry: most jobs do not stay the oldest for long. */
+/* Called once per entry, because most jobs are the oldest only for a short time. */
 void queues__settle_oldest(struct machine *m)
 {
     while (m->moved_queues != NULL) {
@@ -277,7 +279,7 @@ struct wall queues__throttled_until(const struct queue *q, struct wall now)
         return WALL_NONE;
     }
     CHECK(q->claims != NULL);
-    /* The claim that must have left the window: the one a whole rate ago. */
+    /* The claim that must have left the window: the oldest of the last throttle_rate claims. */
     struct wall oldest = {.ns = q->claims[q->rec.throttle_claims % q->rec.throttle_rate]};
     struct wall until = wall_add_ms(oldest, q->rec.throttle_window_ms);
     return until.ns <= now.ns ? WALL_NONE : until;
@@ -296,8 +298,8 @@ bool queues__open(const struct queue *q, struct wall now, struct wall *out_until
     return out_until->ns == 0;
 }
 
-/* Claims that the throttle lets through now. Those in the ring are in order of time, so the ones
- * that have left the window are its first ones. */
+/* The number of claims that the throttle allows now. Claims in the ring are in order of time, so
+ * those that have left the window are the first ones. */
 static uint32_t throttle_places(const struct queue *q, struct wall now)
 {
     uint32_t rate = q->rec.throttle_rate;
@@ -372,7 +374,7 @@ void queues__count_claim(struct machine *m, struct queue *q)
     buf_deinit(&value);
 }
 
-/* Room for so many claims; NULL for none. */
+/* Allocate a ring for `rate` claims; NULL if rate is 0. */
 static int64_t *new_ring(uint32_t rate)
 {
     int64_t *claims = rate == 0 ? NULL : calloc(rate, sizeof *claims);
@@ -385,7 +387,7 @@ void queues__drop_throttle(struct machine *m, struct queue *q)
     if (q->rec.throttle_rate == 0) {
         return;
     }
-    /* Every place of the ring: from name NUL to name SOH. */
+    /* All places of the ring: keys from name NUL up to name SOH. */
     struct buf from;
     struct buf until;
     buf_init(&from, KEY_BYTES_MAX);
@@ -486,7 +488,7 @@ static void load_claim(void *data, struct str rest, struct str value)
     q->claims[place] = at;
 }
 
-/* Any order will do: of queues that are equally old, only the time is asked for. */
+/* Any order is correct: of queues with equally old jobs, only the time is used. */
 static bool oldest_before(const struct heap_node *a, const struct heap_node *b)
 {
     return CONTAINER_OF(a, const struct queue, oldest)->number <

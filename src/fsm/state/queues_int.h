@@ -9,12 +9,13 @@
 struct queue *queues__find(const struct machine *m, struct str name);
 struct queue *queues__need(struct machine *m, struct str name); /* created if it does not exist */
 void queues__touch(struct machine *m, struct queue *q); /* write its record with this entry */
-/* A clear or delete of all jobs with smaller ids goes on after this entry. */
+/* Record that a clear or delete of all jobs with smaller ids than `until` continues after this
+ * entry. */
 void queues__note_removal(struct machine *m, struct queue *q, struct id until);
 /* May a clear or delete of the queue that began earlier still reach the job? */
 bool queues__may_remove(const struct machine *m, const struct queue *q, struct id job);
-/* An operation on all jobs from before `began`, which may be none: does it mean this one, by its
- * id? It also means a job that was restored with an id from the future. */
+/* Does an operation on all jobs from before `began`, which may be none, include this job, by its
+ * id? It also includes a job that was restored with an id from the future. */
 bool queues__is_before(const struct machine *m, struct id job, struct id began);
 /* A pending job: stand adds it to the end of its line; wait counts it without a line, because it
  * waits for other jobs; leave removes it. */
@@ -30,7 +31,7 @@ struct live_job *queues__first_in_line(const struct machine *m, const struct que
 struct live_job *queues__first_of_priority(const struct machine *m, const struct queue *q,
                                            unsigned priority);
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or ID_NONE */
-/* The set of its pending jobs changed. */
+/* Call when the set of its pending jobs has changed. */
 void queues__moved(struct machine *m, struct queue *q);
 /* Update the age of the oldest job of these queues: at the end of an entry, and after loading. */
 void queues__settle_oldest(struct machine *m);

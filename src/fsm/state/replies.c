@@ -1,15 +1,15 @@
 /*
- * Replies: the answers to enqueues, replays and new batches that carried an idempotency key, kept
- * for a day.
+ * Replies: the responses to enqueues, replays, new batches and manual runs of schedules that
+ * carried an idempotency key, kept for a day.
  *
- * A client that did not hear an answer asks again with the same key and gets the first answer;
- * nothing is made a second time. The reply is stored in the entry that made what it is about, so
- * there is no moment at which one is there without the other.
+ * A client that did not receive the response repeats the request with the same key and gets the
+ * first response; nothing is created twice. The reply is stored by the entry that creates the
+ * objects it names, so neither exists without the other.
  *
- * What is kept has a limit in bytes; past it the oldest are forgotten before their day is over. A
- * request that did not hear its answer is repeated within seconds, and at a thousand keys a second
- * there is room for more than an hour of them; to refuse new ones would stop a busy producer for
- * the rest of the day.
+ * Stored replies are limited in bytes. Beyond the limit, the oldest are deleted before their day is
+ * over. A request whose response was lost is repeated within seconds, and at a thousand keys per
+ * second there is room for more than an hour. Refusing new keys would stop a busy producer for the
+ * rest of the day.
  */
 #include <stdlib.h>
 
@@ -18,16 +18,16 @@
 #include "base/pack.h"
 #include "fsm/apply/apply_int.h"
 
-/* Version 2 has a hash of what was asked; of an answer without one version 1 is written for ever,
- * because every node must write the same. */
+/* Version 2 has a hash of the request. A reply without a hash is always written in version 1,
+ * because every node must write the same bytes. */
 enum {
     REPLY_WITHOUT_HASH = 1,
     REPLY_WITH_HASH = PARTS_REPLY_VERSION,
     REPLY_KEPT_MS = 24 * 3600 * 1000
 };
 
-/* What an answer costs beside its key and its record, in memory and in the store. It decides what
- * is forgotten, so it is the same on every node, whatever the structs take there. */
+/* The cost of a reply beside its key and record, in memory and in the store. It decides which
+ * replies are deleted, so it is the same on every node, whatever the size of the structs there. */
 enum { REPLY_EXTRA_BYTES = 128 };
 
 static struct reply *find(const struct machine *m, struct str key)
@@ -65,7 +65,7 @@ static void reply_free(struct machine *m, struct reply *p)
     free(p);
 }
 
-/* version, when it goes, the hash, the batch, the jobs: id and status each */
+/* Version, expiry time, hash, id of the result, and the id and status of each job. */
 static void encode(const struct result *r, struct wall expires_at, uint64_t body_hash,
                    struct buf *out)
 {
@@ -82,7 +82,7 @@ static void encode(const struct result *r, struct wall expires_at, uint64_t body
     }
 }
 
-/* The moment at which a record goes, and what it is the answer to; the reader is left behind. */
+/* Read the start of a record: the expiry time and the hash of the request. u is left after it. */
 static struct wall begin(struct unpack *u, uint64_t *out_hash)
 {
     uint8_t version = unpack_u8(u);
@@ -124,7 +124,7 @@ static void drop(struct machine *m, struct reply *p)
     reply_free(m, p);
 }
 
-/* The oldest give way. */
+/* Delete the oldest replies until there is room. */
 static void make_room(struct machine *m, uint64_t cost)
 {
     struct heap_node *first;

@@ -1,7 +1,7 @@
 /*
- * Shares: what namespaces use of something that the server has a limit for.
+ * Shares: how much each namespace uses of a limit that all namespaces share.
  *
- * The counts are not written: they follow from the records that are counted, at the start too.
+ * The counts are not stored: they are computed from the records that are counted, also at start.
  */
 #include <inttypes.h>
 #include <stdlib.h>

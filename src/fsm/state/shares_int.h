@@ -1,7 +1,7 @@
 /*
- * Shares: what namespaces use of something that the server has a limit for (shares.c).
+ * Shares: how much each namespace uses of a limit that all namespaces share (shares.c).
  *
- * One namespace gets at most half of the limit, so that it cannot take all of it from the others.
+ * One namespace gets at most half of the limit, so that it cannot use up the room of the others.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct shares_limit {
 
 void shares__take(struct shares *s, struct str ns, uint64_t amount);
 void shares__give_back(struct shares *s, struct str ns, uint64_t amount);
-/* Whether `name` may use this much more: up to own_max itself, and up to max together with all
+/* May `name` use this much more? It may use up to own_max itself, and up to max together with all
  * others. */
 bool shares__fit(const struct shares *s, struct str name, uint64_t amount, uint64_t own_max,
                  uint64_t max);

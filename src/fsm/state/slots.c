@@ -18,7 +18,7 @@ static uint32_t home_of(const struct slots *s, int64_t number)
     return (uint32_t)hash_u64((uint64_t)number) & (s->cap - 1);
 }
 
-/* Where the slot is, or the empty place where it belongs. */
+/* The place of the slot, or the empty place where it belongs. */
 static uint32_t find(const struct slots *s, int64_t number)
 {
     uint32_t at = home_of(s, number);
@@ -54,7 +54,7 @@ void slots_add(struct slots *s, int64_t number)
     one->jobs++;
 }
 
-/* Linear probing without tombstones: what stands behind the gap and may move into it does. */
+/* Linear probing without tombstones: move each place after the gap into it if its hash allows. */
 static void close_gap(struct slots *s, uint32_t gap)
 {
     uint32_t mask = s->cap - 1;

@@ -1,9 +1,9 @@
 /*
- * Spaces: the quotas of namespaces (how many jobs that are not over, how many bytes of payload in
- * them, how many queues), and what is used of them.
+ * Spaces: the quotas of namespaces (unfinished jobs, bytes of their payloads, queues) and their
+ * usage.
  *
- * The counts are not written: they follow from the queues and the jobs, at the start too. A space
- * is there while its namespace has a queue or a quota.
+ * The usage is not stored: it is computed from the queues and jobs, also at start. A space exists
+ * while its namespace has a queue or a quota.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ void spaces__changed(struct machine *m, struct str name, struct str body)
     drop_if_empty(m, s);
 }
 
-/* --- is there room? --- */
+/* --- checking quotas --- */
 
 static bool is_over(uint64_t max, uint64_t used, uint64_t asked)
 {
@@ -105,7 +105,7 @@ static bool fits(struct machine *m, const struct space *s, struct result *r)
     return true;
 }
 
-/* Would the command make it? Once: `made` has those that are counted. */
+/* Would the command create the queue? True once for each name: `made` has those already counted. */
 static bool is_new_queue(struct machine *m, struct map *made, struct str name)
 {
     const struct queue *q = queues__find(m, name);
@@ -118,7 +118,8 @@ static bool is_new_queue(struct machine *m, struct map *made, struct str name)
     return true;
 }
 
-/* The namespaces that the command asks something of, each with what that is. */
+/* List the namespaces with a quota in which the command creates jobs, and add up what it needs in
+ * each. */
 static struct space *add_up(struct machine *m, const struct command_new *jobs, size_t count)
 {
     struct space *first = NULL;
@@ -157,7 +158,7 @@ bool spaces__have_room(struct machine *m, const struct command_new *jobs, size_t
     return fit;
 }
 
-/* --- life --- */
+/* --- opening and closing --- */
 
 static bool load_quota(void *data, struct str rest, struct str value)
 {

@@ -1,14 +1,15 @@
 /*
- * Spends: what was spent, as it is reported (http-api.md 17.3). Budgets compare with it.
+ * Spends: the amounts spent, as reported by workers (http-api.md 17.3). Budgets are compared with
+ * them.
  *
- * There is a sum for each queue and namespace, and for the tags of jobs that cost something, as
- * many as LIMIT_SPEND_TAGS; a tag that has a budget is always among them. Sums are kept whether
- * there is a budget or not, so that a new one knows what was spent today. Those of a day that is
- * over are removed a few at a time. That of a queue stays as long as the queue, for the average of
- * its acks; when the queue is deleted, what was spent on the day stays until the day is over,
- * because a budget is for the day, whatever becomes of the queue.
+ * There is a sum for each queue and namespace, and for up to LIMIT_SPEND_TAGS tags of jobs that
+ * cost something; a tag with a budget always has one. Sums are kept whether there is a budget or
+ * not, so that a new budget knows what was spent today. Sums of earlier days are removed a few at a
+ * time. The sum of a queue is kept as long as the queue, for the average cost of its acks. When the
+ * queue is deleted, what was spent today is kept until the day is over, because a budget is for the
+ * day, even if the queue is created again.
  *
- * Entries of version 3 and later are counted: a log is applied as those before it did.
+ * Entries before version 3 are not counted: they keep their old effect when a log is applied.
  */
 #include <stdlib.h>
 
@@ -21,26 +22,26 @@
 
 enum { FIRST_ENTRY_VERSION = 3 };
 
-/* Sums of earlier days that a report removes: more than most reports add. */
+/* Sums of earlier days that one report removes: more than most reports add. */
 enum { STALE_STEP = 16 };
 
-/* 'a' and the name of a budget: the day of its last alert. */
+/* 'a' and the name of a budget: the key of a record with the day of its last alert. */
 enum { KEY_ALERT = 'a' };
 
 struct spend {
     struct map_node node;    /* by key: scope byte and name */
-    struct heap_node by_day; /* unless it is that of a queue which exists */
-    int64_t day;             /* since 1970 */
-    int64_t day_nusd;        /* on that day */
-    int64_t ack_nusd;        /* by acks, ever */
+    struct heap_node by_day; /* in machine.spend_days, unless it is the sum of an existing queue */
+    int64_t day;             /* days since 1970 */
+    int64_t day_nusd;        /* spent on that day */
+    int64_t ack_nusd;        /* total of all acks */
     int64_t ack_count;
-    uint32_t tags; /* of a namespace: how many have a sum of that day; not stored */
+    uint32_t tags; /* of a namespace: number of tags with a sum of that day; not stored */
     char key[];
 };
 
 #define DAY_NS (INT64_C(24) * 3600 * NS_PER_S)
 
-/* In UTC, since 1970. */
+/* The day of a time, in UTC, since 1970. */
 static int64_t day_of(struct wall now)
 {
     return now.ns / DAY_NS;
@@ -83,7 +84,7 @@ static struct spend *need(struct machine *m, struct str key)
     return s;
 }
 
-/* Does it stay longer than its day? */
+/* Is this the sum of an existing queue? It is kept after its day. */
 static bool is_of_queue(const struct machine *m, const struct spend *s)
 {
     const struct queue *q =
@@ -127,7 +128,7 @@ static void drop(struct machine *m, struct spend *s)
     forget(m, s);
 }
 
-/* Remove the oldest sum of an earlier day; false when there is none. */
+/* Remove the oldest sum of an earlier day. False if there is none. */
 static bool drop_stale(struct machine *m)
 {
     struct heap_node *n = heap_first_until(&m->spend_days, today(m) - 1);
@@ -173,8 +174,8 @@ static struct str make_key(struct machine *m, char scope, struct str name)
 
 /* --- tags --- */
 
-/* The key of a tag: scope, namespace, NUL, name=value; its part before the value is *name_len long.
- * Empty when no budget could be for it. */
+/* The key of a tag: scope, namespace, NUL, name=value. *name_len is its length up to the value.
+ * Empty if no budget can exist for this tag. */
 static struct str tag_key(struct machine *m, struct str ns, struct json_value name,
                           struct json_value value, size_t *name_len)
 {
@@ -202,7 +203,7 @@ static struct str tag_key(struct machine *m, struct str ns, struct json_value na
     return key;
 }
 
-/* The last one of a name counts. */
+/* The place of a tag with this name: if a name occurs twice, the last tag counts. */
 static size_t place_of(const struct str *keys, size_t count, struct str key, size_t name_len)
 {
     size_t at = 0;
@@ -234,7 +235,7 @@ size_t spends__tags(struct machine *m, const struct job *j, struct str out[LIMIT
     return count;
 }
 
-/* May a tag that has no sum of today get one? */
+/* May a tag that has no sum of today get one? Removes sums of earlier days if necessary. */
 static bool has_room(struct machine *m, const struct spend *ns)
 {
     while (m->spend_tags >= LIMIT_SPEND_TAGS && drop_stale(m)) {
@@ -242,7 +243,7 @@ static bool has_room(struct machine *m, const struct spend *ns)
     return m->spend_tags < LIMIT_SPEND_TAGS && ns->tags < LIMIT_SPEND_TAGS_SPACE;
 }
 
-/* Is there a budget for the tag? Its record has the name that the spending has as its key. */
+/* Is there a budget for the tag? The name of its record equals the key of the sum. */
 static bool has_budget(const struct machine *m, struct str key)
 {
     return m->tag_budgets > 0 && map_find(&m->budgets, key) != NULL;
@@ -277,8 +278,8 @@ static int64_t sum_rows(struct machine *m, struct id job)
     return sum;
 }
 
-/* Rows that are in no sum were all written by earlier entries, because this one counts its own:
- * they are all in the store. */
+/* Rows that are not in the sum were written by earlier entries, because later ones add theirs at
+ * once. So all of them can be read from the store. */
 static void catch_up(struct machine *m, struct job *j)
 {
     if (j->usage_summed != j->usage_count) {
@@ -305,7 +306,7 @@ void spends__add_to_job(struct machine *m, struct job *j, int64_t nusd)
     }
 }
 
-/* --- what the others ask for --- */
+/* --- interface --- */
 
 void spends__report(struct machine *m, const struct job *j, int64_t nusd, bool ack)
 {
@@ -409,7 +410,8 @@ static void load_spend(void *data, struct str rest, struct str value)
     set_day(m, s, day);
 }
 
-/* A tag's sum has the day of its namespace, or an earlier one. */
+/* Count the tag for its namespace. The sum of a tag has the day of its namespace's sum, or an
+ * earlier one. */
 static void count_tag(struct map_node *n, void *data)
 {
     struct machine *m = data;

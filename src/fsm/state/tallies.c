@@ -1,19 +1,21 @@
 /*
- * Tallies: what workers used, as it is summed up for reports (http-api.md 17.1, 17.2). Nothing is
- * decided by it.
+ * Tallies: sums of the usage that workers report, for reports (http-api.md 17.1, 17.2). No decision
+ * depends on them.
  *
- * A report is counted where it is made: in the cell of its queue, model and provider, and in that
- * of each tag of its job. Later changes of the job do not move it. Cells that a report of an hour
- * would be the first in are limited in bytes: beyond, a report counts for its namespace alone,
- * and a tag not at all. What a caller of the default namespace does can so not take the place of
- * others: a namespace gets at most half, and one key of a tag in a namespace a quarter.
+ * A report is counted where its job is at that time: in the cell of the queue, model and provider,
+ * and in that of each tag of the job. Later changes of the job do not move it. New cells of the
+ * current hour are limited in bytes. Beyond the limit, a report is counted for its namespace alone,
+ * and not for its tags. So that callers of one namespace, such as the default one, cannot use up
+ * the room of the others, a namespace gets at most half of it, and one tag key of a namespace a
+ * quarter.
  *
- * Counting begins with the first report in an entry of version 13; from then on entries of all
- * versions count, because a new leader may write older ones for a while. Reports from before stay
- * rows of their jobs (the view sums those up), and are counted when their job is removed.
+ * Counting begins with the first report, the first removal of a job with reports or the first
+ * restored report or sum in an entry of version 13. From then on, entries of all versions are
+ * counted, because a new leader may write older ones for a while. Earlier reports stay rows of
+ * their jobs (the view adds those up) and are counted when their job is removed.
  *
- * Cells in memory are a cache of their records: whichever are there, the same is written. Each is
- * written once per entry.
+ * Cells in memory are a cache of their records; what is written does not depend on which cells are
+ * cached. An entry writes each cell once.
  */
 #include <stdlib.h>
 
@@ -24,10 +26,10 @@
 #include "json/json_scan.h"
 
 enum {
-    CELLS_MAX = 8192,     /* in memory; more are forgotten between entries */
-    CELL_BYTES = 64,      /* of its value, at most */
-    ROW_READ_BYTES = 128, /* what a report that was read costs its entry */
-    NAMESPACE_BYTES_MAX = LIMIT_TALLY_HOUR_BYTES / 2, /* of an hour */
+    CELLS_MAX = 8192,     /* in memory; if there are more, all are dropped at the end of an entry */
+    CELL_BYTES = 64,      /* maximum size of its value */
+    ROW_READ_BYTES = 128, /* cost of reading a report's row */
+    NAMESPACE_BYTES_MAX = LIMIT_TALLY_HOUR_BYTES / 2, /* per hour */
     TAG_BYTES_MAX = LIMIT_TALLY_HOUR_BYTES / 4
 };
 
@@ -41,7 +43,7 @@ struct tally {
     char key[];
 };
 
-/* What is counted, and when it was reported. */
+/* A report that is being counted, and its time. */
 struct counting {
     struct wall at;
     bool limited;
@@ -78,7 +80,7 @@ static struct tally *keep_cell(struct machine *m, enum store_tally_series series
     return c;
 }
 
-/* A cell that is in memory or stored; else NULL. */
+/* Find the cell in memory or in the store. NULL if it does not exist. */
 static struct tally *find_cell(struct machine *m, enum store_tally_series series, uint32_t number,
                                struct str key)
 {
@@ -111,7 +113,8 @@ static void mark_dirty(struct machine *m, struct tally *c)
 
 /* --- room in an hour --- */
 
-/* Who the cell's bytes are counted for: its namespace, or there the key of a tag. */
+/* The share for which the cell's bytes are counted: its namespace, or a tag's key in the
+ * namespace. */
 static struct str share_of(const struct store_tally_name *name, bool is_tag, struct buf *room)
 {
     struct str ns = queue_name_namespace(name->queue);
@@ -124,7 +127,8 @@ static struct str share_of(const struct store_tally_name *name, bool is_tag, str
     return buf_str(room);
 }
 
-/* True when the new cell of this hour may be made, or has to be; its bytes are counted then. */
+/* Count the bytes of a new cell of the current hour. False if it is limited and there is no room
+ * for it. */
 static bool take_room(struct machine *m, const struct store_tally_name *name, bool is_tag,
                       uint64_t bytes, bool limited)
 {
@@ -150,7 +154,7 @@ static bool is_kept(const struct machine *m, enum store_tally_series series, int
     return number >= 0 && number <= now && number + store_tally_kept(series) >= now;
 }
 
-/* The cell, made if it is not there; NULL when there is no room for it in the hour that goes on. */
+/* Find or create the cell. NULL if it belongs to the current hour, which has no room for it. */
 static struct tally *need_cell(struct machine *m, enum store_tally_series series, uint32_t number,
                                const struct store_tally_name *name, struct str key, bool limited)
 {
@@ -192,7 +196,7 @@ static void add_named(struct machine *m, const struct store_tally_name *name,
         (void)add_in(m, STORE_TALLY_PARTS, name, counting);
         return;
     }
-    /* "<namespace>::", or empty in the default one. */
+    /* The name is "<namespace>::", or empty for the default namespace. */
     struct str ns = queue_name_namespace(name->queue);
     struct store_tally_name rest = {
         .queue = ns.len == 0 ? STR_EMPTY : str_from(ns.ptr, ns.len + QUEUE_NAME_MARK.len)};
@@ -219,7 +223,7 @@ struct tag {
     struct str key, value;
 };
 
-/* The last one of a key counts. */
+/* If a key occurs twice, the last tag counts. */
 static size_t read_tags(struct machine *m, struct str tags, struct tag out[LIMIT_TAGS])
 {
     struct json_scan s = json_scan_from(tags);
@@ -295,7 +299,7 @@ bool tallies__begin(struct machine *m)
     return true;
 }
 
-/* --- what the others ask for --- */
+/* --- interface --- */
 
 void tallies__report(struct machine *m, const struct job *j, const struct store_tokens *tokens)
 {
@@ -321,7 +325,7 @@ static void settle_row(void *data, const struct store_usage *u)
 void tallies__settle(struct machine *m, const struct job *j, enum store_family family)
 {
     struct settling s = {.machine = m};
-    /* Only its committed rows can be from before counting began. */
+    /* Reports from before counting began are all committed: only such rows are read. */
     if (j->usage_count > 0 && tallies__begin(m) && j->created_at.ns <= m->tallies.start.at.ns &&
         store_docs_get(m->store.docs, family, j->id, &s.job)) {
         store_rows_each_usage(&m->store, j->id, settle_row, &s);
@@ -339,7 +343,7 @@ void tallies__restore(struct machine *m, struct str key, const struct store_tall
     uint32_t number;
     struct store_tally_name name;
     bool good = store_tally_decode_key(key, &series, &number, &name);
-    CHECK(good); /* the command's decoder saw to it */
+    CHECK(good); /* the decoder of the command has checked it */
     if (!tallies__begin(m) || !is_kept(m, series, number)) {
         return;
     }
@@ -350,7 +354,7 @@ void tallies__restore(struct machine *m, struct str key, const struct store_tall
     }
 }
 
-/* The end of an entry. As many as two cells go for each that came: so they get fewer. */
+/* Delete old cells at the end of an entry, at most two for each new one: enough to catch up. */
 static void trim(struct machine *m, enum store_tally_series series)
 {
     struct tallies *t = &m->tallies;
@@ -359,7 +363,7 @@ static void trim(struct machine *m, enum store_tally_series series)
     if (t->made[series] > 0) {
         store_tally_trim(&m->store, series, &t->from[series],
                          now > kept ? (uint32_t)(now - kept) : 0, 2 * t->made[series]);
-        /* What was put by this entry could not be seen. */
+        /* The cells written by this entry are not committed, so the trim did not see them. */
         if (t->oldest[series] < t->from[series]) {
             t->from[series] = t->oldest[series];
         }

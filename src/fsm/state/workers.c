@@ -1,16 +1,16 @@
 /*
- * Workers: who has asked for work lately.
+ * Workers: the workers that were seen recently.
  *
- * A fetch writes a row at most once in WORKER_FRESH_MS unless the worker looks into other queues
- * than before, so that a busy worker does not cost a write each time; a heartbeat, which writes
- * anyway, always does. Rows without a sign of life for more than a day go.
+ * A fetch writes the worker's row at most once in WORKER_FRESH_MS, unless the worker's queues or
+ * its version have changed, so that a busy worker does not cost a write each time. A heartbeat,
+ * which causes a write anyway, always updates the row. Rows of workers that were not seen for more
+ * than a day are removed.
  *
- * Ids are the clients' to choose, so there are LIMIT_WORKERS rows at most: a new one takes the
- * place of the one that was silent longest. Claims of the first version knew neither namespaces nor
- * bounds.
+ * Clients choose the ids, so there are at most LIMIT_WORKERS rows: a new one replaces the one that
+ * was not seen for the longest time. Claims of version 1 have neither namespaces nor limits.
  *
- * A row is kept under one name: the id for a worker of the default namespace, "<namespace>::<id>"
- * for others. An id that looks like one of another namespace has "::" before it.
+ * A row has one name: the id for a worker of the default namespace, "<namespace>::<id>" for others.
+ * In the default namespace, an id that looks like one of another namespace is prefixed with "::".
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ enum {
     WORKER_FRESH_MS = 5000,
     WORKER_PRUNE_MS = 24 * 3600 * 1000,
     NAME_BYTES_MAX = LIMIT_NAMESPACE_BYTES + 4 + LIMIT_WORKER_ID_BYTES,
-    ESCAPED_MAX = 6, /* bytes of JSON for one of a name, at most */
+    ESCAPED_MAX = 6, /* maximum bytes of JSON per byte of a name */
 };
 
 struct name {
@@ -41,7 +41,7 @@ static void name_add(struct name *n, struct str s)
     CHECK(n->len <= sizeof n->bytes);
 }
 
-/* What checked commands name fits; of another one, as much as does. */
+/* The name of a row. All names of checked commands fit; a part that does not fit is left out. */
 static struct str name_of(struct str ns, struct str id, struct name *out)
 {
     *out = (struct name){0};
@@ -113,7 +113,7 @@ static bool is_stale(const struct worker *w, struct wall now, int64_t age_ms)
     return wall_add_ms(w->last_heartbeat, age_ms).ns <= now.ns;
 }
 
-/* Bytes of one name in the array, with its comma. */
+/* Bytes of one name in the array, including a comma. */
 static size_t name_bytes(struct machine *m, struct str queue)
 {
     buf_clear(&m->store.scratch);
@@ -123,11 +123,11 @@ static size_t name_bytes(struct machine *m, struct str queue)
     return m->store.scratch.len + 1;
 }
 
-/* How many of the names fit into a row. Most claims need no measuring. */
+/* The number of names that fit into a row. For most claims, the upper bound is enough to know. */
 static size_t fitting(struct machine *m, const struct command_claim *c)
 {
     size_t most = 1;
-    size_t len = 1; /* brackets, without the comma that the first name has not */
+    size_t len = 1; /* brackets, minus the comma that the first name does not have */
     size_t i = 0;
     for (size_t k = 0; k < c->queue_count; k++) {
         most += c->queues[k].len * ESCAPED_MAX + 3;
@@ -141,7 +141,7 @@ static size_t fitting(struct machine *m, const struct command_claim *c)
     return len <= LIMIT_WORKER_QUEUES_BYTES ? i : i - 1;
 }
 
-/* The names as a JSON array, which is how clients see them, until the scratch is used again. */
+/* The names as a JSON array, as clients see them. Valid until the scratch buffer is used again. */
 static struct str queues_json(struct machine *m, const struct str *queues, size_t count)
 {
     buf_clear(&m->store.scratch);
