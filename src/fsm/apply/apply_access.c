@@ -1,9 +1,9 @@
 /*
- * Who may do what, and who did: the machine keeps the records (store_access.h) and tells of their
- * changes. What they mean is decided where requests come in.
+ * Access records and the audit log: the machine stores the records (store_access.h) and reports
+ * their changes. Their meaning is decided where requests arrive.
  *
- * They are not kept in memory here. What an entry has written stands in a table until it is
- * committed, because a read of the store does not see it.
+ * The records are not kept in memory here. What an entry has written is in a table until it is
+ * committed, because reads of the store do not see it.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -33,7 +33,7 @@ static struct str key_of(struct machine *m, const struct command_access_item *it
     return str_from(key, 1 + it->name.len);
 }
 
-/* The record as it is now, with what this entry did to it; false when there is none. */
+/* Read the current record, including changes of this entry. False if there is none. */
 static bool read_record(struct machine *m, struct str key, struct store_access_frame *out)
 {
     const struct access_change *change = find_change(m, key);
@@ -110,7 +110,7 @@ static bool may_change(struct machine *m, const struct command_access_item *it, 
     return true;
 }
 
-/* Budgets and quotas are looked at while entries are applied, so they are kept in memory too. */
+/* Budgets and quotas are used while entries are applied, so they are also kept in memory. */
 static void follow(struct machine *m, const struct command_access_item *it, struct str body)
 {
     if (it->kind == STORE_ACCESS_BUDGET) {
@@ -200,7 +200,8 @@ void apply_access__tell(struct machine *m)
     m->access_first = NULL;
 }
 
-/* The audit log: entries have numbers without gaps, so that two numbers say what there is. */
+/* The audit log. Its entries have numbers without gaps, so two numbers describe which are
+ * stored. */
 
 static struct str audit_key(uint64_t number, char room[sizeof number])
 {
@@ -227,8 +228,8 @@ static bool is_too_old(struct machine *m, uint64_t number, int64_t retention_ms)
     return old;
 }
 
-/* Twice as many as come go at most, so that a command stays short. The newest one stays in any
- * case: the next number is known by it. */
+/* Remove old entries, at most two for each new one and one more, so that a command stays short. The
+ * newest entry is always kept, because the next number is derived from it. */
 static void trim_audit(struct machine *m, const struct command_audit *a)
 {
     char room[sizeof(uint64_t)];

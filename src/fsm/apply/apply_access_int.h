@@ -12,7 +12,7 @@
 /* apply_budget.c */
 struct apply_budget_verdict {
     bool exceeded;
-    enum store_budget_action action; /* the strictest of those that are */
+    enum store_budget_action action; /* of the budget that decides (http-api.md 17.3) */
     struct str reason;
 };
 /* May a fetch take a job of the queue? */
@@ -63,7 +63,7 @@ struct wall spends__tomorrow(struct wall now);
 bool spends__average_above(const struct machine *m, struct str queue, int64_t nusd);
 /* True for the first alert of the budget on this day; the day is then recorded. */
 bool spends__alert(struct machine *m, struct str budget);
-/* A queue is deleted, or made: its sum of today stays for one that is made again. */
+/* A queue is deleted or created: its sum of today is kept for a new queue of the same name. */
 void spends__queue_gone(struct machine *m, struct str queue);
 void spends__queue_made(struct machine *m, struct str queue);
 void spends__load(struct machine *m);

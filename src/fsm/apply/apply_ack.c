@@ -1,16 +1,17 @@
 /*
- * Ack: a worker is done with a job, or an agent with an iteration.
+ * Ack: a worker has finished a job, or an iteration of an agent job.
  *
- * Since version 3 it may name what the worker wants next, which is claimed in the same entry, after
- * all items and unless the ack is refused; and it may leave out the budgets of single jobs.
+ * Since version 3, an ack can contain a claim for the worker's next jobs. It is applied in the same
+ * entry, after all items, unless the ack is refused. An ack can also ignore the per-job limits of
+ * budgets.
  */
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/agent.h"
 #include "fsm/apply/apply_int.h"
 
-/* The word of the worker, unless a policy wants a person to look first: then it is a hold, with the
- * worker's reason where it gave one. */
+/* The status that the worker sent. If it is "continue" and an approval policy matches, the job is
+ * held instead. The reason is the worker's or, without one, the name of the policy. */
 static enum command_agent_status status_of(struct machine *m, const struct job *j,
                                            const struct command_ack_item *it,
                                            struct str *out_reason)
@@ -36,7 +37,8 @@ static enum command_agent_status status_of(struct machine *m, const struct job *
     return COMMAND_AGENT_HOLD;
 }
 
-/* What the ack of an agent's iteration comes to, and its row. Leaves the reason in j. */
+/* End an iteration of an agent job: returns the move that its ack causes, and adds its row. Sets
+ * the hold reason of j. */
 static enum job_move end_iteration(struct machine *m, struct job *j,
                                    const struct command_ack_item *it)
 {
@@ -60,7 +62,8 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
     } else if (status == COMMAND_AGENT_CONTINUE) {
         agent_next_iteration(&j->agent, &reason);
         move = reason.len > 0 ? JOB_MOVE_ACK_HOLD : JOB_MOVE_CONTINUE;
-        /* Retries count per iteration; one that is held begins when it is approved. */
+        /* Retries count per iteration. For a held job, the next iteration begins with its
+         * approval. */
         if (move == JOB_MOVE_CONTINUE || m->version < 2) {
             j->attempt = 0;
         }
@@ -79,7 +82,7 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
     return move;
 }
 
-/* What the ack of any other job comes to. */
+/* The move that the ack of any other job causes. */
 static enum job_move end_run(struct job *j, const struct command_ack_item *it)
 {
     bool hold = it->agent_status == COMMAND_AGENT_HOLD_ANY;
@@ -155,7 +158,8 @@ static void acknowledge(struct machine *m, struct job *j, const struct command_a
     }
 }
 
-/* A full entry leaves it to the next one. The worker has asked in any case. */
+/* Claim the worker's next jobs. If the entry is full, the next one does it; the worker counts as
+ * seen in any case. */
 static void take_next(struct machine *m, const struct command_ack *ack, struct result *r)
 {
     struct result next = {0};
@@ -169,7 +173,7 @@ static void take_next(struct machine *m, const struct command_ack *ack, struct r
     r->count = next.count;
     r->next_code = next.code;
     r->message = next.message;
-    r->more = next.more && next.affected == 0; /* what is asked again would hold again */
+    r->more = next.more && next.affected == 0; /* repeating the claim would hold more jobs */
     r->done = r->more ? (uint32_t)ack->count : 0;
 }
 
@@ -186,14 +190,14 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         }
         bool there = jobs__need(m, it->id, &j, &family, r);
         if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
-            r->affected++; /* the answer was lost; it is the same again */
+            r->affected++; /* a repeated request whose response was lost: same result */
         } else if (there && may_ack(m, &j, it, c->ack.any_cost, r)) {
             acknowledge(m, &j, it);
             r->affected++;
         } else if (!c->ack.lenient) {
             return;
         } else {
-            r->code = ERR_OK; /* passed over */
+            r->code = ERR_OK; /* skipped */
         }
     }
     if (c->ack.next != NULL) {

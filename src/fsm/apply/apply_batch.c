@@ -1,5 +1,5 @@
 /*
- * Batch: open one that members join later, and seal it.
+ * Batch: open a batch that jobs join later, and seal it.
  */
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
@@ -23,8 +23,8 @@ void apply_batch_seal(struct machine *m, const struct command *c, struct result 
         batches__seal(m, b, r);
         return;
     }
-    /* Sealing one that is finished changes nothing, and its answer is that of the first time; one
-     * that never was is not found. */
+    /* Sealing a finished batch changes nothing and returns the result of the first time. A batch
+     * without a record does not exist. */
     if (!batches__callback_job(m, c->batch_seal.id, &r->id)) {
         entry__refuse(m, r, ERR_NOT_FOUND, "batch \"" STR_FMT "\" not found",
                       STR_ARG(entry__id_text(m, c->batch_seal.id, ID_BATCH)));

@@ -1,11 +1,11 @@
 /*
- * Budgets: what a queue, a tag or a namespace may cost in a day, and a job in all (http-api.md
- * 17.3).
+ * Budgets: limits on what a queue, a tag or a namespace may cost per day, and on what a job may
+ * cost in total (http-api.md 17.3).
  *
- * A budget is a record of who may do what (apply_access.c); its name is its scope, one byte, its
- * namespace, NUL and its target. Those that are about a job are looked up, by its queue, its
- * namespace and its tags, so that it does not matter how many there are. What was spent is summed
- * up in spends.c. Costs are whole numbers of billionths of a dollar.
+ * A budget is an access record (apply_access.c). Its name is its scope (one byte), its namespace,
+ * NUL and its target. The budgets that apply to a job are looked up by its queue, namespace and
+ * tags, so their total number does not matter. spends.c adds up what was spent. Costs are integers,
+ * in billionths of a dollar.
  */
 #include <stdlib.h>
 
@@ -18,13 +18,13 @@
 struct spend_limit {
     struct map_node node; /* by the name of its record */
     char scope;
-    struct str ns, target; /* of a queue its internal name, of a tag key=value */
-    struct str key;        /* of what was spent */
+    struct str ns, target; /* of a queue: its internal name; of a tag: key=value */
+    struct str key;        /* of the sum in spends.c */
     struct store_budget rec;
     char *bytes;
 };
 
-/* The budgets that are about something: global, then of the queue, then of tags. */
+/* The budgets that apply to a queue or a job: global, then of the queue, then of tags. */
 struct about {
     const struct spend_limit *list[3 + LIMIT_TAGS];
     unsigned count;
@@ -38,7 +38,8 @@ static void free_limit(struct spend_limit *b)
     free(b);
 }
 
-/* Its name, its body, and behind them 'q' and the target, which is the key of a queue's sum. */
+/* Create a budget; NULL if the body cannot be decoded. Its bytes are the name, the body and, for a
+ * queue, 'q' and the target: the key of the queue's sum. */
 static struct spend_limit *make_limit(struct str name, struct str body)
 {
     struct spend_limit *b = calloc(1, sizeof *b);
@@ -111,7 +112,7 @@ struct str apply_budget__with_id(struct machine *m, struct str body)
     return entry__keep(m, &out);
 }
 
-/* --- those that are about something --- */
+/* --- the budgets that apply --- */
 
 static void add_about(const struct machine *m, struct about *a, struct str name)
 {
@@ -137,7 +138,7 @@ static void add_named(const struct machine *m, struct about *a, char scope, stru
     buf_deinit(&name);
 }
 
-/* A queue of another namespace may have one of the default namespace too. */
+/* A queue of another namespace may also have a budget of the default namespace. */
 static void find_for_queue(const struct machine *m, struct str queue, struct about *a)
 {
     struct str ns = queue_name_namespace(queue);
@@ -216,7 +217,7 @@ void apply_budget__report(struct machine *m, struct job *j, enum store_phase pha
     }
 }
 
-/* --- what follows --- */
+/* --- decisions --- */
 
 static const struct spend_limit *stricter(const struct spend_limit *a, const struct spend_limit *b)
 {
@@ -270,7 +271,7 @@ static const struct spend_limit *of_tags(struct machine *m, const struct job *j,
 
 struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j)
 {
-    if (m->tag_budgets == 0) { /* as a rule; what follows needs room for all tags of a job */
+    if (m->tag_budgets == 0) { /* usual case; of_tags needs stack space for all tags */
         return (struct apply_budget_verdict){0};
     }
     return verdict_of(m, of_tags(m, j, m->now));

@@ -1,13 +1,14 @@
 /*
- * Bulk operations that go on in the background.
+ * Bulk operations in the background.
  *
- * The machine remembers what is to be done and how far it is; whoever leads brings the next chunk
- * of ids. A step changes the jobs and moves the operation on in one entry, and only the step that
- * comes next is taken: after a crash nothing is done twice and nothing is left out.
+ * The machine stores what is to be done and how much is done. The leader submits the ids, one chunk
+ * at a time. A step changes the jobs and records the progress in one entry, and steps are accepted
+ * only in sequence. So after a crash, nothing is done twice and nothing is left out.
  *
- * Ids are written once, as lists of a chunk each behind the record, and a list goes with its step.
- * A filter means the jobs that existed when the operation was made: those with smaller ids that
- * nobody has moved or brought back into line since. It ends none that a request was told of since.
+ * Ids are written once, as lists of one chunk each after the record; each list is deleted with its
+ * step. A filter matches the jobs that existed when the operation was created: those with smaller
+ * ids that were not moved or brought back into line since. An operation that ends jobs leaves those
+ * with which a request was answered since.
  */
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static void set_record(struct bulk *b, const struct store_bulk *rec)
     free(old);
 }
 
-/* Does it go on, and may it end jobs that are found by a filter? */
+/* Is it in progress, and may it end jobs that were found by a filter? */
 static bool is_ending(const struct store_bulk *rec)
 {
     return !store_bulk_is_over(rec) && !store_bulk_is_queue(rec) && rec->lists == 0 &&
@@ -102,7 +103,7 @@ static void write_record(struct machine *m, const struct bulk *b)
     buf_deinit(&record);
 }
 
-/* The lists of steps that will not come any more. */
+/* Delete the lists of steps that will not be applied. */
 static void remove_lists(struct machine *m, const struct bulk *b)
 {
     for (uint32_t part = store_bulk_next_list(&b->rec); part <= b->rec.lists; part++) {
@@ -120,7 +121,7 @@ static void finish(struct machine *m, struct bulk *b, enum store_bulk_status sta
     if (id_eq(b->id, m->newest_ending)) {
         find_newest_ending(m);
     }
-    /* What was found in the end is what there was. */
+    /* The number found replaces the estimate. */
     if (status == STORE_BULK_COMPLETED) {
         b->rec.total = b->rec.processed;
     }
@@ -132,14 +133,15 @@ static bool is_old(const struct machine *m, const struct bulk *b)
            wall_add_ms(b->rec.finished_at, LIMIT_BULK_KEPT_MS).ns < m->now.ns;
 }
 
-/* From version 11 on one that is over makes room when all places are taken: a client that puts many
- * does not keep everybody else out for an hour. */
+/* Since version 11, a finished operation makes room if all places are taken, so that a client that
+ * creates many of them does not block others for an hour. */
 static bool oldest_gives_way(const struct machine *m)
 {
     return m->entry_version >= COMMAND_ENTRY_STRICT;
 }
 
-/* Room for one more, when those that are old have gone? Of as many as are kept, most are over. */
+/* Is there room for another operation, once old ones are deleted? If all places are taken, some
+ * operations have ended and can be deleted. */
 _Static_assert(LIMIT_BULK_OPEN < LIMIT_BULK_KEPT, "one that is over can make room");
 static bool has_room(const struct machine *m)
 {
@@ -152,8 +154,8 @@ static bool has_room(const struct machine *m)
     return open < LIMIT_BULK_OPEN && (kept < LIMIT_BULK_KEPT || oldest_gives_way(m));
 }
 
-/* The one that has been over for longest, of those that ended together the first; NULL when none
- * is over. */
+/* The operation that ended first; of several that ended at the same time, the oldest. NULL if none
+ * has ended. */
 static const struct bulk *longest_over(const struct machine *m)
 {
     const struct bulk *found = NULL;
@@ -167,7 +169,8 @@ static const struct bulk *longest_over(const struct machine *m)
     return found;
 }
 
-/* Forget what has been over for long enough, and what has to make room. */
+/* Delete the operations that ended long ago and, if there are too many, the one that ended
+ * first. */
 static void make_room(struct machine *m)
 {
     bool full = m->bulk_count >= LIMIT_BULK_KEPT && oldest_gives_way(m);
@@ -231,7 +234,7 @@ void apply_bulk_put(struct machine *m, const struct command *command, struct res
     r->id = b->id;
 }
 
-/* The operation of a command, when it is not over. */
+/* Find the operation of a command. Refuses if it does not exist or has ended. */
 static struct bulk *need(struct machine *m, struct id id, struct result *r)
 {
     struct bulk *b = find(m, id);
@@ -245,7 +248,8 @@ static struct bulk *need(struct machine *m, struct id id, struct result *r)
     return b;
 }
 
-/* A queue that is cleared or deleted. Which jobs that means is found step by step, by a walk. */
+/* Estimate the number of jobs that a clear or delete of the queue will remove. Its steps find the
+ * jobs. */
 
 static uint64_t jobs_meant(const struct queue *q, enum command_queue_action action)
 {
@@ -361,7 +365,7 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
                                 .ids = c->ids,
                                 .count = c->count};
     apply_jobs__each(m, &jobs, b->rec.ns, r);
-    /* Where the entry had no room for all of them, the next step takes up the rest. */
+    /* If the entry had no room for all of them, the next step continues with the rest. */
     size_t count = r->more ? r->done : c->count;
     b->rec.status = STORE_BULK_RUNNING;
     b->rec.processed += count;

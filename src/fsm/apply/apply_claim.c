@@ -1,17 +1,18 @@
 /*
- * Claim: hand waiting jobs to a worker.
+ * Claim: assign waiting jobs to a worker.
  *
- * Queues in the order given; inside a queue by priority, then first come, first served. All limits
- * are looked at here, inside the replicated operation, so they hold for the whole cluster.
+ * Queues are used in the given order. Within a queue, priority decides, then first come, first
+ * served. All limits are checked here, in the replicated operation, so they hold for the whole
+ * cluster.
  */
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 
-enum { FETCH_AHEAD = 16 }; /* documents: most claims want fewer */
+enum { FETCH_AHEAD = 16 }; /* documents: most claims need fewer */
 
-/* The one behind it, or the first of the next priority that has any. */
+/* The next job in line, or the first one of the next priority that has any. */
 static struct live_job *next_in_line(const struct machine *m, const struct queue *q,
                                      const struct live_job *l)
 {
@@ -45,8 +46,8 @@ void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
     *item = (struct result_item){.id = j->id, .doc = jobs__doc(m, j->id), .order = order};
 }
 
-/* Bring the documents of a line that is too long for the cache into memory, some at a time, in the
- * order in which they stand. */
+/* Read the next documents of a line that is too long for the cache, several at a time, in the order
+ * of the line. */
 static void fetch_ahead(struct machine *m, const struct live_job *l)
 {
     struct id ids[FETCH_AHEAD];
@@ -61,24 +62,25 @@ static void fetch_ahead(struct machine *m, const struct live_job *l)
     }
 }
 
-/* One claim, while it is applied. */
+/* A claim that is being applied. */
 struct pass {
     const struct command_claim *cl;
     struct result *r;
-    unsigned moved;      /* jobs that did not go to the worker: held or expired */
-    unsigned moved_here; /* of those, in this queue */
-    bool may_hold;       /* here */
+    unsigned moved;      /* jobs that were held or expired instead of claimed */
+    unsigned moved_here; /* the same, in the current queue */
+    bool may_hold;       /* may hold a job of the current queue */
 };
 
-/* Since entries of version 11 a claim holds one job of each queue at most, and one that is refused
- * has changed nothing. */
+/* Since entries of version 11, a claim holds at most one job per queue, and a refused claim has
+ * changed nothing. */
 static bool is_strict(const struct machine *m)
 {
     return m->entry_version >= COMMAND_ENTRY_STRICT;
 }
 
-/* Nothing begins in a full entry, so that what filled it before the first job was the look ahead
- * (may_begin), which would fill the next one as well. What it read is not read once more. */
+/* Is the entry full, so that the claim must stop? No command starts in a full entry. So if it was
+ * filled before the first job, it was by the look-ahead (may_begin), which would fill the next
+ * entry, too. The documents that it has read are not read again. */
 static bool must_stop(const struct machine *m, const struct pass *p)
 {
     return entry__is_full(m) && (!is_strict(m) || p->r->count + p->moved > 0);
@@ -107,7 +109,8 @@ static void read_candidate(struct machine *m, const struct live_job *l, struct j
     CHECK(found);
 }
 
-/* The budget of a tag stands against the first job in line: does the queue go on to the next? */
+/* The budget of a tag does not allow the first job in line. Does the claim continue with the next
+ * job of the queue? */
 static bool pass_over(struct machine *m, struct pass *p, struct job *j,
                       const struct apply_budget_verdict *v)
 {
@@ -115,14 +118,14 @@ static bool pass_over(struct machine *m, struct pass *p, struct job *j,
         hold(m, p, j, v->reason);
         return true;
     }
-    /* A strict claim has looked for it before. */
+    /* A strict claim has already checked this. */
     if (v->action == STORE_BUDGET_REJECT && p->r->count == 0 && !is_strict(m)) {
         entry__refuse(m, p->r, ERR_BUDGET_EXCEEDED, STR_FMT, STR_ARG(v->reason));
     }
     return false;
 }
 
-/* Claim from one queue until it has no more to give or the count is reached. */
+/* Claim from one queue until no job can be claimed or the count is reached. */
 static void claim_from(struct machine *m, struct pass *p, struct queue *q)
 {
     struct result *r = p->r;
@@ -137,7 +140,7 @@ static void claim_from(struct machine *m, struct pass *p, struct queue *q)
             break;
         }
         if (must_stop(m, p)) {
-            r->more = r->count == 0; /* some are an answer; none would be a wrong one */
+            r->more = r->count == 0; /* some jobs are a valid result, none are not */
             break;
         }
         read_candidate(m, l, &j);
@@ -155,7 +158,7 @@ static void claim_from(struct machine *m, struct pass *p, struct queue *q)
     }
 }
 
-/* A queue whose budget refuses fetches refuses the whole claim. */
+/* Refuse the whole claim if the budget of one of its queues rejects fetches. */
 static bool may_claim(struct machine *m, const struct command_claim *cl, struct result *r)
 {
     for (size_t i = 0; i < cl->queue_count; i++) {
@@ -175,7 +178,8 @@ static bool holds_at_fetch(struct machine *m, struct str queue, struct apply_bud
     return out->exceeded && out->action == STORE_BUDGET_HOLD;
 }
 
-/* One that holds takes the oldest job out of the line, and the queue gives nothing. */
+/* Does a budget hold the queue? Then its oldest pending job is held, and the queue returns no
+ * jobs. */
 static bool is_held_back(struct machine *m, struct pass *p, const struct queue *q)
 {
     struct apply_budget_verdict v;
@@ -191,7 +195,7 @@ static bool is_held_back(struct machine *m, struct pass *p, const struct queue *
     return true;
 }
 
-/* A queue that is listed twice counts once. */
+/* Was the queue listed before? It is used once. */
 static bool is_listed_before(const struct command_claim *cl, size_t i)
 {
     size_t at = 0;
@@ -201,10 +205,10 @@ static bool is_listed_before(const struct command_claim *cl, size_t i)
     return at < i;
 }
 
-/* What a look ahead into one queue finds. */
+/* The result of looking ahead into one queue. */
 enum ahead { AHEAD_NOTHING, AHEAD_JOB, AHEAD_REFUSAL };
 
-/* What would be the first that claim_from does, apart from holding and expiring. */
+/* What would claim_from do first, apart from holding and expiring jobs? */
 static enum ahead look_into(struct machine *m, const struct command_claim *cl,
                             const struct queue *q, struct apply_budget_verdict *out)
 {
@@ -236,10 +240,10 @@ static enum ahead look_into(struct machine *m, const struct command_claim *cl,
     return AHEAD_NOTHING;
 }
 
-/* Will a tag's budget refuse the claim? That is seen in the documents of jobs alone, and has to be
- * known before anything is changed. Whoever would get a job is not refused any more. Jobs that fill
- * a whole entry, and are all over their budgets, are reason enough; an entry that others have
- * filled leaves the question to the next. */
+/* Refuse the claim if the budget of a tag rejects it. This can only be seen in the documents of
+ * jobs, and must be known before anything is changed. A claim that gets a job first is not refused.
+ * If the look-ahead alone fills an entry with jobs that are all over their budgets, the claim is
+ * refused. If other commands have filled the entry, the next entry decides. */
 static bool may_begin(struct machine *m, const struct command_claim *cl, struct result *r)
 {
     enum ahead ahead = AHEAD_NOTHING;

@@ -1,5 +1,5 @@
 /*
- * Enqueue: new jobs, one or many; all of them or none.
+ * Enqueue: create one or more jobs, either all or none.
  */
 #include "base/check.h"
 #include "fsm/apply/apply_int.h"

@@ -1,8 +1,8 @@
 /*
- * Fail: a worker gives up on an attempt.
+ * Fail: a worker reports that an attempt has failed.
  *
- * Since version 2 the document remembers that it did, so that a worker whose answer was lost gets
- * it again.
+ * Since version 2, the document records this, so that a worker whose response was lost gets the
+ * same result again.
  */
 #include "fsm/apply/apply_int.h"
 

@@ -1,11 +1,11 @@
 /*
- * Heartbeat: a worker is still at it. Renews leases, and tells which jobs to stop.
+ * Heartbeat: a worker is still running its jobs. Renews leases and reports which jobs to stop.
  */
 #include "base/check.h"
 #include "fsm/apply/apply_int.h"
 
-/* A report that took the job over its budget is written down; then the job stops, unless the budget
- * only tells. */
+/* Stop a job whose last report exceeded a budget, unless the budget only alerts. The report is
+ * already recorded. */
 static enum result_status stop(struct machine *m, struct job *j, enum store_family family,
                                const struct apply_budget_verdict *v)
 {
@@ -31,7 +31,7 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
     if (!jobs__get(m, it->id, &j, &family)) {
         return RESULT_UNKNOWN;
     }
-    /* It overtook the end of its own claim: no reason to stop. */
+    /* The heartbeat arrived after the end of its own claim: no reason to stop. */
     if (jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK) ||
         jobs__was_ended(&j, it->lease_token, JOB_ENDED_FAIL)) {
         return RESULT_OK;

@@ -184,7 +184,7 @@ void job_end__failed_later(struct machine *m, struct job *j, struct str error,
                            int64_t not_before_ms);
 /* The last attempt of a run of a recurring job failed: only emits the event and counts. */
 void job_end__run_failed(struct machine *m, struct job *j, struct str error);
-/* Repeat the result that job_end__failed gave when this attempt failed. Only for a job that no
+/* Repeat the result that job_end__failed returned when this attempt failed. Only for a job that no
  * worker or user has changed since. */
 void job_end__failed_again(const struct job *j, struct result *r);
 

@@ -1,5 +1,5 @@
 /*
- * Jobs: what operators do to jobs, one at a time or a chunk of a bulk operation.
+ * Jobs: operators' actions on jobs: on one job, or on a chunk of a bulk operation.
  *
  * To add an action: a number in command_jobs.h, a function here, and a row in the table.
  */
@@ -8,11 +8,11 @@
 #include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 
-/* Change j as the action says. False when it is refused; r then says why. */
+/* Apply the action to j. False if it is refused; r then has the reason. */
 typedef bool (*action_fn)(struct machine *m, const struct command_jobs *c, struct job *j,
                           enum store_family was_in, struct result *r);
 
-/* Back into line from wherever it was. */
+/* Put the job back into line, from any state. */
 static void back_in_line(struct machine *m, struct job *j, enum store_family was_in)
 {
     j->scheduled_at = WALL_NONE;
@@ -29,20 +29,20 @@ static bool again(struct machine *m, struct job *j, enum store_family was_in)
     j->failed_at = WALL_NONE;
     j->completed_at = WALL_NONE;
     j->cancelled_at = WALL_NONE;
-    if (j->push.len > 0) { /* a run of its own */
+    if (j->push.len > 0) { /* this is a new run */
         j->due_at = m->now;
         j->first_try_at = WALL_NONE;
         j->cancel_reason = STR_EMPTY;
     }
     jobs__forget_end(j);
     if (m->version >= 2 && j->expire_at.ns != 0 && j->expire_at.ns < m->now.ns) {
-        j->expire_at = WALL_NONE; /* whoever wants it again does not want it to expire at once */
+        j->expire_at = WALL_NONE; /* a job that runs again must not expire at once */
     }
     if (was_in == STORE_DONE) {
         dependencies__unmet(m, j->id);
     }
     if (waits) {
-        (void)dependencies__settle(m, j, &missing); /* what is missing will not complete any more */
+        (void)dependencies__settle(m, j, &missing); /* missing jobs will never complete */
     }
     back_in_line(m, j, was_in);
     if (waits) {
@@ -73,7 +73,7 @@ static bool do_requeue(struct machine *m, const struct command_jobs *c, struct j
 static bool do_cancel(struct machine *m, const struct command_jobs *c, struct job *j,
                       enum store_family was_in, struct result *r)
 {
-    /* The API of jobs with names shows a held one as pending, which can be cancelled. */
+    /* The API of named jobs shows a held job as pending, which can be cancelled. */
     if (j->name.len > 0 && j->state == JOB_HELD) {
         j->state = JOB_CANCELLED;
         j->hold_reason = STR_EMPTY;
@@ -117,7 +117,7 @@ static bool do_approve(struct machine *m, const struct command_jobs *c, struct j
         return false;
     }
     if (m->version >= 2 && j->ended == JOB_ENDED_CONTINUE) {
-        j->attempt = 0; /* its next iteration begins: retries count per iteration */
+        j->attempt = 0; /* the next iteration begins: retries count per iteration */
         j->ended = JOB_ENDED_ACK;
     }
     back_in_line(m, j, was_in);
@@ -165,8 +165,8 @@ static bool do_move(struct machine *m, const struct command_jobs *c, struct job 
     locks__move(m, j, c->queue);
     j->queue = c->queue;
     if (c->reset_attempts) {
-        j->attempt = j->state == JOB_ACTIVE ? 1 : 0; /* the one that is running counts */
-        jobs__forget_end(j); /* what was answered then cannot be told again */
+        j->attempt = j->state == JOB_ACTIVE ? 1 : 0; /* the attempt that is running counts */
+        jobs__forget_end(j); /* the result of that end cannot be repeated any more */
     }
     jobs__join(m, j);
     jobs__write(m, j, was_in);
@@ -209,8 +209,7 @@ static const action_fn actions[] = {
     [COMMAND_JOB_DELETE] = do_delete,
 };
 
-/* Many jobs were mostly made one behind the other: bring the documents of those that are live into
- * memory together. */
+/* Read the live documents of many jobs together: most of the jobs were created in sequence. */
 static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
 {
     struct id live[STORE_DOCS_FETCH_MAX];
@@ -225,8 +224,8 @@ static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
     }
 }
 
-/* Did the job come after an operation with a filter began, or would it end one that somebody has
- * relied on since? */
+/* Did the job come after an operation with a filter began, or would the operation end a job with
+ * which a request was answered since? */
 static bool is_later(const struct machine *m, const struct command_jobs *cj, const struct job *j)
 {
     if (id_is_none(cj->until)) {
@@ -254,8 +253,8 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
         enum store_family family;
         bool found =
             jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
-        /* One that has left the filter since is as one in another state: somebody else has done
-         * something to it, and was told so. */
+        /* A job that has left the filter since is treated like one in another state: another
+         * request has changed it and was answered. */
         bool fits = found && job_fit_has(&cj->fit, &j) && !is_later(m, cj, &j);
         enum job_state before = found ? j.state : JOB_SCHEDULED;
         if (fits && actions[cj->action](m, cj, &j, family, r)) {
@@ -265,7 +264,7 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
             return;
         } else {
             r->missing += found ? 0 : 1;
-            r->code = ERR_OK; /* passed over */
+            r->code = ERR_OK; /* skipped */
         }
     }
 }

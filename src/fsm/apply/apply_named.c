@@ -1,14 +1,14 @@
 /*
- * Names: jobs with a name, unique in its queue, and a share of what the queue may hold
+ * Names: jobs with a name, which is unique in its queue, and their share of the queue's capacity
  * (scheduler.md 2.3, 10).
  *
- * Names that clients chose are in the store, and in memory only a mark of each: most names that are
- * looked for are new, and the store is not asked for those. What this entry has put and removed is
- * noted beside it, and seen before it is committed.
+ * Names that clients chose are in the store. In memory, each has only a mark: most names that are
+ * looked up are new and need no access to the store. Names that this entry has added or removed are
+ * kept in a separate table, because they are not committed yet.
  *
- * A job that came without a name has the one that is made from its id (base/id_uuid.h), and is
- * found by turning that back. Such a job is counted with the others of its entry (given.c), and has
- * neither a record of its own nor a mark.
+ * A job that was sent without a name has the name derived from its id (base/id_uuid.h), and is
+ * found by converting the name back. It is counted with the others of its entry (given.c), and has
+ * neither a record nor a mark.
  */
 #include "base/check.h"
 #include "base/id_uuid.h"
@@ -16,13 +16,13 @@
 #include "core/queue_name.h"
 #include "fsm/apply/apply_int.h"
 
-/* A name with its queue, as it is looked for, in the memory of the entry; and whose it is, once the
- * entry has changed it. */
+/* A name in a queue, in the entry's memory: a search key or, after a change by this entry, the new
+ * owner of the name. */
 struct named {
-    struct map_node node; /* among fresh_names */
-    struct id id;         /* none: removed */
-    struct named *next;   /* among fresh_named */
-    struct str record;    /* the key of the record, of which the node's is what follows the kind */
+    struct map_node node; /* in fresh_names */
+    struct id id;         /* of its job; none: removed */
+    struct named *next;   /* in fresh_named */
+    struct str record;    /* the key of the record; node.key is the part after the kind */
     char text[];
 };
 
@@ -52,8 +52,8 @@ void apply_named__load(struct machine *m)
     store_each(&m->store, STORE_KIND_NAME, load_name, m);
 }
 
-/* The names that were noted go into the map. Hardly any entry looks for one that it has changed
- * itself, so that this is done when it does. */
+/* Move the changed names into the map. Few entries look up a name that they have changed, so this
+ * is done only then. */
 static void settle_fresh(struct machine *m)
 {
     while (m->fresh_named != NULL) {
@@ -62,13 +62,13 @@ static void settle_fresh(struct machine *m)
         m->fresh_named = n->next;
         if (known == NULL) {
             map_add_hashed(&m->fresh_names, &n->node);
-        } else { /* it was removed before */
+        } else { /* this entry has changed it before */
             CONTAINER_OF(known, struct named, node)->id = n->id;
         }
     }
 }
 
-/* Whose is a name that is marked? */
+/* Find the job of a name that has a mark. False if there is none. */
 static bool find_marked(struct machine *m, const struct named *n, struct id *out)
 {
     settle_fresh(m);
@@ -93,8 +93,8 @@ static bool find_recorded(struct machine *m, const struct named *n, struct id *o
     return marks_has(&m->names, n->node.hash) && find_marked(m, n, out);
 }
 
-/* Whose is a name that the machine gave? A UUID that a client made up hardly ever says a time that
- * has been. */
+/* Find the job of a name that the machine assigned. A UUID that was created by a client hardly ever
+ * converts to an id with a time in the past. */
 static bool find_given(struct machine *m, struct str queue, struct str name, struct id *out)
 {
     ATTR_UNINITIALIZED struct job j;
@@ -108,14 +108,15 @@ static bool find(struct machine *m, const struct job *j, const struct named *n, 
     return find_given(m, j->queue, j->name, out) || find_recorded(m, n, out);
 }
 
-/* The name is the job's, and was nobody's; or nobody's any more, and find found it. */
+/* Record that the job now has the name, which was free; or, with ID_NONE, that the name is free. In
+ * that case, find must have found it before. */
 static void note(struct machine *m, struct named *n, struct id id)
 {
     n->id = id;
     n->next = m->fresh_named;
     m->fresh_named = n;
     if (id_is_none(id)) {
-        settle_fresh(m); /* so that none waits behind one that is put afterwards */
+        settle_fresh(m); /* before the name can be added again */
         marks_remove(&m->names, n->node.hash);
         store_delete(&m->store, STORE_KIND_NAME, n->node.key);
     } else {
@@ -138,8 +139,8 @@ void apply_named__forget(struct machine *m, const struct job *j)
     }
 }
 
-/* A record, also when the name is that of its id: it may be from another log, whose entries have
- * the numbers of ours. */
+/* Always adds a record, even if the name is derived from the id: the id may be from another log,
+ * whose entries have the same numbers as entries here. */
 bool apply_named__take(struct machine *m, const struct job *j)
 {
     struct id id;
@@ -154,7 +155,7 @@ bool apply_named__take(struct machine *m, const struct job *j)
     return true;
 }
 
-/* What the queue holds of jobs with names that are not over. */
+/* Do the queue's unfinished named jobs leave room for another one? If not, sets *item. */
 static bool has_room(struct machine *m, const struct command_named_put *p, struct result_item *item)
 {
     const struct queue *q = queues__find(m, p->job->job.queue);
@@ -171,8 +172,8 @@ static bool has_room(struct machine *m, const struct command_named_put *p, struc
     return true;
 }
 
-/* Is the name the id of a job of another queue, of the same namespace? Two jobs would answer to
- * it. */
+/* Is the name the id of a job in another queue of the namespace? Then the name would match two
+ * jobs. */
 static bool is_taken(struct machine *m, const struct job *j)
 {
     ATTR_UNINITIALIZED struct job other;
@@ -183,8 +184,8 @@ static bool is_taken(struct machine *m, const struct job *j)
            str_eq(queue_name_namespace(other.queue), queue_name_namespace(j->queue));
 }
 
-/* An id for j, and the name that is made from it. An id whose name a client has taken is passed
- * over. */
+/* Set the id of j and the name derived from it. An id whose name is in use by a client is
+ * skipped. */
 static bool give_name(struct machine *m, struct job *j)
 {
     char *name = entry__alloc(m, ID_UUID_LEN);
@@ -204,7 +205,7 @@ static enum result_status status_of(const struct job *j)
     return j->state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING;
 }
 
-/* A job without a name. */
+/* Create a job that was sent without a name. */
 static void put_new(struct machine *m, const struct command_named_put *p, struct result *r)
 {
     struct job *j = &p->job->job;

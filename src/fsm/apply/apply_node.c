@@ -1,8 +1,8 @@
 /*
  * The records of the cluster's members: a short list in the order of their numbers.
  *
- * A number that was removed is remembered, so that its owner is told why nobody talks to it, and so
- * that it cannot become a member again with a log that the others have forgotten.
+ * The number of a removed member is kept, so that the node can learn why it is refused, and so that
+ * it cannot become a member again with a log that the others no longer have.
  */
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static void write_record(struct machine *m, const struct node_record *n)
     m->node_changes++;
 }
 
-/* Room for one more: the first that was removed is forgotten. */
+/* Make room for another member: the first removed one is deleted. False if none was removed. */
 static bool make_room(struct machine *m)
 {
     char key[sizeof(uint64_t)];

@@ -1,8 +1,8 @@
 /*
- * Approval policies: which agents wait for a person before they go on (http-api.md 17.4).
+ * Approval policies: which agent jobs wait for a person before they continue (http-api.md 17.4).
  *
- * An iteration of an agent takes long, so they are a list that is walked from its end: the newest
- * that fits decides. The tags of the job are read once for all of them.
+ * Iterations of agents take long, so the policies are a simple list, which is searched from its
+ * end: the newest policy that matches decides. The tags of the job are read once for all of them.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #include "fsm/apply/apply_int.h"
 #include "json/json_scan.h"
 
-/* A job as policies look at it. */
+/* The members of a job that policies check. */
 struct looked {
     struct str queue, ns;
     struct {
@@ -21,7 +21,7 @@ struct looked {
     size_t tag_count;
 };
 
-/* How many there may be: fewer while old entries are applied, which were refused past that. */
+/* The maximum number of policies. Entries before version 3 keep their lower limit. */
 static uint32_t policies_max(const struct machine *m)
 {
     return m->entry_version < 3 ? LIMIT_OLD_POLICIES : LIMIT_POLICIES;
@@ -33,7 +33,7 @@ static char *own_texts(struct store_policy *rec)
     return entry__own_texts(texts, COUNT_OF(texts));
 }
 
-/* Put one into the list, which is in the order of ids. */
+/* Insert a policy into the list, which is in the order of ids. */
 static void add(struct machine *m, struct id id, const struct store_policy *rec)
 {
     struct policy *p = calloc(1, sizeof *p);
@@ -151,7 +151,7 @@ static void look_at(const struct job *j, struct looked *out)
     }
 }
 
-/* The last one of a name counts; a missing tag is as good as an empty one. */
+/* If a tag occurs twice, the last one counts. A missing tag matches an empty value. */
 static bool has_tag(const struct looked *j, struct str key, struct str value)
 {
     for (size_t i = j->tag_count; i > 0; i--) {

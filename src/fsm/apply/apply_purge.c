@@ -1,10 +1,10 @@
 /*
- * Purge: what is over long enough is removed.
+ * Purge: remove jobs and batches that ended long enough ago.
  *
- * Walks the jobs that are over, and the batches, in the order of their ids, that is of their
+ * Reads the ended jobs and the batches in the order of their ids, which is the order of their
  * creation, from where the last step stopped. Nothing that was created after the limit can have
- * ended before it, so the walk ends there; a small number of old ones that ended lately, or not
- * yet, is looked at again each time.
+ * ended before it, so the search stops there. A few old ones that ended recently, or have not
+ * ended, are read each time.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -25,8 +25,8 @@ static struct id id_of(struct str key)
     return id_from_bytes(key.ptr);
 }
 
-/* By the document as it was before this entry. One that the entry has changed since ended in it, so
- * that it stays in either case. */
+/* Decide by the document from before this entry. A job that the entry has changed since ended in
+ * this entry, so it is kept in any case. */
 static bool may_go(struct id id, struct str doc, struct wall before, bool named)
 {
     struct job j;
@@ -56,7 +56,7 @@ struct id apply_purge__jobs(struct machine *m, struct id from, struct wall befor
         struct str doc = kv_iter_value(it);
         m->extra_bytes += doc.len;
         if (!may_go(id, doc, before, named)) {
-            continue; /* most that are looked at stay: those are not taken into memory */
+            continue; /* most jobs are kept and need not be cached */
         }
         store_docs_take_done(m->store.docs, id, doc);
         if (jobs__get(m, id, &j, &family) && family == STORE_DONE && ended_at(&j).ns < before.ns) {
@@ -70,7 +70,7 @@ struct id apply_purge__jobs(struct machine *m, struct id from, struct wall befor
     return end;
 }
 
-/* The same for batches: those that have finished go. */
+/* Remove finished batches in the same way. */
 static struct id purge_batches(struct machine *m, struct wall before, struct id until)
 {
     char from[1 + ID_BYTES] = {STORE_KIND_BATCH};
@@ -98,8 +98,8 @@ static struct id purge_batches(struct machine *m, struct wall before, struct id 
     return end;
 }
 
-/* Batches go as far as jobs went. Where they stop earlier, the jobs behind that are walked again,
- * which finds few. */
+/* Batches are purged only as far as jobs were. If they stop earlier, the jobs after that are read
+ * again, of which few are left. */
 void apply_purge(struct machine *m, const struct command *c, struct result *r)
 {
     struct wall before = wall_add_ms(m->now, -c->purge.retention_ms);

@@ -1,16 +1,16 @@
 /*
  * Push: jobs that the server itself delivers (scheduler.md 4, 5, 7, 8).
  *
- * A claim is the licence to call; the end of the call is reported with the claim's token, and with
- * nothing else. What the end leads to happens in the same entry as its record: a retry, the end of
- * the job, or the next run of a recurring one.
+ * A claim permits one call. The result of the call is accepted only with the token of that claim.
+ * The consequences of the result are part of the entry that records it: a retry, the end of the
+ * job, or the next run of a recurring one.
  */
 #include "base/check.h"
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 #include "fsm/command/push_target.h"
 
-/* A call may use all of its time, and its end has to get into the log. */
+/* Time after the timeout of the call, to write its result to the log. */
 enum { LEASE_MARGIN_MS = 5000 };
 
 static int64_t lease_ms(const struct command_push_claim *c, const struct job *j)
@@ -34,7 +34,7 @@ static void hand_out(struct machine *m, const struct command_push_claim *c, stru
                           item);
 }
 
-/* Until the line has no more to give, or its queue; how many. */
+/* Claim from a line until it is empty, its queue allows no more, or the count is reached. */
 static void claim_line(struct machine *m, const struct command_push_claim *c,
                        const struct command_push_line *wanted, struct result *r)
 {
@@ -105,8 +105,7 @@ void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome ou
     }
 }
 
-/* The run is over: the next one waits for its time, under the same id; or there is none, and the
- * job goes. */
+/* End the run: the job waits for its next run, under the same id. Without one, it is removed. */
 static void rearm(struct machine *m, struct job *j, struct wall next)
 {
     if (next.ns == 0 || (j->cron_until.ns != 0 && next.ns > j->cron_until.ns)) {
@@ -190,7 +189,7 @@ static bool finish(struct machine *m, const struct command_push_end *it, struct 
     enum store_family family;
     if (!jobs__get(m, it->id, &j, &family) || j.push.len == 0 || j.state != JOB_ACTIVE ||
         j.lease_token != it->lease_token) {
-        return false; /* cancelled, removed, or taken for lost: its end has been told */
+        return false; /* cancelled, removed or lost: the end of this claim is already recorded */
     }
     if (it->outcome == JOB_OUTCOME_NONE) {
         rearm(m, &j, j.cron.len > 0 ? it->next : WALL_NONE);
@@ -219,8 +218,9 @@ void apply_push_finish(struct machine *m, const struct command *c, struct result
     }
 }
 
-/* Whoever had it is lost, or did not tell in time. It waits as after a failure. A recurring one
- * whose tries are used up is claimed once more, to be given its next run by who can compute it. */
+/* The node that made the call was lost, or did not report in time. The job waits as after a
+ * failure. A recurring job without attempts left is claimed once more, because its next run can
+ * only be computed outside the machine. */
 void apply_push__lost(struct machine *m, struct job *j)
 {
     static const char text[] = "the node that made the call was lost";

@@ -1,10 +1,10 @@
 /*
- * Queue: pause and resume, limits, clear and delete.
+ * Queue: pause, resume, limits, clear and delete.
  *
- * Clearing and deleting may meet millions of jobs, so they go in steps, in the order of ids, over
- * the jobs that existed when the first step was applied. Other traffic runs in between. Whatever is
- * enqueued, moved in or brought back into line meanwhile stays, and with it the queue and its
- * settings: a queue that is paused hands out none of the jobs that wait for their end.
+ * A clear or delete may affect millions of jobs, so it works in steps, in the order of ids, on the
+ * jobs that existed when the first step was applied. Other commands are applied in between. Jobs
+ * that are enqueued, moved in or brought back into line meanwhile stay, and with them the queue and
+ * its settings. So a paused queue releases none of the jobs that are still to be removed.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -29,7 +29,7 @@ static void set_paused(struct machine *m, struct queue *q, bool paused)
     }
 }
 
-/* Is the job in the queue, and one that the action removes? */
+/* Is the job in the queue, and does the action remove it? */
 static bool is_meant(const struct machine *m, const struct command_queue *c, const struct queue *q,
                      struct id id, struct str doc)
 {
@@ -37,7 +37,7 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
         struct job j;
         struct err err;
         if (live_index_find(&m->live_index, id) != NULL) {
-            return false; /* came back to life in this entry */
+            return false; /* this entry made it live again */
         }
         if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
             check_fatal("a stored job cannot be read: %s", err.msg);
@@ -50,8 +50,8 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
             l->state == JOB_SCHEDULED);
 }
 
-/* Did the job come after the removal began, though its id is older, or did somebody rely on it?
- * What a clear means are jobs that waited when it began. */
+/* Did the job come after the removal began, though its id is older, or was a request answered with
+ * it since? A clear removes only jobs that were waiting when it began. */
 static bool is_later(const struct machine *m, const struct command_queue *c, const struct job *j,
                      struct id until)
 {
@@ -59,9 +59,9 @@ static bool is_later(const struct machine *m, const struct command_queue *c, con
            (c->action == COMMAND_QUEUE_CLEAR && id_cmp(j->waits_since, until) > 0);
 }
 
-/* To the next job that existed when the first step was applied, from where the walk is. Younger
- * ones are passed over in one go. Ids behind the present were restored with a wrong clock in them:
- * such a job is in nobody's way to be removed. False at the end. */
+/* Move the iterator to the next job that existed when the first step was applied. Younger jobs are
+ * skipped at once. Ids that are later than the present were restored, and contain the time of a
+ * wrong clock: such jobs are removed, too. False at the end. */
 static bool pass_younger(const struct machine *m, struct kv_iter *it, struct id until)
 {
     struct id present = id_make(m->now, m->index, UINT32_MAX);
@@ -76,7 +76,7 @@ static bool pass_younger(const struct machine *m, struct kv_iter *it, struct id 
     return kv_iter_valid(it);
 }
 
-/* One step over one family. True when its end, or the bound, was reached. */
+/* One step in one family. True if its end was reached. */
 static bool remove_some(struct machine *m, const struct command_queue *c, const struct queue *q,
                         struct id until, struct result *r)
 {
@@ -93,11 +93,11 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
             break;
         }
         if (c->in_done) {
-            m->extra_bytes += kv_iter_value(it).len; /* of a live job only the key is looked at */
+            m->extra_bytes += kv_iter_value(it).len; /* of a live job, only the key is read */
         }
         struct job j;
         enum store_family in;
-        /* The document that was walked over may be older than this entry: look where it is now. */
+        /* The iterator's document may be older than this entry: read the current one. */
         if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in) &&
             str_eq(j.queue, q->node.key) && !is_later(m, c, &j, until)) {
             job_end__removed(m, &j, in);
@@ -118,7 +118,8 @@ static bool is_empty(const struct queue *q)
     return q->rec.completed == 0 && q->rec.dead == 0 && q->rec.cancelled == 0;
 }
 
-/* Before this version the settings went with the first step, and what it left could be claimed. */
+/* Before version 11, the first step removed the settings, and the jobs that it left could be
+ * claimed. */
 void apply_queue__begin_delete(struct machine *m, struct queue *q)
 {
     if (m->entry_version >= COMMAND_ENTRY_STRICT) {
@@ -128,7 +129,7 @@ void apply_queue__begin_delete(struct machine *m, struct queue *q)
     q->rec.paused = false;
     q->rec.max_concurrency = 0;
     queues__touch(m, q);
-    queues__ready(m, q); /* what this step leaves may be claimed */
+    queues__ready(m, q); /* jobs that this step leaves may be claimed */
 }
 
 static void remove_jobs(struct machine *m, const struct command_queue *c, struct queue *q,

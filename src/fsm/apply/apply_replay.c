@@ -1,5 +1,5 @@
 /*
- * Replay: run an agent's job again from one of its iterations, as a new job.
+ * Replay: create a new job that runs an agent job again, from one of its iterations.
  */
 #include "base/check.h"
 #include "fsm/apply/apply_int.h"
@@ -7,7 +7,7 @@
 struct search {
     int64_t wanted;
     bool found;
-    struct buf checkpoint; /* of the last one: an iteration that was held has several rows */
+    struct buf checkpoint; /* of the last row: an iteration that was held has several */
 };
 
 static void look(void *data, const struct store_iteration *it)
@@ -20,8 +20,8 @@ static void look(void *data, const struct store_iteration *it)
     }
 }
 
-/* Of an iteration; entries of earlier versions read them all, in whatever order a backup had them.
- */
+/* Find the checkpoint of an iteration. Entries of earlier versions read all rows, in whatever order
+ * a backup had them. */
 static bool find_checkpoint(struct machine *m, const struct job *j, int64_t iteration,
                             struct str *out)
 {

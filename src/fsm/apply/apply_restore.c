@@ -1,14 +1,15 @@
 /*
- * Restore: what a backup holds comes into the state, with its ids, states, counters and times.
+ * Restore: add the objects of a backup to the state, with their ids, states, counters and times.
  *
- * What exists is left as it is. A job that was in line goes to the end of the line; a backup lists
- * those in the order in which they stood. An id that lies in the future is not made here once more:
- * ids__new passes over it. Items of old logs that have one are passed over themselves.
+ * Existing objects are not changed, except that a queue gets the settings of the backup, and
+ * numbers of queues and sums of usage are raised. A job that was in line goes to the end of the
+ * line; a backup lists such jobs in the order of the line. A restored id may be in the future;
+ * ids__new then skips it. In old logs, items with such ids are skipped.
  */
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 
-/* May the item come in with the id that it has? */
+/* May the item be restored with its id? */
 static bool has_good_id(const struct machine *m, const struct command_restore_item *it)
 {
     return it->any_id || id_cmp(it->id, id_make(m->now, m->index, 0)) < 0;
@@ -49,7 +50,7 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
     jobs__join(m, &j);
     jobs__forget_end(&j);
     if (!over && j.waits_for.len > 0) {
-        (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */
+        (void)dependencies__settle(m, &j, &missing); /* missing jobs may be restored later */
     }
     if (j.lease_token > m->store.meta.lease_token) {
         m->store.meta.lease_token = j.lease_token;
@@ -64,7 +65,7 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
     r->affected++;
 }
 
-/* May a row stand at this place under the job? */
+/* May the job have a row at this place? */
 static bool has_place(const struct job *j, const struct command_restore_item *it)
 {
     switch ((int)it->kind) {
@@ -77,8 +78,8 @@ static bool has_place(const struct job *j, const struct command_restore_item *it
     }
 }
 
-/* A usage report that is new here. Unless the sums of the backup contain it, or it is younger than
- * counting, it is counted as if its job had reported it then. */
+/* Count a usage report that did not exist here, as if its job had reported it then. Reports that
+ * the sums of the backup contain, or that are from after counting began, are not counted. */
 static void count_usage(struct machine *m, const struct command_restore_item *it)
 {
     struct job j;
@@ -108,7 +109,7 @@ static void restore_row(struct machine *m, struct command_restore_item *it)
     }
 }
 
-/* Entries of older versions told nobody. */
+/* Count an item that was left out for lack of room. Entries of older versions do not report it. */
 static void note(const struct machine *m, bool has_room, uint32_t *left_out)
 {
     if (!has_room && m->entry_version >= COMMAND_ENTRY_STRICT) {

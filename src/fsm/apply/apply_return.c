@@ -1,6 +1,6 @@
 /*
- * Return: jobs were claimed for a worker that had gone. They go back to where they stood, as if
- * they had not been claimed: no attempt counts. A throttle has counted them.
+ * Return: give back jobs that were claimed for a worker that disconnected. They get their previous
+ * place in line, and the attempt does not count. A throttle has counted the claim.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -24,7 +24,8 @@ static bool give_back(struct machine *m, const struct command_return_item *it)
     return true;
 }
 
-/* From the last on: each then stands before those that came behind it. */
+/* From the last item to the first, so that each job is inserted before those that were behind
+ * it. */
 void apply_return(struct machine *m, const struct command *c, struct result *r)
 {
     for (size_t i = c->give_back.count; i > 0; i--) {

@@ -1,9 +1,9 @@
 /*
- * Schedules: jobs that come again and again.
+ * Schedules: create jobs at recurring times.
  *
- * The machine does not know what a cron expression means, because time zones are data of the node.
- * The leader computes each next run and brings it along; the machine fires a schedule only at the
- * run that it expects, so that each is fired once, whoever leads.
+ * The machine does not evaluate cron expressions, because time zones are data of the node. The
+ * leader computes each next run and includes it in the command. The machine fires a schedule only
+ * for the run that it expects, so that each run is fired once, whichever node leads.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static void set_due(struct machine *m, struct schedule *s)
     CHECK(heap_node_is_in(&s->due) == (s->rec.enabled && s->rec.next_run.ns != 0));
 }
 
-/* Give s the record; its texts are copied. */
+/* Set the record of s. Its texts are copied. */
 static void set_record(struct machine *m, struct schedule *s, const struct store_schedule *rec)
 {
     char *old = s->texts;
@@ -97,8 +97,8 @@ static void refuse_unknown(struct machine *m, struct id id, struct result *r)
                   STR_ARG(entry__id_text(m, id, ID_SCHEDULE)));
 }
 
-/* A change of anything else keeps the next run as it is here: the one that came with the command
- * may have been fired since the change was begun. */
+/* Do both have the same times? Then a change keeps the current next run, because that of the
+ * command may have been fired since the change was prepared. */
 static bool runs_alike(const struct store_schedule *a, const struct store_schedule *b)
 {
     return a->enabled == b->enabled && str_eq(a->cron, b->cron) && str_eq(a->timezone, b->timezone);
@@ -125,7 +125,8 @@ void apply_schedule_put(struct machine *m, const struct command *command, struct
                       STR_ARG(s->rec.name));
         return;
     }
-    /* Two changes in one entry must differ, or the second could not tell that it came second. */
+    /* Two changes in one entry must have different times. Otherwise the second one could not be
+     * refused for being based on the record from before the first. */
     rec.updated_at = m->now;
     if (s != NULL && rec.updated_at.ns <= s->rec.updated_at.ns) {
         rec.updated_at.ns = s->rec.updated_at.ns + 1;
@@ -156,7 +157,8 @@ void apply_schedule_delete(struct machine *m, const struct command *c, struct re
     schedule_free(m, s);
 }
 
-/* The job of one run, unless its key is taken; then the result names who has it. */
+/* Create the job of one run. If another job holds the unique key, the result has the id of that
+ * job. */
 static void run(struct machine *m, const struct schedule *s, struct result *r)
 {
     struct job j = {JOB_DEFAULTS,
@@ -183,7 +185,7 @@ static void run(struct machine *m, const struct schedule *s, struct result *r)
     r->affected = 1;
 }
 
-/* The kept answer has an item when there was a job. */
+/* Run once per idempotency key. The stored reply has an item if a job was created. */
 static void run_once(struct machine *m, const struct command_once *once, const struct schedule *s,
                      struct result *r)
 {
@@ -211,7 +213,7 @@ void apply_schedule_fire(struct machine *m, const struct command *command, struc
         return;
     }
     if (!s->rec.enabled || s->rec.next_run.ns != c->expected_next.ns) {
-        return; /* fired by someone else, or changed: not ours any more */
+        return; /* the run was already fired, or the schedule was changed */
     }
     run(m, s, r);
     s->rec.last_run = s->rec.next_run;

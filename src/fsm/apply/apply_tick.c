@@ -1,8 +1,8 @@
 /*
- * Tick: time has passed. Whatever became due by the entry's time happens, in order of due time.
+ * Tick: process everything that is due at the entry's time, in the order of due times.
  *
- * One tick moves a bounded number of jobs, so that an entry stays short; it says when there is
- * more.
+ * One tick changes a limited number of jobs, so that an entry stays short. It reports whether more
+ * remain.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -62,13 +62,13 @@ void apply_tick(struct machine *m, const struct command *c, struct result *r)
 {
     struct heap_node *first;
     (void)c;
-    /* What others owe to an end that was acknowledged comes first. */
+    /* Dependents of completed jobs come first, because the completion was already confirmed. */
     r->affected = dependencies__release(m, LIMIT_TICK_JOBS);
     while (has_room(m, r) && (first = heap_first_until(&m->due, m->now.ns)) != NULL) {
         job_due(m, CONTAINER_OF(first, struct live_job, due));
         r->affected++;
     }
-    /* Expiry is strict: a job may still be claimed at the very moment. */
+    /* A job may still be claimed at the exact time of its expiry. */
     while (has_room(m, r) && (first = heap_first_until(&m->expiry, m->now.ns - 1)) != NULL) {
         job_expired(m, CONTAINER_OF(first, struct live_job, expiry));
         r->affected++;

@@ -1,8 +1,8 @@
 /*
- * Webhooks: who wants to be told of events, and how far the telling has come.
+ * Webhooks: the receivers of events, and the position up to which events were delivered to them.
  *
- * The machine calls nobody. The leader delivers, outside, and reports how far it is, so that the
- * next leader goes on from there; a webhook begins behind the events that were there before it.
+ * The machine makes no calls. The leader delivers the events and reports the position, so that the
+ * next leader continues there. A webhook starts after the events that existed before it.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static char *own_texts(struct store_webhook *rec)
     return entry__own_texts(texts, COUNT_OF(texts));
 }
 
-/* Give h the record; its texts are copied. */
+/* Set the record of h. Its texts are copied. */
 static void set_record(struct webhook *h, const struct store_webhook *rec)
 {
     char *old = h->texts; /* rec may point into it */
@@ -59,7 +59,7 @@ static void write_record(struct machine *m, const struct webhook *h)
     store_put(&m->store, STORE_KIND_WEBHOOK, h->node.key, buf_str(&m->store.scratch));
 }
 
-/* "wh_…", as it is called inside. */
+/* The internal name "wh_…" for an id. */
 static struct str new_name(struct machine *m, struct str ns, struct id id)
 {
     struct buf name;
@@ -69,7 +69,7 @@ static struct str new_name(struct machine *m, struct str ns, struct id id)
     return entry__keep(m, &name);
 }
 
-/* The number of the newest event, those of this entry included. */
+/* The number of the newest event, including those of this entry. */
 static uint64_t last_event(const struct machine *m)
 {
     return m->store.meta.next_event + m->events.count - 1;
@@ -104,9 +104,9 @@ void apply_webhook_put(struct machine *m, const struct command *command, struct 
         h = webhook_new(m, name);
         h->rec = (struct store_webhook){.created_at = m->now, .position = last_event(m)};
     } else if (rec.enabled && !h->rec.enabled) {
-        h->rec.position = last_event(m); /* what happened meanwhile is not wanted */
+        h->rec.position = last_event(m); /* events while disabled are not delivered */
     }
-    rec.scope = rec.scope.len > 0 ? rec.scope : h->rec.scope; /* nobody widens it unawares */
+    rec.scope = rec.scope.len > 0 ? rec.scope : h->rec.scope; /* kept if the request has none */
     rec.created_at = h->rec.created_at;
     rec.position = h->rec.position;
     rec.last_status = h->rec.last_status;
@@ -137,7 +137,7 @@ static void mark(struct machine *m, const struct command_webhook_mark_item *it)
 {
     struct webhook *h = find(m, it->id);
     if (h == NULL || h->rec.created_at.ns != it->created_at.ns) {
-        return; /* deleted while it was being delivered */
+        return; /* deleted during the delivery */
     }
     struct store_webhook rec = h->rec;
     if (it->position > rec.position) {
@@ -170,7 +170,7 @@ bool apply_webhook__restore(struct machine *m, struct str id, const struct store
         return false;
     }
     struct store_webhook fresh = *rec;
-    fresh.position = last_event(m); /* the numbers of another server mean nothing here */
+    fresh.position = last_event(m); /* event numbers of another server have no meaning here */
     fresh.last_status = 0;
     fresh.last_error = STR_EMPTY;
     fresh.last_delivery_at = WALL_NONE;
