@@ -7,8 +7,8 @@
 #include "fsm/command/command_take.h"
 #include "store/store_job.h"
 
-/* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
- * old one does what it always did: m->version tells the functions that apply it. */
+/* The newest version of each command that has several (docs/formats/commands.md). An old version
+ * keeps its effect: the functions that apply it read m->version. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
     [COMMAND_ENQUEUE] = 3,       [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
     [COMMAND_FAIL] = 2,          [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 3,
@@ -17,8 +17,8 @@ static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
     [COMMAND_SCHEDULE_FIRE] = 2,
 };
 
-/* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
- */
+/* Acks are written in version 3 only if they contain something that version 2 cannot express. Flags
+ * describe it. */
 enum { ACK_PLAIN = 2, ACK_WITH_FLAGS = 3 };
 enum { ACK_FLAG_NEXT = 1, ACK_FLAG_ANY_COST = 2, ACK_FLAGS = ACK_FLAG_NEXT | ACK_FLAG_ANY_COST };
 
@@ -27,11 +27,12 @@ static unsigned ack_flags(const struct command_ack *ack)
     return (ack->next != NULL ? ACK_FLAG_NEXT : 0U) | (ack->any_cost ? ACK_FLAG_ANY_COST : 0U);
 }
 
-/* Records with quotas are of version 2: a member that does not know them must not take them. */
+/* Records with quotas have version 2, so that members that do not know quotas do not accept
+ * them. */
 enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
 
-/* Bulk operations of those who may touch some queues only are of version 2, for the same reason;
- * those whose filter is looked at once more, of version 3. */
+/* Bulk operations of callers that may use only some queues have version 2, for the same reason.
+ * Those whose filter is checked again by every step have version 3. */
 enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2, BULK_WITH_FIT = 3 };
 enum { JOBS_WITHOUT_FIT = 2, JOBS_WITH_FIT = 3 };
 
@@ -42,8 +43,8 @@ static uint8_t bulk_version(const struct command_bulk_put *b)
                                     : BULK_WITHOUT_SCOPE;
 }
 
-/* Claims are of version 3 only when the worker names its version, which not every member may read,
- * and of version 4 only when they may hold nothing. */
+/* Claims have version 3 only if the worker reports its version, because some members may be unable
+ * to read it, and version 4 only if they must not hold jobs. */
 enum { CLAIM_PLAIN = 2, CLAIM_WITH_VERSION = 3, CLAIM_NO_HOLD = 4 };
 
 static uint8_t claim_version(const struct command_claim *cl)
@@ -51,8 +52,7 @@ static uint8_t claim_version(const struct command_claim *cl)
     return cl->no_hold ? CLAIM_NO_HOLD : cl->version.len > 0 ? CLAIM_WITH_VERSION : CLAIM_PLAIN;
 }
 
-/* A named_put without a name, which the machine is to give, is of version 2, for the same reason.
- */
+/* A named_put without a name, which the machine will assign, has version 2, for the same reason. */
 enum { PUT_WITH_NAME = 1, PUT_WITHOUT_NAME = COMMAND_PUSH_GIVES_NAME };
 
 static uint8_t access_version(const struct command_access *a)
@@ -66,10 +66,10 @@ static uint8_t access_version(const struct command_access *a)
     return ACCESS_PLAIN;
 }
 
-/* New batches are of version 3 only when it is said whose they are, for the same reason. */
+/* New batches have version 3 only if they have an owner, for the same reason. */
 enum { ENQUEUE_PLAIN = 2, ENQUEUE_WITH_OWNER = 3, BATCH_OPEN_WITH_OWNER = 3 };
 
-/* Commands that may have a key are of version 2 only with one. */
+/* Commands that can have an idempotency key have version 2 only if they have one. */
 enum { ONCE_WITHOUT_KEY = 1, ONCE_WITH_KEY = 2 };
 
 static uint8_t once_version(const struct command_once *once)
@@ -77,7 +77,7 @@ static uint8_t once_version(const struct command_once *once)
     return once->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
 }
 
-/* The version that can say what the command says. */
+/* The lowest version that can express the command. */
 static uint8_t least_version(const struct command *c)
 {
     switch ((int)c->type) {
@@ -162,7 +162,7 @@ const char *command_word(enum command_type type)
     return words[type];
 }
 
-/* Small pieces that several commands share. */
+/* Small parts that several commands share. */
 
 static void pack_id(struct buf *out, struct id id)
 {
@@ -203,7 +203,7 @@ static struct store_owner unpack_owner(struct unpack *u)
     return o;
 }
 
-/* Enqueue. A template travels as a job document. */
+/* Enqueue. A template is encoded as a job document. */
 
 static void encode_enqueue(const struct command *c, struct buf *out)
 {
@@ -313,7 +313,8 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     c->claim.no_hold = c->version >= CLAIM_NO_HOLD;
 }
 
-/* The flags, and what follows them: a next is as a claim of version 2, whatever later ones have. */
+/* Read the flags and what follows them. A next is encoded as a claim of version 2, even if claims
+ * have newer versions. */
 static void unpack_flags(struct unpack *u, struct arena *a, struct command_ack *ack)
 {
     unsigned flags = unpack_choice(u, ACK_FLAGS);

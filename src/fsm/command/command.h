@@ -180,7 +180,7 @@ struct command_batch_seal {
 
 struct command {
     enum command_type type;
-    uint8_t version; /* as decoded; 0 in a new command: the newest version */
+    uint8_t version; /* as decoded; 0 in a new command: the lowest version that can express it */
     union {
         struct command_enqueue enqueue;
         struct command_claim claim;

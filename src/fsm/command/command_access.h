@@ -20,7 +20,8 @@ enum command_access_rule {
     COMMAND_ACCESS_THERE, /* the record must exist, else ERR_NOT_FOUND */
 };
 
-/* A record to write or delete. The machine stores the body as it is; its author defines it. */
+/* A record to write or delete. The machine stores the body unchanged, but adds an id to a new
+ * budget. Its author defines the format. */
 struct command_access_item {
     char kind; /* STORE_ACCESS_… */
     enum command_access_rule rule;

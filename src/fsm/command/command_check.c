@@ -5,7 +5,7 @@
 #include "core/queue_name.h"
 #include "json/json_scan.h"
 
-/* A path such as "jobs[3].queue", built from where we are. */
+/* A position in a list, for a path such as "jobs[3].queue". */
 struct place {
     bool in_list;
     const char *list;
@@ -14,7 +14,8 @@ struct place {
 
 static const struct place top = {0};
 
-/* "jobs[3].queue", "queues[3]" for an element without fields, and the field alone at the top. */
+/* Write the path of a field: "jobs[3].queue", "queues[3]" for an element without fields, or only
+ * the field at the top level. */
 static const char *path_of(const struct place *at, const char *field, char *out, size_t size)
 {
     struct buf b;
@@ -54,7 +55,7 @@ static enum err_code check_some_text(const struct place *at, const char *field, 
     return str_is_utf8(s) ? ERR_OK : bad(at, field, "is not valid UTF-8", err);
 }
 
-/* Plain text of at most max bytes, or nothing, which most are. */
+/* Check a text of at most max bytes. Most texts are empty. */
 static inline enum err_code check_text(const struct place *at, const char *field, struct str s,
                                        size_t max, struct err *err)
 {
@@ -86,14 +87,15 @@ static enum err_code check_some_json(const struct place *at, const char *field, 
     return ERR_OK;
 }
 
-/* A JSON value, or nothing. */
+/* Check a JSON value or an empty text. */
 static inline enum err_code check_json(const struct place *at, const char *field, struct str s,
                                        size_t max, struct err *err)
 {
     return s.len == 0 ? ERR_OK : check_some_json(at, field, s, max, err);
 }
 
-/* An object; its values are texts as a rule, but other servers of this API take any JSON. */
+/* Tags are an object. Its values are usually texts, but other servers of this API accept any
+ * JSON. */
 static enum err_code check_tags(const struct place *at, struct str tags, struct err *err)
 {
     if (tags.len == 0) {
@@ -113,7 +115,7 @@ static enum err_code check_tags(const struct place *at, struct str tags, struct 
         if (++count > LIMIT_TAGS) {
             return bad(at, "tags", "has more than 64 pairs", err);
         }
-        /* Of a text the limit is one of what it says, however it is escaped. */
+        /* Of a text, the decoded length is limited, however it is escaped. */
         size_t value_len =
             value.type == JSON_TYPE_STRING ? json_value_text_len(value) : value.text.len;
         if (json_value_text_len(key) > LIMIT_TAG_KEY_BYTES) {
@@ -214,7 +216,7 @@ static enum err_code check_chain(const struct place *at, const struct command_ne
     return check_handler(at, config, "on_exit", false, err);
 }
 
-/* The whole numbers of a new job. */
+/* Check the integers of a new job. */
 static enum err_code check_new_numbers(const struct place *at, const struct command_new *new,
                                        struct err *err)
 {
@@ -271,7 +273,7 @@ static enum err_code check_payload(const struct place *at, struct str payload, b
         return bad(at, "payload", "is required", err);
     }
     if (payload.len > max) {
-        /* The contract's words. */
+        /* The contract specifies this message. */
         return at->in_list ? err_set(err, ERR_FIELD_TOO_LARGE,
                                      "job %zu payload too large: %zu bytes (max %zu)", at->index,
                                      payload.len, max)
@@ -578,7 +580,7 @@ static enum err_code check_policy_put(const struct command *c, const struct comm
     if (check_queue_name(&top, "queue", p->queue, err) != ERR_OK) {
         return err->code;
     }
-    /* It would never hold a job. */
+    /* Such a policy would never hold a job. */
     return p->all_namespaces || queue_name_is_of(p->ns, p->queue)
                ? ERR_OK
                : bad(&top, "queue", "belongs to another namespace: set all_namespaces", err);
@@ -633,7 +635,7 @@ static enum err_code check_bulk_queue(const struct command *c, const struct comm
                : check_text(&top, "namespace", c->bulk_queue.ns, LIMIT_NAME_BYTES, err);
 }
 
-/* What makes a job of some state one that the machine can go on with. */
+/* Check that the machine can continue with the job in its state. */
 static enum err_code check_restored_state(const struct place *at, const struct job *j,
                                           struct err *err)
 {
@@ -736,7 +738,7 @@ static enum err_code check_restored(const struct place *at, const struct command
         return check_policy_put(&put, limits, err);
     case COMMAND_RESTORE_BUDGET:
         return command_access__check_record(STORE_ACCESS_BUDGET, i->name, i->budget.body, err);
-    default: /* a sum has what the decoder checks */
+    default: /* the decoder has checked the sums */
         return i->kind == COMMAND_RESTORE_TALLY ? ERR_OK : check_restored_row(at, i, err);
     }
 }
@@ -781,7 +783,7 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_POLICY_DELETE] = check_nothing,
     [COMMAND_ACCESS] = command_access__check,
     [COMMAND_AUDIT] = command_access__check_audit,
-    [COMMAND_RETURN] = check_nothing, /* the machine passes over what was not claimed so */
+    [COMMAND_RETURN] = check_nothing, /* the machine skips jobs that this claim does not hold */
     [COMMAND_PUSH_CLAIM] = command_push__check_claim,
     [COMMAND_PUSH_FINISH] = command_push__check_finish,
     [COMMAND_NAMED_PUT] = command_push__check_put,

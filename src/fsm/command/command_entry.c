@@ -7,10 +7,10 @@
 
 enum { ENTRY_EVENTS = 1 };
 
-/* version, flags, two zeros, count, time, bytes behind the head without the padding */
+/* Version, flags, two zero bytes, count, time, size of the commands without the padding. */
 enum { ENTRY_COUNT_AT = 4, ENTRY_LEN_AT = 16, ENTRY_HEAD_LEN = 20 };
 
-/* Before a command of an entry that has names. */
+/* Before each command of an entry with names. */
 enum { WITHOUT_NAME = 0, WITH_NAME = 1 };
 
 bool command_entry_has_names(uint8_t version)
@@ -79,7 +79,7 @@ void command_entry_end(struct buf *out, uint32_t count)
     buf_add(out, zeros, (8 - out->len % 8) % 8);
 }
 
-/* The commands are as many as is said, and nothing is left over. */
+/* Is the number of commands correct, with no bytes left over? */
 static bool commands_fit(struct command_entry e)
 {
     struct str command;
@@ -88,7 +88,7 @@ static bool commands_fit(struct command_entry e)
     return e.count == 0 && e.commands.len == 0;
 }
 
-/* Zeros up to the next multiple of 8, where the entry ends. */
+/* Are the bytes left zeros, up to the next multiple of 8, where the entry ends? */
 static bool is_padding(struct unpack *u, size_t entry_len)
 {
     uint8_t any = 0;
@@ -119,7 +119,7 @@ enum err_code command_entry_decode(struct str bytes, struct command_entry *out, 
     return ERR_OK;
 }
 
-/* What stands before a command in an entry that has names; false when it cannot be. */
+/* Read the prefix of a command in an entry with names. False if it is not valid. */
 static bool take_name(struct command_entry *e, struct str *command)
 {
     struct unpack u = unpack_from(*command);

@@ -3,7 +3,7 @@
 #include "base/pack.h"
 #include "fsm/command/command.h"
 
-/* A member travels as its number and its record. */
+/* A member is encoded as its number and its record. */
 void command_node__encode_put(const struct command *c, struct buf *out)
 {
     pack_u64(out, c->node_put.node.id);
@@ -36,7 +36,7 @@ void command_node__decode_state(struct unpack *u, struct arena *a, struct comman
     }
 }
 
-/* A name stands in URLs, log lines and tables. */
+/* Is it usable as a name in URLs, log lines and tables? */
 static bool is_plain(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -2,7 +2,7 @@
 
 #include "fsm/command/command.h"
 
-/* A policy travels as its record. */
+/* A policy is encoded as its record. */
 void command_policy__encode_put(const struct command *c, struct buf *out)
 {
     store_record_encode_policy(&c->policy_put.policy, out);

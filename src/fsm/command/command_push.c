@@ -10,7 +10,8 @@
 
 enum { LINE_BYTES_MIN = 4, END_BYTES_MIN = ID_BYTES + 50 };
 
-/* Room for as many things as their bytes can hold; NULL when the count is a lie. */
+/* Read a count of items of at least min bytes each, and allocate zeroed memory for them. NULL, and
+ * u is bad, if the remaining bytes cannot hold that many or the arena is full. */
 static void *take(struct unpack *u, struct arena *a, size_t min, size_t size, size_t *out_count)
 {
     uint64_t n = unpack_varint(u);
@@ -121,7 +122,7 @@ void command_push__decode_put(struct unpack *u, struct arena *a, struct command 
         u->bad = true;
         return;
     }
-    /* The job is made zero as it is decoded; a named one has nothing of what stands behind it. */
+    /* Decoding sets the whole job. A named job uses none of the members after it. */
     memset((char *)p->job + sizeof p->job->job, 0, sizeof *p->job - sizeof p->job->job);
     u->bad |= store_job_decode_whole(ID_NONE, doc, &p->job->job, &ignored) != ERR_OK ||
               (c->version >= COMMAND_PUSH_GIVES_NAME && p->job->job.name.len > 0);

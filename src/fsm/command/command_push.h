@@ -64,7 +64,7 @@ enum { COMMAND_PUSH_GIVES_NAME = 2 };
 /* Create a job with a name, unless the name is in use or the queue has reached its capacity. A job
  * without a name gets the name derived from its id (base/id_uuid.h). */
 struct command_named_put {
-    struct command_new *job; /* one; definition and counted_bytes are set, name or not */
+    struct command_new *job; /* one job; definition and counted_bytes are set even without a name */
     uint64_t bytes_max, count_max;
 };
 

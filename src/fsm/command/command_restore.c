@@ -3,7 +3,7 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-/* The content of an item travels as the bytes that are stored for it, with its length in front. */
+/* Encode the content of an item: its stored form. The caller writes the length before it. */
 static void encode_content(const struct command_restore_item *it, struct buf *out)
 {
     switch (it->kind) {

@@ -1,8 +1,9 @@
 /*
  * Command_restore: restores a part of a backup (http-api.md 20.4).
  *
- * Restored items keep their ids, states, counters and times. Existing items are not changed, so the
- * same part can be restored twice. A job comes before its rows.
+ * Restored items keep their ids, states, counters and times. Existing items are not changed, except
+ * that queues get the settings of the backup and sums of usage are raised. So the same part can be
+ * restored twice. A job comes before its rows.
  *
  * The time in an id can be in the future, because the clock was wrong where the id was created or
  * the clock here is behind. Such items are skipped, unless any_id is set; old logs do not set it.

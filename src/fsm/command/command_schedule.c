@@ -2,7 +2,7 @@
 #include "fsm/command/command.h"
 #include "fsm/command/command_take.h"
 
-/* The schedule travels as its record, behind the id and the expectation. */
+/* A schedule is encoded as its record, after the id and the expected updated_at. */
 void command_schedule__encode_put(const struct command *c, struct buf *out)
 {
     buf_add(out, c->schedule_put.id.b, ID_BYTES);

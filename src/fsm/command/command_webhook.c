@@ -2,7 +2,7 @@
 #include "fsm/command/command.h"
 #include "fsm/command/command_take.h"
 
-/* A webhook travels as its record, behind its id. */
+/* A webhook is encoded as its record, after its id and keep_secret. */
 void command_webhook__encode_put(const struct command *c, struct buf *out)
 {
     pack_text(out, c->webhook_put.id);

@@ -30,7 +30,7 @@ static const struct str auth_names[AUTH_MEMBER_COUNT] = {
     [AUTH_PASSWORD] = {.ptr = "password", .len = sizeof "password" - 1},
     [AUTH_USER] = {.ptr = "username", .len = sizeof "username" - 1}};
 
-/* Null is as good as absent. */
+/* Read a text. null means the same as leaving the member out. */
 
 static enum err_code read_text(struct json_value v, const char *name, size_t max, struct arena *a,
                                struct str *out, struct err *err)
@@ -193,7 +193,7 @@ static void write_auth(struct json_write *w, enum push_target_auth auth, struct 
     json_write_end(w);
 }
 
-/* What both forms have; they differ in headers and secrets. */
+/* Write the members that both forms have. The forms differ in headers and secrets. */
 static void write_open_members(struct json_write *w, const struct push_target *t)
 {
     json_write_key(w, STR("url"));
@@ -220,7 +220,7 @@ static void write_open_members(struct json_write *w, const struct push_target *t
     }
 }
 
-/* A URL, and defaults? Most are that, and written with less ado. */
+/* Is it only a URL, with defaults? Most targets are, and are written in a faster way. */
 static bool is_plain(const struct push_target *t)
 {
     return t->timeout_ms == PUSH_TARGET_TIMEOUT_MS &&
@@ -272,7 +272,7 @@ void push_target_show(struct str json, struct json_write *w)
     struct push_target t;
     struct err ignored;
     json_write_object(w);
-    /* One that cannot be read, which nobody stores, is not shown either. */
+    /* A target that cannot be read, which is never stored, is shown as an empty object. */
     if (push_target_read(json, a, &t, &ignored) == ERR_OK) {
         write_open_members(w, &t);
         show_headers(w, t.headers);
@@ -282,7 +282,7 @@ void push_target_show(struct str json, struct json_write *w)
     arena_free(a);
 }
 
-/* One of the values of the object is the placeholder. */
+/* Is one of the values of the object the placeholder? */
 static bool has_placeholder(struct str json, struct str name)
 {
     struct json_value object;

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* These bytes are on disk, in the records of named commands: docs/formats/documents.md. */
+/* These bytes are stored in the records of named commands (docs/formats/documents.md). */
 void result_pack_numbers(const struct result *r, struct buf *out)
 {
     buf_add(out, r->id.b, ID_BYTES);
