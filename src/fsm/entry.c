@@ -1,6 +1,6 @@
 /*
- * Entry: what every command stands on while its entry is applied. Refusing, memory and texts that
- * live until its end, and whether it has become too large to begin anything more.
+ * Entry: functions that all commands use while their entry is applied: refusing, memory and texts
+ * that are valid until its end, and whether the entry is full.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct str entry__id_text(struct machine *m, struct id id, struct str prefix)
     return str_from(text, id_format(id, prefix, text));
 }
 
-/* What the entry has read and written so far: the same on every node. */
+/* The bytes that the entry has read and written so far: the same on every node. */
 uint64_t entry__cost(const struct machine *m)
 {
     return kv_batch_bytes(m->store.batch).len + m->events.bytes.len +
@@ -46,7 +46,8 @@ uint64_t entry__cost(const struct machine *m)
 bool entry__is_full(const struct machine *m)
 {
     if (m->entry_version < 2) {
-        /* Whoever made it would have stopped here for ever, so that nobody can have gone on. */
+        /* A node that wrote a larger entry could not have applied it, so no log continues after
+         * one. */
         return kv_batch_bytes(m->store.batch).len > LIMIT_OLD_STEP_BYTES;
     }
     return entry__cost(m) >= LIMIT_STEP_BYTES;

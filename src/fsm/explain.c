@@ -6,8 +6,8 @@
 #include "json/json_write.h"
 #include "store/store_job.h"
 
-/* Workers keep the names of their queues as a JSON array of strings. A name with its quotes cannot
- * occur in the middle of another string, where quotes are escaped. */
+/* A search for the workers of a queue. Workers store the names of their queues as a JSON array of
+ * strings. A name with its quotes cannot occur inside another string, where quotes are escaped. */
 struct look {
     struct str quoted;
     struct explain_queue *out;
@@ -26,7 +26,7 @@ static bool heard_before(const struct machine_worker *a, const struct machine_wo
                : str_cmp(a->id, b->id) < 0;
 }
 
-/* Keep the ones heard of last, in order. */
+/* Keep the workers that were seen most recently, in order. */
 static void add_worker(void *data, const struct machine_worker *w)
 {
     const struct look *look = data;
@@ -53,7 +53,7 @@ static void add_worker(void *data, const struct machine_worker *w)
 static void find_workers(struct machine *m, struct str name, struct arena *a,
                          struct explain_queue *out)
 {
-    enum { ESCAPED_BYTES_MAX = 6 }; /* of one byte of a name, as JSON */
+    enum { ESCAPED_BYTES_MAX = 6 }; /* maximum bytes of JSON per byte of a name */
     struct buf quoted;
     buf_init(&quoted, (size_t)LIMIT_INTERNAL_NAME_BYTES * ESCAPED_BYTES_MAX + 2);
     struct json_write w = json_write_to(&quoted);
@@ -97,7 +97,8 @@ void explain_queue(struct machine *m, struct str name, struct wall now, struct a
     find_workers(m, name, a, out);
 }
 
-/* How many stand before l: the lines of higher classes, and its own from the front. */
+/* Count the jobs before l: the lines of higher priorities, and the jobs before it in its own
+ * line. */
 static void find_place(const struct machine *m, const struct live_job *l, struct explain_job *out)
 {
     const struct queue *q = m->queues[l->queue];
@@ -114,7 +115,7 @@ static void find_place(const struct machine *m, const struct live_job *l, struct
     out->in_line = true;
 }
 
-/* What an explanation needs of the document; the large texts stay where they are. */
+/* Copy what an explanation needs of the document, without the large texts. */
 static struct job copy_of(const struct job *j, struct arena *a)
 {
     struct job copy = *j;

@@ -33,7 +33,7 @@ struct explain_job {
     struct job job; /* id, state, numbers and times; of its texts only queue, worker_id, hostname,
                        hold_reason and waits_for */
     bool in_line;
-    uint64_t ahead; /* jobs that would be handed out first */
+    uint64_t ahead; /* jobs that would be claimed first */
     bool ahead_is_least;
     struct explain_queue queue;
 };

@@ -47,7 +47,7 @@ _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can b
 
 /* Opening */
 
-/* A pending job and its place, while the lines are put together again. */
+/* A pending job and its place, while the lines are rebuilt. */
 struct place {
     uint64_t order;
     struct live_job *live;
@@ -57,7 +57,7 @@ struct loading {
     struct place *places;
     size_t count;
     size_t cap;
-    bool out_of_order; /* jobs came back into line after newer ones */
+    bool out_of_order; /* some jobs are in line after newer ones */
 };
 
 static int compare_places(const void *a, const void *b)
@@ -119,11 +119,11 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         }
     }
     free(loading.places);
-    queues__settle_oldest(m); /* the first entry has moved only what it moves */
+    queues__settle_oldest(m); /* so that the first entry updates only the queues that it changes */
     return code;
 }
 
-/* The largest id among the keys of a family that begin with these bytes. */
+/* Raise newest_id to the largest id among the keys of a family that have this prefix. */
 static void note_newest(struct machine *m, unsigned family, struct str prefix)
 {
     char past[1 + ID_BYTES];
@@ -153,7 +153,7 @@ static void load_newest(struct machine *m)
 
 static enum err_code load(struct machine *m, const struct machine_hooks *hooks, struct err *err)
 {
-    m->hooks.slot_ns = hooks->slot_ns; /* jobs that are loaded wait in slots, too */
+    m->hooks.slot_ns = hooks->slot_ns; /* loaded jobs wait in slots, too */
     spaces__load(m);
     queues__load(m);
     locks__load(m);
@@ -191,7 +191,8 @@ static void memory_init(struct machine *m)
     heap_init_ranked(&m->due, live_index_due_before, live_index_due_rank);
     heap_init_ranked(&m->expiry, live_index_expiry_before, live_index_expiry_rank);
     store_event_block_init(&m->events);
-    /* Decoded commands, results, new texts: what is in the log has to be applied. */
+    /* For decoded commands, results and new texts. Without a limit, because every entry of the log
+     * must be applied. */
     m->arena = arena_new(SIZE_MAX);
     push_lines__open(m);
     marks_init(&m->names);
@@ -241,7 +242,8 @@ enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
     if (store_open(&m->store, path, err) != ERR_OK || load(m, hooks, err) != ERR_OK) {
         return err_wrap(err, "open the state in %s", path);
     }
-    /* Not before: what is loaded is no news, except who may do what. */
+    /* Set after loading, because loaded objects are not changes. Only access records are
+     * reported. */
     m->hooks = *hooks;
     *out_machine = TAKE(m);
     return ERR_OK;
@@ -250,11 +252,11 @@ enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
 enum err_code machine_replace(struct machine *m, const char *path, struct err *err)
 {
     struct machine_hooks hooks = m->hooks;
-    uint64_t changes = m->webhook_changes + 1; /* whoever has a copy of something reads it again */
+    uint64_t changes = m->webhook_changes + 1; /* copies must be read again */
     uint64_t puts = m->bulk_puts + 1;
     uint64_t nodes = m->node_changes + 1;
     memory_deinit(m);
-    /* Others read through the store meanwhile, and through nothing else. */
+    /* Other threads may be reading through the store, but use nothing else. */
     memset((char *)m + sizeof m->store, 0, sizeof *m - sizeof m->store);
     memory_init(m);
     if (store_replace(&m->store, path, err) != ERR_OK || load(m, &hooks, err) != ERR_OK) {
@@ -290,7 +292,7 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->index = index;
     m->next_number = 0;
     m->fresh_named = NULL;
-    if (m->fresh_names.count > 0) { /* they were in the arena */
+    if (m->fresh_names.count > 0) { /* the nodes were in the arena */
         map_deinit(&m->fresh_names);
         map_init(&m->fresh_names);
     }
@@ -302,7 +304,8 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->store.bodies = e->version >= COMMAND_ENTRY_SPLIT;
     m->store.oldest = e->version >= COMMAND_ENTRY_AGED;
     m->extra_bytes = 0;
-    /* The leader's clock may step back, or another leader's be behind: time here does not. */
+    /* The leader's clock may step back, or the clock of a new leader may be behind. The machine's
+     * time does not go back. */
     if (e->now.ns > m->now.ns) {
         m->now = e->now;
     }
@@ -311,9 +314,10 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->result_count = e->count;
 }
 
-/* Events that are too old go. What is remembered is never later than the oldest block, so a replica
- * that was restarted, and knows it exactly, trims in the same entry. Each removal is a range that
- * every later walk has to know: it goes by steps of minutes, not with every entry. */
+/* Remove events that are too old. oldest_event_at is never later than the oldest block. So a node
+ * that was restarted, and knows the exact time, removes blocks in the same entry as the others.
+ * Each removal is a range that every later read must skip, so since version 3 it is done in steps
+ * of minutes and not with every entry. */
 static void trim_events(struct machine *m)
 {
     struct wall keep_from = wall_add_ms(m->now, -(int64_t)LIMIT_EVENTS_KEPT_MS);
@@ -374,7 +378,8 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
         }
         m->results[i] = (struct result){0};
         m->version = c.version;
-        /* Nothing begins in a full entry; so whatever begins gets on by at least one job. */
+        /* No command starts in a full entry, so a command that starts makes progress by at least
+         * one job. */
         if (entry__is_full(m)) {
             m->results[i].postponed = true;
         } else if (!operations__find(m, e.name, e.since, &m->results[i])) {
@@ -392,7 +397,7 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
     end_entry(m);
 }
 
-/* Asking */
+/* Reading */
 
 const struct result *machine_results(const struct machine *m, uint32_t *out_count)
 {

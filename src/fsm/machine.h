@@ -29,7 +29,7 @@ struct machine;
 /* Functions that the machine calls. Members can be NULL. */
 struct machine_hooks {
     void *data;
-    /* A job got in line in this queue, or the queue's limits allow more: a claim may now find a
+    /* A job is now in line in this queue, or the queue's limits allow more: a claim may now find a
      * job. Called during apply; the name is valid until the entry has been applied. */
     void (*ready)(void *data, struct str queue);
     /* A job was written or removed. Called at the end of each entry, once per job, in order. */
@@ -38,7 +38,7 @@ struct machine_hooks {
      * end of each entry. When a machine is opened, called with an empty key (forget all records),
      * then for each record, and with an empty key again (complete). */
     void (*access)(void *data, struct str key, struct str value);
-    /* There may be a job to deliver: one got in line, or a queue's limits allow more. During
+    /* There may be a job to deliver: one is now in line, or a queue's limits allow more. During
      * apply. */
     void (*push_ready)(void *data);
     /* Abort the delivery of this job. During apply. */
@@ -73,7 +73,7 @@ uint64_t machine_state_hash(const struct machine *m);
 /* A hash of the whole state, independent of how it was reached. Reads everything. */
 uint64_t machine_digest(struct machine *m);
 
-/* The time of the last entry; it never goes back. */
+/* The time of the last entry; it never decreases. */
 struct wall machine_now(const struct machine *m);
 
 /* The earliest time at which a tick has something to do; INT64_MAX if there is none. */
@@ -93,12 +93,13 @@ struct machine_due_schedule {
 };
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);
 
-/* The earliest due schedules, at most max, ordered by due time and id. Returns their number. */
+/* Due schedules, at most max, always including the earliest, ordered by due time and id. Returns
+ * their number. */
 uint32_t machine_due_schedules(const struct machine *m, struct wall now,
                                struct machine_due_schedule *out, uint32_t max);
 
-/* The open bulk operation that follows `after` in turn; after the last one comes the first. False
- * if there is none. The texts are valid until the next apply. */
+/* The next open bulk operation after `after`, starting again with the first one after the last.
+ * False if there is none. The texts are valid until the next apply. */
 struct machine_bulk {
     struct id id;
     struct store_bulk rec;
@@ -119,8 +120,8 @@ uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wal
 uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened);
 /* Number of jobs in line in the queue. */
 uint32_t machine_in_line(struct machine *m, struct str queue);
-/* The queues whose jobs the next tick moves: one name per job, at most max, in no order. Returns
- * their number. The texts are valid until the next apply. */
+/* The queues of jobs that are due, which the next tick may move: one name per job, at most max, in
+ * no order. Returns their number. The texts are valid until the next apply. */
 uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out,
                             uint32_t max);
 
@@ -151,11 +152,10 @@ struct wall machine_push_throttled_until(struct machine *m, struct wall now);
 /* Would this claim write the worker's row even if it finds no job? */
 bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now);
 
-/* The store, for readers (store_docs_read, store_rows_each_…, store_event_read), from any thread.
- */
+/* The store, for readers on any thread (store_docs_read, store_rows_each_…, store_event_read). */
 struct store *machine_store(struct machine *m);
 
-/* Numbers of a queue. */
+/* Settings and counters of a queue. */
 struct machine_queue {
     struct str name;
     bool paused;
@@ -165,7 +165,7 @@ struct machine_queue {
     struct wall created_at;
     uint64_t count[JOB_STATE_COUNT];
     uint64_t failures;
-    struct id oldest_pending; /* none if there is none */
+    struct id oldest_pending; /* ID_NONE if no job is pending */
     /* of named jobs, see struct store_queue: */
     uint64_t named_count, named_bytes; /* unfinished */
     uint64_t timed_out;                /* dead because the last attempt was lost */
@@ -181,7 +181,7 @@ struct machine_queue {
 void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
                         void *data);
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
-/* Call fn for the queue that each namespace calls so, where it has one, in no order. */
+/* Call fn for the queue with this name in each namespace that has one, in no order. */
 void machine_each_queue_called(struct machine *m, struct str name,
                                void (*fn)(void *data, const struct machine_queue *q), void *data);
 

@@ -31,7 +31,7 @@ struct push_line {
     uint32_t queue;
     uint8_t priority;
     struct live_line line;
-    struct str host; /* in the key */
+    struct str host; /* points into key */
     char key[];
 };
 
@@ -119,7 +119,7 @@ struct dependency {
 
 /* The results of named commands; see operations.c. */
 struct operations {
-    struct id_set names;            /* with the number of its block */
+    struct id_set names;            /* with the numbers of their blocks */
     struct operation_block *blocks; /* one for each entry with named commands: a ring, by number */
     uint32_t block_cap;             /* of the ring, a power of two, or 0 */
     uint64_t first_block, next_block;
@@ -135,17 +135,17 @@ struct history_cells {
     unsigned count;
 };
 
-/* What was used, see tallies.c. */
+/* Sums of the usage that workers report, see tallies.c. */
 struct tallies {
     struct store_tally_start start;
-    struct map cells;                  /* by their keys: those that were used in the last minutes */
+    struct map cells;                  /* by their keys: those used in the last minutes */
     int64_t part, hour;                /* of the last report */
-    struct shares shares;              /* bytes of that hour's cells: of namespaces, */
-    struct shares tag_shares;          /* and of the keys of tags */
+    struct shares shares;              /* bytes of that hour's cells, by namespace */
+    struct shares tag_shares;          /* the same, by namespace and key of the tag */
     uint32_t from[STORE_TALLY_SERIES]; /* hints: no cell has a smaller number */
     /* of the entry that is being applied */
     struct tally *dirty;
-    uint32_t oldest[STORE_TALLY_SERIES]; /* new cell; UINT32_MAX: none */
+    uint32_t oldest[STORE_TALLY_SERIES]; /* number of the oldest new cell; UINT32_MAX: none */
     uint32_t made[STORE_TALLY_SERIES];
 };
 
@@ -164,14 +164,14 @@ struct machine {
     struct queue *moved_queues;
     struct map locks;
     struct heap lock_expiry;
-    struct map promises; /* jobs that removals leave: promises.c */
+    struct map promises; /* jobs that clears, deletes and bulk operations leave: promises.c */
     struct map replies;
     struct heap reply_expiry;
     uint64_t reply_bytes;
     struct operations operations;
-    struct map batches;              /* those that are not finished */
+    struct map batches;              /* unfinished batches */
     struct shares batch_shares;      /* bytes of their texts */
-    struct shares open_batch_shares; /* how many are not sealed */
+    struct shares open_batch_shares; /* number of batches that are not sealed */
     struct map workers;
     struct heap worker_prune;
     struct map schedules;
@@ -180,13 +180,13 @@ struct machine {
     struct map webhooks;
     uint64_t webhook_changes; /* webhooks put and deleted since the machine was opened */
     uint64_t bulk_puts;       /* bulk operations put since then */
-    struct policy **policies; /* by id, that is in the order of their creation */
+    struct policy **policies; /* by id, which is the order of their creation */
     uint32_t policy_count;
     struct map budgets; /* by the names of their records */
     uint32_t tag_budgets;
     struct map spends;
     struct heap spend_days; /* spend.by_day */
-    uint32_t spend_tags;    /* those of tags */
+    uint32_t spend_tags;    /* number of sums of tags */
     struct map spaces;      /* namespaces with a queue or a quota */
     uint32_t quota_count;
     uint64_t audit_first, audit_next; /* numbers of the oldest entry kept, and of the next */
@@ -196,15 +196,15 @@ struct machine {
     struct map dependencies;
     struct map idle_waiters; /* ended jobs that still have dependencies */
     struct heap releases;    /* dependency.release */
-    struct bulk **bulks;     /* by id, that is in the order of their creation */
+    struct bulk **bulks;     /* by id, which is the order of their creation */
     uint32_t bulk_count;
     struct id newest_ending; /* the newest unfinished one with a filter that ends jobs; or none */
-    struct marks names;      /* of all stored jobs and those of the entry: apply_named.c */
+    struct marks names;      /* of all stored names and those of the entry: apply_named.c */
     struct map push_line_names;
-    struct push_line **push_lines; /* by number; NULL where one is not used */
+    struct push_line **push_lines; /* by number; NULL where one is unused */
     uint32_t push_line_count, push_line_cap;
-    uint32_t *push_line_unused; /* numbers of those */
-    uint32_t push_line_free;    /* how many */
+    uint32_t *push_line_unused; /* the unused numbers */
+    uint32_t push_line_free;    /* how many numbers are unused */
     struct throughput throughput;
     struct map history; /* open cells of names, see history.c */
     uint64_t history_bytes[STORE_HISTORY_STEPS];

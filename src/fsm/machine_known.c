@@ -31,7 +31,7 @@ enum err_code machine_known_entry(struct str entry, struct arena *arena, struct 
 
 /* --- a state --- */
 
-/* What a record of each kind must be; rest is its key without the kind. */
+/* Checks of a record, by kind. rest is its key without the kind. */
 
 static bool has_version(struct str value, uint8_t newest)
 {
@@ -97,7 +97,7 @@ static bool is_policy(struct str rest, struct str value)
     return rest.len == ID_BYTES && store_record_decode_policy(value, &rec);
 }
 
-/* The first part says what it is; the others are lists of ids. */
+/* Part 0 is the record, the others are lists of ids. */
 static bool is_bulk(struct str rest, struct str value)
 {
     struct store_bulk rec;
@@ -157,7 +157,7 @@ static bool is_given(struct str rest, struct str value)
     return rest.len > STORE_GIVEN_ENTRY_BYTES && store_given_decode(value, &rec);
 }
 
-/* The one at 0 is a number: what was forgotten. */
+/* The record at 0 is a number: the last entry whose results were deleted. */
 static bool is_operation(struct str rest, struct str value)
 {
     struct unpack u = unpack_from(rest);
@@ -166,7 +166,8 @@ static bool is_operation(struct str rest, struct str value)
            (index == 0 ? value.len == sizeof index : has_version(value, PARTS_OPERATION_VERSION));
 }
 
-/* Cells and what they come to: read one by one, and left alone here. */
+/* Cells and the sizes of the series are read one at a time when they are needed, and not checked
+ * here. */
 static bool is_any(struct str rest, struct str value)
 {
     (void)rest;

@@ -1,5 +1,5 @@
 /*
- * Questions to the machine between two entries. They change nothing.
+ * Queries of the machine between two entries. They change nothing.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ struct wall machine_next_tick(const struct machine *m)
     return at;
 }
 
-/* Ids of active jobs, while there is room. */
+/* A list of ids of active jobs, with limited room. */
 struct leases {
     struct id *out;
     uint32_t count, max;
@@ -46,7 +46,7 @@ static bool add_lease(void *data, struct heap_node *node)
     return leases->count < leases->max;
 }
 
-/* Jobs that wait for their time are due as well, perhaps a great many: those are passed over. */
+/* Jobs that wait for their due time are in the same heap, possibly very many: they are skipped. */
 uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
                                uint32_t max, bool *out_more)
 {
@@ -77,7 +77,7 @@ bool machine_next_bulk(const struct machine *m, struct id after, struct machine_
             continue;
         }
         if (found == NULL) {
-            found = b; /* the first one of all, unless there is one behind */
+            found = b; /* the first of all, unless a later one follows */
         }
         if (id_cmp(b->id, after) > 0) {
             found = b;
@@ -108,7 +108,8 @@ bool machine_claimable(struct machine *m, struct str queue, struct wall now, str
            !apply_budget__blocks(m, queue, now, out_until);
 }
 
-/* From the store, because what an entry reads counts, and this is none. */
+/* Read the first job in line from the store, because reads through store_docs_get count as cost of
+ * an entry. */
 static bool read_first(struct machine *m, const struct queue *q, struct buf *doc, struct job *out)
 {
     const struct live_job *l = queues__first_in_line(m, q);

@@ -15,7 +15,7 @@ struct apply_budget_verdict {
     enum store_budget_action action; /* of the budget that decides (http-api.md 17.3) */
     struct str reason;
 };
-/* May a fetch take a job of the queue? */
+/* May a fetch claim a job of the queue? */
 struct apply_budget_verdict apply_budget__at_fetch(struct machine *m, struct str queue);
 /* May this job be handed out? Also checks the budgets of its tags. */
 struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j);

@@ -224,8 +224,8 @@ static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
     }
 }
 
-/* Did the job come after an operation with a filter began, or would the operation end a job with
- * which a request was answered since? */
+/* Was the job brought into its queue or back into line after an operation with a filter began, or
+ * would the operation end a job with which a request was answered since? */
 static bool is_later(const struct machine *m, const struct command_jobs *cj, const struct job *j)
 {
     if (id_is_none(cj->until)) {

@@ -50,8 +50,9 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
             l->state == JOB_SCHEDULED);
 }
 
-/* Did the job come after the removal began, though its id is older, or was a request answered with
- * it since? A clear removes only jobs that were waiting when it began. */
+/* Was the job brought into the queue or back into line after the removal began, though its id is
+ * older, or was a request answered with it since? A clear removes only jobs that were waiting when
+ * it began. */
 static bool is_later(const struct machine *m, const struct command_queue *c, const struct job *j,
                      struct id until)
 {

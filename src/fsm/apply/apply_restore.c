@@ -1,10 +1,10 @@
 /*
  * Restore: add the objects of a backup to the state, with their ids, states, counters and times.
  *
- * Existing objects are not changed, except that a queue gets the settings of the backup, and
- * numbers of queues and sums of usage are raised. A job that was in line goes to the end of the
- * line; a backup lists such jobs in the order of the line. A restored id may be in the future;
- * ids__new then skips it. In old logs, items with such ids are skipped.
+ * Existing objects are not changed, except queues, which get the settings of the backup, and sums
+ * of usage, which are raised. A job that was in line goes to the end of the line; a backup lists
+ * such jobs in the order of the line. A restored id may be in the future; ids__new then skips it.
+ * In old logs, items with such ids are skipped.
  */
 #include "base/limits.h"
 #include "fsm/apply/apply_int.h"

@@ -64,7 +64,7 @@ struct command_entry {
     uint64_t since; /* no entry up to this index contains the name */
 };
 
-/* version comes from command_entry_version. */
+/* Begin an entry. version must be a result of command_entry_version. */
 void command_entry_begin(struct buf *out, uint8_t version, struct wall now, bool events);
 void command_entry_add(struct buf *out, struct str command);
 /* The same for an entry whose commands can have names. */

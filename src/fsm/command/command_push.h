@@ -58,7 +58,7 @@ struct command_push_finish {
     size_t count;
 };
 
-/* From this version of named_put on, the job comes without a name and the machine gives it one. */
+/* From this version of named_put on, the job has no name, and the machine assigns one. */
 enum { COMMAND_PUSH_GIVES_NAME = 2 };
 
 /* Create a job with a name, unless the name is in use or the queue has reached its capacity. A job

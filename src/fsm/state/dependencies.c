@@ -4,8 +4,8 @@
  * The document of a waiting job lists the jobs that it still waits for. The table in memory, which
  * is built from these lists, has the reverse: the waiters of each job. It may contain jobs that no
  * longer wait, because they were cancelled or removed. Those are skipped when the waiters are
- * released; those that have ended or were removed are deleted when the list of waiters is full. So
- * the effect of an entry does not depend on when the table was built.
+ * released. When a list of waiters is full, jobs that cannot wait again are removed from it. So the
+ * effect of an entry does not depend on when the table was built.
  *
  * A job that was cancelled or expired while it waited may be retried later. Its dependencies may
  * complete and be removed before that, so its list is updated like that of a waiting job: a record
@@ -166,7 +166,7 @@ void dependencies__written(struct machine *m, const struct job *j)
         char version = PARTS_WAITER_VERSION;
         store_put(&m->store, STORE_KIND_WAITER, str_from(j->id.b, ID_BYTES), str_from(&version, 1));
         remember_idle(m, j->id);
-        dependencies__add(m, j); /* it may be missing in the table, e.g. after a restore */
+        dependencies__add(m, j); /* the table may not have it, e.g. after a restore */
     }
 }
 

@@ -13,7 +13,7 @@ static bool is_taken(struct machine *m, struct id id)
 }
 
 /* Ids of one log are all different. A restored id may be from another log and ahead of this one:
- * such an id is skipped. Only ids up to newest_id can be in use. */
+ * such an id is skipped. No restored id is greater than newest_id. */
 struct id ids__new(struct machine *m)
 {
     struct id id = id_make(m->now, m->index, m->next_number++);

@@ -46,5 +46,5 @@ void given__remove(struct machine *m, struct str queue, struct id id);
 void apply_named__load(struct machine *m);
 /* Release the name of j, if it has one. */
 void apply_named__forget(struct machine *m, const struct job *j);
-/* Take the name of j, if it has one. False if another job has it. */
+/* Record the name of j, if it has one. False if another job has it. */
 bool apply_named__take(struct machine *m, const struct job *j);
