@@ -65,7 +65,7 @@ static bool may_upgrade(const struct http1 *h, const struct http1_head *head)
            h->conn->tls.ssl == NULL && !h->conn->loop->stopping;
 }
 
-/* Is it a GET behind a write that is not answered? The client may expect to read what it wrote. */
+/* Is x a GET behind an unanswered write? The client may expect to read what it has written. */
 static bool overtakes(const struct http1 *h, const struct http_exchange *x)
 {
     if (x->req.method != HTTP_GET) {
@@ -107,7 +107,7 @@ static void on_head(struct http1 *h)
         h->no_more = true;
     }
     if (overtakes(h, x)) {
-        h->waiting = x; /* goes on in http1_turn */
+        h->waiting = x; /* continues in http1_turn */
         return;
     }
     http_exchange__start(x);
@@ -123,7 +123,7 @@ static void on_body(struct http1 *h)
     }
     h->drained += h->parser.span.len;
     if (h->drained > h->conn->loop->limits->drain_bytes) {
-        /* The length of a chunked body is not known in advance. The answer is out, so nobody
+        /* The length of a chunked body is not known in advance. The answer has been sent, so nobody
          * sees this error. */
         fail(h, (struct http_problem){413, "the rest of the body is too long"});
     }
@@ -307,7 +307,7 @@ static bool http1_turn(struct http_conn *c)
 static void http1_eof(struct http_conn *c)
 {
     struct http1 *h = c->session;
-    h->eof_due = h->waiting != NULL; /* behind it may be further requests */
+    h->eof_due = h->waiting != NULL; /* further requests may be behind it */
     bool torn = !h->eof_due && h->receiving != NULL && !h->receiving->body_complete;
     h->no_more = h->no_more || !h->eof_due;
     struct http_exchange *next = NULL;

@@ -1,5 +1,5 @@
 /*
- * The pipeline of an HTTP/1 connection and the answers that leave it, in order. See http1_int.h.
+ * The pipeline of an HTTP/1 connection, and its answers in order. See http1_int.h.
  */
 #include "base/check.h"
 #include "http/http1_encode.h"
@@ -7,16 +7,16 @@
 #include "http/http_conn_int.h"
 #include "http/http_loop_int.h"
 
-/* Bodies up to this size are copied behind their heads. */
+/* Bodies up to this size are copied behind their heads, even if their buf could be taken over. */
 enum { BODY_APART_BYTES = 16 * 1024 };
 
-/* Is it the turn of x, and is the connection still good for answers? */
+/* Is x first in the pipeline, and does the connection still accept answers? */
 static bool is_first(const struct http1 *h, const struct http_exchange *x)
 {
     return x == h->first && h->conn->state == HTTP_CONN_OPEN;
 }
 
-/* Where x writes to: the connection when it is its turn. */
+/* The output of x: the connection if x is first, otherwise its own list. */
 static struct http_out *sink(struct http1 *h, struct http_exchange *x)
 {
     return is_first(h, x) ? &h->conn->out : &x->h1.held;
@@ -53,7 +53,7 @@ static void parse_on(struct http1 *h)
     }
 }
 
-/* "100 Continue" goes out when the handler wants the body and no earlier answer is pending. */
+/* Send "100 Continue" if the handler wants the body and no earlier answer is pending. */
 static void maybe_continue(struct http1 *h, struct http_exchange *x)
 {
     if (x->h1.expect && is_first(h, x) && x->body_mode != HTTP_MODE_UNDECIDED &&
@@ -64,7 +64,7 @@ static void maybe_continue(struct http1 *h, struct http_exchange *x)
     }
 }
 
-/* Pass complete answers on, in order. */
+/* Remove complete answers from the pipeline, and write out the next one. */
 static void advance(struct http1 *h)
 {
     while (h->first != NULL && h->first->h1.complete) {
@@ -87,8 +87,8 @@ static void advance(struct http1 *h)
     http_conn__queue(h->conn); /* to write, and to continue parsing */
 }
 
-/* Must the connection be closed after x? It must if the rest of the body costs too much to read,
- * or if it is unknown whether the client will send it. The length of a chunked body shows only
+/* Must the connection be closed after x? Yes, if reading the rest of the body would cost too much,
+ * or if it is unknown whether the client will send it. The length of a chunked body is known only
  * as it arrives. */
 static bool leaves_body_unread(const struct http1 *h, const struct http_exchange *x)
 {

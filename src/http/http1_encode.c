@@ -8,7 +8,7 @@
 #include "http/http_status.h"
 
 enum {
-    /* "HTTP/1.1 200 ", the four headers that the server writes, line ends, the empty line. */
+    /* "HTTP/1.1 200 ", the four headers that the server writes, line ends and the empty line */
     HEAD_FIXED_MAX = 192,
 };
 
@@ -27,8 +27,8 @@ static char *put_value(char *at, struct str value)
     return put(at + value.len, STR("\r\n"));
 }
 
-/* Names are literals in our own code, so a bad name is a bug that any test finds. Headers of the
- * connection are written by the server only. */
+/* Names are constants in the program, so an invalid one is a bug that any test finds. Headers of
+ * the connection are written by the server only. */
 static bool may_write(const struct http_header *header)
 {
     CHECK(header->name.len > 0);

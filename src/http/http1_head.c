@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "http/http_field.h"
 
-/* State from the headers that concern the connection. */
+/* Facts from the headers that concern the connection. */
 struct head_facts {
     struct http1_head *head;
     bool has_length, has_coding, has_host;
@@ -191,7 +191,7 @@ size_t http1_head_line(struct str text, struct http_header *out, struct http_pro
     return name_len + 1 + value_len + 2;
 }
 
-/* Store the position of the next header, and apply its meaning for the connection. */
+/* Record the position of the next header, and process it if it concerns the connection. */
 static bool note_header(struct head_facts *f, const struct http_header *header)
 {
     enum http_known known = http_known_of(header->name);
@@ -202,7 +202,7 @@ static bool note_header(struct head_facts *f, const struct http_header *header)
     return takers[known] == NULL || takers[known](f, header->value);
 }
 
-/* Check the headers in combination. */
+/* Check the headers in combination, and derive the results. */
 static bool conclude(struct head_facts *f)
 {
     struct http1_head *head = f->head;

@@ -29,18 +29,19 @@ struct http1_head {
     int64_t content_length; /* 0 without a body; -1 when chunked */
     bool keep_alive;
     bool expect_continue;
-    bool upgrade_h2c;       /* asked for properly, settings included */
+    bool upgrade_h2c;       /* requested correctly, including its settings */
     struct str h2_settings; /* base64url, as sent */
 };
 
-/* Parse text, which is lines, all with their ends, and the empty line. headers has room for
- * header_max rows, known is all zeros. False, and *problem says why, when the request must be
- * refused and the connection closed. */
+/* Parse text: complete lines including their line ends, and the empty line at the end. headers must
+ * have room for header_max rows; known must be zeroed. False, with *problem set, if the request
+ * must be refused and the connection closed. */
 ATTR_NODISCARD bool http1_head_parse(struct str text, struct http_header *headers,
                                      size_t header_max, struct http_known_slots *known,
                                      struct http1_head *out, struct http_problem *problem);
 
-/* The header line that text begins with; text has the whole of it, with its line end. Returns its
- * length, line end included; 0, and *problem says why, when it is refused. */
+/* Parse the header line at the start of text, which must contain it completely, including the line
+ * end. Returns the length of the line with its end. Returns 0 and sets *problem if the line is
+ * invalid. */
 ATTR_NODISCARD size_t http1_head_line(struct str text, struct http_header *out,
                                       struct http_problem *problem);

@@ -13,7 +13,7 @@ enum {
 
 void http1_parser_init(struct http1_parser *p, const struct http_limits *limits)
 {
-    /* Otherwise a long first line would be 414 or 431, depending on how it is cut. */
+    /* Otherwise a long first line would give 414 or 431, depending on how reads split it. */
     CHECK(limits->request_line_bytes <= limits->header_bytes);
     *p = (struct http1_parser){.limits = limits, .state = HTTP1_AT_HEAD};
 }
@@ -85,7 +85,7 @@ static enum http1_event next_head(struct http1_parser *p, struct str in, size_t 
     if (in.len == 0 || maybe_empty_line) {
         return HTTP1_MORE;
     }
-    /* The first byte may be enough to reject: TLS on a plain port need not wait for a line end. */
+    /* One byte may be enough to refuse the input: TLS on a plain port sends no line end. */
     if (http_field_token_len(str_from(in.ptr, 1)) == 0) {
         return fail(p, 400, "the request line is not well-formed");
     }
@@ -153,7 +153,7 @@ static unsigned hex_digit(char c)
     return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
 }
 
-/* A chunk's first line, without its line end: hex digits, and perhaps ";extensions". */
+/* Parse a chunk's first line, without its line end: hex digits, and perhaps ";extensions". */
 static enum http1_event take_chunk_size(struct http1_parser *p, struct str line)
 {
     uint64_t size = 0;
@@ -177,8 +177,8 @@ static enum http1_event take_chunk_size(struct http1_parser *p, struct str line)
     return HTTP1_MORE;
 }
 
-/* Find a line of at most max bytes, including its end; *line is without it. False if the line is
- * incomplete or invalid; *event says which. */
+/* Find a line of at most max bytes, including its end; *line is returned without the end. False if
+ * the line is incomplete or invalid, with *event set accordingly. */
 static bool find_line(struct http1_parser *p, struct str in, size_t max, struct str *line,
                       enum http1_event *event)
 {
@@ -288,7 +288,7 @@ enum http1_event http1_parser_next(struct http1_parser *p, struct str in, size_t
         enum http1_state before = p->state;
         enum http1_event event = steps[before](p, str_from_offset(in, *out_used), &used);
         *out_used += used;
-        /* A step that only advances, past a chunk's size for instance, is no event. */
+        /* A step that only advances, for instance past a chunk size, is not an event. */
         bool moved = used > 0 || p->state != before;
         if (event != HTTP1_MORE || !moved || *out_used == in.len) {
             return event;

@@ -20,37 +20,37 @@
 #include "http/http_status.h"
 
 enum http1_event {
-    HTTP1_MORE,  /* nothing more in these bytes; what is not used is offered again, with more */
-    HTTP1_HEAD,  /* span is a whole head; http1_parser_body must follow */
-    HTTP1_BODY,  /* span is a piece of the body, not empty */
+    HTTP1_MORE,  /* no further event; unused bytes are passed again, followed by more */
+    HTTP1_HEAD,  /* span is a complete head; call http1_parser_body next */
+    HTTP1_BODY,  /* span is a part of the body, not empty */
     HTTP1_END,   /* the request is complete */
-    HTTP1_ERROR, /* problem says why; there is no going on */
+    HTTP1_ERROR, /* problem has the reason; parsing cannot continue */
 };
 
 enum http1_state {
     HTTP1_AT_HEAD,
-    HTTP1_AT_FRAMING, /* a head was given out */
-    HTTP1_AT_LENGTH,  /* left bytes of body to come */
+    HTTP1_AT_FRAMING, /* a head was returned */
+    HTTP1_AT_LENGTH,  /* left bytes of the body to come */
     HTTP1_AT_CHUNK_SIZE,
-    HTTP1_AT_CHUNK_DATA, /* left bytes of this chunk to come */
+    HTTP1_AT_CHUNK_DATA, /* left bytes of the chunk to come */
     HTTP1_AT_CHUNK_END,
     HTTP1_AT_TRAILER,
     HTTP1_AT_FAILURE,
 };
 
 struct http1_parser {
-    /* of the last event; views of the bytes offered */
+    /* of the last event; views of the input */
     struct str span;
-    size_t header_count; /* of the head: lines below the request line */
+    size_t header_count; /* header lines of the head, not counting the request line */
     struct http_problem problem;
 
     /* private */
     const struct http_limits *limits;
     enum http1_state state;
-    size_t scanned;         /* bytes of the head that hold no further line end */
-    size_t line;            /* where the line being scanned begins */
-    size_t lines;           /* whole lines of the head or trailer */
-    unsigned skipped;       /* empty lines before the head */
+    size_t scanned;         /* bytes of the head already searched for line ends */
+    size_t line;            /* start of the current line */
+    size_t lines;           /* complete lines of the head or trailer */
+    unsigned skipped;       /* empty lines skipped before the head */
     uint64_t left;          /* of the body or chunk */
     size_t extension_bytes; /* of this request's chunks */
     size_t trailer_bytes;
@@ -62,15 +62,15 @@ void http1_parser_init(struct http1_parser *p, const struct http_limits *limits)
 ATTR_NODISCARD enum http1_event http1_parser_next(struct http1_parser *p, struct str in,
                                                   size_t *out_used);
 
-/* After HTTP1_HEAD: the length of the body, -1 when it is chunked. */
+/* After HTTP1_HEAD: set the length of the body; -1 if it is chunked. */
 void http1_parser_body(struct http1_parser *p, int64_t content_length);
 
-/* True between requests, and while only a part of a head has come. */
+/* True between requests, also after a part of a head has arrived. */
 static inline bool http1_parser_at_head(const struct http1_parser *p)
 {
     return p->state == HTTP1_AT_HEAD;
 }
 
-/* Bytes of body that are sure to come, of a chunked one those of the chunk that has begun;
- * UINT64_MAX when the body makes no sense. */
+/* Bytes of the body that are certain to follow; for a chunked body, those of the current chunk.
+ * UINT64_MAX if the body is invalid. */
 uint64_t http1_parser_left(const struct http1_parser *p);

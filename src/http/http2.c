@@ -10,7 +10,7 @@
 #include "http/http_exchange_int.h"
 #include "http/http_loop_int.h"
 
-/* These nghttp2 calls fail only without memory, or for invalid arguments. */
+/* These nghttp2 calls fail only if memory runs out or arguments are invalid. */
 static void must(int rc)
 {
     CHECK(rc == 0);
@@ -63,7 +63,7 @@ static void list_remove(struct http2 *h, struct http_exchange *x)
     h->stream_count--;
 }
 
-/* nghttp2 has closed the stream of x, or the connection has ended. */
+/* The stream of x is closed by nghttp2, or the connection has ended: release x. */
 static void let_go(struct http2 *h, struct http_exchange *x)
 {
     list_remove(h, x);
@@ -75,7 +75,7 @@ static void let_go(struct http2 *h, struct http_exchange *x)
 
 /* ---- callbacks of nghttp2 ---- */
 
-/* The exchange of the stream; NULL if there is none any more. */
+/* The exchange of the stream; NULL if it has been released. */
 static struct http_exchange *exchange_of(nghttp2_session *session, int32_t stream_id)
 {
     return nghttp2_session_get_stream_user_data(session, stream_id);
@@ -158,7 +158,7 @@ static int frame_recv_cb(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
-/* The answer is sent: ask the client to stop sending its body. */
+/* The answer is sent: tell the client to stop sending its body. */
 static void end_linger(nghttp2_session *session, struct http_exchange *x)
 {
     x->h2.lingers = false;
@@ -194,8 +194,8 @@ static int data_chunk_cb(nghttp2_session *session, uint8_t flags, int32_t stream
     return 0;
 }
 
-/* After the whole answer, the rest of the body is unwanted. It is not refused at once: some
- * clients discard the answer when their stream is reset right behind it. */
+/* After the whole answer, the rest of the body is not needed. The stream is not reset at once,
+ * because some clients discard an answer that a reset follows directly. */
 static int frame_send_cb(nghttp2_session *session, const nghttp2_frame *frame, void *data)
 {
     struct http2 *h = data;
@@ -209,8 +209,8 @@ static int frame_send_cb(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
-/* A stream was reset before its answer. Many resets are an attack: each costs us a whole request
- * and the client next to nothing. */
+/* A stream was reset before its answer. Many resets are an attack: each costs the server a whole
+ * request and the client almost nothing. */
 static void count_reset(struct http2 *h)
 {
     const struct http_limits *limits = h->conn->loop->limits;
@@ -237,7 +237,7 @@ static int stream_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t
     struct http2 *h = data;
     struct http_exchange *x = exchange_of(session, stream_id);
     if (stream_id == h->head_stream) {
-        h->head_stream = 0; /* the rest of it is skipped */
+        h->head_stream = 0; /* the rest of the head is skipped */
     }
     if (x == NULL) {
         return 0;
@@ -278,7 +278,7 @@ struct http2_shared *http2__shared_new(const struct http_server_config *config)
     must(nghttp2_option_new(&shared->options));
     nghttp2_option_set_no_auto_window_update(shared->options, 1);
     nghttp2_option_set_no_closed_streams(shared->options, 1);
-    /* nghttp2 counts some of the streams that count_reset does. Its limit must come second, or
+    /* nghttp2 counts some of the same streams as count_reset. Its limit must be reached later, or
      * there would be two GOAWAY frames, the later one with more streams. */
     nghttp2_option_set_stream_reset_rate_limit(shared->options,
                                                2 * (uint64_t)limits->h2_reset_burst,
@@ -323,7 +323,8 @@ static void http2_eof(struct http_conn *c)
     http_conn__finish(c, false);
 }
 
-/* Move frames from nghttp2 to the connection. True if nghttp2 may have more than fits. */
+/* Move frames from nghttp2 to the connection. True if it stopped because output_bytes are
+ * unwritten. */
 static bool pull_frames(struct http2 *h)
 {
     struct http_conn *c = h->conn;
@@ -365,7 +366,7 @@ static void http2_drained(struct http_conn *c)
     (void)c; /* each stream tracks its own pieces */
 }
 
-/* Always: the client may send the window update that our answers wait for. */
+/* Always: the client may send the window update that answers are waiting for. */
 static bool http2_wants_input(const struct http_conn *c)
 {
     (void)c;
@@ -442,7 +443,7 @@ static struct http2 *session_new(struct http_conn *c)
     return h;
 }
 
-/* Send our settings; from now on this protocol owns the connection. */
+/* Send the server's settings; from now on this protocol owns the connection. */
 static void session_begin(struct http2 *h)
 {
     const struct http_limits *limits = h->conn->loop->limits;

@@ -13,7 +13,7 @@
 #include "http/http_field.h"
 #include "http/http_loop_int.h"
 
-/* These nghttp2 calls fail only without memory, or for invalid arguments. */
+/* These nghttp2 calls fail only if memory runs out or arguments are invalid. */
 static void must(int rc)
 {
     CHECK(rc == 0);
@@ -21,8 +21,8 @@ static void must(int rc)
 
 enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + HTTP_COMMON_HEADERS_MAX + 4 };
 
-/* One answer in this many puts the headers with changing values into the compression table, so
- * that the others can refer to their names. */
+/* One answer in this many adds the headers with changing values to the compression table, so that
+ * the others can refer to their names. */
 enum { NAMES_EVERY = 256 };
 
 struct nv_list {
@@ -39,8 +39,8 @@ static void nv_begin(struct nv_list *list, struct arena *arena)
     list->indexes_changing = false;
 }
 
-/* The value differs in every answer: in the compression table it would be useless, and would
- * evict the constant ones. */
+/* Does the value differ in every answer? In the compression table it would be useless and would
+ * evict constant values. */
 static bool is_never_the_same(struct str name)
 {
     return str_eq(name, STR("X-Request-Id")) || str_eq(name, STR("Server-Timing"));
@@ -133,7 +133,7 @@ static void end_of_pieces(nghttp2_session *session, struct http_exchange *x, uin
     }
 }
 
-/* nghttp2 can send a DATA frame of x: at most one piece goes into it. */
+/* nghttp2 can send a DATA frame of x, which gets at most one piece. */
 /* NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's */
 static ssize_t read_piece_cb(nghttp2_session *session, int32_t stream_id, uint8_t *buf,
                              size_t length, uint32_t *flags, nghttp2_data_source *source,
@@ -196,7 +196,7 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     http_conn__queue(h->conn);
 }
 
-/* Call before bytes are added to the pieces of x. */
+/* Count len bytes that are about to be added to the pieces of x. */
 static void count_piece(struct http_exchange *x, size_t len)
 {
     struct http2 *h = x->conn->session;
@@ -219,7 +219,7 @@ static void add_body(struct http_exchange *x, const struct http_response *r)
     }
 }
 
-/* New data or the end is ready to be sent. */
+/* There is new data, or the end, to send. */
 static void wake(struct http_exchange *x)
 {
     struct http2 *h = x->conn->session;
@@ -260,7 +260,7 @@ static size_t http2_queued(const struct http_exchange *x)
     return x->h2.pieces.bytes;
 }
 
-/* Trailers are sent when the pieces are, so they are copied; NULL when the arena is full. */
+/* Copy trailers, which are sent after the pieces. NULL if the arena is full. */
 static struct http_header *copy_headers(struct arena *arena, const struct http_header *headers,
                                         size_t count)
 {
@@ -301,7 +301,7 @@ static void http2_drop(struct http_exchange *x)
     reset(x, x->answer == HTTP_ANSWER_NONE ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR);
 }
 
-/* "100 Continue", for a client that waits for it with its body. */
+/* Send "100 Continue" to a client that waits for it before it sends the body. */
 static void invite(struct http_exchange *x)
 {
     struct http2 *h = x->conn->session;

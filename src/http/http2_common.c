@@ -1,5 +1,5 @@
 /*
- * The headers that every answer has, prepared for nghttp2 once. See http2_int.h.
+ * Prepares the headers of every answer for nghttp2, once. See http2_int.h.
  */
 #include <stdlib.h>
 

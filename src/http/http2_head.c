@@ -1,5 +1,5 @@
 /*
- * The head of an HTTP/2 request, field by field, until it is complete. See http2_int.h.
+ * Receives the head of an HTTP/2 request, field by field. See http2_int.h.
  */
 #include <string.h>
 
@@ -10,10 +10,10 @@
 
 enum {
     HEADERS_FIRST = 16,  /* initial number of rows */
-    FIELD_OVERHEAD = 32, /* counted per field by RFC 9113, besides its bytes */
+    FIELD_OVERHEAD = 32, /* added per field by RFC 9113 */
 };
 
-/* The first problem is kept. */
+/* Record a problem; the first one is kept. */
 static void set_problem(struct http_exchange *x, struct http_problem problem)
 {
     if (x->h2.problem.status == 0) {
@@ -26,7 +26,7 @@ static void head_problem(struct http_exchange *x, int status, const char *text)
     set_problem(x, (struct http_problem){.status = status, .text = text});
 }
 
-/* Room for one more row; NULL when the arena is full. */
+/* Return room for one more row; NULL if the arena is full. */
 static struct http_header *next_row(struct http_exchange *x)
 {
     struct http_request *req = &x->req;
@@ -76,7 +76,7 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
 {
     struct http_request *req = &x->req;
     if (!is_within_limits(x, name, value)) {
-        return; /* decoded for the compression state, then ignored */
+        return; /* the field is decoded only for the compression state */
     }
     struct str copy = arena_str(req->arena, value);
     if (copy.len != value.len) {
@@ -99,7 +99,7 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
     }
 }
 
-/* Join a cookie header that came in several fields (RFC 9113, 8.2.3). */
+/* Join the cookie headers into one (RFC 9113, 8.2.3). */
 static void join_cookies(struct http_exchange *x)
 {
     struct http_request *req = &x->req;

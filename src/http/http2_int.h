@@ -28,29 +28,28 @@ struct http_conn;
 struct http2 {
     struct http_conn *conn;
     nghttp2_session *session;
-    struct http_exchange *streams;                      /* started, or with half a head */
-    struct http_exchange *waiting_first, *waiting_last; /* to be started; the oldest first */
+    struct http_exchange *streams;                      /* started, or with an incomplete head */
+    struct http_exchange *waiting_first, *waiting_last; /* to be started, oldest first */
     size_t stream_count;                                /* in both lists */
     size_t queued_bytes;                                /* of answers, not framed yet */
-    uint64_t progress_ms;  /* when the client last took a piece of an answer, or none was queued */
-    uint64_t input_ms;     /* when it last sent anything */
-    int32_t head_stream;   /* whose head or trailer is coming; 0: none is */
-    uint64_t head_ms;      /* when that began */
-    uint64_t reset_tokens; /* how many more streams may end early, as of reset_ms */
+    uint64_t progress_ms;  /* last time the client accepted a piece, or the queue was empty */
+    uint64_t input_ms;     /* last input from the client */
+    int32_t head_stream;   /* stream whose head or trailer is arriving; 0: none */
+    uint64_t head_ms;      /* start of that head or trailer */
+    uint64_t reset_tokens; /* streams that may still end early, as of reset_ms */
     uint64_t reset_ms;
-    uint32_t head_count; /* of answers, for http2_answer.c */
+    uint32_t head_count; /* number of answers, for http2_answer.c */
 };
 
-/* The headers that every answer has, as nghttp2 takes them: checked, with names in small letters,
- * and never copied. */
+/* The headers of every answer in nghttp2's form: checked, with lower-case names, never copied. */
 struct http2_common {
     nghttp2_nv row[HTTP_COMMON_HEADERS_MAX];
     size_t count;
-    char *memory; /* what the rows point to */
+    char *memory; /* memory that the rows point to */
 };
 
-/* What the connections of a loop share: nghttp2's tables of functions and options, and rows of
- * headers. Made once per loop. */
+/* State shared by the connections of a loop: nghttp2's callbacks and options, and header rows. One
+ * per loop. */
 struct http2_shared {
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *options;
@@ -59,22 +58,22 @@ struct http2_shared {
 struct http2_shared *http2__shared_new(const struct http_server_config *config);
 void http2__shared_free(struct http2_shared *shared);
 
-/* Let the connection speak HTTP/2; the client's preface is the first input. */
+/* Start HTTP/2 on the connection; the client's preface is the first input. */
 void http2__open(struct http_conn *c);
 
 /* The same after an upgrade: x, which has no body, becomes stream 1 and is started. settings is the
- * HTTP2-Settings header. False when it makes no sense; then nothing has changed. */
+ * HTTP2-Settings header. False, with nothing changed, if the settings are invalid. */
 bool http2__open_upgraded(struct http_conn *c, struct http_exchange *x, struct str settings);
 
-/* How streams answer. */
+/* The functions by which streams send their answers. */
 extern const struct http_exchange_ops http2_answer__ops;
 
-/* The rows of these headers, which live as long. Freed with their memory. */
+/* Convert headers to rows. They do not refer to headers; free them through their memory member. */
 struct http2_common http2_common__make(const struct http_header *headers, size_t count);
 
-/* One field of the head of x. */
+/* Process one field of the head of x. */
 void http2_head__field(struct http_exchange *x, struct str name, struct str value);
 
-/* The head is whole; ended when no body follows. Says what is wrong with it, status 0 if nothing.
- */
+/* Finish the head of x; ended if no body follows. Returns the problem of the request; status 0:
+ * none. */
 struct http_problem http2_head__complete(struct http_exchange *x, bool ended);

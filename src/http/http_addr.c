@@ -74,7 +74,7 @@ enum err_code http_addr_parse(const char *text, struct http_addr *out, struct er
     return ERR_OK;
 }
 
-/* The four bytes of an IPv4 address, also if it came over an IPv6 socket; NULL for real IPv6. */
+/* The four bytes of an IPv4 or IPv4-mapped address; NULL for other IPv6 addresses. */
 static const uint8_t *ipv4_bytes(const struct http_addr *addr)
 {
     if (addr->sockaddr.ss_family == AF_INET) {

@@ -13,8 +13,8 @@
 
 enum {
     PIECES_MAX = 32,              /* per system call */
-    TLS_RECORD_BYTES = 16 * 1024, /* encrypted at a time: the largest record */
-    UNSENT_BYTES = 128 * 1024,    /* limit of bytes in the kernel that are not sent yet */
+    TLS_RECORD_BYTES = 16 * 1024, /* encrypted at a time: the maximum record */
+    UNSENT_BYTES = 128 * 1024,    /* limit of unsent bytes in the kernel */
 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -113,7 +113,7 @@ static void closed_cb(uv_handle_t *handle)
     free(c);
 }
 
-/* No answer is possible any more: tell the remaining exchanges. */
+/* No further answer can be sent: notify the remaining exchanges. */
 static void leave_protocol(struct http_conn *c)
 {
     if (c->proto != NULL) {
@@ -137,7 +137,7 @@ static void shutdown_cb(uv_shutdown_t *req, int status)
     }
 }
 
-/* Everything is written: shut down our side, and wait for the client to read it and close. */
+/* Everything is written: shut down the sending side, and wait for the client to read and close. */
 static void begin_linger(struct http_conn *c)
 {
     move(c, HTTP_CONN_LINGERING);
@@ -261,7 +261,7 @@ static void find_protocol(struct http_conn *c, struct str bytes)
 static void plain_input(struct http_conn *c, struct str bytes)
 {
     if (c->state != HTTP_CONN_OPEN || c->doomed) {
-        return; /* an earlier one of several records closed it */
+        return; /* an earlier record of the same input has closed the connection */
     }
     if (c->proto == NULL) {
         find_protocol(c, bytes);
@@ -406,7 +406,7 @@ void http_conn__stop(struct http_conn *c)
     if (c->state == HTTP_CONN_OPEN && c->proto != NULL) {
         c->proto->stop(c);
     } else if (c->state == HTTP_CONN_OPEN) {
-        http_conn__doom(c); /* no byte of it was sent */
+        http_conn__doom(c); /* the client has not sent a byte yet */
     }
 }
 
@@ -443,8 +443,9 @@ void http_conn__expire(struct http_conn *c, uint64_t now_ms)
     }
 }
 
-/* For a client that does not read, the kernel would buffer megabytes. Bytes that are sent but
- * not acknowledged do not count, so this slows nobody down. Failure is harmless. */
+/* Limit the unsent bytes in the kernel, which would otherwise buffer megabytes for a client that
+ * does not read. Bytes that are sent but not acknowledged do not count, so throughput is not
+ * affected. Failure is harmless. */
 static void keep_little_unsent(int fd)
 {
     const int bytes = UNSENT_BYTES;

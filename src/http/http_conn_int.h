@@ -32,26 +32,25 @@ struct http_conn;
 struct http_loop;
 struct http_slot;
 
-/* A protocol on a connection. All called by the connection, on its thread. */
+/* A protocol on a connection. The connection calls these functions on its thread. */
 struct http_proto {
-    /* Bytes have come; they are gone when it returns. What they leave to do at the end of the turn
-     * it asks for with http_conn__queue: often that is nothing. */
+    /* Process input, which is valid during the call only. If there is work for the end of the turn,
+     * call http_conn__queue; often there is none. */
     void (*input)(struct http_conn *c, struct str bytes);
     /* The client sends no more. */
     void (*eof)(struct http_conn *c);
-    /* End of the turn, while OPEN: go on with what was waiting, put output into c->out. True when
-     * it stopped because output_bytes are unwritten, and is to be called again when they are fewer.
-     */
+    /* At the end of the turn, while OPEN: continue waiting work and add output to c->out. True if
+     * it stopped because output_bytes are unwritten and must be called again when there is room. */
     bool (*turn)(struct http_conn *c);
-    /* Less than half of stream_output_bytes is left to write. */
+    /* Less than half of stream_output_bytes is unwritten. */
     void (*drained)(struct http_conn *c);
-    /* Shall the socket be read? */
+    /* Should the socket be read? */
     bool (*wants_input)(const struct http_conn *c);
     /* The server is stopping. */
     void (*stop)(struct http_conn *c);
-    /* Time passes. */
+    /* Check timeouts; called regularly. */
     void (*expire)(struct http_conn *c, uint64_t now_ms);
-    /* The connection is over: let go of every exchange, release the session. */
+    /* The connection has ended: release all exchanges and the session. */
     void (*lost)(struct http_conn *c);
 };
 
@@ -64,7 +63,7 @@ enum http_conn_state {
 
 struct http_conn {
     struct http_loop *loop;
-    struct http_slot *slot; /* counts us; goes back when we end */
+    struct http_slot *slot; /* returned when the connection ends */
     struct http_conn *prev, *next;
     struct http_conn *turn_next;
     bool in_turn; /* in the loop's list for the end of the turn */
@@ -77,39 +76,39 @@ struct http_conn {
     bool doomed;
     bool linger;  /* after FINISHING */
     bool eof;     /* the client sends no more */
-    bool reading; /* libuv reads */
-    bool writing; /* libuv has write */
+    bool reading; /* libuv is reading */
+    bool writing; /* libuv is using write */
     size_t writing_bytes;
-    size_t writing_left; /* of them, when last looked at */
+    size_t writing_left; /* unwritten part of writing_bytes at the last check */
     uint64_t opened_ms;
-    uint64_t progress_ms; /* while writing: when the client last took bytes */
+    uint64_t progress_ms; /* while writing: last time the client accepted bytes */
     uint64_t lingering_ms;
 
-    const struct http_proto *proto; /* NULL until the first bytes say which */
-    void *session;                  /* the protocol's */
-    size_t preface_len;             /* first bytes that are those of the HTTP/2 preface so far */
+    const struct http_proto *proto; /* NULL until the first bytes are known */
+    void *session;                  /* of the protocol */
+    size_t preface_len;             /* first bytes that match the HTTP/2 preface so far */
 
-    struct http_out out;  /* from the protocol */
-    struct http_out wire; /* with TLS: encrypted */
+    struct http_out out;  /* output of the protocol */
+    struct http_out wire; /* with TLS: encrypted output */
     struct http_tls tls;  /* ssl is NULL without TLS */
 
     struct str peer;
     char peer_text[HTTP_ADDR_TEXT_MAX];
 };
 
-/* Make a connection of a place and its socket. */
+/* Open a connection for a slot and its socket. */
 void http_conn__open(struct http_loop *loop, struct http_slot *slot);
 
-/* Something may be to do: come back at the end of the turn. */
+/* Call the connection at the end of the turn. */
 void http_conn__queue(struct http_conn *c);
 
-/* No further request; close when everything is written, lingering if said. */
+/* Accept no further request and close when everything is written; linger first if requested. */
 void http_conn__finish(struct http_conn *c, bool linger);
 
-/* Close at the end of the turn, whatever is unwritten. */
+/* Close at the end of the turn, even with unwritten output. */
 void http_conn__doom(struct http_conn *c);
 
-/* The same, because the client broke a rule of ours. */
+/* The same, if the client violated a limit or the protocol. Counted in connections_cut. */
 void http_conn__cut(struct http_conn *c);
 
 /* Called by the loop. */
@@ -117,7 +116,7 @@ void http_conn__turn(struct http_conn *c);
 void http_conn__stop(struct http_conn *c);
 void http_conn__expire(struct http_conn *c, uint64_t now_ms);
 
-/* Bytes that the client has not taken. */
+/* Bytes that the client has not accepted yet. */
 static inline size_t http_conn__unwritten(const struct http_conn *c)
 {
     return c->out.bytes + c->wire.bytes;

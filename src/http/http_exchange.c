@@ -54,7 +54,7 @@ static void list_remove(struct http_loop *loop, struct http_exchange *x)
     loop->exchange_count--;
 }
 
-/* A reset exchange with an empty arena. */
+/* Return a cleared exchange with an empty arena. */
 static struct http_exchange *take_spare(struct http_loop *loop)
 {
     struct http_exchange *x = loop->spare;
@@ -77,7 +77,7 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->loop = loop;
     x->conn = conn;
     x->ops = ops;
-    x->finished = true; /* no handler has seen it */
+    x->finished = true; /* until a handler gets it */
     buf_init_room(&x->body, SIZE_MAX, x->body_room, sizeof x->body_room);
     buf_set_budget(&x->body, loop->config->budget);
     x->req.loop = loop;
@@ -156,7 +156,7 @@ void http_exchange__start(struct http_exchange *x)
     }
 }
 
-/* No longer referenced: put it aside; it is recycled at the end of the turn. */
+/* Move the exchange to the list for recycling if the handler and the transport have released it. */
 static void release_if_free(struct http_exchange *x)
 {
     if (!x->finished || x->conn != NULL) {
@@ -271,7 +271,7 @@ static void body_collect(struct http_exchange *x, struct str bytes)
     }
 }
 
-/* Pass on what arrived before the handler decided to stream. */
+/* Pass on the bytes that arrived before the handler chose to stream. */
 static void body_hand_over(struct http_exchange *x)
 {
     if (x->body.len > 0) {

@@ -24,26 +24,26 @@ struct http_conn;
 struct http_exchange;
 struct http_loop;
 
-/* What a transport does for an exchange. Only called while it is attached (conn is set) and the
+/* The operations of a transport. Called only while the exchange is attached (conn is set) and the
  * transport has not refused it. */
 struct http_exchange_ops {
     void (*answer)(struct http_exchange *x, const struct http_response *response);
     void (*begin)(struct http_exchange *x, const struct http_response *response);
     void (*write)(struct http_exchange *x, struct str bytes);
-    size_t (*queued)(const struct http_exchange *x); /* bytes of the answer not sent yet */
+    size_t (*queued)(const struct http_exchange *x); /* unsent bytes of the answer */
     void (*end)(struct http_exchange *x, const struct http_header *trailers, size_t count);
     void (*drop)(struct http_exchange *x);
 
-    /* The handler has said what it wants of the body. */
+    /* The handler has called collect or stream. */
     void (*want_body)(struct http_exchange *x);
-    /* n bytes of body are done with. */
+    /* The handler or the collecting code has consumed n bytes of the body. */
     void (*consumed)(struct http_exchange *x, size_t n);
-    /* The server itself answers; the handler, if there is one, hears that the client has gone. */
+    /* Answer with an error from the server itself. The handler, if there is one, gets gone. */
     void (*refuse)(struct http_exchange *x, struct http_problem problem);
 };
 
 enum http_body_mode {
-    HTTP_MODE_UNDECIDED, /* the handler has not said yet */
+    HTTP_MODE_UNDECIDED, /* neither collect nor stream was called */
     HTTP_MODE_COLLECT,
     HTTP_MODE_STREAM,
 };
@@ -54,7 +54,7 @@ enum http_answer_state { HTTP_ANSWER_NONE, HTTP_ANSWER_STREAMING, HTTP_ANSWER_DO
 struct http1_part {
     struct http_exchange *next; /* in the pipeline; stays set after leaving it */
     struct http_out held;       /* the answer, while earlier ones are not complete */
-    bool keep_alive;            /* the client's wish */
+    bool keep_alive;            /* requested by the client */
     bool expect;                /* waits for "100 Continue" */
     bool close;                 /* the connection ends after this answer */
     bool chunked;
@@ -75,28 +75,28 @@ struct http2_part {
     const struct http_header *trailers;
     size_t trailer_count;
     bool trailers_constant; /* see http_response.trailers */
-    uint64_t lingering_ms;  /* since when it lingers */
-    size_t lingering_bytes; /* of body that came since */
+    uint64_t lingering_ms;  /* start of lingering */
+    size_t lingering_bytes; /* bytes of body since then */
     bool expect;            /* waits for status 100 */
-    bool waiting;           /* to be started, until the client has read enough */
-    bool ended;             /* no more pieces will come */
-    bool idle;              /* nghttp2 was told that there are no pieces; it must be woken */
-    bool lingers;           /* the answer is sent, and the body is still coming */
+    bool waiting;           /* in the list of requests that start when the client has read enough */
+    bool ended;             /* no more pieces follow */
+    bool idle;              /* nghttp2 was told that there are no pieces; resume it for new ones */
+    bool lingers;           /* the answer is sent, and the body is still arriving */
 };
 
 struct http_exchange {
-    struct http_request req; /* what the handler sees */
+    struct http_request req; /* the handler's side */
 
     struct http_loop *loop;
-    struct http_conn *conn; /* NULL when the transport has let go */
+    struct http_conn *conn; /* NULL after the transport has released the exchange */
     const struct http_exchange_ops *ops;
     struct http_exchange *prev, *next; /* in the loop's list of all; next also in its other lists */
     struct http_exchange *later_next;
 
     /* the handler's side */
     bool started;  /* on_request was called */
-    bool finished; /* the handler has let go */
-    bool later;    /* in the loop's list for a step */
+    bool finished; /* the handler has released the exchange */
+    bool later;    /* in the loop's list for http_exchange__step */
     bool gone;
     bool gone_told;
     bool shut;
@@ -111,18 +111,18 @@ struct http_exchange {
     enum http_body_result body_result;
     http_body_fn body_done;
     size_t body_limit;
-    struct buf body;     /* what is collected, or has come before the handler decided */
-    size_t unconsumed;   /* streamed and not consumed */
-    uint64_t received;   /* bytes of body so far */
-    uint64_t collect_ms; /* when collecting began */
+    struct buf body;     /* collected bytes, or those that arrived before the handler decided */
+    size_t unconsumed;   /* streamed and not yet consumed */
+    uint64_t received;   /* bytes of the body so far */
+    uint64_t collect_ms; /* start of collecting */
     bool too_slow;
 
     /* the answer */
     enum http_answer_state answer;
     bool full;         /* a write was refused: the handler waits for room */
-    bool writable_due; /* and there is room now */
+    bool writable_due; /* there is room again, and writable is not called yet */
 
-    /* query parameters, once asked for */
+    /* query parameters, after their first use */
     const struct http_param *params;
     size_t param_count;
     bool params_known;
@@ -131,9 +131,10 @@ struct http_exchange {
         struct http1_part h1;
         struct http2_part h2;
     };
-    /* The last members: nothing of them is looked at before it is set. */
+    /* These must be the last members: recycling does not clear them, so nothing may read them
+     * before they are set. */
     char peer_room[HTTP_ADDR_TEXT_MAX]; /* the request may outlive the connection */
-    char body_room[512];                /* where the body begins */
+    char body_room[512];                /* initial memory of body */
 };
 
 static inline struct http_exchange *http_exchange__of(struct http_request *req)
@@ -141,52 +142,52 @@ static inline struct http_exchange *http_exchange__of(struct http_request *req)
     return (struct http_exchange *)req; /* req is its first member */
 }
 
-/* A new exchange, held by the transport only. */
+/* Create an exchange, held by the transport only. */
 struct http_exchange *http_exchange__new(struct http_conn *conn,
                                          const struct http_exchange_ops *ops);
 
-/* Fill in method and target. False when the target cannot be taken apart, or there is no memory. */
+/* Set method and target. False if the target is invalid or the arena is full. */
 ATTR_NODISCARD bool http_exchange__set_target(struct http_exchange *x, struct str method_name,
                                               struct str target, struct http_problem *problem);
 
-/* What a head is refused with when the arena had no room for it. */
+/* The refusal of a head for which the arena has no room. */
 struct http_problem http_exchange__no_memory(const struct http_exchange *x);
 
-/* The head is complete: give it to the handler, or refuse it when there are too many. */
+/* The head is complete: call on_request, or refuse the request if too many are in progress. */
 void http_exchange__start(struct http_exchange *x);
 
-/* Body bytes from the transport, and their end. */
+/* Process bytes of the body, and its end. */
 void http_exchange__body(struct http_exchange *x, struct str bytes);
 void http_exchange__body_end(struct http_exchange *x);
 
-/* Nobody will see the answer. */
+/* The client has gone: nobody can receive the answer. */
 void http_exchange__gone(struct http_exchange *x);
 
-/* The client sends no more; perhaps somebody will see the answer. */
+/* The client sends no more; it may still receive the answer. */
 void http_exchange__shut(struct http_exchange *x);
 
-/* The server itself takes the answer over: the handler hears "gone", its answer is not wanted. */
+/* The server itself answers: the handler gets gone, and its answer is discarded. */
 void http_exchange__take_over(struct http_exchange *x);
 
-/* The transport lets go. */
+/* Release the transport's side. */
 void http_exchange__detach(struct http_exchange *x);
 
-/* The handler lets go. */
+/* Release the handler's side. */
 void http_exchange__finish(struct http_exchange *x);
 
-/* May the transport still be asked for something? */
+/* Is the exchange attached to a transport that accepts operations? */
 static inline bool http_exchange__is_attached(const struct http_exchange *x)
 {
     return x->conn != NULL && !x->refused;
 }
 
-/* Call the handler for whatever is due; and ask for that at the end of the turn. */
+/* Call the handler's pending callbacks now; later does so at the end of the turn. */
 void http_exchange__step(struct http_exchange *x);
 void http_exchange__later(struct http_exchange *x);
 
-/* Time passes: a collected body must keep coming. */
+/* Check whether a collected body arrives too slowly. */
 void http_exchange__expire(struct http_exchange *x, uint64_t now_ms);
 
-/* End of the turn: clean up for the next use, or free for good. */
+/* At the end of the turn: prepare the exchange for reuse, or free it. */
 void http_exchange__recycle(struct http_exchange *x);
 void http_exchange__free(struct http_exchange *x);

@@ -42,7 +42,7 @@ static size_t class_len(struct str s, uint8_t want)
     return i;
 }
 
-/* Sixteen bytes at once. A comparison sets all bits of the bytes for which it holds. */
+/* Sixteen bytes are checked at once. A comparison sets all bits of the bytes for which it holds. */
 enum { BLOCK_BYTES = 16 };
 typedef unsigned char block __attribute__((vector_size(BLOCK_BYTES)));
 
@@ -59,7 +59,7 @@ static block control_marks(block b)
     return (block)((b < 0x20) | (b == 0x7f));
 }
 
-/* Other bytes that a target cannot have: spaces and number signs. */
+/* Bytes that a target cannot have: control bytes, spaces and number signs. */
 static block target_marks(block b)
 {
     return (block)((b <= ' ') | (b == 0x7f) | (b == '#'));
@@ -82,8 +82,8 @@ static size_t first_mark(block marks)
     return half[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(half[1])) / 8 : BLOCK_BYTES;
 }
 
-/* The number of bytes at the start of s that belong to a class. Unmarked bytes do; the table
- * decides for marked ones. */
+/* Count the bytes at the start of s that belong to a class. Unmarked bytes do; for marked ones the
+ * table decides. */
 static inline size_t blocks_len(struct str s, block (*marks_of)(block b), uint8_t want)
 {
     size_t i = 0;
@@ -196,7 +196,7 @@ void http_field_copy_value(char *out, struct str value)
         memcpy(out + at, &b, sizeof b);
         i = at + BLOCK_BYTES;
     }
-    if (value.len > 0 && value.len < BLOCK_BYTES) { /* in a block filled up with spaces */
+    if (value.len > 0 && value.len < BLOCK_BYTES) { /* check in a block padded with spaces */
         char room[BLOCK_BYTES];
         memset(room, ' ', sizeof room);
         memcpy(room, value.ptr, value.len);

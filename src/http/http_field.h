@@ -8,27 +8,29 @@
 
 #include "base/str.h"
 
-/* How many bytes at the start of s are token characters (RFC 9110, 5.6.2). */
+/* Count the token characters at the start of s (RFC 9110, 5.6.2). */
 size_t http_field_token_len(struct str s);
 
-/* How many bytes at the start of s may stand in a request's target: no control bytes, no blank, no
- * fragment. Bytes above ASCII are let through, because clients do send a path as it was typed. */
+/* Count the bytes at the start of s that are allowed in a request target: no control bytes, blanks
+ * or fragment. Bytes above ASCII are allowed, because some clients send a path as it was typed. */
 size_t http_field_target_len(struct str s);
 
-/* How many bytes at the start of s may stand in a value: no control bytes except the tab. */
+/* Count the bytes at the start of s that are allowed in a value: no control bytes except tab. */
 size_t http_field_value_len(struct str s);
 
-/* Without the spaces and tabs at both ends. */
+/* Remove spaces and tabs at both ends. */
 struct str http_field_trim(struct str s);
 
-/* Is the name, a token, this one, in any case? The latter has small letters, digits and dashes. */
+/* Is the name, a token, equal to lower, ignoring case? lower has lower-case letters, digits and
+ * dashes only. */
 bool http_field_is(struct str name, struct str lower);
 
-/* Does the comma-separated list have this word, in any case? */
+/* Does the comma-separated list contain the word, ignoring case? */
 bool http_field_list_has(struct str list, struct str word);
 
-/* A header that belongs to the connection: only the server writes it, and HTTP/2 has none of it. */
+/* Is it a header of the connection? Only the server writes these, and HTTP/2 has none of them. */
 bool http_field_is_connections(struct str name);
 
-/* Copy a value to out, control bytes as spaces; out has room for value.len. */
+/* Copy a value to out, which has room for value.len bytes. Control bytes other than tab become
+ * spaces. */
 void http_field_copy_value(char *out, struct str value);

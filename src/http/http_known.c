@@ -8,7 +8,7 @@ static const struct str names[HTTP_KNOWN_COUNT] = {
 #undef X
 };
 
-/* Compare with the known names that have the same length. */
+/* Search the known names of the same length. */
 static enum http_known among(struct str name, enum http_known first, enum http_known last)
 {
     char letter = (char)(name.ptr[0] | 0x20);

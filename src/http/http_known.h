@@ -10,8 +10,8 @@
 
 #include "base/str.h"
 
-/* By length, as http_known_of wants it. To add one: a row here, and in http_known.c the range of
- * its length, if that has none yet. */
+/* Sorted by length, as http_known_of requires. To add a header: add a row here and, if its length
+ * has no range in http_known.c yet, add the range. */
 #define HTTP_KNOWN_LIST(X)                                                                         \
     X(HOST, "host")                                                                                \
     X(ACCEPT, "accept")                                                                            \
@@ -57,29 +57,29 @@
     X(CONNECT_PROTOCOL_VERSION, "connect-protocol-version")
 
 enum http_known {
-    HTTP_KNOWN_NONE, /* any other one */
+    HTTP_KNOWN_NONE, /* any other header */
 #define X(id, text) HTTP_KNOWN_##id,
     HTTP_KNOWN_LIST(X)
 #undef X
         HTTP_KNOWN_COUNT
 };
 
-/* Which one the name, a token, is, in any case. */
+/* Find the number of a header by its name, a token, ignoring case. */
 enum http_known http_known_of(struct str name);
 
-/* Its name, in small letters. */
+/* The name in lower case. */
 struct str http_known_name(enum http_known known);
 
-/* Where the first header of each number is: its row counted from 1; 0: it did not come. */
+/* The position of the first header of each number, counted from 1; 0: the request has none. */
 struct http_known_slots {
     uint16_t row[HTTP_KNOWN_COUNT];
 };
 
-/* The row counted from 0 is a header of this number. */
+/* Record that the header at this position, counted from 0, has this number. */
 static inline void http_known_note(struct http_known_slots *slots, enum http_known known,
                                    size_t row)
 {
     if (slots->row[known] == 0) {
-        slots->row[known] = (uint16_t)(row + 1); /* a head of HTTP_LIMITS has fewer */
+        slots->row[known] = (uint16_t)(row + 1); /* fits: HTTP_LIMITS allows fewer headers */
     }
 }

@@ -17,9 +17,9 @@
 #include "os/os_socket.h"
 
 enum {
-    /* Connections that wait to be accepted; beyond this, clients retry after a second. */
+    /* pending connections; above this, clients retry after a second */
     BACKLOG = SOMAXCONN,
-    ACCEPT_MAX = 64, /* connections accepted before others get their turn */
+    ACCEPT_MAX = 64, /* per turn */
     WARN_EVERY_MS = 10000,
     ACCEPT_PAUSE_MS = 100, /* when the process is out of file descriptors */
 };
@@ -138,14 +138,14 @@ static void slot_send(struct http_listener *l, struct http_slot *slot)
     }
     slot->msg.deliver = slot_arrive;
     if (!mailbox_post(&slot->loop->mailbox, &slot->msg)) {
-        (void)close(slot->fd); /* that thread has ended already */
+        (void)close(slot->fd); /* the thread has already ended */
         slot_back(slot);
     }
 }
 
 /* ---- accepting ---- */
 
-/* Send the reason and close. Best effort: the client may not have written anything yet. */
+/* Send the reason and close. Best effort: the client may not have sent anything yet. */
 static void turn_away(struct http_listener *l, int fd, bool tls, struct http_problem problem)
 {
     struct http_loop *loop = &l->loops[0];
@@ -278,7 +278,7 @@ void http_listener__stop(struct http_listener *l)
     l->stopped = true;
     uv_close((uv_handle_t *)&l->pause, NULL);
     for (size_t i = 0; i < l->socket_count; i++) {
-        /* From now on the kernel refuses new clients at once. */
+        /* From now on the kernel refuses new clients immediately. */
         (void)shutdown(l->sockets[i].fd, SHUT_RD);
         uv_close((uv_handle_t *)&l->sockets[i].poll, poll_closed_cb);
     }
@@ -304,7 +304,7 @@ static int open_socket(const struct http_addr *addr)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     os_socket_watch_peers(fd);
     if (addr->sockaddr.ss_family == AF_INET6) {
-        /* ":8080" includes IPv4, whatever the system's default. */
+        /* ":8080" includes IPv4, regardless of the system's default. */
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     }
     if (bind(fd, (const struct sockaddr *)&addr->sockaddr, addr->len) != 0 ||

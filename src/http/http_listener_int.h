@@ -25,29 +25,30 @@ struct http_slot {
     struct msg msg;
     struct http_listener *listener;
     struct http_peer *peer;
-    struct http_loop *loop; /* where the connection lives */
+    struct http_loop *loop; /* loop of the connection */
     struct http_addr addr;
     int fd;
     bool tls;
 };
 
-/* Bind every listen address. The loops must outlive the listener; it works on the first. */
+/* Bind every listen address. The loops must outlive the listener, which runs on the first one. */
 ATTR_NODISCARD enum err_code http_listener__new(const struct http_server_config *config,
                                                 struct http_loop *loops, unsigned loop_count,
                                                 struct http_listener **out, struct err *err);
 
-/* On the first loop's thread: start to accept, stop to accept. */
+/* On the first loop's thread: start and stop accepting. */
 void http_listener__start(struct http_listener *listener);
 void http_listener__stop(struct http_listener *listener);
 
-/* On the first loop's thread: true when it was stopped and every place has come back. */
+/* On the first loop's thread: true if the listener is stopped or not started, and all slots have
+ * been returned. */
 bool http_listener__is_idle(const struct http_listener *listener);
 
-/* On the connection's thread, which has closed the socket: the place is free. */
+/* On the connection's thread, after it has closed the socket: return the slot. */
 void http_listener__give_back(struct http_slot *slot);
 
-/* The address that the system gave. */
+/* The bound address. */
 const struct http_addr *http_listener__addr(const struct http_listener *listener, size_t index);
 
-/* After the loop has ended, or before it began. NULL is fine. */
+/* After the loop has ended, or before it has started. NULL is allowed. */
 void http_listener__free(struct http_listener *listener);

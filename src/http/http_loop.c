@@ -14,7 +14,7 @@
 enum {
     TICK_MS_MAX = 500,
     TICK_MS_MIN = 5,
-    ROUNDS_MAX = 4, /* per turn: an answer may make room for a request, and so on */
+    ROUNDS_MAX = 4, /* per turn; an answer may make room for a request, and so on */
 };
 
 struct mailbox *http_loop_mailbox(struct http_loop *loop)
@@ -49,7 +49,7 @@ static bool has_work(const struct http_loop *loop)
     return loop->turn_first != NULL || loop->later_first != NULL;
 }
 
-/* Give each listed connection its turn; connections added meanwhile wait for the next round. */
+/* Process each listed connection. Connections added meanwhile wait for the next round. */
 static void run_turns(struct http_loop *loop)
 {
     struct http_conn *c = TAKE(loop->turn_first);
@@ -80,7 +80,7 @@ static void run_recycling(struct http_loop *loop)
     while (x != NULL) {
         struct http_exchange *next = x->next;
         if (x->later) {
-            x->next = loop->ended_exchanges; /* the list for the next round still has it */
+            x->next = loop->ended_exchanges; /* still in the list for the next round */
             loop->ended_exchanges = x;
         } else {
             http_exchange__recycle(x);
@@ -98,7 +98,7 @@ static void close_handles(struct http_loop *loop)
     uv_close((uv_handle_t *)&loop->tick, NULL);
 }
 
-/* Close the loop once nothing is left that could return to this thread. */
+/* Close the loop if nothing is left that could return to this thread. */
 static void maybe_close(struct http_loop *loop)
 {
     bool over = loop->stopping && !has_work(loop) && loop->conn_count == 0 &&
@@ -130,14 +130,14 @@ static void end_of_turn_cb(uv_prepare_t *prepare)
     struct http_loop *loop = prepare->data;
     for (unsigned i = 0; i < ROUNDS_MAX && has_work(loop); i++) {
         run_later(loop);
-        tell_turn(loop); /* others process the input while answers are written */
-        log_flush();     /* a client that has its answer finds the line about it */
+        tell_turn(loop); /* other threads process the input while answers are written */
+        log_flush();     /* write log lines before the answers that they concern */
         run_turns(loop);
     }
     run_recycling(loop);
     tell_turn(loop);
     log_flush();
-    /* A stream to a client that reads as fast as we write would never end: let others run first. */
+    /* Streaming to a fast client could continue forever: poll the loop in between. */
     CHECK((has_work(loop) ? uv_idle_start(&loop->again, again_cb) : uv_idle_stop(&loop->again)) ==
           0);
     maybe_close(loop);
@@ -201,8 +201,8 @@ static void stop_deliver(struct msg *m)
     for (struct http_conn *c = loop->conns; c != NULL; c = c->next) {
         http_conn__stop(c);
     }
-    /* The tick closes the remaining connections. With a short timeout it must not be late by
-     * half of it. */
+    /* The tick closes the remaining connections. With a short timeout, a regular tick would be too
+     * late. */
     uint64_t left_ms = loop->stop_ms - http_loop__now_ms(loop);
     uint64_t every_ms = uv_timer_get_repeat(&loop->tick);
     CHECK(uv_timer_start(&loop->tick, tick_cb, left_ms < every_ms ? left_ms : every_ms,
@@ -285,7 +285,7 @@ void http_loop__init(struct http_loop *loop)
     CHECK(loop->plain_room != NULL);
     loop->h2 = http2__shared_new(loop->config);
     CHECK(uv_loop_init(&loop->uv) == 0);
-    /* No thread runs the loop yet, so this thread may set it up. */
+    /* No thread runs the loop yet, so the current thread may set it up. */
     mailbox_open(&loop->mailbox, &loop->uv);
     CHECK(uv_prepare_init(&loop->uv, &loop->end_of_turn) == 0);
     CHECK(uv_idle_init(&loop->uv, &loop->again) == 0);

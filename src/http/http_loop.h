@@ -14,8 +14,8 @@
 
 struct http_loop;
 
-/* From any thread: the way back to the loop. It takes messages at least as long as a request of the
- * loop is unfinished. */
+/* From any thread: the loop's mailbox. It accepts messages at least while a request of the loop is
+ * unfinished. */
 struct mailbox *http_loop_mailbox(struct http_loop *loop);
 
 /* On the loop's own thread. */
@@ -24,8 +24,8 @@ uv_loop_t *http_loop_uv(struct http_loop *loop);
 /* 0 to threads - 1. */
 unsigned http_loop_index(const struct http_loop *loop);
 
-/* On the loop's own thread: the server is stopping, so nothing should be parked any more. */
+/* On the loop's own thread: is the server stopping? If so, do not park requests. */
 bool http_loop_stopping(const struct http_loop *loop);
 
-/* On the loop's own thread: open connections. */
+/* On the loop's own thread: number of open connections. */
 size_t http_loop_conn_count(const struct http_loop *loop);

@@ -7,7 +7,7 @@
 
 enum { BLOCK_BYTES = 8 * 1024 - (int)sizeof(struct http_block) };
 
-/* Up to this size, each piece may have a whole block, which is faster. */
+/* Up to this size, each piece gets a whole block, which is faster. */
 enum { PIECES_BYTES = 64 * 1024 };
 
 /* AddressSanitizer should see every block being freed. */
@@ -38,7 +38,7 @@ static struct http_block *block_new(struct http_block_cache *cache, size_t cap)
     return b;
 }
 
-/* A block for exactly len bytes, which is not reused. */
+/* Allocate a block for exactly len bytes, which is not reused. */
 static struct http_block *block_exact(struct http_block_cache *cache, size_t len)
 {
     struct http_block *b = malloc(sizeof *b + len);
@@ -177,8 +177,8 @@ void http_out_add_piece(struct http_out *out, struct str bytes)
     if (bytes.len == 0) {
         return;
     }
-    /* A slow reader has thousands of small pieces waiting; then each is only as large as its
-     * bytes. */
+    /* A slow reader may have thousands of small pieces queued; then each block is only as large as
+     * its piece. */
     bool is_slow = out->bytes > PIECES_BYTES && bytes.len < BLOCK_BYTES;
     struct http_block *b =
         is_slow ? block_exact(out->cache, bytes.len) : block_new(out->cache, bytes.len);
@@ -211,7 +211,7 @@ unsigned http_out_pieces(const struct http_out *out, uv_buf_t *pieces, unsigned 
     unsigned n = 0;
     for (struct http_block *b = out->first; b != NULL && n < max; b = b->next) {
         if (b->len > 0) {
-            /* libuv takes char * although it only reads. */
+            /* libuv's type is char *, although it only reads. */
             pieces[n].base = (char *)(uintptr_t)b->from;
             pieces[n].len = b->len;
             n++;

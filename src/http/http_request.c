@@ -11,7 +11,7 @@
 
 enum { STREAM_LEAST_BYTES = 32 * 1024 };
 
-/* The exchange, if the handler may still act on the request. */
+/* The exchange of a request that the handler has not finished. */
 static struct http_exchange *unfinished(struct http_request *req)
 {
     struct http_exchange *x = http_exchange__of(req);
@@ -73,7 +73,7 @@ static void reserve_body(struct http_exchange *x)
     enum { AT_ONCE_MAX = 64 * 1024 };
     int64_t length = x->req.content_length;
     if (length > 0 && length <= AT_ONCE_MAX && x->body.len == 0) {
-        (void)!buf_reserve(&x->body, (size_t)length); /* the buffer records a failure */
+        (void)!buf_reserve(&x->body, (size_t)length); /* a failure is recorded in the buffer */
     }
 }
 
@@ -81,7 +81,7 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
 {
     struct http_exchange *x = unfinished(req);
     CHECK(done != NULL);
-    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* complete already */
+    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* already complete */
         x->body_done = done;
         x->body_told = false;
         x->body_result = x->body.len > limit_bytes ? HTTP_BODY_TOO_LARGE : HTTP_BODY_COMPLETE;
@@ -154,8 +154,8 @@ void http_request_begin(struct http_request *req, const struct http_response *re
     }
 }
 
-/* While the budget is exhausted, a stream may buffer only a little: enough that the client's
- * reading drives it on. */
+/* While the budget is exhausted, a stream may queue only a little: enough that reading by the
+ * client keeps it going. */
 static bool is_full(const struct http_exchange *x)
 {
     size_t queued = x->ops->queued(x);

@@ -30,8 +30,8 @@ struct http_server {
     atomic_uint running; /* threads */
 };
 
-/* Two threads on two processors: as fast as one, and if the host takes a processor away, the
- * clients of the other thread continue. */
+/* Two threads on two processors are as fast as one. If the host takes a processor away, the clients
+ * of the other thread continue. */
 static unsigned default_threads(void)
 {
     unsigned cpus = uv_available_parallelism();
@@ -41,18 +41,18 @@ static unsigned default_threads(void)
     return cpus / 2 < THREADS_DEFAULT_MAX ? cpus / 2 : THREADS_DEFAULT_MAX;
 }
 
-/* The last thing a network thread does. */
+/* The last call on a network thread. */
 static void loop_ended(struct http_loop *loop)
 {
     struct http_server *s = loop->server;
-    /* Whoever counts down to zero sees the other threads' last writes. */
+    /* The thread that counts down to zero sees the other threads' last writes. */
     if (atomic_fetch_sub_explicit(&s->running, 1, memory_order_acq_rel) == 1 &&
         s->config.on_closed != NULL) {
         s->config.on_closed(s->config.data);
     }
 }
 
-/* Load the certificate and key, and give each loop a reference. */
+/* Load the certificate and key, and pass a reference to each loop. */
 static enum err_code load_tls(struct http_server *s, void (*give)(struct http_loop *, SSL_CTX *),
                               struct err *err)
 {
@@ -76,7 +76,7 @@ static void set_first_tls(struct http_loop *loop, SSL_CTX *context)
 
 static enum err_code check_limits(const struct http_limits *limits, struct err *err)
 {
-    enum { LINE_MIN = 4096 }; /* input_bytes: a line of chunk framing must fit */
+    enum { LINE_MIN = 4096 }; /* minimum part of input_bytes for a line of chunk framing */
     if (limits->request_line_bytes > limits->header_bytes) {
         return err_set(err, ERR_VALIDATION, "request_line_bytes is above header_bytes");
     }
@@ -174,7 +174,7 @@ enum err_code http_server_open(const struct http_server_config *config,
     s->loops[0].listener = s->listener;
     atomic_init(&s->running, s->loop_count);
     s->started = true;
-    /* The first loop accepts, so it starts when the others can take connections. */
+    /* The first loop accepts connections, so it is started last, when the others can serve them. */
     for (unsigned i = s->loop_count; i-- > 0;) {
         http_loop__start(&s->loops[i]);
     }

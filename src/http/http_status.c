@@ -8,7 +8,7 @@
 static const struct status_row {
     int status;
     struct str reason;
-    const char *code; /* NULL: never sent by the server itself */
+    const char *code; /* NULL: the server itself never sends it */
 } status_rows[] = {
     {200, {"OK", 2},                               NULL},
     {201, {"Created", 7},                          NULL},

@@ -90,7 +90,7 @@ bool http_target_split(struct str target, struct http_target *out)
     return true;
 }
 
-/* Decode one name or value of a query; never fails, never grows. */
+/* Decode one name or value of a query. Never fails; the result is never longer. */
 static struct str param_decode(char *out, struct str s)
 {
     size_t n = 0;

@@ -16,16 +16,16 @@ struct http_target {
     struct str query;
 };
 
-/* Split "/path?query", "*" or "http://host/path?query". False when it has another form. */
+/* Split "/path?query", "*" or "http://host/path?query". False for any other form. */
 ATTR_NODISCARD bool http_target_split(struct str target, struct http_target *out);
 
-/* Percent-decode s, a path or a part of one; in the arena when anything was encoded. False when it
- * has a '%' without two hex digits, holds an encoded NUL, or the arena is full. */
+/* Percent-decode s, a path or part of one. The result is in the arena if anything was encoded.
+ * False if s has a '%' without two hex digits or an encoded NUL, or the arena is full. */
 ATTR_NODISCARD bool http_target_decode(struct arena *arena, struct str s, struct str *out);
 
-enum { HTTP_TARGET_PARAMS_MAX = 256 }; /* query parameters looked at; further ones are ignored */
+enum { HTTP_TARGET_PARAMS_MAX = 256 }; /* further query parameters are ignored */
 
-/* The parameters of a query string, in order, in the arena. '+' is a space, a '%' that begins no
- * byte stays as it is. *out_count is 0 when the arena is full. */
+/* Decode the parameters of a query string, in order, into the arena. '+' is a space; an invalid '%'
+ * is kept. *out_count is 0 if the arena is full. */
 const struct http_param *http_target_params(struct arena *arena, struct str query,
                                             size_t *out_count);

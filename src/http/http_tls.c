@@ -27,7 +27,7 @@ static int no_password_cb(char *room, int size, int writing, void *data)
     return -1;
 }
 
-/* "h2" if the client offers it, else "http/1.1"; a client without ALPN uses HTTP/1. */
+/* Select "h2" if the client offers it, else "http/1.1". A client without ALPN uses HTTP/1. */
 static int alpn_cb(SSL *ssl, const unsigned char **out, unsigned char *out_len,
                    const unsigned char *in, unsigned in_len, void *data)
 {
@@ -59,7 +59,7 @@ enum err_code http_tls_load(const char *cert_file, const char *key_file, SSL_CTX
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                      SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-    /* Tickets resume sessions without a cache shared by all threads. */
+    /* With tickets, sessions resume without a cache shared by all threads. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, alpn_cb, NULL);
     SSL_CTX_set_default_passwd_cb(context, no_password_cb);
