@@ -227,7 +227,7 @@ static size_t sum_of(const size_t *width, size_t count)
 struct table {
     const struct cli_column *columns[COLUMNS_MAX];
     size_t width[COLUMNS_MAX];
-    size_t count;      /* one per column */
+    size_t count;      /* number of columns */
     struct str *cells; /* COLUMNS_MAX for each row */
     size_t row_count;
 };

@@ -15,7 +15,7 @@ enum { HEADERS_MAX = 8, LAST_REQUEST_MS = 1000 };
 
 /* URLs */
 
-/* A path segment "." or ".." is encoded, so that nobody resolves it. */
+/* A path segment "." or ".." must be encoded, so that no client library or proxy resolves it. */
 static bool is_dots(struct str text)
 {
     return str_eq(text, STR(".")) || str_eq(text, STR(".."));

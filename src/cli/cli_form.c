@@ -26,7 +26,7 @@ bool cli_form_allowed(struct cli *cli, int *out_code)
     struct str word;
     for (size_t i = 0; i < c->flag_count; i++) {
         if (strcmp(c->flags[i].name, "output") == 0) {
-            return true; /* the command prints this itself, with its own words */
+            return true; /* the command has its own --output */
         }
     }
     if (cli_table_find_flag(c, STR("output")) == NULL) {

@@ -28,7 +28,7 @@ int cli_read_file(struct cli *cli, struct str path, struct str *out)
     return code == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
 }
 
-/* True if files can be created in the directory of the path. */
+/* Check that files can be created in the directory of the path. */
 static int check_directory(struct cli *cli, struct str path)
 {
     const char *slash = memrchr(path.ptr, '/', path.len);

@@ -1,9 +1,9 @@
 /*
- * What the files of cli/ share: one run of one command.
+ * The state of one run of one command, and the functions that the files of cli/ share.
  *
- * A run has an arena that lives as long as it does: nothing taken from it is given back, and a
- * command ends soon. Functions that fail have said why on standard error ("Error: …") and return
- * the exit code; the caller passes it on.
+ * A run has an arena for all its memory, which is freed at the end of the run. Functions that fail
+ * have printed the reason on standard error ("Error: …") and return the exit code, which the caller
+ * passes on. Not shared between threads.
  */
 #pragma once
 
@@ -27,7 +27,7 @@
 
 enum {
     CLI_FLAGS_MAX = 64,        /* of one command, including the common ones */
-    CLI_ARENA_BYTES = 1 << 30, /* for what must be kept: a limit, not an estimate */
+    CLI_ARENA_BYTES = 1 << 30, /* a limit, not an estimate */
     CLI_ANSWER_BYTES = 1 << 29,
     CLI_INPUT_BYTES = 1 << 28, /* standard input, and files */
     CLI_SILENCE_MS = 45000,    /* of an event stream; the server sends a keep-alive every 15 s */
@@ -107,8 +107,7 @@ void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct st
 struct cli_answer {
     int status;
     struct str body; /* in the arena */
-    struct str
-        next; /* for a page of a list: the cursor of the next page; empty: this is the last one */
+    struct str next; /* cursor of the next page of a list; empty: last page */
 };
 
 /* The base URL, "/api/v1" (not for the RPC service) and the pattern, in which {0}, {1} … are

@@ -33,8 +33,8 @@ size_t cli_suggest_distance(struct str a, struct str b)
     return rows[a.len % 3][b.len];
 }
 
-/* Close enough for a suggestion: at most a third of the characters differ, and at least one is
- * right. */
+/* Make the candidate the best one if it is closer than *distance and close enough for a suggestion:
+ * at most a third of the characters differ, and at least one matches. */
 static void consider(struct str word, struct str candidate, struct str *best, size_t *distance)
 {
     size_t d = cli_suggest_distance(word, candidate);

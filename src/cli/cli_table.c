@@ -135,7 +135,7 @@ static bool has_own(const struct cli_command *c, const char *name)
     return false;
 }
 
-/* The nth visible command of the list. If it has fewer, *index is reduced by their number. */
+/* The nth visible flag of the list. If the list has fewer, *index is reduced by their number. */
 static const struct cli_flag *nth(const struct cli_command *c, const struct cli_flag *flags,
                                   size_t count, size_t *index)
 {
@@ -235,7 +235,7 @@ static void check_command(const struct cli_command *c)
 {
     CHECK(c->summary != NULL);
     CHECK(c->args != NULL);
-    CHECK(cli_table_find(str_from_z(c->name)) == c); /* another flag with this name */
+    CHECK(cli_table_find(str_from_z(c->name)) == c); /* no other command has this name */
     CHECK(cli_table_args_max(c) <= CLI_ARGS_MAX);
     CHECK(c->run != NULL || c->call.method != NULL);
     CHECK(((c->options & CLI_CONFIRM) != 0) == (c->confirm != NULL));

@@ -47,8 +47,7 @@ struct cli_flag {
     const char *value; /* the placeholder of the value in help, such as QUEUE; NULL for a boolean */
     const char *fallback; /* the default; NULL: none */
     const char *help;
-    const char
-        *field; /* in the body of the request; "agent.max_cost_usd" for a nested one; NULL: none */
+    const char *field; /* field of the request body; "agent.max_cost_usd": nested; NULL: none */
     const char *words; /* the allowed words, separated by blanks; NULL: any text */
     const char *env;   /* the environment variable that can set it; NULL: none */
     const char *alias; /* another name of the flag */
@@ -103,8 +102,7 @@ struct cli_call {
     const char *note;  /* members that are printed to standard error if they exist, separated by
                           blanks; NULL: none */
     const char *empty; /* printed instead of a table without rows; "": print the header only */
-    const char
-        *busy; /* "a|b": on a terminal, rows in which all of these members are 0 are left out */
+    const char *busy;  /* "a|b": on a terminal, omit rows in which all these members are 0 */
 };
 
 /* Options of a command. */
@@ -125,9 +123,8 @@ struct cli_command {
     const struct cli_flag *flags;
     size_t flag_count;
     unsigned options;
-    const char *confirm; /* the question of CLI_CONFIRM; {0} as in text */
-    int (*run)(
-        struct cli *cli); /* returns the exit code; NULL: call describes the command completely */
+    const char *confirm;         /* the question of CLI_CONFIRM; {0} as in text */
+    int (*run)(struct cli *cli); /* returns the exit code; NULL: .call is complete */
     struct cli_call call;
 };
 

@@ -1,9 +1,9 @@
 /*
- * bench: a load generator against a running server, phase by phase.
+ * corvo bench: generates load on a running server, phase by phase.
  *
- * Requests that are not measured (health, status, clearing, usage) go the way of every command; the
- * load itself is made by load/. This thread only waits, for the end, for a signal, and for a fault
- * that is due.
+ * Requests that are not measured (health, status, clearing queues, usage) are sent like those of
+ * other commands. load/ generates the load on its own threads. This thread waits for the end, a
+ * signal or a scheduled fault.
  */
 #include "cli/bench/cli_bench.h"
 
@@ -22,10 +22,10 @@ enum { TURN_MS = 100, STALL_MS = 15000, PHASES = 3 };
 struct bench {
     struct cli *cli;
     struct cli_bench_plan plan;
-    struct str server; /* what the report says about it */
+    struct str server; /* JSON, for the report */
     struct cli_bench_fault fault;
-    struct cli_bench_phase phases[PHASES]; /* by enum load_phase, of the last repeat */
-    double *ops[PHASES], *p99[PHASES];     /* of every repeat */
+    struct cli_bench_phase phases[PHASES]; /* indexed by enum load_phase; last repeat only */
+    double *ops[PHASES], *p99[PHASES];     /* one value per repeat */
 };
 
 static const char *const phase_names[PHASES] = {"enqueue", "lifecycle", "combined"};
@@ -56,7 +56,7 @@ static void print_plan(struct bench *b)
                p->worker_queues && p->workers > 1 ? " (one for each worker)" : "",
                protocol_words(p), p->producers, p->workers, p->streams, p->enqueue_batch,
                p->fetch_batch, p->ack_batch, STR_ARG(b->server));
-    (void)fflush(b->cli->out); /* what follows takes its time */
+    (void)fflush(b->cli->out); /* the benchmark takes a while */
 }
 
 /* The server, before and after */
@@ -101,14 +101,15 @@ static int clear_queues(struct bench *b)
         if (code != CLI_OK) {
             return code;
         }
-        if (answer.status >= 400 && answer.status != 404) { /* there may be no such queue yet */
+        if (answer.status >= 400 && answer.status != 404) { /* the queue may not exist yet */
             return cli_refused(b->cli, answer.status, answer.body);
         }
     }
     return CLI_OK;
 }
 
-/* A server that does not tell is no failure. */
+/* Measure the server and this process. If the server does not respond with its usage, it is
+ * unknown. */
 static void measure(struct bench *b, struct cli_bench_usage out[2])
 {
     struct cli *cli = b->cli;
@@ -131,7 +132,7 @@ static void measure(struct bench *b, struct cli_bench_usage out[2])
 
 /* Phases */
 
-/* Wait for the end of the run, a signal or a stall; the exit code. */
+/* Wait for the end of the run, a signal or a stall. Returns the exit code. */
 static int watch(struct bench *b, enum load_phase phase, struct load_run *run, bool faulty,
                  bool *out_stalled)
 {
@@ -273,7 +274,7 @@ static void print_repeats(struct bench *b)
 
 /* The report */
 
-/* The value of a flag that has words, as JSON; an empty string when it was not given. */
+/* The value of a flag as a JSON string; "" if the flag was not given. */
 static struct str word_json(struct cli *cli, const char *flag)
 {
     return cli_format(cli, "\"" STR_FMT "\"", STR_ARG(cli_text(cli, flag)));
@@ -316,7 +317,7 @@ static int save(struct cli *cli, struct str report)
     return code;
 }
 
-/* What is to be compared with: of a report of several protocols, that of this one. */
+/* Select the baseline: from a report of several protocols, the part with the same protocol. */
 static struct str baseline_of(struct bench *b, struct str baseline)
 {
     struct str *reports = NULL;
@@ -350,7 +351,7 @@ static struct str conclude(struct bench *b, struct str baseline)
     return report;
 }
 
-/* With one protocol, from its plan to its report. */
+/* Run the whole benchmark with one protocol, and build its report. */
 static int run_protocol(struct cli *cli, struct str protocol, struct str baseline, struct str *out)
 {
     struct bench *b = ARENA_NEW(cli->arena, struct bench);
@@ -369,7 +370,7 @@ static int run_protocol(struct cli *cli, struct str protocol, struct str baselin
     return code;
 }
 
-/* One after the other; the report has those of both. */
+/* Run both protocols one after the other; the report contains both. */
 static int run_matrix(struct cli *cli, struct str baseline, struct str *out)
 {
     struct str http = STR_EMPTY;
@@ -396,7 +397,7 @@ static int run_bench(struct cli *cli)
     if (cli_given(cli, "compare")) {
         code = cli_bench_report_read(cli, cli_text(cli, "compare"), &baseline);
     }
-    if (code == CLI_OK && cli_given(cli, "save")) { /* what cannot be kept is not measured */
+    if (code == CLI_OK && cli_given(cli, "save")) { /* check the file before the measurement */
         const char *path = NULL;
         bool special = false;
         code = cli_target(cli, cli_text(cli, "save"), &path, &special);

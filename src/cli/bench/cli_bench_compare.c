@@ -1,5 +1,5 @@
 /*
- * Two reports of benchmarks side by side, at the end of a run or from two files.
+ * Compares two reports, at the end of a benchmark or from two files.
  */
 #include <math.h>
 
@@ -16,7 +16,7 @@ static bool has(struct str object, const char *key)
 
 /* Reading */
 
-/* Say that what begins there is not what a report has. */
+/* Report that the content at this offset does not match the format. */
 static int unfit(struct cli *cli, struct str path, size_t at, const char *what)
 {
     return cli_fail(cli, STR_FMT ": not a report of corvo bench: %s at byte %zu", STR_ARG(path),
@@ -52,7 +52,7 @@ static int check_phase(struct cli *cli, struct str path, struct str text, struct
     return CLI_OK;
 }
 
-/* One report, which is the text of the file or a part of it. */
+/* Check one report, which is the whole file or a part of it. */
 static int check_phases(struct cli *cli, struct str path, struct str text, struct str report)
 {
     size_t at = (size_t)(report.ptr - text.ptr);
@@ -76,7 +76,7 @@ static int check_report(struct cli *cli, struct str path, struct str text)
     struct json_value whole;
     struct err err;
     if (json_scan_check(text, &err) != ERR_OK ||
-        json_scan_first(text, &whole, &err) != ERR_OK) { /* the latter follows from the former */
+        json_scan_first(text, &whole, &err) != ERR_OK) { /* cannot fail if the check succeeds */
         return cli_fail(cli, STR_FMT ": %s", STR_ARG(path), err.msg);
     }
     struct json_value reports = cli_member(text, "reports");
@@ -100,7 +100,7 @@ int cli_bench_report_read(struct cli *cli, struct str path, struct str *out)
 
 /* Rows */
 
-/* How many times; not a number when there is nothing that it could be a multiple of. */
+/* The ratio to the baseline; NAN if the baseline is 0. */
 static double ratio_of(const double value[2])
 {
     double ratio = value[0] > 0 ? value[1] / value[0] : (double)NAN;
@@ -177,10 +177,10 @@ struct str cli_bench_rows_json(struct cli *cli, const struct cli_bench_pair *pai
 
 /* Text */
 
-/* Where a report comes from. */
+/* Members that describe the origin of a report. */
 static const char *const origins[] = {"timestamp", "commit", "machine", "server", "config"};
 
-/* A member in one line, however the file was laid out. */
+/* Return a member in one line, regardless of the file's layout. */
 static struct str origin(struct cli *cli, struct str report, const char *member)
 {
     struct json_value value = cli_member(report, member);
@@ -215,7 +215,7 @@ void cli_bench_compare(struct cli *cli, const struct cli_bench_pair *pair)
     };
     struct str *rows = NULL;
     size_t count = cli_bench_rows(cli, pair, true, &rows);
-    cli_printf(cli, pair->whole ? "" : "\n"); /* what was measured stands above */
+    cli_printf(cli, pair->whole ? "" : "\n"); /* a blank line after the results */
     print_origin(cli, "Baseline", pair->baseline);
     print_origin(cli, "Current", pair->current);
     warn_if_different(cli, pair, "server", "the servers have different settings");

@@ -1,8 +1,8 @@
 /*
- * Faults on purpose: a container with a server in it is broken and mended while a phase runs.
+ * Fault injection: breaks a container that runs a server, and repairs it, while a phase runs.
  *
- * What is done is a row of commands for the docker program. The container's and the network's names
- * come from the command line and go to a shell, so they must be names.
+ * A scenario is a row of docker commands. The names of the container and network come from the
+ * command line and are passed to a shell, so their characters are restricted (is_name).
  */
 #include <poll.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ static bool is_name(struct str s)
     return s.len > 0 && s.ptr[0] != '-';
 }
 
-/* Run the command to its end; what it printed is in the arena. */
+/* Run the command until it ends; *out is its output, in the arena. */
 static int run_docker(struct cli *cli, const char *command, struct str *out)
 {
     struct os_child child;
@@ -109,7 +109,7 @@ static int act(struct cli *cli, const struct cli_bench_fault *f, const char *pat
     return run_docker(cli, command, &ignored);
 }
 
-/* The first network that the container is in. */
+/* Find the first network of the container. */
 static int find_network(struct cli *cli, struct cli_bench_fault *f)
 {
     struct str names = STR_EMPTY;

@@ -1,5 +1,5 @@
 /*
- * What a benchmark is to do, from the flags: sizes, queue, address.
+ * Reads the settings of a benchmark from the flags: sizes, queue, address.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ static const struct preset *preset_of(const struct cli *cli)
     return NULL;
 }
 
-/* What was given, else what the preset says, else the default. */
+/* The value of the flag if given, else of the preset, else the default. */
 static int64_t chosen(const struct cli *cli, const char *name, const int64_t *from_preset)
 {
     return from_preset == NULL || cli_given(cli, name) ? cli_int(cli, name) : *from_preset;
@@ -94,7 +94,7 @@ static int read_sizes(struct cli *cli, struct cli_bench_plan *plan)
     load->duration_ns = cli_int(cli, "duration") * NS_PER_MS;
     load->enqueue_batch = batch_size(cli, "enqueue-batch-size", LOAD_ENQUEUE_MAX);
     if (load->protocol == LOAD_RPC && !cli_given(cli, "enqueue-batch-size")) {
-        load->enqueue_batch = 1; /* its only way */
+        load->enqueue_batch = 1; /* RPC has no batches */
     }
     load->fetch_batch = batch_size(cli, "fetch-batch-size", LOAD_BATCH_MAX);
     load->ack_batch = batch_size(cli, "ack-batch-size", LOAD_BATCH_MAX);
@@ -116,7 +116,7 @@ static int read_queue(struct cli *cli, struct cli_bench_plan *plan)
         return cli_fail(cli, "--queue must have 1 to %d bytes",
                         LIMIT_QUEUE_NAME_BYTES - SUFFIX_BYTES);
     }
-    /* The name is put into JSON as it is; the server says what else it does not like. */
+    /* The name is copied into JSON without escaping. The server checks the rest. */
     if (str_has_control(queue) || memchr(queue.ptr, '"', queue.len) != NULL ||
         memchr(queue.ptr, '\\', queue.len) != NULL) {
         return cli_fail(cli, "--queue is not a valid queue name");
@@ -126,8 +126,8 @@ static int read_queue(struct cli *cli, struct cli_bench_plan *plan)
     return CLI_OK;
 }
 
-/* Does somebody listen there? A name may have addresses where nobody does. A signal ends the wait.
- */
+/* Does the address accept a connection? A host name may also have addresses without a listener. A
+ * signal ends the wait. */
 static bool is_answering(struct cli *cli, const struct addrinfo *at, bool *out_interrupted)
 {
     int64_t timeout_ms = cli_int(cli, "timeout");
@@ -147,7 +147,7 @@ static bool is_answering(struct cli *cli, const struct addrinfo *at, bool *out_i
     return good;
 }
 
-/* The address behind http://host:port/, or where the binary protocol is. */
+/* Resolve the host and port of the server's URL, or of --rpc-address for the binary protocol. */
 static int resolve(struct cli *cli, struct cli_bench_plan *plan)
 {
     bool binary = plan->load.protocol == LOAD_BINARY;
@@ -165,7 +165,7 @@ static int resolve(struct cli *cli, struct cli_bench_plan *plan)
     CHECK(host != NULL && plan->load.authority != NULL);
     char *colon = strrchr(host, ':');
     if (colon != NULL && strchr(colon, ']') != NULL) {
-        colon = NULL; /* of an IPv6 address without a port */
+        colon = NULL; /* IPv6 address without a port */
     }
     const char *port = colon == NULL ? "80" : colon + 1;
     if (colon != NULL) {

@@ -1,5 +1,5 @@
 /*
- * What a benchmark found: text for people and a report for later.
+ * The results of a benchmark: as text and as a report.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "cli/bench/cli_bench.h"
 #include "core/timestamp.h"
 
-/* In the order of the report and of the text. */
+/* In the order of the report and the text. */
 static const struct cli_bench_number numbers[] = {
 #define NUMBER(member, text, of, ...)                                                              \
     {                                                                                              \
@@ -91,7 +91,7 @@ void cli_bench_fill(struct cli_bench_phase *p, const struct load_result *r,
     p->cv_pct = load_histogram_cv_pct(h);
     p->server_cv_pct = load_histogram_cv_pct(&r->server);
     int64_t cpu_ns = after[0].cpu_ns - before[0].cpu_ns;
-    if (before[0].known && after[0].known && cpu_ns >= 0) { /* less: it was started again */
+    if (before[0].known && after[0].known && cpu_ns >= 0) { /* negative after a restart */
         p->server_cpu_pct = percent_of(cpu_ns, r->took_ns);
         p->server_cpu_ms_per_1000 = per_1000((double)cpu_ns / 1e6, r->completed);
         p->server_rss_mb = (double)after[0].heap_bytes / (1 << 20);

@@ -1,5 +1,5 @@
 /*
- * Commands about who may do what: keys, custom roles, sessions, single sign-on, the organisation.
+ * Commands for access: API keys, custom roles, sessions, single sign-on, the organisation.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -37,7 +37,7 @@ static int run_key_roles(struct cli *cli)
 
 /* Roles */
 
-/* Where the action begins in "resource:action"; 0 when it is none. */
+/* The offset of the action in "resource:action"; 0 if the text has another form. */
 static size_t action_at(struct str grant)
 {
     const char *colon = memchr(grant.ptr, ':', grant.len);
@@ -60,7 +60,7 @@ static bool is_first_of_resource(const struct cli_value *grants, size_t i)
     return true;
 }
 
-/* A permission per resource, with all of its actions. */
+/* Build the body: one permission per resource, with all its actions. */
 static struct str role_body(struct cli *cli, const struct cli_value *grants)
 {
     struct buf b;

@@ -6,13 +6,13 @@
 
 enum { LIMITS_MAX = 4 };
 
-/* One limit of a namespace: its flag, which says how it is set, and where the server shows it. */
+/* A limit of a namespace: the flag that sets it, and the member of the response that shows it. */
 struct limit {
     const char *flag;
     const char *shown;
 };
 
-/* What is set, with what the flags change: the request replaces all of them. */
+/* Merge the current limits with the given flags: a request replaces all limits. */
 static struct str merged(struct cli *cli, const struct limit *limits, size_t count, struct str old)
 {
     struct cli_pair pairs[LIMITS_MAX];
@@ -30,7 +30,7 @@ static struct str merged(struct cli *cli, const struct limit *limits, size_t cou
     return cli_object(cli, pairs, count);
 }
 
-/* Set what the flags say, and leave the rest; show what there is when none is given. */
+/* Set the limits that are given and keep the others; print the current limits if none is given. */
 static int show_or_set(struct cli *cli, const struct limit *limits, size_t count)
 {
     const struct cli_call *call = &cli->command->call;

@@ -1,9 +1,9 @@
 /*
- * Backups: fetched to a file, checked, and given back.
+ * Backups: download to a file, verify, restore.
  *
- * A backup arrives piece by piece and may be large, so it goes to the disk as it comes, under
- * another name until it is whole and on the disk: a file that is there is a backup. One that is
- * given back is mapped, not read into memory.
+ * A backup may be large, so its pieces are written to disk as they arrive. The file gets its name
+ * only after the backup is complete and flushed, so a file with that name is a complete backup. For
+ * a restore, the file is mapped instead of read into memory.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct saving {
     struct cli *cli;
     int fd; /* -1: standard output */
     uint64_t size;
-    char last; /* byte that is not blank: of a whole backup it is a brace */
+    char last; /* last byte that is not blank; a brace in a complete backup */
     struct err err;
 };
 
@@ -45,7 +45,7 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
     return true;
 }
 
-/* The backup into s->fd, or to standard output. */
+/* Download the backup to s->fd or standard output. */
 static int download(struct saving *s)
 {
     struct cli *cli = s->cli;
@@ -140,9 +140,9 @@ static int run_admin_backup(struct cli *cli)
     return create(cli, cli_text(cli, "file"));
 }
 
-/* Reading one */
+/* Verify and restore */
 
-/* The file, or standard input by way of a file that has no name, as one text. */
+/* Map the file as text. Standard input is first copied to an unnamed file. */
 static int read_backup(struct cli *cli, struct str name, struct str *out)
 {
     const char *path = arena_strz(cli->arena, name);
@@ -173,7 +173,7 @@ static bool has(struct str object, const char *name, enum json_type type)
     return json_scan_member(object, str_from_z(name), &value) && value.type == type;
 }
 
-/* Every job has what a restore needs; the first that has not is named. */
+/* Check that every job has what a restore needs. The error names the first one that does not. */
 static int verify_jobs(struct cli *cli, struct str jobs, bool full, size_t *out_count)
 {
     struct json_scan s = json_scan_from(jobs);
@@ -197,7 +197,7 @@ static int verify_jobs(struct cli *cli, struct str jobs, bool full, size_t *out_
     return CLI_OK;
 }
 
-/* unchanged: its checksum must fit, too. */
+/* Verify the backup; with unchanged, its checksum must match, too. */
 static int verify(struct cli *cli, struct str text, bool unchanged, struct verified *out)
 {
     struct json_value jobs;
@@ -255,8 +255,8 @@ static int run_verify(struct cli *cli)
     return code;
 }
 
-/* Jobs that a restore left alone or could not make, and what else it noticed; servers name them
- * only when there are some. */
+/* Report jobs that a restore skipped or could not create, and its warnings. The response has these
+ * members only if there are some. */
 static void note_others(struct cli *cli, struct str answer)
 {
     int64_t skipped = cli_member_int(answer, "skipped_jobs");
@@ -285,7 +285,7 @@ static int run_restore(struct cli *cli)
     bool unchanged = cli_bool(cli, "verify");
     int code = read_backup(cli, cli->args[0], &text);
     struct err err;
-    /* What another server wrote may say less; only that it is JSON is asked of it. */
+    /* Backups of other servers may have fewer members; only valid JSON is required of them. */
     if (code == CLI_OK && json_scan_check(text, &err) != ERR_OK) {
         code = cli_fail(cli, "the backup is damaged: %s", err.msg);
     }
@@ -309,7 +309,7 @@ static int run_restore(struct cli *cli)
     return cli_show(cli, answer.body, "Restored {restored_jobs} jobs into {namespace}");
 }
 
-/* A backup that cannot be restored must not be what all data is moved aside for. */
+/* Verify the backup before repair moves all data aside for it. */
 static int check_backup(struct cli *cli, struct str name)
 {
     struct str text = STR_EMPTY;

@@ -1,5 +1,5 @@
 /*
- * corvo bulk: one action on many jobs, by their ids from a pipe or by a filter.
+ * corvo bulk: applies an action to many jobs, given by ids from a pipe or by a filter.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -10,12 +10,12 @@
 
 enum { BODY_BYTES_MAX = 1 << 29, POLL_MS_MIN = 100, POLL_MS_MAX = 2000 };
 
-/* An action, and what it needs besides jobs. */
+/* The actions and their targets. */
 static const struct action {
     const char *name;
-    const char *flag;  /* the flag that may give the target instead of the argument */
-    const char *what;  /* the target is */
-    const char *field; /* of the body */
+    const char *flag;  /* flag that can set the target instead of the argument */
+    const char *what;  /* kind of target */
+    const char *field; /* field of the body for the target */
 } actions[] = {
     {"retry", NULL, NULL, NULL},
     {"delete", NULL, NULL, NULL},
@@ -32,7 +32,7 @@ struct bulk {
     struct cli *cli;
     const struct action *action;
     struct str target;
-    struct str filter; /* empty: ids */
+    struct str filter; /* empty: use ids */
     struct cli_ids ids;
 };
 
@@ -49,7 +49,7 @@ static const struct action *find_action(struct str name)
     return NULL;
 }
 
-/* Is there a flag of another action, or a second target? */
+/* Refuse flags of other actions, and a second target. */
 static int check_target(struct bulk *b)
 {
     static const char *const flags[] = {"to", "priority"};
@@ -168,7 +168,7 @@ static void print_summary(struct cli *cli, struct str answer, int64_t ms)
 
 /* --dry-run */
 
-/* How many of the ids exist: asked for in pieces that the server takes. */
+/* Count the ids that exist, with requests of at most PIECE ids, the server's limit. */
 static int count_ids(struct bulk *b, int64_t *out)
 {
     enum { PIECE = 1000 };
@@ -240,7 +240,7 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
     return cli_sse_feed(&f->sse, piece);
 }
 
-/* Watch the stream of its progress, as long as there is one. */
+/* Show progress from the operation's event stream until the stream ends. */
 static int watch(struct following *f, struct str id)
 {
     struct cli *cli = f->cli;
@@ -252,7 +252,8 @@ static int watch(struct following *f, struct str id)
     return ended ? CLI_OK : cli_interrupted(cli);
 }
 
-/* Until the operation says that it is over; the stream is a convenience, this is the truth. */
+/* Follow the operation until the server reports its end. The stream is only used to show progress;
+ * the result comes from polling. */
 static int follow(struct following *f, struct str id, struct cli_answer *out)
 {
     struct cli *cli = f->cli;
@@ -319,8 +320,8 @@ static int in_background(struct cli *cli, struct str accepted)
     return code == CLI_OK ? conclude(cli, task.body) : code;
 }
 
-/* Does the filter leave any job out? Empty members, and members that only order or cut the result,
- * do not. */
+/* Does the filter exclude any job? Empty members do not, nor do members that only sort or limit the
+ * result. */
 static bool narrows(struct str filter)
 {
     static const char *const neutral = "sort order limit cursor";
@@ -341,7 +342,7 @@ static bool narrows(struct str filter)
     return found;
 }
 
-/* How many jobs match the filter, and how many there are. */
+/* Count the jobs that match the filter, and all jobs. */
 static int count_matches(struct bulk *b, int64_t *out_matching, int64_t *out_all)
 {
     struct cli_answer answer;
@@ -356,8 +357,10 @@ static int count_matches(struct bulk *b, int64_t *out_matching, int64_t *out_all
     return code;
 }
 
-/* A filter that matches every job is confirmed however it is written, and so is every delete by a
- * filter. A script that cannot be asked is refused when it did not say which jobs it means. */
+/* Must the user confirm, and do they agree? Confirmation is required for a filter that matches
+ * every job, in whatever form, and for every delete by filter. Without a terminal, two cases are
+ * refused: a filter that excludes no job, and a delete whose filter matches every job but names no
+ * queue. */
 static bool may_go_on(struct bulk *b, int *out_code)
 {
     struct cli *cli = b->cli;
@@ -428,7 +431,7 @@ static int run_bulk(struct cli *cli)
     return code == CLI_OK ? carry_out(&b) : code;
 }
 
-/* By its id as corvo retry, or all in some states. */
+/* Retry one job, like corvo retry, or all jobs in some states. */
 static int run_retry(struct cli *cli)
 {
     struct bulk b = {.cli = cli, .action = find_action(STR("retry"))};

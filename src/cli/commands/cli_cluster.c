@@ -1,20 +1,20 @@
 /*
- * Commands about the members of a cluster: what is wrong with them, and the last resort.
+ * Commands for the members of a cluster: verify and recover.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
 
-enum { LAG_MAX = 10000 /* entries: some seconds behind, under load */ };
+enum { LAG_MAX = 10000 /* entries; a few seconds behind under load */ };
 
-/* What is wrong: sentences as they are found, or a list of them for programs. */
+/* Collects problems: prints sentences, or builds a list for --output json. */
 struct verify {
     struct cli *cli;
     unsigned wrong;
-    struct buf problems; /* of --output json */
-    struct json_write w; /* into it */
+    struct buf problems; /* for --output json */
+    struct json_write w; /* writes problems */
 };
 
-/* One sentence about what is wrong; an empty node: with the cluster. */
+/* Report a problem of a node, or of the cluster if node is empty. */
 static void say(struct verify *v, struct str node, const char *what)
 {
     struct str name = cli_harmless(v->cli, node);
@@ -44,7 +44,7 @@ static int64_t number_of(struct str object, const char *path)
     return n;
 }
 
-/* What a node says of itself, compared with what the first one said. */
+/* Check a node's own status and compare it with that of the queried node. */
 static void verify_status(struct verify *v, struct str first, struct str status, struct str name)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /*
- * Commands about cost: usage, budgets, approval policies.
+ * Commands for cost and approval: usage, budgets, approval policies.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -127,7 +127,7 @@ static int run_policy_set(struct cli *cli)
     return code == CLI_OK ? cli_show(cli, answer.body, "approval policy set: {0}") : code;
 }
 
-/* "key=value" of two members is shown as one cell. */
+/* List the policies, with the key and value of the tag in one column. */
 static int run_policy_list(struct cli *cli)
 {
     static const struct cli_column columns[] = {

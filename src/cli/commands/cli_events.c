@@ -1,9 +1,9 @@
 /*
- * corvo events: what happens, as it happens.
+ * corvo events: follows the event stream.
  *
- * The stream is opened again when it breaks, after the last event that was printed, or where it
- * began, so that nothing is missed or shown twice; a server that refuses (a status of 400 to 499)
- * ends the command.
+ * If the connection is lost, the command reconnects and continues after the last event it has
+ * printed, or from the original position if it has printed none, so no event is lost or repeated.
+ * If the server refuses the request (status 400 to 499), the command ends.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -14,7 +14,7 @@ enum { BACKOFF_MS_MIN = 1000, BACKOFF_MS_MAX = 30000 };
 struct following {
     struct cli *cli;
     struct cli_sse sse;
-    bool any; /* something came on this connection */
+    bool any; /* an event has arrived on this connection */
     int64_t count;
 };
 
@@ -65,7 +65,7 @@ static bool on_event(void *data, const struct cli_sse_event *event)
         print_event(cli, event->data);
         cli_round_end(cli, outer);
     }
-    /* Whoever reads the pipe wants it now, and is told when it cannot be had. */
+    /* Flush for the reader of a pipe, and stop if the output cannot be written. */
     bool written = fflush(cli->out) == 0;
     f->count++;
     return written && (limit <= 0 || f->count < limit);
@@ -105,7 +105,7 @@ static const char *url_of(struct following *f)
     return cli_url_query(cli, url, "tail", cli_text(cli, "tail"));
 }
 
-/* Why the stream ended that is to be opened again. */
+/* Report why the stream has ended and will be reopened. */
 static void note_end(struct following *f, const struct outgoing_wait_call *call)
 {
     struct cli *cli = f->cli;
@@ -122,7 +122,7 @@ static void note_end(struct following *f, const struct outgoing_wait_call *call)
     cli_round_end(cli, outer);
 }
 
-/* One connection, to its end. */
+/* Follow one connection until it ends. */
 static int follow_once(struct following *f, bool *out_over)
 {
     struct cli *cli = f->cli;

@@ -1,13 +1,13 @@
 /*
- * The server knows why (GET …/explain); here it becomes text: a sentence about the job or the
- * queue, and a line for each reason, followed by the jobs that the reason names.
+ * Prints the server's explanation (GET …/explain) as text: a sentence about the job or queue, and a
+ * line for each reason, followed by the jobs that the reason names.
  */
 #include "cli/commands/cli_explain.h"
 
 #include "base/id.h"
 #include "cli/cli_int.h"
 
-/* The lists of jobs that a reason may have, and what is said of each job besides its id. */
+/* The lists of jobs in a reason, and the member that is printed after each job's id. */
 static const struct {
     const char *list;
     const char *detail;

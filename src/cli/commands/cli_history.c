@@ -1,5 +1,5 @@
 /*
- * Commands about what happened: history, errors and markers.
+ * Commands for the past: history, errors and markers.
  */
 #include "base/attr.h"
 #include "cli/cli_int.h"

@@ -25,7 +25,7 @@ static void add(struct reading *r, struct str id)
     r->out->id[r->out->count++] = id;
 }
 
-/* An id: a string, or the "id" of an object. */
+/* Add an id: a string, or the "id" of an object. */
 static enum err_code add_value(struct reading *r, struct json_value value)
 {
     struct str id = STR_EMPTY;
@@ -59,7 +59,7 @@ static enum err_code add_array(struct reading *r, struct str array)
     return json_scan_done(&s) ? ERR_OK : json_scan_err(&s, r->err);
 }
 
-/* Values behind one another, with white space between; one is the usual case. */
+/* Add the ids of one or more JSON values, separated by white space. Usually there is one value. */
 static enum err_code add_json(struct reading *r, struct str text)
 {
     struct json_value value;
@@ -112,7 +112,7 @@ enum err_code cli_ids_read(struct str text, struct arena *arena, struct cli_ids 
     }
     if (trimmed.ptr[0] == '{' || trimmed.ptr[0] == '[' || trimmed.ptr[0] == '"') {
         if (add_json(&r, trimmed) != ERR_OK) {
-            err->code = ERR_VALIDATION; /* whatever it was, the input is not right */
+            err->code = ERR_VALIDATION; /* any failure means that the input is invalid */
             return err->code;
         }
         return ERR_OK;

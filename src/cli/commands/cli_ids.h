@@ -17,6 +17,7 @@ struct cli_ids {
     size_t count;
 };
 
-/* The ids in their order, in the arena or in text. ERR_VALIDATION when it is none of the forms. */
+/* Read the ids in order. They are in the arena or point into text. ERR_VALIDATION if the input has
+ * none of these formats. */
 ATTR_NODISCARD enum err_code cli_ids_read(struct str text, struct arena *arena, struct cli_ids *out,
                                           struct err *err);

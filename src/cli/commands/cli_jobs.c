@@ -50,7 +50,7 @@ static struct str tag_object(struct cli *cli)
     return object;
 }
 
-/* --tags, and on top of it each --tag. */
+/* Write the tags: those of --tags, overridden by each --tag. */
 static int write_tags(struct cli *cli, struct json_write *w)
 {
     struct json_object_pair pairs[LIMIT_TAGS];
@@ -110,7 +110,7 @@ static int enqueue_body(struct cli *cli, struct str *out)
     return code;
 }
 
-/* Where the server delivers the job. */
+/* Build the object that describes the delivery: URL, method, timeout, authentication. */
 static struct str push_object(struct cli *cli)
 {
     struct str token = cli_text(cli, "token");
@@ -193,7 +193,7 @@ static int run_replay(struct cli *cli)
     return cli_int(cli, "from") > 0 ? cli_call_run(cli) : cli_fail(cli, "--from must be > 0");
 }
 
-/* The rows of a list in an answer, a line each; or the answer itself, for programs. */
+/* Print one line per element of a list in the response, or the whole response as JSON. */
 static int print_rows(struct cli *cli, struct str body, const char *list, const char *none,
                       void (*print)(struct cli *cli, struct str row))
 {

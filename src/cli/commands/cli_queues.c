@@ -98,7 +98,7 @@ static int run_concurrency(struct cli *cli)
                     max == 0 ? "Queue {0} concurrency: unlimited" : "Queue {0} concurrency: {1}");
 }
 
-/* "100/1m" as its two numbers. */
+/* Parse "100/1m" into its two numbers. */
 static bool read_rate(struct str text, int64_t *rate, int64_t *window_ms)
 {
     struct err err;
@@ -108,7 +108,7 @@ static bool read_rate(struct str text, int64_t *rate, int64_t *window_ms)
     }
     size_t at = (size_t)(slash - text.ptr);
     struct str window = str_from_offset(text, at + 1);
-    /* "100/m" is "100/1m". */
+    /* "100/m" means "100/1m". */
     bool unit = window.len > 0 && (window.ptr[0] < '0' || window.ptr[0] > '9');
     char room[DURATION_TEXT_MAX];
     int n = snprintf(room, sizeof room, "%s" STR_FMT, unit ? "1" : "", STR_ARG(window));

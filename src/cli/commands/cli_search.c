@@ -1,8 +1,9 @@
 /*
- * corvo search. Its ways to print are for people, for jq and for corvo bulk (cli.md 5.1).
+ * corvo search, with output formats for users, for jq and for corvo bulk (cli.md 5.1).
  *
- * Into a pipe goes everything that matches, page by page as it arrives: whoever acts on the result
- * must not be given a part of it without being told. Only a table keeps its rows, for its widths.
+ * In a pipe, all matching jobs are printed, page by page as they arrive: a program that acts on the
+ * result must not get only a part of it without notice. Only the table format keeps its rows in
+ * memory, to determine the column widths.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -18,7 +19,7 @@ static const struct cli_column columns[] = {
     {"PAYLOAD", "payload", CLI_SHOW_CUT},
 };
 
-/* Of failures, what failed matters more. */
+/* For failed jobs, the error is more important than the payload. */
 static const struct cli_column failed_columns[] = {
     {"ID", "id", CLI_SHOW_TEXT},             {"QUEUE", "queue", CLI_SHOW_TEXT},
     {"STATE", "state", CLI_SHOW_STATE | CLI_SHOW_MINOR},
@@ -33,20 +34,20 @@ enum form { FORM_TABLE, FORM_ANSWER, FORM_ARRAY, FORM_LINES, FORM_IDS };
 struct searching {
     struct cli *cli;
     enum form form;
-    int64_t limit; /* jobs at most; 0: all */
+    int64_t limit; /* maximum number of jobs; 0: all */
     int64_t count; /* jobs so far */
-    int64_t total; /* that match */
-    bool begun;    /* something was printed */
+    int64_t total; /* number of matches */
+    bool begun;    /* output has begun */
     struct buf cursor;
-    struct buf rest;  /* of the last answer: its members beside the jobs */
-    struct str *jobs; /* of a table, in the run's arena */
+    struct buf rest;  /* last response without its jobs */
+    struct str *jobs; /* rows of the table, in the run's arena */
     size_t kept, room;
 };
 
 static int64_t page_of(const struct searching *s)
 {
     int64_t left = s->limit == 0 ? PAGE_MAX : s->limit - s->count;
-    /* --all with --limit: the limit is that of a page. */
+    /* With both --all and --limit, --limit is the page size. */
     if (s->limit == 0 && cli_given(s->cli, "limit") && cli_int(s->cli, "limit") < left) {
         left = cli_int(s->cli, "limit");
     }
@@ -128,7 +129,7 @@ static void note_rest(struct searching *s, struct str answer)
     s->total = cli_member_int(answer, "total");
 }
 
-/* One page; *out_more when another follows. */
+/* Fetch one page and print or keep its jobs. *out_more is set if another page follows. */
 static int page(struct searching *s, struct arena *outer, bool *out_more)
 {
     struct cli *cli = s->cli;
@@ -180,7 +181,7 @@ static int search(struct searching *s)
     return code;
 }
 
-/* The forms */
+/* Formats */
 
 static enum form form_of(const struct cli *cli)
 {
@@ -198,7 +199,8 @@ static enum form form_of(const struct cli *cli)
                                                                              : FORM_ANSWER;
 }
 
-/* A table is for reading, and has a page; anything else is for a program, and has everything. */
+/* A table is for users and has one page by default; other formats are for programs and contain
+ * everything. */
 static int64_t limit_of(const struct cli *cli, enum form form)
 {
     bool table = form == FORM_TABLE && !str_eq(cli_text(cli, "output"), STR("csv"));

@@ -1,9 +1,9 @@
 /*
- * corvo seed demo: data for demonstrations, so that every page and every state has something.
+ * corvo seed demo: creates demo data, so that every page and every state has something to show.
  *
- * It speaks to the API as producer, worker and operator, and stops at the first call that fails;
- * only what an older server may not have (budgets, policies, webhooks) is left out with a note when
- * it is not found. May be run again: settings are put again, jobs are added.
+ * Calls the API as producer, worker and operator, and stops at the first call that fails. Only
+ * calls that older servers may lack (budgets, policies, webhooks) are skipped with a note if they
+ * return 404. The command can be repeated: it sets the settings again and adds further jobs.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -14,7 +14,7 @@ enum { DEAD_JOBS = 6, SCHEDULED_JOBS = 5, UNIQUE_JOBS = 3, CLAIM_TRIES = 32 };
 
 struct seeding {
     struct cli *cli;
-    struct str notes[16]; /* what is worth to be known */
+    struct str notes[16]; /* printed at the end */
     size_t note_count;
 };
 
@@ -29,7 +29,7 @@ static int post(struct seeding *s, const char *path, struct str body, struct cli
     return cli_request(s->cli, "POST", cli_url_to(s->cli, path), body, out);
 }
 
-/* A setting that an older server may not know. */
+/* Make a setting that an older server may not have. */
 static int post_setting(struct seeding *s, const char *path, struct str body)
 {
     struct cli *cli = s->cli;
@@ -64,7 +64,7 @@ static struct str fetch_body(struct seeding *s, const char *queue, size_t count)
                       CLI_SET_INT("count", (int64_t)count));
 }
 
-/* Claim exactly that job. Others that come first are let go on their own: their lease ends. */
+/* Claim exactly this job. Other jobs that are claimed first are abandoned: their leases expire. */
 static int claim(struct seeding *s, const char *queue, struct str id)
 {
     struct cli *cli = s->cli;
@@ -103,7 +103,7 @@ static int act(struct seeding *s, const char *pattern, struct str name, struct s
     return cli_request(s->cli, "POST", CLI_URL(s->cli, pattern, name), body, &answer);
 }
 
-/* Usage of one of three models of two providers. */
+/* Return the usage of one of three models. */
 static struct str usage(struct seeding *s, size_t i)
 {
     static const struct {
@@ -146,7 +146,7 @@ static int seed_budgets(struct seeding *s)
                             "\"per_job_usd\":1.25,\"on_exceed\":\"hold\"}"));
 }
 
-/* First, and urgent: then a fetch hands out these and no others. */
+/* These run first and have the highest priority, so that a fetch returns exactly these jobs. */
 static int seed_dead(struct seeding *s)
 {
     struct str id = STR_EMPTY;
@@ -212,7 +212,7 @@ static int seed_chain(struct seeding *s)
     return code;
 }
 
-/* An agent job through all its iterations. */
+/* Run an agent job through all its iterations. */
 static int seed_agent(struct seeding *s)
 {
     static const struct {
@@ -293,7 +293,7 @@ static struct str base_job(struct seeding *s, size_t i)
                       CLI_SET_TEXT("expire_after", i % 10 == 9 ? STR("24h") : none));
 }
 
-/* Four of five are worked on and done; of the rest one is left active with its progress. */
+/* Claim and complete this many jobs of the queue, with usage. */
 static int work_base(struct seeding *s, const char *queue, size_t want, size_t *number)
 {
     struct cli *cli = s->cli;
@@ -306,7 +306,7 @@ static int work_base(struct seeding *s, const char *queue, size_t want, size_t *
         }
         size_t count = cli_elements(cli, cli_member(answer.body, "jobs").text, &jobs);
         if (count == 0) {
-            return CLI_OK; /* somebody else works on them too */
+            return CLI_OK; /* another worker takes jobs, too */
         }
         for (size_t i = 0; i < count; i++) {
             struct str id = cli_member_text(cli, jobs[i], "job_id");
@@ -409,7 +409,7 @@ static int seed_dependencies(struct seeding *s)
     return code;
 }
 
-/* The server makes a policy whenever it is told to: the one of an earlier run is left alone. */
+/* The server creates a new policy on every request, so an existing one is left alone. */
 static int seed_policy(struct seeding *s)
 {
     struct cli *cli = s->cli;

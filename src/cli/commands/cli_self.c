@@ -27,7 +27,7 @@ static int run_version(struct cli *cli)
     return CLI_OK;
 }
 
-/* The arguments as the name of a command or group. */
+/* Join the arguments to the name of a command or group, and resolve an alias. */
 static struct str joined(struct cli *cli)
 {
     struct buf b;
@@ -81,7 +81,7 @@ static int run_complete(struct cli *cli)
 
 /* Manual pages */
 
-/* One page into dir; c NULL for corvo(1). */
+/* Write one page into dir; corvo(1) if c is NULL. */
 static int write_page(struct cli *cli, const char *dir, const struct cli_command *c)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
 /*
- * Commands about the server, its workers and its cluster.
+ * Commands for the server, its workers and its cluster.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -75,7 +75,7 @@ static void print_line(struct cli *cli, struct str status, const char *label, co
     cli_printf(cli, "%-15s " STR_FMT "\n", label, STR_ARG(value.len > 0 ? value : STR("-")));
 }
 
-/* How far the node is behind, when the answering one knows: the leader. */
+/* Add the node's lag to its row if the response has the positions: only the leader knows them. */
 static struct str with_lag(struct cli *cli, struct str status, struct str node)
 {
     int64_t commit = 0;

@@ -1,10 +1,11 @@
 /*
- * The stream of the job's events is opened first and the job is looked at afterwards, and again
- * after each event: whatever happens is either seen in the job or comes as an event. A stream may
- * also be silent because the server keeps no events, so the job is looked at every few seconds too.
- * Where there is no stream, it is looked at again and again, ever more slowly.
+ * corvo wait. First opens the stream of the job's events, then reads the job, and reads it again
+ * after each event: every change is seen in the job or causes an event. A stream may also be silent
+ * because the server keeps no events, so the job is also read every few seconds. Without a stream,
+ * the job is polled at growing intervals.
  *
- * Once the job was seen, a server that does not answer is expected back: it may be restarting.
+ * After the first successful read, a server that does not answer is assumed to be restarting, and
+ * the command waits for it.
  */
 #include "cli/commands/cli_wait.h"
 
@@ -18,7 +19,7 @@ enum {
     POLL_MS_MAX = 2000,
     POLL_MS_STREAMING = 3000,
     SETTLE_MS_MAX = 5000,
-    LOOK_MS_MAX = 30000, /* when there is no --timeout */
+    LOOK_MS_MAX = 30000, /* without --timeout */
     STATE_BYTES = 32
 };
 
@@ -26,11 +27,11 @@ struct waiting {
     struct cli *cli;
     struct cli_sse sse;
     struct outgoing_wait_call stream;
-    bool changed;            /* an event came */
-    int64_t poll_ms;         /* how long until the job is looked at without an event */
-    bool lost;               /* the last look got no answer */
-    struct str job;          /* as it was last seen; good until the next look */
-    char state[STATE_BYTES]; /* of the job; empty before it was seen */
+    bool changed;            /* an event has arrived */
+    int64_t poll_ms;         /* delay until the next read without an event */
+    bool lost;               /* the last read got no answer */
+    struct str job;          /* last response; valid until the next read */
+    char state[STATE_BYTES]; /* empty before the first read */
 };
 
 static bool on_event(void *data, const struct cli_sse_event *event)
@@ -95,13 +96,13 @@ static int keep_job(struct waiting *w, struct str body)
     return CLI_OK;
 }
 
-/* May the server answer otherwise in a while? */
+/* Can the error be temporary? */
 static bool may_pass(const struct outgoing_wait_call *call)
 {
     return call->err.code == ERR_IO || call->status >= 500 || call->status == 429;
 }
 
-/* What is to be made of the answer. */
+/* Evaluate the response to a read. */
 static int judge(struct waiting *w, const struct outgoing_wait_call *call)
 {
     struct cli *cli = w->cli;
@@ -122,7 +123,7 @@ static int judge(struct waiting *w, const struct outgoing_wait_call *call)
     return keep_job(w, buf_str(&call->answer));
 }
 
-/* Look at the job. */
+/* Read the job. */
 static int look(struct waiting *w)
 {
     struct cli *cli = w->cli;
@@ -130,7 +131,7 @@ static int look(struct waiting *w)
     struct outgoing_wait_call call =
         cli_call_to(cli, "GET", CLI_URL(cli, "/jobs/{0}", cli->args[0]), STR_EMPTY);
     bool seen = w->state[0] != '\0';
-    w->changed = false; /* before the look: an event that comes meanwhile leads to another */
+    w->changed = false; /* cleared before the read: an event during the read causes another one */
     bool patient = call.timeout_ms == 0 || call.timeout_ms > LOOK_MS_MAX;
     if (seen && patient && !cli_given(cli, "timeout")) {
         call.timeout_ms = LOOK_MS_MAX;
@@ -142,14 +143,14 @@ static int look(struct waiting *w)
     return code;
 }
 
-/* Sleep until it is worth looking again; false for a signal. */
+/* Wait until the job should be read again; false after a signal. */
 static bool sleep_on(struct waiting *w)
 {
     struct cli *cli = w->cli;
     struct pollfd wake = {.fd = cli->signal_fd, .events = POLLIN};
     struct mono from = os_clock_mono();
     for (;;) {
-        /* A live stream says when something changes, if the server keeps events. */
+        /* A live stream reports changes, if the server keeps events. */
         int64_t passed = (os_clock_mono().ns - from.ns) / NS_PER_MS;
         int64_t ms = (is_streaming(w) ? POLL_MS_STREAMING : w->poll_ms) - passed;
         if (cli_deadline_left_ms(cli) < ms) {
@@ -165,7 +166,7 @@ static bool sleep_on(struct waiting *w)
     }
     w->poll_ms = w->poll_ms * 2 > POLL_MS_MAX ? POLL_MS_MAX : w->poll_ms * 2;
     if (w->stream.done && (w->stream.err.code != ERR_OK || w->stream.status == 200)) {
-        open_stream(w); /* it broke or was closed; a server without events answers otherwise */
+        open_stream(w); /* it broke or was closed */
     }
     return true;
 }
@@ -183,7 +184,7 @@ static int conclude(struct waiting *w)
     return reached ? CLI_OK : CLI_FAILED;
 }
 
-/* How long the stream may take to begin: it must not use up the time of the first look. */
+/* The maximum wait for the stream to begin. Part of the time must remain for the first read. */
 static int64_t settle_ms(const struct cli *cli)
 {
     int64_t timeout = cli_int(cli, "timeout");
@@ -191,7 +192,7 @@ static int64_t settle_ms(const struct cli *cli)
     return cli_deadline_left_ms(cli) / 2 < ms ? cli_deadline_left_ms(cli) / 2 : ms;
 }
 
-/* Let the stream begin before the first look. */
+/* Wait for the stream to begin, before the first read; false after a signal. */
 static bool settle(struct waiting *w)
 {
     struct cli *cli = w->cli;

@@ -1,9 +1,9 @@
 /*
- * corvo top: what the server is doing, as it does it.
+ * corvo top: shows live what the server is doing.
  *
- * Who asks the server is in cli_top_feed.c, what is made of the answers in cli_top_model.c, what
- * keys do in cli_top_input.c, how it looks in cli_top_draw.c, and the terminal in cli_top_screen.c.
- * Here they are put together, twice: as a loop, and for a single look.
+ * cli_top_feed.c makes the requests, cli_top_model.c computes the data, cli_top_input.c handles
+ * keys, cli_top_draw.c draws, and cli_top_screen.c controls the terminal. This file combines them
+ * in two ways: as a loop, and for a single snapshot (--once).
  */
 #include <poll.h>
 #include <signal.h>
@@ -22,9 +22,9 @@ enum {
     INTERVAL_MS_MIN = 100,
     INTERVAL_MS_MAX = 24 * 3600 * 1000,
     TICK_MS = 1000,      /* ages are shown in seconds */
-    DRAW_PAUSE_MS = 50,  /* events may come faster than anybody looks */
-    EMPTY_READS_MAX = 3, /* of an input that claims to have something */
-    ONCE_WIDTH = 110,    /* where there is no terminal */
+    DRAW_PAUSE_MS = 50,  /* events may arrive faster than a screen needs to be drawn */
+    EMPTY_READS_MAX = 3, /* reads without a key although the input is readable */
+    ONCE_WIDTH = 110,    /* without a terminal */
     ONCE_FAILURES = 5,
     TEXT_BYTES_MAX = 16 << 20,
 };
@@ -42,7 +42,7 @@ struct top {
     struct wall frozen_at;
     struct mono drawn;
     unsigned empty_reads;
-    bool lost; /* there is no terminal any more */
+    bool lost; /* the terminal has gone */
     bool over;
     int code;
 };
@@ -71,7 +71,8 @@ static void top_free(struct top *t)
 
 /* Once */
 
-/* The newest dead jobs; empty when the server has no search, but everything else to show. */
+/* Return the newest dead jobs. Empty if the search fails; the snapshot is then shown without
+ * them. */
 static struct str search_dead(struct cli *cli)
 {
     struct cli_answer answer;
@@ -185,7 +186,7 @@ static void read_signals(struct top *t)
 static void read_keys(struct top *t)
 {
     int key = cli_top_screen_key(t->screen);
-    /* A terminal that has gone is readable for ever. */
+    /* After a terminal has disconnected, its input is always readable. */
     t->empty_reads = key == CLI_TOP_KEY_NONE ? t->empty_reads + 1 : 0;
     t->lost = t->empty_reads >= EMPTY_READS_MAX;
     t->over = t->over || t->lost;
@@ -199,7 +200,7 @@ static void read_keys(struct top *t)
     }
 }
 
-/* How long may be slept: until something is due, or is to be drawn. */
+/* The time until a request is due or the screen must be drawn. */
 static int pause_ms(const struct top *t, struct mono now)
 {
     int64_t since_ms = (now.ns - t->drawn.ns) / NS_PER_MS;

@@ -6,9 +6,9 @@
 #include "cli/top/cli_top_lists.h"
 
 enum {
-    WIDE = 140,       /* from here on the workers stand beside the queues */
-    SIDE_WIDTH = 62,  /* of the workers there, or a third of the screen if that is more */
-    LABEL_WIDTH = 17, /* in front of a sparkline */
+    WIDE = 140,      /* minimum width to show the workers beside the queues */
+    SIDE_WIDTH = 62, /* minimum width of the workers there; a third of the screen if that is more */
+    LABEL_WIDTH = 17, /* before a sparkline */
     HEAD_ROWS = 5,    /* title, totals, three sparklines */
     LINE_BYTES = 512,
 };
@@ -55,7 +55,7 @@ static void draw_totals(struct cli_top_grid *g, const struct cli_top_model *m)
 {
     static const struct {
         const char *name;
-        enum cli_top_style style; /* when there are any */
+        enum cli_top_style style; /* if the number is not 0 */
     } parts[CLI_TOP_STATE_COUNT] = {
         [CLI_TOP_PENDING] = {"pending", CLI_TOP_BOLD},
         [CLI_TOP_ACTIVE] = {"active", CLI_TOP_GOOD},
@@ -251,8 +251,8 @@ struct layout {
     bool wide;
 };
 
-/* The failures and, on a narrow screen, the workers get a quarter each, but no more than they
- * need; a screen that is too low for all does without them. */
+/* The failures and, on a narrow screen, the workers get a quarter each, but no more than they need.
+ * If the screen is too low, they are omitted. */
 static struct layout lay_out(const struct cli_top_grid *g, const struct cli_top_frame *f)
 {
     struct layout l = {.wide = g->width >= WIDE};

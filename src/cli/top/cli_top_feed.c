@@ -9,7 +9,7 @@ enum {
     PAGE_TEXT_BYTES_MAX = 4 << 20,
     MESSAGE_BYTES_MAX = 1024,
     REQUEST_TIMEOUT_MS = 10000,
-    SILENCE_MS_MAX = 45000, /* the server says something every 15 seconds */
+    SILENCE_MS_MAX = 45000, /* the server sends a keep-alive every 15 seconds */
 };
 
 const char *cli_top_feed_path(enum cli_top_document document)
@@ -72,7 +72,7 @@ static void ask(struct cli_top_feed *f, struct cli_top_request *r, const char *m
     request_start(f, r);
 }
 
-/* Did it go well? If not, out says why. */
+/* Has the request succeeded? If not, out gets the reason. */
 static bool went_well(struct cli_top_feed *f, const struct cli_top_request *r, char *out,
                       size_t size)
 {
@@ -166,7 +166,7 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
     return cli_sse_feed(&f->sse, piece);
 }
 
-/* tail counts events of every type, so it is generous. */
+/* tail counts events of every type, so it is large. */
 static void start_stream(struct cli_top_feed *f, struct mono now)
 {
     bool again = f->sse.position[0] != '\0';
@@ -182,8 +182,8 @@ static void start_stream(struct cli_top_feed *f, struct mono now)
     request_start(f, &f->stream);
 }
 
-/* The stream broke, or was refused. It is opened again with the next sample, unless the server does
- * not want to. */
+/* The stream broke or was refused. It is reopened after the next sample, unless the server has
+ * refused it with a status of 400 to 499. */
 static void end_stream(struct cli_top_feed *f)
 {
     int status = f->stream.call.status;
@@ -206,9 +206,9 @@ static void step_stream(struct cli_top_feed *f, struct mono now)
     }
 }
 
-/* What keys ask for */
+/* Requests triggered by keys */
 
-/* A message of two parts. */
+/* Show a message that consists of two parts. */
 static void say(struct cli_top_feed *f, bool bad, const char *about, const char *text)
 {
     struct buf message;
@@ -252,7 +252,7 @@ static void end_page(struct cli_top_feed *f)
     char why[CLI_TOP_TEXT_BYTES];
     if (!went_well(f, &f->page, why, sizeof why)) {
         say(f, true, "", why);
-    } else if (f->ui->mode == CLI_TOP_BROWSE) { /* nobody is interrupted */
+    } else if (f->ui->mode == CLI_TOP_BROWSE) { /* do not interrupt another mode */
         show_page(f, buf_str(&f->page.call.answer));
     }
     f->changed = true;
@@ -286,7 +286,7 @@ void cli_top_feed_do(struct cli_top_feed *f, enum cli_top_action action)
     }
 }
 
-/* All of it */
+/* The feed */
 
 void cli_top_feed_init(struct cli_top_feed *f, struct cli *cli, struct cli_top_model *m,
                        struct cli_top_ui *ui, int64_t interval_ms)

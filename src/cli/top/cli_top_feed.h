@@ -15,20 +15,20 @@
 #include "cli/top/cli_top_model.h"
 #include "cli/top/cli_top_read.h"
 
-/* One request at a time, with memory of its own. */
+/* One request at a time, with its own memory. */
 struct cli_top_request {
     struct outgoing_wait_call call;
     struct arena *arena;
-    bool open; /* started, and its end not yet looked at */
+    bool open; /* started, and its end not yet processed */
 };
 
 struct cli_top_feed {
-    /* what the caller may look at */
-    char trouble[CLI_TOP_TEXT_BYTES]; /* why the last sample could not be had; "": it could */
-    bool refused;                     /* there was an answer, but not that one */
+    /* for the caller */
+    char trouble[CLI_TOP_TEXT_BYTES]; /* why the last sample failed; "": it did not */
+    bool refused;                     /* with trouble: the server answered, but refused */
     struct wall trouble_since;
     char no_events[CLI_TOP_TEXT_BYTES]; /* why there is no event stream; "": there is */
-    bool changed;                       /* something is to be shown; the caller resets it */
+    bool changed;                       /* there is something new to draw; the caller resets it */
 
     /* private */
     struct cli *cli;
@@ -40,10 +40,10 @@ struct cli_top_feed {
     bool sampling;
     struct mono sample_due;
     struct cli_sse sse;
-    struct mono heard;                 /* something came by the stream */
-    char switched[CLI_TOP_NAME_BYTES]; /* what the action is about; keys may go on meanwhile */
+    struct mono heard;                 /* last input from the stream */
+    char switched[CLI_TOP_NAME_BYTES]; /* queue of the action; ui->target may change meanwhile */
     bool pauses;
-    char looked_at[CLI_TOP_NAME_BYTES]; /* what the page is about */
+    char looked_at[CLI_TOP_NAME_BYTES]; /* queue or job of the page */
     bool page_is_job;
 };
 
@@ -51,13 +51,14 @@ void cli_top_feed_init(struct cli_top_feed *f, struct cli *cli, struct cli_top_m
                        struct cli_top_ui *ui, int64_t interval_ms);
 void cli_top_feed_deinit(struct cli_top_feed *f);
 
-/* Take what has come and ask for what is due. While the view is frozen, for nothing. */
+/* Process responses and start the requests that are due. While the view is frozen, start no samples
+ * and close the event stream. */
 void cli_top_feed_step(struct cli_top_feed *f, struct mono now, struct wall wall);
 
-/* How long nothing is due. */
+/* The time until a request is due. */
 int64_t cli_top_feed_idle_ms(const struct cli_top_feed *f, struct mono now);
 
-/* Do what a key asked for; quitting is not for us. */
+/* Start the request for an action. The caller handles CLI_TOP_QUIT. */
 void cli_top_feed_do(struct cli_top_feed *f, enum cli_top_action action);
 
 /* The path of a document, below /api/v1. */

@@ -52,7 +52,7 @@ struct cli_top_at cli_top_grid_row(struct cli_top_area area, int row, int x)
     return (struct cli_top_at){area.y + row, area.x + x, row < area.height ? area.width - x : 0};
 }
 
-/* The first character of the text, which is not empty; *text goes on behind it. */
+/* Remove the first character from the text, which must not be empty. */
 static uint32_t next_character(struct str *text)
 {
     static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -65,7 +65,7 @@ static uint32_t next_character(struct str *text)
     return c;
 }
 
-/* A character that this terminal can show, and how many columns it takes. */
+/* Return a character that the terminal can show, and its number of columns. */
 static uint32_t showable(const struct cli_top_grid *g, uint32_t c, int *out_columns)
 {
     *out_columns = 1;

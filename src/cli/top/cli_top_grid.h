@@ -21,30 +21,30 @@ enum cli_top_style {
     CLI_TOP_PLAIN,
     CLI_TOP_FAINT,
     CLI_TOP_BOLD,
-    CLI_TOP_BAR, /* the title and the selected row: the other way round */
+    CLI_TOP_BAR, /* the title and the selected row: reversed */
     CLI_TOP_GOOD,
     CLI_TOP_WARN,
     CLI_TOP_BAD,
-    CLI_TOP_HEAD, /* of a table */
+    CLI_TOP_HEAD, /* heading of a table */
     CLI_TOP_STYLE_COUNT
 };
 
 struct cli_top_cell {
-    uint32_t character; /* 0: the right half of the one before */
+    uint32_t character; /* 0: right half of the character before */
     uint8_t style;
 };
 
 struct cli_top_grid {
     int width, height;
     bool unicode;
-    struct cli_top_cell *cells; /* row after row */
+    struct cli_top_cell *cells; /* row by row */
 };
 
-/* Blank, of that size (held to the limits). May be called again for another one. */
+/* Make a blank grid of this size (limited to the maximum). May be called again for another size. */
 void cli_top_grid_init(struct cli_top_grid *g, int width, int height, bool unicode);
 void cli_top_grid_deinit(struct cli_top_grid *g);
 
-/* Where to put something: a row, its first column and how many columns it may have. */
+/* A position: a row, the first column, and the number of columns available. */
 struct cli_top_at {
     int y, x, width;
 };
@@ -54,27 +54,29 @@ struct cli_top_area {
     int y, x, width, height;
 };
 
-/* The rest of a row of the area, from column x on; no room at all below its last row. */
+/* The rest of a row of the area, from column x on; of width 0 below its last row. */
 struct cli_top_at cli_top_grid_row(struct cli_top_area area, int row, int x);
 
-/* Put text there, with an ellipsis if it has no room; returns the columns that it took. */
+/* Put text at the position, with an ellipsis if it is too long. Returns the number of columns
+ * used. */
 int cli_top_grid_put(struct cli_top_grid *g, struct cli_top_at at, enum cli_top_style style,
                      struct str text);
 int cli_top_grid_printf(struct cli_top_grid *g, struct cli_top_at at, enum cli_top_style style,
                         const char *fmt, ...) ATTR_PRINTF(4, 5);
 
-/* The same at the right end of the room. */
+/* The same, aligned to the right. */
 void cli_top_grid_right(struct cli_top_grid *g, struct cli_top_at at, enum cli_top_style style,
                         struct str text);
 
 /* Blank these columns. */
 void cli_top_grid_erase(struct cli_top_grid *g, struct cli_top_at at);
 
-/* Give what stands there another style. */
+/* Change the style of these columns. */
 void cli_top_grid_paint(struct cli_top_grid *g, struct cli_top_at at, enum cli_top_style style);
 
-/* The rows as lines of UTF-8 without blanks at their ends, up to the last that has anything. */
+/* Append the rows as lines of UTF-8, without trailing blanks, up to the last row that is not
+ * blank. */
 void cli_top_grid_text(const struct cli_top_grid *g, struct buf *out);
 
-/* A character as UTF-8; the number of bytes. */
+/* Encode a character as UTF-8. Returns the number of bytes. */
 size_t cli_top_grid_utf8(uint32_t character, char out[4]);

@@ -55,7 +55,7 @@ const char *cli_top_input_sort_name(enum cli_top_sort sort)
     return names[sort];
 }
 
-/* Where a move from `at` among count things ends. */
+/* The position after a move from `at` among count items. */
 static size_t moved(size_t at, size_t count, int key)
 {
     size_t last = count == 0 ? 0 : count - 1;
@@ -77,7 +77,7 @@ static size_t moved(size_t at, size_t count, int key)
     }
 }
 
-/* What keys do while browsing */
+/* Keys while browsing */
 
 static enum cli_top_action quit(struct cli_top_ui *ui, struct cli_top_model *m, int key)
 {
@@ -166,7 +166,7 @@ static enum cli_top_action ask_switch(struct cli_top_ui *ui, struct cli_top_mode
     bool of_failure = ui->pane == CLI_TOP_FAILURES && m->failure_count > 0;
     const char *name = of_failure ? m->failures[cli_top_input_failure(ui, m)].queue : ui->queue;
     if (!of_failure && cli_top_model_find(m, name) == m->shown_count) {
-        return CLI_TOP_NOTHING; /* nobody sees what it would be done to */
+        return CLI_TOP_NOTHING; /* the user cannot see the queue */
     }
     for (size_t i = 0; i < m->now.queue_count; i++) {
         if (strcmp(m->now.queues[i].name, name) == 0) {
@@ -195,7 +195,7 @@ static enum cli_top_action inspect(struct cli_top_ui *ui, struct cli_top_model *
 }
 
 /* clang-format off */
-/* Several keys may do the same; those without a text are not in the help. */
+/* Several keys may have the same function. Keys without a text are not in the help. */
 static const struct {
     int key;
     const char *shown;
@@ -313,7 +313,7 @@ static enum cli_top_action turn_page(struct cli_top_ui *ui, int key)
         break;
     }
     if (key >= CLI_TOP_KEY_UP && key <= CLI_TOP_KEY_END) {
-        /* The title is no line to go to. */
+        /* The title is not a line to scroll to. */
         size_t lines = line_count(buf_str(&ui->page));
         ui->page_line = moved(ui->page_line, lines == 0 ? 0 : lines - 1, key);
     }

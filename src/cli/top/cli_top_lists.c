@@ -11,13 +11,13 @@ static int rows_of(size_t count)
     return count < ROWS_MAX ? (int)count : ROWS_MAX;
 }
 
-/* The first row to show so that `at` is among the `room` that are seen. */
+/* The first row to show, so that row `at` is among the `room` visible ones. */
 static size_t first_row(size_t at, size_t count, int room)
 {
     return room <= 0 || at >= count || at < (size_t)room ? 0 : at - (size_t)room + 1;
 }
 
-/* A head over the whole width. */
+/* Draw a heading over the whole width. */
 static void draw_head(struct cli_top_grid *g, struct cli_top_area a, const char *text)
 {
     struct cli_top_at at = cli_top_grid_row(a, 0, 0);
@@ -45,15 +45,15 @@ enum cell {
 };
 
 /* clang-format off */
-/* A column is there when the list is at least so wide. */
+/* A column is shown if the list is at least `from` wide. */
 static const struct {
     const char *head;
     int width;
     int from;
     enum cell cell;
     enum cli_top_state state;
-    enum cli_top_sort sort; /* the order that it is the key of; BY_NAME: none */
-    enum cli_top_style any; /* of a number above zero */
+    enum cli_top_sort sort; /* the order whose key this column is; BY_NAME: none */
+    enum cli_top_style any; /* for numbers above 0 */
 } columns[] = {
     {"STATE",        6,  60, CELL_STATE,  0,                   CLI_TOP_BY_NAME,    CLI_TOP_WARN},
     {"PENDING",      8,   0, CELL_COUNT,  CLI_TOP_PENDING,     CLI_TOP_BY_PENDING, CLI_TOP_PLAIN},
@@ -138,7 +138,7 @@ static void draw_cell(struct cli_top_grid *g, struct cli_top_at at, size_t colum
     cli_top_grid_right(g, at, style, str_from_z(shown));
 }
 
-/* One row: the head's words when there is no queue. */
+/* Draw one row: a queue, or the headings if q is NULL. */
 static void draw_queue(struct cli_top_grid *g, struct cli_top_area a, int row,
                        const struct cli_top_queue *q, const struct cli_top_frame *f)
 {
@@ -290,7 +290,7 @@ static void draw_failure(struct cli_top_grid *g, struct cli_top_at at,
         at.x += JOB_WIDTH + GAP;
         at.width -= JOB_WIDTH + GAP;
     }
-    if (e->attempt > 0) { /* a job may also die without having been tried */
+    if (e->attempt > 0) { /* a job may become dead without an attempt */
         (void)cli_top_grid_printf(g, at, CLI_TOP_PLAIN, "attempt %lld  %s", (long long)e->attempt,
                                   e->error);
     }

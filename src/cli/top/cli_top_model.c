@@ -37,8 +37,8 @@ static void push(struct cli_top_trend *t, int64_t value)
     t->values[t->count++] = value;
 }
 
-/* What a total grew by, for one unit of time. Less than before is no growth: jobs were purged, or
- * the server began to count anew. */
+/* The growth of a total per unit of time. A smaller value than before counts as none: jobs were
+ * purged, or the server has restarted its counters. */
 static int64_t growth(int64_t before, int64_t now, int64_t passed_ms, int64_t unit_ms)
 {
     int64_t more = now > before ? now - before : 0;
@@ -94,8 +94,8 @@ static void take_queues(struct cli_top_model *m, struct cli_top_sample *next, in
     }
 }
 
-/* How many more there are than in the last sample. A minute counts from where it was left; one
- * that was not there yet, from zero. */
+/* The growth since the last sample. A minute that the last sample had counts from its value there,
+ * a new minute from 0. */
 static int64_t minutes_growth(const struct cli_top_sample *old, const struct cli_top_sample *next,
                               enum cli_top_flow flow)
 {
@@ -258,7 +258,7 @@ void cli_top_model_spark(struct buf *out, const int64_t *values, size_t count, b
     for (size_t i = 0; i < count; i++) {
         int64_t level = 0;
         if (values[i] > 0) {
-            /* The lowest level is for nothing at all. */
+            /* The lowest level is reserved for 0. */
             level = 1 + (int64_t)((double)values[i] * (double)(top - 1) / (double)max);
         }
         level = level > top ? top : level;

@@ -35,7 +35,7 @@ static void read_queue(struct cli *cli, struct str json, struct cli_top_queue *q
     }
 }
 
-/* The queues are an array, or a string that holds one; "a, b". */
+/* Read a list of queues, an array or a string that contains one, as "a, b". */
 static void read_list(struct cli *cli, struct str json, char *out, size_t size)
 {
     struct json_scan s = json_scan_from(cli_member_text(cli, json, "queues"));

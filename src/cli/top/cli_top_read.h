@@ -16,13 +16,13 @@ enum cli_top_document {
     CLI_TOP_DOC_COUNT
 };
 
-/* Read them all. Uses the run's memory as it goes: call it within a round. */
+/* Read all documents. Call it within a round, because it uses memory of the run. */
 void cli_top_read_sample(struct cli *cli, const struct str documents[CLI_TOP_DOC_COUNT],
                          struct cli_top_sample *out);
 
-/* An event of type failed or dead; false when it is neither. */
+/* Read an event of type failed or dead; false for other types. */
 ATTR_NODISCARD bool cli_top_read_event(struct cli *cli, struct str event,
                                        struct cli_top_failure *out);
 
-/* A dead job, as a search finds it. */
+/* Read a dead job from a search result. */
 void cli_top_read_dead(struct cli *cli, struct str job, struct cli_top_failure *out);

@@ -41,7 +41,7 @@ static void choose_styles(struct cli_top_screen *s, bool color)
     static const struct {
         attr_t attributes;
         short color;      /* -1: none */
-        attr_t colorless; /* besides, where there are no colours */
+        attr_t colorless; /* also, on a terminal without colours */
     } styles[CLI_TOP_STYLE_COUNT] = {
         [CLI_TOP_PLAIN] = {A_NORMAL, -1, 0},
         [CLI_TOP_FAINT] = {A_DIM, -1, 0},
@@ -157,7 +157,7 @@ int cli_top_screen_key(struct cli_top_screen *s)
     };
     (void)s;
     int key = KEY_RESIZE;
-    while (key == KEY_RESIZE) { /* which only says what we told ncurses */
+    while (key == KEY_RESIZE) { /* the size is read elsewhere */
         key = getch();
     }
     for (size_t i = 0; i < COUNT_OF(keys); i++) {

@@ -1,12 +1,13 @@
 /*
- * Cli_beat: the heartbeats of a worker, for all of its slots together.
+ * Cli_beat: the heartbeats of a worker, for all its slots together.
  *
- * One at a time. It renews the leases, carries what the programs have reported and learns which
- * jobs were cancelled. It goes out by the clock, and soon after a report. One that fails is made
- * again with what it carried. One that the server refuses because of what it carried renews no
- * lease at all; then the reports go one by one, until the one to blame is found and dropped.
+ * At most one heartbeat is in progress. It renews the leases, sends what the programs have
+ * reported, and returns which jobs were cancelled. Heartbeats are sent at an interval, and soon
+ * after a report. If one fails, the next one contains its reports again. If the server refuses a
+ * heartbeat because of its reports, it renews no lease. The reports are then sent one per
+ * heartbeat, until the refused one is found and dropped.
  *
- * After each wait the owner calls cli_beat_turn, and cli_beat_start_due before the next.
+ * After each wait the owner calls cli_beat_turn, and before the next wait cli_beat_start_due.
  */
 #pragma once
 
@@ -26,8 +27,8 @@ struct cli_beat {
     struct outgoing_wait_call call;
     struct arena *arena; /* used for the call */
     bool under_way;
-    bool failed;     /* the last heartbeat failed: reports do not make the next one come sooner */
-    bool one_report; /* send one report per heartbeat, because one of several was refused */
+    bool failed;         /* the last heartbeat failed: reports do not bring the next one forward */
+    bool one_report;     /* send one report per heartbeat, because one of several was refused */
     size_t report_count; /* in the current heartbeat */
     size_t first;        /* slot with which the next heartbeat starts */
     struct mono at;      /* time of the next heartbeat if there are no reports */

@@ -1,12 +1,13 @@
 /*
- * Cli_report: what a program has written about its job to descriptor 3, until the server has it.
+ * Cli_report: keeps what a program has written about its job to descriptor 3 until the server has
+ * it.
  *
- * Lines of {"progress":…,"checkpoint":…} become one progress and one checkpoint: the newest of
- * each. A heartbeat carries both. They are forgotten when it was answered, not when it was sent,
- * because the server may be away; and only if the program has not written newer ones meanwhile.
+ * Lines of {"progress":…,"checkpoint":…} are reduced to the newest progress and the newest
+ * checkpoint. A heartbeat sends both. They are deleted when the heartbeat was answered, because it
+ * may fail, and only if the program has not written newer ones meanwhile.
  *
- * A heartbeat speaks for all jobs of a worker, and the server refuses it as a whole. So what is
- * larger than the server takes is not kept, with a warning.
+ * A heartbeat is for all jobs of a worker, and the server refuses it as a whole. Therefore a value
+ * that is larger than the server's limit is not kept; a warning is logged.
  */
 #pragma once
 

@@ -1,19 +1,19 @@
 /*
- * Cli_slot: one job in the hands of one program, from its claim until its end is reported.
+ * Cli_slot: one job that a program runs, from its claim until its end is reported.
  *
  *   FREE --> RUNNING --> REPORTING --> FREE
  *                 +-- cancelled --------^
  *                 +--> ACKING ----------^
- *                 |       +--> REPORTING, when the stream did not confirm it
+ *                 |       +--> REPORTING, if the stream did not confirm the ack
  *                 +--> SAVING ---> REPORTING
  *
- * The worker (cli_work.c) owns the slots, waits for all of their descriptors at once and calls
- * cli_slot_turn after each wait. With the ack of a job the next one is fetched, which the owner
- * starts when the slot is free. Where the owner has a stream it acknowledges jobs itself, several
- * with one frame (ACKING); failures, and acks that have more to say, are reports. A failure has no
- * room for a checkpoint, so one that the server does not have yet is sent ahead, in a heartbeat for
- * this job alone (SAVING). A slot has an arena of its own that is emptied with each job, so that a
- * worker may run for years.
+ * The worker (cli_work.c) owns the slots, waits for all their descriptors at once and calls
+ * cli_slot_turn after each wait. The ack of a job also fetches the next one, which the owner starts
+ * when the slot is free. If the owner has a stream, it acknowledges several jobs in one frame
+ * (ACKING). Failures, and acks with a checkpoint, are separate requests. A failure request cannot
+ * contain a checkpoint, so an unsent checkpoint is first sent in a heartbeat for this job alone
+ * (SAVING). Each slot has its own arena, which is reset for each job, so a worker can run for
+ * years.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ struct cli_slot {
     bool in_frame;      /* ACKING: in the current frame */
     struct str result;  /* ACKING: as JSON; empty: none */
     struct str
-        next;  /* set by the owner before each turn: the fetch in an ack, as JSON; empty: none */
+        next;  /* the fetch for an ack, as JSON, set by the owner before each turn; empty: none */
     bool asks; /* the last ack contained a fetch */
     struct buf next_job; /* the job that it fetched, to be started by the owner; empty: none */
     struct outgoing_wait_call call; /* SAVING: the heartbeat; REPORTING: ack or fail */
