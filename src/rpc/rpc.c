@@ -149,7 +149,7 @@ bool rpc_is_leaders(const struct http_request *req, const struct rpc_target *t, 
     if (m == NULL || t->format == NULL || req->method != HTTP_POST || rpc_is_open(t)) {
         return false;
     }
-    /* Workers connect to the leader themselves (11.6), unless a proxy between cannot. */
+    /* Workers connect to the leader themselves (11.6), unless they request a proxied stream. */
     return m->kind == RPC_UNARY ||
            (m->kind == RPC_BIDI && (t->format->bare || req->protocol == HTTP_2) &&
             http_request_known(req, HTTP_KNOWN_X_CORVO_PROXY_STREAM, &proxied) &&
@@ -417,8 +417,8 @@ int64_t rpc_timeout_ms(const struct http_request *req, const struct rpc_target *
 }
 
 /* Choose the compression of both directions (4.4). Responses use that of the request, else the
- * first supported one that the client accepts, else none. False if the request's is not supported.
- */
+ * first supported one that the client accepts, else none. False if that of the request is not
+ * supported. */
 static bool read_compression(struct rpc_call *c)
 {
     bool bare = c->format->bare;

@@ -44,7 +44,7 @@ struct rpc_config {
 struct rpc_config rpc_config_default(void);
 
 struct rpc *rpc_new(const struct rpc_config *config);
-void rpc_free(struct rpc *r); /* no call may be left; NULL is fine */
+void rpc_free(struct rpc *r); /* no call may be in progress; NULL is allowed */
 
 /* The largest body of a call: one message in its envelope. */
 size_t rpc_body_bytes_max(const struct rpc *r);
@@ -88,19 +88,19 @@ struct rpc_peer {
     struct hub *hub;                       /* of the request's thread */
     void (*ended)(void *data, int status); /* called before the request is finished */
     /* Leadership was lost during the call. The owner takes the request back and sends it to the
-     * next leader; the client struct tells how far it got. NULL: the call fails instead. */
+     * next leader; the client struct records how far the call got. NULL: the call fails instead. */
     void (*elsewhere)(void *data, const struct front_client *client);
     void *data;
 };
 
-/* Must the leader handle the request? *out_streams: its body is a stream, so it cannot be resent.
- */
+/* Must the leader handle the request? *out_streams is set if its body is a stream, which cannot be
+ * resent. */
 bool rpc_is_leaders(const struct http_request *req, const struct rpc_target *t, bool *out_streams);
 
 void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_target *t,
                  const struct rpc_peer *peer);
 
-/* Finish the request with an error; retry_ms goes with ERR_OVERLOADED and ERR_RATE_LIMITED. */
+/* Finish the request with an error; retry_ms is used with ERR_OVERLOADED and ERR_RATE_LIMITED. */
 void rpc_refuse(struct rpc *r, struct http_request *req, const struct rpc_peer *peer,
                 const struct err *err, uint32_t retry_ms);
 

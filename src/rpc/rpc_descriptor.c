@@ -217,8 +217,8 @@ static bool is_there(const struct file_desc *file, struct str name)
     return false;
 }
 
-/* Add the message, unless it is there, and the messages of its fields. The tables limit the depth.
- */
+/* Add the message, unless it is already in the file, and the messages of its fields. The tables
+ * limit the depth. */
 static void add_message(struct arena *arena, const struct proto_message *type,
                         struct file_desc *file)
 {
@@ -344,8 +344,8 @@ bool rpc_descriptor_file(struct str name, struct buf *out)
 
 /* Names */
 
-/* Cut the part off the front of the name, with the dot behind it. False, with the name unchanged,
- * when the name does not begin with the part or ends in a dot. */
+/* Remove the part and the dot after it from the start of the name. False, with the name unchanged,
+ * if the name does not begin with the part or ends in a dot. */
 static bool cut_part(struct str *name, struct str part)
 {
     if (!str_starts_with(*name, part)) {
@@ -369,7 +369,8 @@ static bool is_field(const struct field_desc *fields, size_t count, struct str n
     return false;
 }
 
-/* An enum or one of its values, whose names stand behind the message and not behind the enum. */
+/* Is it the enum or one of its values? Full names of values contain the message but not the
+ * enum. */
 static bool is_enum_or_value(const struct enum_desc *e, struct str name)
 {
     if (str_eq(e->name, name)) {
@@ -383,7 +384,8 @@ static bool is_enum_or_value(const struct enum_desc *e, struct str name)
     return false;
 }
 
-/* The name stands behind that of the message. Empty: the message itself. */
+/* Does the message declare the name, which is relative to the message? Empty: the message
+ * itself. */
 static bool message_declares(const struct message_desc *m, struct str name)
 {
     if (name.len == 0 || is_field(m->field, m->field_count, name)) {
@@ -414,7 +416,7 @@ static bool service_declares(const struct service_desc *s, struct str name)
     return name.len == 0;
 }
 
-/* The name stands behind that of the file's package. */
+/* Does the file declare the name, which is relative to the file's package? */
 static bool file_declares(const struct file_desc *file, struct str name)
 {
     for (size_t i = 0; i < file->message_count; i++) {

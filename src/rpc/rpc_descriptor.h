@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Append the FileDescriptorProto of the file of this name; false when there is none. */
+/* Append the FileDescriptorProto of the file with this name; false if there is none. */
 ATTR_NODISCARD bool rpc_descriptor_file(struct str name, struct buf *out);
 
-/* The name of the file that declares the symbol, given by its full name: a service, method,
- * message, field, enum or enum value. Empty when there is none. */
+/* Return the name of the file that declares the symbol, given by its full name: a service, method,
+ * message, field, enum or enum value. Empty if there is none. */
 struct str rpc_descriptor_file_of(struct str symbol);

@@ -4,7 +4,7 @@
  *
  * The reader accepts the body in pieces of any size and returns one message at a time. It keeps at
  * most one message; the bytes after it stay with the caller until the message has been processed. A
- * client that sends ahead is therefore stopped by flow control and does not fill our memory.
+ * client that sends ahead is therefore stopped by flow control and cannot fill the server's memory.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ enum {
     RPC_ENVELOPE_TRAILER = 0x80, /* gRPC-Web: the trailers */
 };
 
-/* Open so that it can be a member; the members are private. */
+/* The definition is public so that the struct can be a member; its members are private. */
 struct rpc_envelope_reader {
     size_t limit_bytes; /* of one message */
     unsigned allowed;   /* flags that may be set */

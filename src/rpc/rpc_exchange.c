@@ -16,7 +16,7 @@
 struct exchange {
     struct rpc_frame_work work;
     struct rpc_slot slot;
-    uv_timer_t *timer; /* limits the wait for a slot; NULL when nothing does */
+    uv_timer_t *timer; /* limits the wait for a slot; NULL: no limit */
     bool at_deadline;  /* the timer fires at the client's deadline */
     bool runs;
 };
@@ -26,7 +26,7 @@ static void timer_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-/* The timer is freed after libuv has closed it; the exchange is gone by then. */
+/* The timer is freed after libuv has closed it, when the exchange no longer exists. */
 static void stop_timer(struct exchange *x)
 {
     if (x->timer != NULL) {
@@ -36,7 +36,7 @@ static void stop_timer(struct exchange *x)
     }
 }
 
-/* When the call has ended, or is about to: release all that it holds. */
+/* Release everything, when the call has ended or is about to end. */
 static void free_exchange(struct exchange *x)
 {
     struct arena *arena = x->work.who.arena;
@@ -54,7 +54,7 @@ static void exchanged(struct rpc_frame_work *w)
     if (c->client.gone) {
         rpc_answer__drop(c);
     } else {
-        rpc_answer__reply(c, &w->out); /* encoded now, whenever it leaves */
+        rpc_answer__reply(c, &w->out); /* encodes the response, even if it is sent later */
     }
     free_exchange(x);
 }
@@ -141,7 +141,7 @@ static const struct http_handlers handlers = {.gone = on_gone,
 
 void rpc_exchange__handle(struct rpc_call *c)
 {
-    /* The arena outlives the request by a moment: the answer is released after it was encoded. */
+    /* The arena outlives the request, because the answer is freed after it was encoded. */
     struct arena *arena = arena_new_budget(c->rpc->config.message_bytes_max, c->rpc->config.budget);
     struct exchange *x = arena_need(arena, sizeof *x, _Alignof(max_align_t));
     *x = (struct exchange){

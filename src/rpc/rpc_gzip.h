@@ -15,7 +15,7 @@ struct rpc_gzip;
 
 /* Inflated bytes are charged to the budget, which may be NULL. */
 struct rpc_gzip *rpc_gzip_new(struct budget *budget);
-void rpc_gzip_free(struct rpc_gzip *g); /* NULL is fine */
+void rpc_gzip_free(struct rpc_gzip *g); /* NULL is allowed */
 
 /* Inflate a message into the arena. ERR_TOO_LARGE if it exceeds limit_bytes, without inflating more
  * than that; ERR_PARSE if the bytes are not valid gzip data. */

@@ -10,7 +10,7 @@
 
 enum { SERVING = 1, NOT_SERVING = 2, SERVICE_UNKNOWN = 3 };
 
-enum { LOOK_MS = 1000 }; /* readiness has no notification, so a watch asks for it regularly */
+enum { LOOK_MS = 1000 }; /* readiness has no notification, so a watch polls it */
 
 static const struct proto_field request_rows[] = {
     PROTO_ROW(struct rpc_health_request, 1, STR, service),
@@ -24,12 +24,12 @@ static const struct proto_field response_rows[] = {
 const struct proto_message rpc_health__response = PROTO_MESSAGE_OF(
     struct rpc_health_response, "grpc.health.v1.HealthCheckResponse", response_rows);
 
-/* Asks the core thread for the status, once or repeatedly. Outlives the request while a question is
+/* Queries the status on the core thread, once or repeatedly. Outlives the request while a query is
  * in progress. */
 struct health {
     struct engine_call ask;
     struct engine *engine;
-    unsigned refs; /* the call, and a question in progress */
+    unsigned refs; /* one for the call, one for a query in progress */
     bool asking;
     int32_t status; /* the latest answer */
     void *data;     /* the owner; NULL: it has left */
@@ -46,7 +46,7 @@ static bool is_service(struct str name)
     return name.len == 0; /* the server as a whole */
 }
 
-/* Asking the core thread */
+/* Queries on the core thread */
 
 static void run(struct engine_call *call, struct machine *m)
 {
@@ -188,7 +188,7 @@ static void watch_left(struct rpc_push *p)
     leave(w->health);
 }
 
-/* A client keeps the last status until it reconnects. */
+/* The last message of a watch: a client keeps the last status until it reconnects. */
 static const void *farewell(struct rpc_push *p)
 {
     static const struct rpc_health_response not_serving = {.status = NOT_SERVING};

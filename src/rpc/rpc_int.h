@@ -1,5 +1,5 @@
 /*
- * What the files of rpc share: a call, and how it ends.
+ * Shared by the files of rpc: a call, and the functions that end it.
  *
  * A call is one request in progress. It lives in the request's arena and ends with exactly one of
  * rpc_answer__reply, rpc_answer__fail… and rpc_answer__end; it must not be used afterwards. If the

@@ -1,7 +1,7 @@
 /*
  * Rpc_pace: when a lifecycle stream may begin its next frame (rpc.md 11.2, steps 1, 2 and 11).
  *
- *   start ----- 1/fps -----> [strike delay] --> next frame      the answer came sooner
+ *   start ----- 1/fps -----> [strike delay] --> next frame      if answered earlier
  *   start ------------- answer --> [strike delay] --> next frame
  *
  * Pure: the caller passes the time.

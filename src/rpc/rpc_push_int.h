@@ -37,5 +37,6 @@ ATTR_NODISCARD bool rpc_push__send(struct rpc_push *p, const void *message);
  * the request's arena. */
 void rpc_push__end(struct rpc_push *p, enum rpc_status status, struct str message);
 
-/* Break off the response, so that the client does not take it for complete. left is not called. */
+/* Break off the response, so that the client does not mistake it for complete. left is not
+ * called. */
 void rpc_push__cut(struct rpc_push *p);

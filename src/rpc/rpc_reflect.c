@@ -1,6 +1,6 @@
 /*
- * Server reflection (grpc.reflection.v1 and v1alpha, which have the same messages): lets clients
- * without the schema, such as grpcurl, ask for it. Questions are answered one at a time.
+ * Server reflection (grpc.reflection.v1 and v1alpha, which have the same messages): clients without
+ * the schema, such as grpcurl, can request it. Questions are answered one at a time.
  */
 #include <string.h>
 

@@ -44,7 +44,8 @@ static void leave_line(struct rpc_slot *slot)
     slot->state = RPC_SLOT_NONE;
 }
 
-/* Not reentrant: a frame that finishes at once returns its slot from inside this function. */
+/* Grant slots to waiting frames. Not reentrant: a frame that finishes at once returns its slot from
+ * inside this function. */
 static void move_line(struct rpc *rpc, struct rpc_loop *l)
 {
     if (l->granting) {

@@ -1,7 +1,7 @@
 /*
  * StreamLifecycle (rpc.md 11): frames of a client, answered one after the other.
  *
- *        +--------- answer taken by the connection ----------+
+ *        +-------- answer accepted by the connection --------+
  *        v                                                   |
  *   [READING] --frame--> [PACED] --time--> [WAITING] --slot--> [GRANTED] --> [WORKING]
  *        |                                                   |
@@ -109,7 +109,7 @@ static void close_stream(struct rpc_stream *s)
     uv_close((uv_handle_t *)&s->timer, timer_closed);
 }
 
-/* The end of the response waits for a full connection. Received data is ignored. */
+/* While the end of the response waits for room in the connection, received data is ignored. */
 
 static void ending_gone(struct http_request *req)
 {

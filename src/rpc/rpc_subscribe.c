@@ -71,7 +71,7 @@ static enum err_code read_filters(const struct svc_caller *who, const struct rpc
     return read_jobs(who, in, m, err);
 }
 
-/* e is NULL: send an empty message as a keep-alive. */
+/* Send an event; NULL: an empty message as a keep-alive. */
 static enum http_write give(struct hub_reader *r, const struct store_event *e)
 {
     struct subscription *s = CONTAINER_OF(r, struct subscription, reader);
