@@ -28,11 +28,12 @@ struct binary_config {
     struct budget *budget;   /* limits the memory of all requests; NULL: no limit */
     const char *address;     /* in the same format as that of the HTTP API */
     struct auth_table *auth; /* the API keys */
-    struct audit *audit;     /* records refused clients; NULL: does not */
+    struct audit *audit;     /* records refused clients; NULL: none */
     struct str password; /* admin password; if there is neither it nor a key, local clients need no
                             credential */
     bool open_access;    /* in that case, remote clients need none either */
-    /* Limits failed logins: may the credential be checked, and was it right. NULL: no limit. */
+    /* Limit failed logins: may_try decides whether a credential may be checked, tried reports
+     * whether it was right. NULL: no limit. */
     bool (*may_try)(void *data, struct str address, struct str credential);
     void (*tried)(void *data, struct str address, struct str credential, bool right);
     void *data;
@@ -40,8 +41,8 @@ struct binary_config {
 
 ATTR_NODISCARD enum err_code binary_open(const struct binary_config *config, struct binary **out,
                                          struct err *err);
-/* Closes all connections; jobs that were claimed but not sent are returned. NULL is fine. */
+/* Close all connections; jobs that were claimed but not sent are returned. NULL is allowed. */
 void binary_close(struct binary *b);
 
-/* The address that it listens on. */
+/* The address of the listener. */
 const struct http_addr *binary_addr(const struct binary *b);

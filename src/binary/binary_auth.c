@@ -13,7 +13,7 @@ static void become_admin(struct binary_conn *c)
     c->who = (struct auth_caller){.role = STR("admin"), .role_bit = ROLE_ADMIN};
 }
 
-/* Cut the next piece off the texts. */
+/* Remove the next piece from the texts. */
 static struct str take(struct str *rest, size_t len)
 {
     struct str piece = str_from(rest->ptr, len);

@@ -17,16 +17,16 @@ enum { CODE_OK, CODE_REFUSED, CODE_OVERLOADED, CODE_UNAVAILABLE };
 
 struct call;
 
-/* A run that a command ends. */
+/* A run that is ended by a command. */
 struct ended {
     struct id id;
-    uint64_t lease_token; /* 0: none given */
+    uint64_t lease_token; /* 0: none */
 };
 
 struct part {
     struct engine_op op;
     struct call *call;
-    const struct ended *ended; /* the runs that the command ends, unless it is refused */
+    const struct ended *ended; /* runs ended by the command, unless it is refused */
     size_t ended_count;
 };
 
@@ -131,8 +131,9 @@ static void fail(struct call *call, const struct err *err)
 
 /* Commands */
 
-/* After a refused ack or fail the client keeps the job, and is told when its lease ends. The result
- * of several acks is only a count: acks with another token than that of the job were refused. */
+/* After a refused ack or fail the client keeps the job, and is notified when its lease ends. The
+ * result of several acks is only a count: acks with another token than that of the job were
+ * refused. */
 static void forget_ended(const struct part *part)
 {
     for (size_t i = 0; i < part->ended_count; i++) {

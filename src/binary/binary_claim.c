@@ -27,7 +27,7 @@ enum {
 struct binary_claim {
     struct binary_conn *conn;
     struct arena *arena;       /* contains the subscription itself */
-    struct arena *claim_arena; /* for the claim, reset for each */
+    struct arena *claim_arena; /* for one claim; reset for each */
     struct str words;          /* the payload without the credits */
     struct svc_caller who;
     struct binary_message_subscribe in;
@@ -124,7 +124,7 @@ static void replace(struct binary_claim *s)
     free(bytes);
 }
 
-/* May the client still have what it subscribed to? Its key may have changed. */
+/* Does the client still have the rights it subscribed with? Its key may have changed. */
 static enum err_code check_caller(const struct binary_claim *s, struct err *err)
 {
     struct binary_conn *c = s->conn;

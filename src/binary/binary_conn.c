@@ -1,9 +1,9 @@
 /*
  * A connection: splits received bytes into frames, sends responses, and closes.
  *
- * Before authentication a client can make the server hold no more than an auth frame, and is
- * disconnected after BINARY_AUTH_MS. Afterwards it can make it hold one incomplete frame, charged
- * to the memory of requests, for BINARY_FRAME_MS.
+ * Before authentication, the server stores at most one auth frame of a client, and disconnects it
+ * after BINARY_AUTH_MS. Afterwards it stores at most one incomplete frame, charged to the memory of
+ * requests, for up to BINARY_FRAME_MS.
  */
 #include <stdlib.h>
 
@@ -337,7 +337,7 @@ static void set_timer(struct binary_conn *c, uint64_t ms)
     CHECK(uv_timer_start(&c->timer, timer_cb, ms, 0) == 0);
 }
 
-/* Set the deadline for what the client has to finish: authentication, a frame, reading the last
+/* Set the deadline for what the client has to finish: authentication, a frame, or reading the last
  * response. While reading is paused, an incomplete frame is not the client's fault. */
 static void watch_time(struct binary_conn *c, bool took_frame)
 {
@@ -382,7 +382,8 @@ static void process(struct binary_conn *c)
     watch_time(c, at > 0);
 }
 
-/* If the peer has disconnected already, the address stays empty and is not local. */
+/* Find the client's address. If it has disconnected already, the address stays empty and is not
+ * local. */
 static void find_address(struct binary_conn *c)
 {
     struct http_addr from = {.len = sizeof from.sockaddr};

@@ -1,6 +1,6 @@
 /*
- * The jobs that clients have: they were pushed, and no end of the run has come back. A client is
- * told when one of its jobs is taken from it.
+ * The jobs that clients hold: they were pushed, and the client has not reported their end. A client
+ * is notified if it loses one of its jobs.
  *
  * Every pushed job is added and removed, so removed entries are reused instead of being freed.
  */
@@ -48,7 +48,7 @@ static struct binary_held *take_one(struct binary *b)
     return h;
 }
 
-/* Tell the client that its run is over. */
+/* Notify the client that its run is over. */
 static void tell(struct binary_held *h)
 {
     struct binary_conn *c = h->conn;

@@ -1,5 +1,5 @@
 /*
- * What the files of binary share: the state of the thread, and a connection.
+ * Shared by the files of binary: the state of the thread, and a connection.
  *
  * A connection is freed when its socket is closed and none of its commands is in progress.
  * Responses are sent in the order in which commands finish, not in the order of the requests.
@@ -19,7 +19,7 @@
 enum {
     BINARY_CONNS_MAX = 8192,
     BINARY_CALLS_MAX = 64, /* commands in progress per connection; further frames stay unread */
-    BINARY_OUT_BYTES_MAX = 1 << 20, /* unread by the client; then nothing more is read or claimed */
+    BINARY_OUT_BYTES_MAX = 1 << 20, /* unread output; above this, nothing more is read or claimed */
     BINARY_CREDITS_MAX = 65535,
     BINARY_AUTH_MS = 10000,  /* from accept to a valid credential */
     BINARY_FRAME_MS = 30000, /* to send a frame completely, or to read the last response */
@@ -40,12 +40,12 @@ struct binary {
     struct http_addr addr;
     struct binary_conn *conns;
     size_t conn_count;
-    struct binary_conn *unsent; /* connections with data to write at the end of the turn */
+    struct binary_conn *unsent; /* connections with output to send at the end of the turn */
     struct map held;            /* jobs that were pushed and not finished, by id */
     struct binary_held *held_free;
     struct engine_taken *taken;
     struct arena_pool call_arenas;
-    struct arena *scratch; /* for one look-up */
+    struct arena *scratch; /* for one lookup */
     struct arena *answer;  /* for the engine's result of one claim */
 };
 
@@ -72,7 +72,7 @@ struct binary_conn {
     bool known;    /* has authenticated */
     struct auth_caller who;
     struct buf texts; /* the texts of who */
-    bool sent_away;   /* was told that another node leads, and nothing has succeeded since */
+    bool sent_away;   /* the client knows that another node leads; nothing has succeeded since */
     bool closing;     /* the socket is being closed */
     bool closed;
     bool reading, last; /* last: close after the pending output was sent */
@@ -96,21 +96,21 @@ void binary_conn__close(struct binary_conn *c);
 void binary_conn__flush(struct binary_conn *c);
 void binary_conn__send_all(struct binary *b); /* at the end of a turn */
 void binary_conn__error(struct binary_conn *c, uint32_t number, struct str text);
-/* A request ended with this code. If another node leads, tell the client so, once. */
+/* A request ended with this code. If another node leads, notify the client once. */
 void binary_conn__outcome(struct binary_conn *c, uint32_t number, enum err_code code);
-/* A command is done: the connection may be freed, or may read on. */
+/* A command is done: free the connection, or continue reading, if possible. */
 void binary_conn__settle(struct binary_conn *c);
 bool binary_conn__is_full(const struct binary_conn *c);
 
 /* binary_auth.c */
 bool binary_auth__admit(struct binary_conn *c, struct str token); /* check a credential */
 bool binary_auth__is_known(struct binary_conn *c);                /* is it still valid? */
-/* It has not authenticated, and has to: only an auth frame is accepted. */
+/* The client has to authenticate first: only an auth frame is accepted. */
 bool binary_auth__is_stranger(const struct binary_conn *c);
 struct str
 binary_auth__why_not(const struct binary_conn *c); /* the error for a client that is not known */
 bool binary_auth__may(struct binary_conn *c, uint8_t type); /* may the client send such a frame? */
-extern const char binary_auth__denied[];                    /* the error for one that may not */
+extern const char binary_auth__denied[];                    /* the error if it may not */
 void binary_auth__refused(struct binary_conn *c,
                           uint8_t type);                /* write the refusal to the audit log */
 uint8_t binary_auth__role(const struct binary_conn *c); /* as sent in the response to auth */
@@ -128,13 +128,13 @@ void binary_claim__leave(struct binary_conn *c); /* the connection is closing */
 bool binary_claim__is_busy(const struct binary_conn *c);
 void binary_claim__free(struct binary_conn *c);
 
-/* binary_held.c: jobs that clients have */
-/* The job is about to be pushed: if another client has it, tell that client that its run is over.
- */
+/* binary_held.c: jobs that clients hold */
+/* The job is about to be pushed: if another client holds it, notify that client that its run is
+ * over. */
 void binary_held__end_before(struct binary *b, struct id id);
 /* The job was pushed; no other client may have it. */
 void binary_held__add(struct binary_conn *c, struct id id, uint64_t lease_token);
-/* The client knows that it no longer has the job, so it is not told again. */
+/* Forget the job without a notification: the client knows that it no longer has it. */
 void binary_held__forget(struct binary_conn *c, struct id id);
 /* The same, but only for this lease; 0: for any. */
 void binary_held__forget_run(struct binary_conn *c, struct id id, uint64_t lease_token);
