@@ -1,8 +1,8 @@
 /*
  * Proto: messages of Protocol Buffers (proto3), described by one table per message.
  *
- * A row names a field of the .proto file, its number, and the member of the C struct it goes into.
- * The binary codec (proto_decode.h, proto_encode.h) and the JSON mapping (proto_json_decode.h,
+ * A row names a field of the .proto file, its number, and the member of the C struct it is stored
+ * in. The binary codec (proto_decode.h, proto_encode.h) and the JSON mapping (proto_json_decode.h,
  * proto_json_encode.h) read the same rows, so that a field cannot exist in one and not in the
  * other.
  *
@@ -18,7 +18,7 @@
  *
  * A struct is all zeros by default, as in proto3: text is empty, an absent message is NULL, an
  * absent time is WALL_NONE. Features that the service does not use (enums, bytes, packed numbers,
- * oneof, extensions) are not supported; fields that no row names are skipped.
+ * oneof, extensions) are not supported; fields without a row are skipped.
  */
 #pragma once
 
@@ -73,7 +73,7 @@ enum {
     PROTO_GROUP_MAX = 64, /* depth of obsolete groups in skipped fields */
 };
 
-/* Abort if a table contradicts itself or nests too deep. For tests and for the start. */
+/* Abort if a table contradicts itself or nests too deep. For tests and at start. */
 void proto_check(const struct proto_message *type);
 
 /* The field's name in JSON, lowerCamelCase; out has room for PROTO_NAME_MAX. */

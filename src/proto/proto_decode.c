@@ -12,8 +12,8 @@ struct decode {
 static enum err_code merge(struct decode *d, const struct proto_message *type, struct str bytes,
                            void *out);
 
-/* The row with that number and wire type. Most messages have the order of the rows, so the
- * search begins behind the last row found. */
+/* Find the row with the number and wire type of the field. Most messages have the order of the
+ * rows, so the search begins after the last row found. */
 static const struct proto_field *find(const struct proto_message *type, const struct proto_scan *s,
                                       size_t *next)
 {
@@ -34,7 +34,7 @@ static enum err_code malformed(struct decode *d, const struct proto_message *typ
                    type->name);
 }
 
-/* Stores a field's value in its member. */
+/* Store a field's value in its member. */
 typedef enum err_code (*put_fn)(struct decode *d, const struct proto_field *field,
                                 const struct proto_scan *s, void *member);
 
@@ -139,8 +139,8 @@ static void **items_of(const struct proto_field *field, void *message)
     return (void **)(void *)((char *)message + field->offset);
 }
 
-/* Make room for the further items of this list in bytes. They are counted first, so that a list
- * is one piece of the arena, whatever its length. */
+/* Make room for the further items of this list in bytes. They are counted first, so that the list
+ * is allocated once. */
 static enum err_code make_room(struct decode *d, const struct proto_field *field, struct str bytes,
                                void *out)
 {

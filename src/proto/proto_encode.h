@@ -1,7 +1,7 @@
 /*
  * Proto_encode: encodes a message, with the fields in the order of their numbers, without defaults.
  *
- * Equal messages have equal bytes. The buf's limit is the message's; the caller checks
+ * Equal messages have equal bytes. The limit of the buf limits the message; the caller checks
  * buf.overflow.
  */
 #pragma once

@@ -323,7 +323,7 @@ static enum err_code read_object(struct decode *d, const struct proto_message *t
         enum err_code code = ERR_OK;
         if (field == NULL || json_scan_peek(&d->scan) == JSON_TYPE_NULL) {
             if (!json_scan_value(&d->scan, &skipped)) {
-                break; /* the scanner keeps the problem */
+                break; /* the scanner keeps the error */
             }
         } else {
             code = field->label == PROTO_ONE ? read_one(d, field, out) : read_list(d, field, out);

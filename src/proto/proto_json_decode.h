@@ -12,8 +12,8 @@
 #include "base/str.h"
 #include "proto/proto.h"
 
-/* Decode text, which is one JSON object, into *out, whose old content is ignored. Texts are
- * views of text where possible; everything else is in the arena. ERR_PARSE if text is not JSON
- * or not such a message, ERR_TOO_LARGE if the arena is full. */
+/* Decode text, which is one JSON object, into *out, whose old content is ignored. Texts are views
+ * of text where possible; everything else is in the arena. ERR_PARSE if text is not JSON or not a
+ * valid message of this type, ERR_TOO_LARGE if the arena is full. */
 ATTR_NODISCARD enum err_code proto_json_decode(const struct proto_message *type, struct str text,
                                                struct arena *arena, void *out, struct err *err);

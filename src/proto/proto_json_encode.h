@@ -1,7 +1,7 @@
 /*
  * Proto_json_encode: encodes a message as JSON, by the mapping of proto3.
  *
- * Names are lowerCamelCase, defaults are left out, 64-bit integers are decimal strings, non-finite
+ * Names are lowerCamelCase, defaults are omitted, 64-bit integers are decimal strings, non-finite
  * doubles are "NaN", "Infinity" and "-Infinity", times are RFC 3339 in UTC with 0, 3, 6 or 9 digits
  * of fraction.
  */

@@ -24,7 +24,7 @@ struct proto_scan proto_wire__scan(struct str bytes)
     return (struct proto_scan){.at = at, .end = at == NULL ? NULL : at + bytes.len};
 }
 
-/* At most ten bytes; bits beyond 64 are dropped, as other decoders do. */
+/* Read at most ten bytes; bits beyond 64 are dropped, as other decoders do. */
 static uint64_t varint(struct proto_scan *s)
 {
     uint64_t v = 0;
@@ -74,7 +74,7 @@ static void tag(struct proto_scan *s)
     }
 }
 
-/* Read the value behind a tag, for all types except groups. */
+/* Read the value after a tag, for all types except groups. */
 static void content(struct proto_scan *s)
 {
     switch (s->wire) {

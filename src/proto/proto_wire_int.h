@@ -19,7 +19,7 @@ enum proto_wire {
     PROTO_WIRE_FIXED32 = 5,
 };
 
-/* Of google.protobuf.Timestamp. */
+/* Field numbers of google.protobuf.Timestamp. */
 enum { PROTO_TIME_SECONDS = 1, PROTO_TIME_NANOS = 2 };
 
 /* The wire type of a kind. */
@@ -41,6 +41,6 @@ struct proto_scan {
 
 struct proto_scan proto_wire__scan(struct str bytes);
 
-/* Advance to the next field, skipping groups. False at the end, and if the rest is not
- * well-formed: then s->bad is set. */
+/* Advance to the next field, skipping groups. False at the end, and if the rest is malformed: then
+ * s->bad is set. */
 ATTR_NODISCARD bool proto_wire__next(struct proto_scan *s);
