@@ -19,7 +19,7 @@
 #include "os/os_file.h"
 
 enum {
-    BLOCK_BYTES = 256 * 1024, /* unless a single text is larger */
+    BLOCK_BYTES = 256 * 1024, /* larger only for a single text */
     COMPLAINT_BYTES = 256,
     AGE_S_MAX = 600, /* well below the CPU limit of a child */
     LOOK_MS = 50,    /* interval of checking *until_ns */
@@ -34,7 +34,7 @@ struct jqbox {
     struct buf program;
     struct buf out; /* frames to send */
     size_t sent;
-    size_t count; /* number of texts in it */
+    size_t count; /* number of texts in out */
     bool answers[JQBOX_TEXTS_MAX];
 };
 
@@ -159,7 +159,7 @@ static bool would_wait(void)
 }
 
 /* Receive exactly this many bytes, and meanwhile send the rest of the block: the child answers
- * before it has read everything, so sending alone could block for ever. */
+ * before it has read everything, so sending alone could block forever. */
 static enum err_code exchange(struct jqbox *b, char *in, size_t wanted, int64_t deadline_ns,
                               struct err *err)
 {
@@ -192,8 +192,8 @@ static void next_block(struct jqbox *b)
     b->count = 0;
 }
 
-/* The first line, limited to printable ASCII, without parts that only concern users of the jq
- * tool. */
+/* Return the first line, limited to printable ASCII, without parts that only concern users of the
+ * jq tool. */
 static struct str first_line(char *text, size_t len)
 {
     static const char *const tails[] = {" (Unix shell quoting", " at <top-level>"};

@@ -1,19 +1,19 @@
 /*
  * Jqbox: runs a jq program on many JSON texts, in a separate process.
  *
- * libjq runs whatever it is given: a program may loop for ever, take all memory, or make the
- * library abort. So it does not run in the server. A child (this same executable, see
- * jqbox_child.h) compiles the program once and then answers a stream of texts with one byte each;
- * it has no environment, no files, no more memory than LIMIT_JQ_BYTES, and it is killed when its
- * time is up. Only output in this form is accepted; a child that ends or writes anything else
- * causes an error, never an answer.
+ * libjq limits nothing: a program may loop forever, use all memory, or make the library abort.
+ * Therefore it does not run in the server. A child (this same executable, see jqbox_child.h)
+ * compiles the program once and then answers a stream of texts with one byte each. The child has no
+ * environment, no files and at most LIMIT_JQ_BYTES of memory, and it is killed after its deadline.
+ * Only output in this form is accepted. If the child ends or writes anything else, the result is an
+ * error, never an answer.
  *
  *   jqbox_add, jqbox_add, … jqbox_ask --[texts]--> child
  *                                     <--[0/1]----
  *
- * A text matches when the first value that the program gives for it is true, and nothing else: a
- * mistake such as `.n = 1` returns the whole text, and must not match all of them. A text for which
- * the program returns nothing or fails does not match.
+ * A text matches if the first value that the program returns for it is true. No other value counts:
+ * a mistake such as `.n = 1` returns the whole text, and must not match all of them. A text for
+ * which the program returns nothing or fails does not match.
  *
  * One thread at a time. The child dies with the thread that opened it.
  */
@@ -43,12 +43,12 @@ void jqbox_close(struct jqbox *b);
 /* Can it be reused for this program? Not if it runs another program, has failed, or is old. */
 bool jqbox_fits(const struct jqbox *b, struct str program);
 
-/* Add a text to the block that the next jqbox_ask sends. False: the block is full, call
- * jqbox_ask first. A text always fits into an empty block. */
+/* Add a text to the block that the next jqbox_ask sends. False if the block is full: call jqbox_ask
+ * first. A text always fits into an empty block. */
 ATTR_NODISCARD bool jqbox_add(struct jqbox *b, struct str text);
 
-/* In addition to the deadlines, stop soon after *until_ns, which any thread may change. NULL: no
- * longer. */
+/* In addition to the deadlines, stop soon after *until_ns, which any thread may change. NULL:
+ * remove this deadline. */
 void jqbox_watch(struct jqbox *b, const atomic_int_fast64_t *until_ns);
 
 /* Send the block and wait for its answers, in the order of the texts; they are valid until the

@@ -14,8 +14,8 @@
 
 #include "base/limits.h"
 
-/* System call numbers depend on the architecture, and a process could use those of another one.
- * On an unknown architecture there is no sandbox, and so no child. */
+/* System call numbers depend on the architecture, and a process could use those of another one. On
+ * an unknown architecture there is no sandbox, so no child may run. */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -34,7 +34,7 @@ enum { BOUND_SPACE = 1 };
 enum { CPU_S_MAX = 900 }; /* the parent's timeout ends a child long before */
 
 static const uint32_t allowed[] = {
-    /* memory, the socket, the time, the seed of hashes, the end and what a sanitizer does first */
+    /* memory, socket, time, seed of hashes, exit, and what a sanitizer needs at start */
     SYS_brk,   SYS_mmap,        SYS_munmap,        SYS_mremap,       SYS_madvise,
     SYS_read,  SYS_write,       SYS_clock_gettime, SYS_gettimeofday, SYS_getrandom,
     SYS_futex, SYS_sigaltstack, SYS_rt_sigreturn,  SYS_exit,         SYS_exit_group,
@@ -45,7 +45,7 @@ static struct sock_filter load(size_t offset)
     return (struct sock_filter){.code = BPF_LD | BPF_W | BPF_ABS, .k = (uint32_t)offset};
 }
 
-/* Skip this many rules if the loaded word equals the value, or if it does not. */
+/* Compare the loaded word with the value, and skip a number of rules in each case. */
 static struct sock_filter if_equal(uint32_t value, unsigned skip_then, unsigned skip_else)
 {
     return (struct sock_filter){.code = BPF_JMP | BPF_JEQ | BPF_K,
@@ -77,7 +77,8 @@ static bool bound_calls(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* Bytes that libraries and stack have already mapped: they do not count for the program. */
+/* Bytes that libraries and stack have already mapped. The limit for the program is added to
+ * them. */
 static rlim_t mapped_bytes(void)
 {
     unsigned long long pages = 0;

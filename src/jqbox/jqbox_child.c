@@ -30,7 +30,7 @@ bool jqbox_child_is_asked(int argc, char **argv)
     return argc == 2 && strcmp(argv[1], JQBOX_CHILD_ARGUMENT) == 0;
 }
 
-/* The parent is gone, or violates the protocol: nobody can be told. */
+/* The parent has gone or violates the protocol, so there is no one to report an error to. */
 ATTR_NORETURN static void leave(void)
 {
     _exit(0);
@@ -68,7 +68,7 @@ static bool take_frame(struct input *in, struct str *out)
     return true;
 }
 
-/* Frames taken before are invalid after this. */
+/* Read more input. Frames returned earlier are invalid after this. */
 static void read_more(struct input *in)
 {
     size_t rest = in->len - in->at;
