@@ -12,7 +12,7 @@ bool ui_is_built(void)
     return ui_table_built;
 }
 
-/* Cut the part before the first separator off *rest. */
+/* Remove the part before the first separator, and the separator, from *rest. */
 static struct str cut(struct str *rest, char separator)
 {
     const char *at = rest->len == 0 ? NULL : memchr(rest->ptr, separator, rest->len);
@@ -22,7 +22,8 @@ static struct str cut(struct str *rest, char separator)
     return part;
 }
 
-/* A backslash is a character of queues' names; here it also separates, as for some it does. */
+/* A backslash may be part of a queue's name, but some clients treat it as a separator, so it counts
+ * as one here, too. */
 static bool is_strange(struct str path)
 {
     if (str_has_control(path)) {
@@ -77,7 +78,7 @@ bool ui_is_immutable(const struct ui_asset *asset)
     return str_starts_with(asset->path, STR("assets/"));
 }
 
-/* Whether the parameters of a coding have a weight of zero: "q=0", "q=0.000". */
+/* Is the weight in the parameters of a coding zero ("q=0", "q=0.000")? */
 static bool is_refused(struct str parameters)
 {
     while (parameters.len > 0) {
@@ -97,7 +98,7 @@ static bool is_refused(struct str parameters)
     return false;
 }
 
-/* A coding that is named decides for itself; "*" stands for those that are not. */
+/* Is the coding accepted? An entry with its name takes precedence over "*". */
 static bool accepts(struct str header, struct str coding)
 {
     bool any = false;
