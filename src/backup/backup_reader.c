@@ -38,7 +38,7 @@ struct json_value backup_reader_value(const struct backup_reader *r)
     struct json_scan scan = json_scan_from(buf_str(&r->text));
     struct json_value value;
     bool whole = json_scan_value(&scan, &value);
-    CHECK(whole); /* it was checked before the event */
+    CHECK(whole); /* checked before the event */
     return value;
 }
 
@@ -80,7 +80,7 @@ static void begin_value(struct backup_reader *r)
     buf_clear(&r->text);
 }
 
-/* The end of a string, behind its quote; the length of in if the end has not arrived. */
+/* The length of a string including its quote; the length of in if the end has not arrived. */
 static size_t string_len(struct backup_reader *r, struct str in)
 {
     size_t i = 0;
@@ -175,7 +175,7 @@ static enum backup_reader_event in_key(struct backup_reader *r, struct str *in, 
     return BACKUP_READER_MORE;
 }
 
-/* Bytes between values are handled one by one. The states below see no blanks. */
+/* Bytes between values are processed one by one. Blanks are skipped before the functions below. */
 
 static enum backup_reader_event begin(struct backup_reader *r, char c, struct err *err)
 {
@@ -241,7 +241,7 @@ static enum backup_reader_event separate(struct backup_reader *r, char c, struct
     return BACKUP_READER_MORE;
 }
 
-/* A value begins with this byte, which is not consumed here. */
+/* Does a value begin with this byte? The byte is not consumed here. */
 static bool begins_value(const struct backup_reader *r, char c)
 {
     return (r->state == BACKUP_READER_VALUE && c != '[') ||

@@ -1,9 +1,10 @@
 /*
  * Backup_reader: splits a backup into its members and elements while its bytes arrive.
  *
- * A backup is one JSON object of any size, whose arrays hold elements of bounded size. The reader
- * accepts the bytes in pieces of any size, and reports their content in order. It keeps one element
- * in memory, never the whole. Every text that it reports has been checked to be JSON.
+ * A backup is one JSON object of any size, whose arrays contain elements of bounded size. The
+ * reader accepts the bytes in pieces of any size, and reports their content in order. It keeps one
+ * element in memory, never the whole backup. Every text that it reports has been checked to be
+ * JSON.
  *
  *     while ((event = backup_reader_next(&r, &in, &err)) != BACKUP_READER_MORE) { … }
  *
@@ -22,11 +23,11 @@
 
 enum backup_reader_event {
     BACKUP_READER_MORE,     /* the input is consumed */
-    BACKUP_READER_MEMBER,   /* a member that is not an array: key and text */
-    BACKUP_READER_LIST,     /* an array begins: key */
-    BACKUP_READER_ELEMENT,  /* an element of it: text */
+    BACKUP_READER_MEMBER,   /* a member that is not an array: key and text are set */
+    BACKUP_READER_LIST,     /* an array begins: key is set */
+    BACKUP_READER_ELEMENT,  /* an element of the array: text is set */
     BACKUP_READER_LIST_END, /* the array is complete */
-    BACKUP_READER_ERROR     /* see err; the reader cannot be used any more */
+    BACKUP_READER_ERROR     /* err is set; the reader cannot be used any more */
 };
 
 enum backup_reader_state {
@@ -48,7 +49,7 @@ struct backup_reader {
     /* data of the last event; valid until the next call */
     struct buf key;  /* with its quotes */
     struct buf text; /* one JSON value */
-    uint64_t at;     /* bytes read so far; behind the '[' when a list begins */
+    uint64_t at;     /* bytes read so far; at the start of a list, up to and including its '[' */
     uint32_t crc;    /* crc32c of the bytes before the key */
     uint64_t index;  /* of the element in its list */
 
@@ -63,7 +64,7 @@ struct backup_reader {
 void backup_reader_init(struct backup_reader *r, size_t text_bytes_max);
 void backup_reader_deinit(struct backup_reader *r);
 
-/* Begin behind the '[' of a list instead of at the start; ends with its BACKUP_READER_LIST_END. */
+/* Begin after the '[' of a list instead of at the start; ends with its BACKUP_READER_LIST_END. */
 void backup_reader_enter_list(struct backup_reader *r);
 
 /* Read until the next event; *in keeps the bytes that were not needed. */
@@ -76,5 +77,5 @@ ATTR_NODISCARD enum err_code backup_reader_finish(const struct backup_reader *r,
 /* Is the key this name? */
 bool backup_reader_is_key(const struct backup_reader *r, struct str name);
 
-/* The text as a value, already checked. */
+/* The text as a JSON value. */
 struct json_value backup_reader_value(const struct backup_reader *r);

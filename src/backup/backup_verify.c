@@ -12,7 +12,7 @@ void backup_verify_checksum(uint32_t crc, char out[BACKUP_VERIFY_CHECKSUM_BYTES]
     }
 }
 
-/* Read format and checksum; crc is that of all bytes before the member. */
+/* Read format and checksum; crc is that of all bytes before the member meta. */
 static enum err_code read_meta(struct json_value meta, uint32_t crc, struct backup_verify *out,
                                struct err *err)
 {

@@ -1,10 +1,9 @@
 /*
- * Backup_verify: is this a whole backup, as it was written?
+ * Backup_verify: checks that a backup is complete and unchanged.
  *
  * A backup is one JSON object (docs/operations.md). Its last member, meta, has the number of the
- * format and a checksum over every byte in front of the member, so that a file that was cut,
- * damaged or edited is told from one that was not. Pure: no files, no server. The bytes may come in
- * pieces (backup_reader.h).
+ * format and a checksum of every byte before the member, which detects a file that was cut off,
+ * damaged or edited. Pure: no files, no server. The bytes may arrive in pieces (backup_reader.h).
  */
 #pragma once
 
@@ -19,25 +18,24 @@
 enum {
     BACKUP_VERIFY_FORMAT = 2,
     BACKUP_VERIFY_CHECKSUM_BYTES = 15,
-    BACKUP_VERIFY_TEXT_BYTES = 128 << 20, /* of one job with its rows, or of another element */
-    BACKUP_VERIFY_NAMESPACE_BYTES = 255   /* more than one can have */
+    BACKUP_VERIFY_TEXT_BYTES = 128 << 20, /* one job with its rows, or another element */
+    BACKUP_VERIFY_NAMESPACE_BYTES = 255   /* longer than any namespace */
 };
 
 struct backup_verify {
-    int64_t format; /* 1 when nothing is said */
+    int64_t format; /* 1 if the backup does not have it */
     bool has_checksum;
     bool checksum_fits;
     bool has_jobs;
     uint64_t jobs, queues, schedules, batches;
-    size_t ns_len; /* as it is written, without the quotes; cut */
+    size_t ns_len; /* without the quotes, not decoded; truncated */
     char ns[BACKUP_VERIFY_NAMESPACE_BYTES];
-    uint64_t *counter; /* of the list at hand; NULL: none */
+    uint64_t *counter; /* of the current list; NULL: not counted */
 };
 
-/* In pieces: begin, every event of the reader, the end. ERR_PARSE when the text is not JSON,
- * ERR_VALIDATION when it is not a backup or of a later format, ERR_TOO_LARGE when an element has
- * more than BACKUP_VERIFY_TEXT_BYTES. A checksum that does not fit is not an error here: v says so.
- */
+/* For input in pieces: begin, every event of the reader, end. ERR_PARSE if the text is not JSON,
+ * ERR_VALIDATION if it is not a backup or has a later format, ERR_TOO_LARGE if an element is larger
+ * than BACKUP_VERIFY_TEXT_BYTES. A wrong checksum is not an error here: see v->checksum_fits. */
 void backup_verify_begin(struct backup_verify *v);
 ATTR_NODISCARD enum err_code backup_verify_event(struct backup_verify *v,
                                                  const struct backup_reader *r,
@@ -54,5 +52,5 @@ static inline struct str backup_verify_namespace(const struct backup_verify *v)
     return str_from(v->ns, v->ns_len);
 }
 
-/* "crc32c:" and eight digits. */
+/* Format the checksum: "crc32c:" and eight digits. */
 void backup_verify_checksum(uint32_t crc, char out[BACKUP_VERIFY_CHECKSUM_BYTES]);
