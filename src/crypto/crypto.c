@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-/* Fetched once: looking up an algorithm by name takes longer than a short digest. */
+/* The algorithm is fetched once, because finding it by name takes longer than a short digest. */
 static const EVP_MD *sha256(void)
 {
     static EVP_MD *_Atomic fetched;
@@ -54,7 +54,7 @@ void crypto_hmac(struct str key, struct str text, uint8_t out[CRYPTO_HASH_BYTES]
     CHECK(len == CRYPTO_HASH_BYTES);
 }
 
-/* Compares blocks; the last block may overlap the one before. */
+/* Compare block by block; the last block may overlap the one before. */
 bool crypto_equal(const void *a, const void *b, size_t len)
 {
     typedef uint64_t block __attribute__((vector_size(16)));

@@ -15,7 +15,7 @@
 enum { CRYPTO_HASH_BYTES = 32 };
 
 void crypto_hash(struct str text, uint8_t out[CRYPTO_HASH_BYTES]);
-/* The SHA-256 of the concatenation of both. */
+/* The SHA-256 of the concatenation of a and b. */
 void crypto_hash_two(struct str a, struct str b, uint8_t out[CRYPTO_HASH_BYTES]);
 
 /* HMAC of the text. Any key is allowed, also an empty one. */
@@ -24,6 +24,7 @@ void crypto_hmac(struct str key, struct str text, uint8_t out[CRYPTO_HASH_BYTES]
 /* Compare in constant time. */
 bool crypto_equal(const void *a, const void *b, size_t len);
 
-/* Cryptographically secure random bytes; and clearing a secret that is no longer needed. */
+/* crypto_random: cryptographically secure bytes. crypto_wipe: erase a secret that is no longer
+ * needed. */
 void crypto_random(void *out, size_t len);
 void crypto_wipe(void *secret, size_t len);
