@@ -53,7 +53,7 @@ enum err_code store_check_meta(struct str value, struct store_meta *m, struct er
     return ERR_OK;
 }
 
-/* The key of a kind byte and the rest, in the scratch that belongs to keys. */
+/* Build a key from the kind byte and the rest, in scratch_key. */
 static struct str meta_key(struct store *s, char kind, struct str rest)
 {
     buf_clear(&s->scratch_key);
@@ -102,10 +102,11 @@ enum err_code store_open(struct store *s, const char *path, struct err *err)
 {
     *s = (struct store){0};
     CHECK(pthread_mutex_init(&s->kv_lock, NULL) == 0);
-    /* What is in the log has to be stored, whatever its size: see LIMIT_STEP_BYTES. */
+    /* Everything that is in the log must be stored, regardless of its size: see
+     * LIMIT_STEP_BYTES. */
     buf_init(&s->scratch, SIZE_MAX);
     buf_init(&s->scratch_key, 4096);
-    buf_init(&s->event_starts, SIZE_MAX); /* as many as there are events in the log, at most */
+    buf_init(&s->event_starts, SIZE_MAX); /* at most one number for each event in the log */
     if (kv_open(path, &config, &s->kv, err) != ERR_OK) {
         return err->code;
     }
@@ -158,7 +159,7 @@ struct kv_iter *store_iter(struct store *s, enum store_family family, struct str
 {
     struct kv *kv = store_hold(s);
     struct kv_iter *it = kv_iter_new(kv, NULL, family, from);
-    kv_close(kv); /* the walk holds it now */
+    kv_close(kv); /* the iterator holds it now */
     return it;
 }
 
@@ -195,7 +196,7 @@ void store_delete(struct store *s, char kind, struct str rest)
 bool store_get(struct store *s, char kind, struct str rest, struct buf *out)
 {
     struct err err;
-    struct buf key; /* its own, because any thread may ask */
+    struct buf key; /* not scratch_key: this can be called on any thread */
     bool found = false;
     buf_init(&key, 4096);
     buf_add_char(&key, kind);

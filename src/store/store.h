@@ -1,5 +1,5 @@
 /*
- * Store: the state on disk, as the state machine sees it.
+ * Store: the state on disk, for the state machine.
  *
  * It has the families of the key-value store, one write batch per log entry, and the machine's own
  * record (its position in the log). Applying an entry means any number of puts and deletes, then
@@ -7,7 +7,8 @@
  * cache (store_docs.h), for everything else through the machine's memory.
  *
  * A failed read or write stops the process, because a replica that continued without it would
- * diverge. Belongs to the thread that applies entries; store_read_job is for any thread.
+ * diverge. Belongs to the thread that applies entries; functions marked "any thread" can be called
+ * on the others.
  */
 #pragma once
 
@@ -48,7 +49,7 @@ struct store {
     pthread_mutex_t kv_lock; /* held while kv is replaced or held */
     struct kv_batch *batch;
     struct store_docs *docs;
-    bool bodies; /* the entry writes bodies of large jobs separately (store_docs.h) */
+    bool bodies; /* the entry stores bodies of large jobs separately (store_docs.h) */
     bool oldest; /* the entry writes the age of the oldest job into the history (store_history.h) */
     struct store_meta meta;
     struct buf scratch; /* for encoding one key or value */
@@ -64,13 +65,13 @@ void store_close(struct store *s); /* allowed after a failed open */
  * other threads finish with the old state; its directory is removed after the last of them. */
 ATTR_NODISCARD enum err_code store_replace(struct store *s, const char *path, struct err *err);
 
-/* The current key-value store, for threads that do not apply entries. It stays open until
- * kv_close. */
+/* Return the current key-value store, for threads that do not apply entries. It stays open until
+ * kv_close. Any thread. */
 struct kv *store_hold(struct store *s);
-/* A walk over a family of it. */
+/* Iterate over a family of the current store, from the first key at or after `from`. Any thread. */
 struct kv_iter *store_iter(struct store *s, enum store_family family, struct str from);
 
-/* As kv_check, for a store that is not open. */
+/* Same as kv_check, for a store that is not open. */
 void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
                  void *data);
 
@@ -97,12 +98,12 @@ void store_delete(struct store *s, char kind, struct str rest);
 enum {
     STORE_KIND_MACHINE = 'A',
     STORE_KIND_HISTORY = 'H',
-    STORE_KIND_TALLY = 'U', /* what was used (store_tally.h) */
+    STORE_KIND_TALLY = 'U', /* sums of reported usage (store_tally.h) */
     STORE_KIND_BATCH = 'b',
     STORE_KIND_ACCESS = 'c',  /* access records and settings (store_access.h) */
     STORE_KIND_SPEND = 'e',   /* spending, for budgets */
     STORE_KIND_RELEASE = 'd', /* a completed job with dependents to release */
-    STORE_KIND_GIVEN = 'g',   /* jobs whose names come from their ids (store_given.h) */
+    STORE_KIND_GIVEN = 'g',   /* jobs with names computed from their ids (store_given.h) */
     STORE_KIND_WEBHOOK = 'h',
     STORE_KIND_WAITER = 'i', /* an ended job that still has dependencies */
     STORE_KIND_BULK = 'k',
@@ -116,14 +117,14 @@ enum {
     STORE_KIND_SCHEDULE = 's',
     STORE_KIND_THROTTLE = 't',
     STORE_KIND_AUDIT = 'u',
-    STORE_KIND_PROMISE = 'v', /* a job that somebody was told of, which a removal leaves */
+    STORE_KIND_PROMISE = 'v', /* a job returned as a duplicate, which a clear or delete must keep */
     STORE_KIND_WORKER = 'w',
 };
 
 /* Append the newest committed value to out; false if there is none. Any thread. */
 bool store_get(struct store *s, char kind, struct str rest, struct buf *out);
 
-/* Call fn for every committed value of a kind, in key order. */
+/* Call fn for every committed value of a kind, in key order. Any thread. */
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data);
 
@@ -133,9 +134,9 @@ void store_each_from(struct store *s, char kind, struct str prefix, struct str f
                      bool (*fn)(void *data, struct str rest, struct str value), void *data);
 
 /* Check and free an iterator that the caller used. If it ended because of an error, the process
- * stops: a replica that took this for the end of the keys would diverge. */
+ * stops: a replica that treated this as the end of the keys would diverge. */
 void store_end_walk(struct kv_iter *it);
 
-/* A hash of all keys and values: equal states have equal digests, however they were reached. Reads
- * everything. */
+/* Return a hash of all keys and values: equal states have equal digests, regardless of their
+ * history. Reads everything. */
 uint64_t store_digest(struct store *s);

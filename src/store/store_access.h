@@ -1,5 +1,5 @@
 /*
- * Store_access: the access records as bytes: API keys, roles, namespaces, sessions, the
+ * Store_access: encode and decode the access records: API keys, roles, namespaces, sessions, the
  * organisation, budgets; and the entries of the audit log (docs/formats/documents.md).
  *
  * All except audit entries are of STORE_KIND_ACCESS; their key is the kind, one byte, and a name.
@@ -17,20 +17,20 @@
 
 enum { STORE_ACCESS_HASH_BYTES = 32 };
 
-/* Kinds, and what each is named by. The bytes are on disk. */
+/* Kinds, with the name of a record of each. The bytes are on disk. */
 enum {
     STORE_ACCESS_ASSIGNMENT = 'a', /* hash of a key, and a role: the key has the role */
     STORE_ACCESS_BUDGET = 'b',     /* scope, one byte, and target */
     STORE_ACCESS_ORG_KEY = 'g',    /* hash */
-    STORE_ACCESS_SSO = 'i',        /* nothing: there is one */
+    STORE_ACCESS_SSO = 'i',        /* empty: there is only one */
     STORE_ACCESS_KEY = 'k',        /* hash */
     STORE_ACCESS_MEMBER = 'm',     /* id */
     STORE_ACCESS_NAMESPACE = 'n',  /* its name */
-    STORE_ACCESS_ORG = 'o',        /* nothing: there is one */
+    STORE_ACCESS_ORG = 'o',        /* empty: there is only one */
     STORE_ACCESS_ROLE = 'r',       /* its name, in lower case */
     STORE_ACCESS_SESSION = 's',    /* hash of its token */
-    STORE_ACCESS_SEEN = 'u',       /* hash of a key that was used; the times say when */
-    STORE_ACCESS_MARKER = 'x',     /* source, one byte, and what makes it unique */
+    STORE_ACCESS_SEEN = 'u',       /* hash of a used key; times of use are the record's times */
+    STORE_ACCESS_MARKER = 'x',     /* source, one byte, and a unique suffix */
 };
 
 /* The frame of a record: its times, then the body. */
@@ -56,7 +56,7 @@ enum store_marker_source {
     STORE_MARKER_DEPLOY = 'd', /* added by a client; the name continues with 16 digits of the time
                                   and random characters */
     STORE_MARKER_NODE = 'n',   /* first time of a server version; the name continues with it */
-    STORE_MARKER_WORKER = 'w', /* the same of a worker; then its namespace, "::", version */
+    STORE_MARKER_WORKER = 'w', /* the same for a worker; then its namespace, "::", version */
 };
 
 struct store_marker {
@@ -64,7 +64,7 @@ struct store_marker {
     struct str ns;    /* its namespace; empty: default */
     struct str queue; /* internal name; empty: all queues */
     struct str text;
-    struct str by; /* who made it; empty: the server */
+    struct str by; /* its creator; empty: the server */
 };
 
 /* Stored permissions: each has a resource, a count, and that many actions. */
@@ -79,7 +79,7 @@ struct store_permission {
     struct str actions[STORE_ACCESS_ACTIONS_MAX];
     size_t action_count;
 };
-/* Append one. */
+/* Append a permission. */
 void store_access_add_permission(const struct store_permission *p, struct buf *out);
 /* Read the first one and remove it; false at the end, or if it cannot be read. */
 ATTR_NODISCARD bool store_access_next_permission(struct str *rest, struct store_permission *out);
@@ -105,8 +105,8 @@ enum { STORE_NAMESPACE_BYTES_PLAIN = 32 };
 
 struct store_session {
     char how;         /* STORE_SESSION_… */
-    struct str proof; /* binds the session to the password; of a key: its hash */
-    struct str name;  /* of the principal */
+    struct str proof; /* binds the session to the password; for a key: the key's hash */
+    struct str name;  /* name of the principal */
     struct str ns;
     struct str role;
     struct str address; /* address at sign-in, for display */
@@ -124,7 +124,7 @@ struct store_sso {
     struct str issuer, client_id, client_secret, group_claim;
     struct str mappings; /* see store_access_next_mapping */
 };
-/* Append a group and the role that it gives. */
+/* Append a group and its role. */
 void store_access_add_mapping(struct str group, struct str role, struct buf *out);
 /* Read the first one and remove it; false at the end, or if it cannot be read. */
 ATTR_NODISCARD bool store_access_next_mapping(struct str *rest, struct str *out_group,

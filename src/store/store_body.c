@@ -7,7 +7,7 @@
 
 struct store_body_key store_body_key_of(struct id id)
 {
-    struct store_body_key key = {{0}}; /* the place of a row: there is one */
+    struct store_body_key key = {{0}}; /* position 0: a job has only one body */
     memcpy(key.bytes, id.b, ID_BYTES);
     key.bytes[ID_BYTES] = STORE_BODY_KIND;
     return key;

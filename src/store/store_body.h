@@ -29,9 +29,9 @@ struct str store_body_key_str(const struct store_body_key *key);
 ATTR_NODISCARD bool store_body_read(struct kv *kv, const struct kv_view *view, struct id id,
                                     const struct store_job_body *known, struct buf *out);
 
-/* The complete document: `stored` itself, or a head followed by its body. rows is an iterator over
- * the family `rows` as of the same moment as `stored`; it is moved. The result is valid as long as
- * `stored`, and until joined changes. */
+/* Return the complete document: `stored` itself, or a head followed by its body. rows is an
+ * iterator over the family `rows` as of the same moment as `stored`; it is moved. The result is
+ * valid as long as `stored`, and until joined changes. */
 struct str store_body_join(struct id id, struct str stored, struct kv_iter *rows,
                            struct buf *joined);
 

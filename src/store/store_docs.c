@@ -11,8 +11,8 @@
 
 enum { DOCS_FIRST_SLOTS = 1024 };
 
-/* The body of a large job: one for all documents of the job that have come and gone since it was
- * written or read. */
+/* The body of a large job. All documents of the job that were cached since the body was written or
+ * read share it. */
 struct body {
     uint32_t refs;
     uint32_t len;
@@ -20,23 +20,23 @@ struct body {
 };
 
 struct doc {
-    struct doc *next;          /* in its slot */
-    struct doc *newer, *older; /* in the order of arrival */
+    struct doc *next;          /* in the same slot */
+    struct doc *newer, *older; /* in order of insertion */
     struct doc *touched_next;
     struct id id;
-    struct body *body; /* NULL: there is none, or it was not asked for */
-    uint32_t len;      /* as it is stored under the id: of a whole document, or of a head… */
-    uint32_t body_len; /* …whose body has so many bytes */
-    bool touched;      /* in that list */
-    bool retired;      /* out of the table, but its bytes may still be looked at in this entry */
-    bool removed;      /* a mark that the job is gone, for the rest of the entry */
-    bool used;         /* read since it came to its place: gets a second chance */
-    bool kept;         /* after the entry; the others are in the arena */
+    struct body *body; /* NULL: there is none, or it was not read */
+    uint32_t len;      /* of the value stored under the id: a complete document or a head */
+    uint32_t body_len; /* of the head's body; 0: a complete document */
+    bool touched;      /* in the list of touched documents */
+    bool retired; /* not in the table any more, but its bytes stay valid until the entry ends */
+    bool removed; /* marks the job as removed, for the rest of the entry */
+    bool used;    /* read since it became the newest: gets a second chance */
+    bool kept;    /* stays after the entry; the others are in entry_arena */
     char bytes[];
 };
 
-/* A document that was looked at and is large: what its state is, for the rest of the entry. Many
- * jobs may wait for one, and each would read all of it. */
+/* The state of a job with a large document that was read without caching it, for the rest of the
+ * entry. Many jobs may depend on the same job, and each would read its document again. */
 struct glanced {
     struct map_node node;
     struct id id;
@@ -55,9 +55,9 @@ struct store_docs {
     size_t limit_bytes;
     struct doc *newest, *oldest;
     uint64_t read_bytes;
-    struct doc *touched;       /* read or changed in this entry and to be looked at when it ends */
-    struct arena *entry_arena; /* documents that leave with the entry */
-    struct map glanced;        /* in that arena, too */
+    struct doc *touched;       /* documents that must be checked when the entry ends */
+    struct arena *entry_arena; /* documents that are dropped when the entry ends */
+    struct map glanced;        /* by id; also in entry_arena */
     struct buf scratch;
 };
 
@@ -112,8 +112,8 @@ static void grow(struct store_docs *d)
     d->slot_count *= 2;
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
-    /* From the oldest to the newest, so that a job that was removed and made again is found before
-     * the mark of its removal. */
+    /* From the oldest to the newest, so that a job that was removed and created again is found
+     * before the mark of its removal. */
     for (struct doc *doc = d->oldest; doc != NULL; doc = doc->newer) {
         struct doc **slot = slot_of(d, doc->id);
         doc->next = *slot;
@@ -193,7 +193,7 @@ static void unlink_age(struct store_docs *d, struct doc *doc)
     CHECK((d->newest == NULL) == (d->oldest == NULL));
 }
 
-/* Out of the table; the memory stays. */
+/* Remove the document from the table without freeing it. */
 static void take_out(struct store_docs *d, struct doc *doc)
 {
     struct doc **at = slot_of(d, doc->id);
@@ -209,8 +209,8 @@ static void take_out(struct store_docs *d, struct doc *doc)
     d->used_bytes -= doc_bytes(doc);
 }
 
-/* One that is not kept must be touched, so that it leaves when the entry ends. The body becomes the
- * document's. */
+/* Insert a document, which takes ownership of body. A document that is not kept must be touched, so
+ * that it is dropped when the entry ends. */
 static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, struct body *body,
                           bool kept)
 {
@@ -248,7 +248,7 @@ static void touch(struct store_docs *d, struct doc *doc)
     }
 }
 
-/* What is cached is out of date. Its bytes live on until the entry is committed. */
+/* Replace a cached document. Its bytes stay valid until the entry is committed. */
 static void retire(struct store_docs *d, struct doc *old)
 {
     if (old != NULL) {
@@ -278,7 +278,7 @@ ATTR_NORETURN static void stop_at(struct id id, const struct err *err)
     check_fatal("the document of %.*s cannot be read: %s", (int)len, text, err->msg);
 }
 
-/* Into the scratch; false when there is none. */
+/* Read the stored value into the scratch buffer. False if there is none. */
 static bool read_stored(struct store_docs *d, enum store_family family, struct id id)
 {
     struct err err;
@@ -290,18 +290,18 @@ static bool read_stored(struct store_docs *d, enum store_family family, struct i
     return found;
 }
 
-/* A document that came from the store. */
+/* Insert a document that was read from the store. */
 static struct doc *put_read(struct store_docs *d, struct id id, struct str bytes, bool live)
 {
     struct doc *doc = put_in(d, id, bytes, NULL, live);
     if (!doc->kept) {
-        touch(d, doc); /* not worth keeping: it leaves with the entry */
+        touch(d, doc); /* not worth keeping: dropped when the entry ends */
     }
     return doc;
 }
 
-/* What there is of the job, from memory or from the store; NULL when there is nothing. One that was
- * removed in this entry is found, too. */
+/* Find the document of a job in memory, or read it from the store. NULL if there is none. For a job
+ * that was removed in this entry, returns the mark of the removal. */
 static struct doc *find_or_read(struct store_docs *d, enum store_family family, struct id id)
 {
     struct doc *doc = find(d, id);
@@ -318,7 +318,8 @@ void store_docs_take_done(struct store_docs *d, struct id id, struct str stored)
     }
 }
 
-/* A head that came from the store gets its body from there; what this entry wrote has it. */
+/* Read the body of a head that was read from the store. A head that this entry wrote has its
+ * body. */
 static void need_body(struct store_docs *d, struct doc *doc)
 {
     struct store_job_body known;
@@ -376,11 +377,11 @@ bool store_docs_state(struct store_docs *d, enum store_family family, struct id 
                       enum job_state *out)
 {
     struct job j;
-    bool stored = find(d, id) == NULL; /* else it may be another one by now */
+    bool stored = find(d, id) == NULL; /* otherwise this entry may have changed it */
     struct map_node *node = stored ? map_find(&d->glanced, str_from(id.b, ID_BYTES)) : NULL;
     if (node != NULL) {
         const struct glanced *g = CONTAINER_OF(node, struct glanced, node);
-        d->read_bytes += g->len; /* as on a node that has it in memory */
+        d->read_bytes += g->len; /* counts like a read: another node may have it in the cache */
         *out = g->state;
         return true;
     }
@@ -417,7 +418,7 @@ struct fetch {
 static void take_fetched(void *data, size_t i, struct str bytes)
 {
     struct fetch *f = data;
-    if (find(f->docs, f->ids[i]) == NULL) { /* an id may be named twice */
+    if (find(f->docs, f->ids[i]) == NULL) { /* ids may contain an id twice */
         (void)put_in(f->docs, f->ids[i], bytes, NULL, true);
     }
 }
@@ -430,7 +431,7 @@ void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)
     size_t missing = 0;
     struct err err;
     for (size_t i = 0; i < count && missing < STORE_DOCS_FETCH_MAX; i++) {
-        /* What this entry has changed is in memory, so the store has nothing newer to say. */
+        /* Changes of this entry are in memory; the store has nothing newer. */
         if (find(d, ids[i]) == NULL) {
             f.ids[missing] = ids[i];
             keys[missing] = key_of(&f.ids[missing]);
@@ -442,7 +443,7 @@ void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)
     }
 }
 
-/* Bodies */
+/* --- bodies --- */
 
 static void put_body(struct store_docs *d, struct id id, struct str bytes, bool is_new)
 {
@@ -457,13 +458,13 @@ static void delete_body(struct store_docs *d, struct id id)
     kv_delete(d->store->batch, STORE_ROWS, store_body_key_str(&key));
 }
 
-/* Usually the one is a view of the other. */
+/* Compare the texts. Usually both are views of the same bytes. */
 static bool is_same(struct str a, struct str b)
 {
     return a.len == b.len && (a.ptr == b.ptr || str_eq(a, b));
 }
 
-/* Does j have the body that is stored for it? */
+/* Is the stored body still correct for j? */
 static bool keeps_body(struct store_docs *d, const struct job *j, struct doc *old)
 {
     struct job was;
@@ -473,8 +474,9 @@ static bool keeps_body(struct store_docs *d, const struct job *j, struct doc *ol
            is_same(j->chain_config, was.chain_config);
 }
 
-/* The body of j, written if it is not stored, or NULL when its document is whole; and what the head
- * is to know of it. Whether a document is whole depends on what is stored and on the entry. */
+/* Return the body of j, and write it if it is not stored; NULL if the document is stored whole.
+ * *out is the head's information about the body. Whether a document is stored whole depends on the
+ * stored document and on the entry. */
 static struct body *settle_body(struct store_docs *d, const struct job *j, struct doc *old,
                                 struct store_job_body *out)
 {
@@ -501,7 +503,7 @@ static struct body *settle_body(struct store_docs *d, const struct job *j, struc
 void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in)
 {
     enum store_family family = job_state_is_terminal(j->state) ? STORE_DONE : STORE_LIVE;
-    bool is_new = was_in == STORE_FAMILY_COUNT; /* which has nothing to look for */
+    bool is_new = was_in == STORE_FAMILY_COUNT; /* nothing to look up */
     struct store_job_body known;
     struct doc *old = is_new ? NULL : find_or_read(d, was_in, j->id);
     struct body *body = settle_body(d, j, old, &known);
@@ -521,7 +523,7 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
         }
         kv_put_new(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     }
-    /* When there is no room, those who came last wait longest. */
+    /* If the cache is full, new documents are not kept: their jobs are last in line. */
     size_t with_it =
         d->used_bytes + sizeof(struct doc) + d->scratch.len + (body != NULL ? body->len : 0);
     bool in_excess = is_new && with_it > d->limit_bytes;
@@ -610,8 +612,8 @@ void store_docs_committed(struct store_docs *d)
     }
 }
 
-/* Documents that are read together: keys that are still looked for, and where each was in what was
- * asked for. */
+/* Documents that are read together: the keys not yet found, and their positions in the caller's
+ * list. */
 struct some {
     const struct kv_visitor *visitor;
     struct str keys[STORE_DOCS_FETCH_MAX];
@@ -620,7 +622,7 @@ struct some {
     size_t count;
 };
 
-/* A head is not a document. */
+/* Pass on a complete document. Heads are skipped. */
 static void visit_whole(void *data, size_t i, struct str bytes)
 {
     struct some *some = data;
@@ -663,8 +665,9 @@ void store_docs_read_some(struct store *s, const struct id *ids, size_t count,
     kv_close(kv);
 }
 
-/* A head and its body are read one behind the other, and never the body of an earlier moment. When
- * it is not the one of the head, an entry has come between, and the head is another now. */
+/* Read the head first, then the body, so that the body is never older than the head. If the body
+ * does not belong to the head, an entry was applied in between; the head has changed and is read
+ * again. */
 bool store_docs_read(struct store *s, struct id id, struct buf *out)
 {
     struct err err;
@@ -672,7 +675,7 @@ bool store_docs_read(struct store *s, struct id id, struct buf *out)
     bool complete = false;
     size_t at = out->len;
     struct store_job_body tried = {0};
-    unsigned families = 1U << STORE_LIVE | 1U << STORE_DONE; /* between which a job moves */
+    unsigned families = 1U << STORE_LIVE | 1U << STORE_DONE; /* a job moves between them */
     struct kv *kv = store_hold(s);
     for (unsigned tries = 0; !complete; tries++) {
         struct store_job_body body;

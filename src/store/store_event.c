@@ -6,7 +6,7 @@
 
 enum { BLOCK_VERSION = 1 };
 
-/* The log is cut back in steps, so that not every entry pays for a deletion. */
+/* The oldest events are removed in groups, so that not every entry deletes something. */
 enum { TRIM_STEP = 4096 };
 
 static const char *const type_words[] = {
@@ -33,7 +33,7 @@ void store_event_block_deinit(struct store_event_block *b)
     buf_deinit(&b->bytes);
 }
 
-/* Details by type. */
+/* Encode the members that depend on the type. */
 static void add_details(struct buf *out, const struct store_event *e)
 {
     switch ((int)e->type) {
@@ -137,9 +137,10 @@ static uint64_t seq_of(struct str key)
     return seq;
 }
 
-/* Blocks that were written since the store was opened: the number of the first event of each, in
- * order. Where the log is cut is found there, without a walk: under load that is every few
- * milliseconds, and a walk behind the last cut would write the window of kv each time. */
+/* The first event numbers of the blocks that were written since the store was opened, in order.
+ * With them, a trim finds its position without an iterator. Under load, a trim happens every few
+ * milliseconds, and a new iterator after a deleted range would write kv's window to RocksDB each
+ * time. */
 
 static size_t starts_count(const struct store *s)
 {
@@ -153,7 +154,7 @@ static uint64_t start_at(const struct store *s, size_t i)
     return start;
 }
 
-/* How many of them begin before seq. */
+/* Return the number of these blocks that begin before seq. */
 static size_t starts_before(const struct store *s, uint64_t seq)
 {
     size_t low = 0;
@@ -178,7 +179,7 @@ static void forget_starts_before(struct store *s, uint64_t seq)
     }
 }
 
-/* Where the committed block that holds seq begins. */
+/* Return the start of the committed block that contains seq. */
 static uint64_t block_start(struct store *s, uint64_t seq)
 {
     size_t known = starts_before(s, seq + 1);
@@ -194,7 +195,7 @@ static uint64_t block_start(struct store *s, uint64_t seq)
     return start;
 }
 
-/* Drop the blocks that begin before seq, which is the start of one. */
+/* Delete the blocks that begin before seq, which is the start of a block or the next event. */
 static void drop_before(struct store *s, uint64_t seq)
 {
     struct seq_key from = key_of(0);
@@ -243,7 +244,7 @@ struct wall store_event_trim(struct store *s, struct wall before)
     struct seq_key from = key_of(s->meta.oldest_event);
     struct kv_iter *it = store_iter(s, STORE_EVENTS, str_from(from.bytes, sizeof from.bytes));
     struct wall oldest = {0};
-    uint64_t keep_from = s->meta.next_event; /* unless a block is found that stays */
+    uint64_t keep_from = s->meta.next_event; /* if no block remains */
     bool any = false;
     for (; kv_iter_valid(it); kv_iter_next(it)) {
         struct wall at = written_at(kv_iter_value(it));
@@ -282,7 +283,7 @@ bool store_event_each(uint64_t first_seq, struct str block,
     struct wall at = {.ns = unpack_i64(&u)};
     uint64_t count = unpack_varint(&u);
     if (count == 0) {
-        return false; /* nobody writes a block of nothing */
+        return false; /* an empty block is never written */
     }
     for (uint64_t i = 0; i < count; i++) {
         struct store_event e = {.seq = first_seq + i, .at = at};

@@ -1,5 +1,5 @@
 /*
- * Store_event: the event log: what happened, in order, with increasing numbers.
+ * Store_event: the event log, in order, with increasing event numbers.
  *
  * All events of one log entry form one block under the number of the first event, so an event costs
  * a few bytes instead of a key. The oldest blocks are removed when there are too many events or
@@ -11,7 +11,7 @@
 #include "core/job.h"
 #include "store/store.h"
 
-/* The numbers are on disk; the words are the contract's (http-api.md 5.4). */
+/* The numbers are on disk; the words are part of the contract (http-api.md 5.4). */
 #define STORE_EVENT_LIST(X)                                                                        \
     X(ENQUEUED, 1, "enqueued")                                                                     \
     X(STARTED, 2, "started")                                                                       \
@@ -72,8 +72,7 @@ void store_event_block_init(struct store_event_block *b);
 void store_event_block_deinit(struct store_event_block *b);
 void store_event_add(struct store_event_block *b, const struct store_event *e);
 
-/* Append the bytes of the block, all of whose events happened at this moment
- * (docs/formats/documents.md). */
+/* Append the bytes of the block (docs/formats/documents.md). `at` is the time of all its events. */
 void store_event_encode(const struct store_event_block *b, struct wall at, struct buf *out);
 
 /* Write the collected events with the entry, if there are any, and empty the block. Removes the
@@ -87,7 +86,7 @@ struct wall store_event_trim(struct store *s, struct wall before);
 /* The time of the oldest committed block; 0 if there is none. */
 struct wall store_event_oldest_at(struct store *s);
 
-/* The number of the first committed event at or after seq, or the argument `none`. Any thread. */
+/* Return the number of the first committed event at or after seq, or `none`. Any thread. */
 uint64_t store_event_first(struct store *s, uint64_t seq, uint64_t none);
 
 /* Decode a block: fn is called for each event in order, until it returns false. False if the bytes
@@ -96,6 +95,7 @@ ATTR_NODISCARD bool store_event_each(uint64_t first_seq, struct str block,
                                      bool (*fn)(void *data, const struct store_event *e),
                                      void *data);
 
-/* Committed events with a number above after, in order, until fn returns false. Any thread. */
+/* Call fn for the committed events with a number above `after`, in order, until it returns false.
+ * Any thread. */
 void store_event_read(struct store *s, uint64_t after,
                       bool (*fn)(void *data, const struct store_event *e), void *data);

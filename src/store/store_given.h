@@ -1,9 +1,10 @@
 /*
- * Store_given: the record of jobs to which the server gave names.
+ * Store_given: the record of jobs that the server named.
  *
- * * Such a name is computed from the job's id (base/id_uuid.h), so it needs no record of its own.
- * For all such jobs that one log entry created in one queue there is one record: their first and
- * last numbers, and how many are left. Other objects of the entry can have numbers in between. */
+ * Such a name is computed from the job's id (base/id_uuid.h), so it needs no separate record. For
+ * all such jobs that one log entry created in one queue there is one record: their first and last
+ * numbers, and how many are left. Other objects of the entry can have numbers in between.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +20,8 @@
 enum { STORE_GIVEN_ENTRY_BYTES = ID_BYTES - 4 };
 
 struct store_given {
-    uint32_t first, last; /* numbers */
-    uint32_t left;        /* jobs that are still stored, at least one */
+    uint32_t first, last; /* numbers of the first and the last job */
+    uint32_t left;        /* jobs that are still stored; at least 1 */
 };
 
 void store_given_encode(const struct store_given *g, struct buf *out);

@@ -4,10 +4,10 @@
 #include "base/limits.h"
 #include "base/pack.h"
 
-/* The first byte of a record, and what follows the kind in its key. */
+/* Version of a value, and the byte after the kind in a key. */
 enum {
     VERSION = 1,
-    VERSION_OLDEST = 2, /* has the oldest job */
+    VERSION_OLDEST = 2, /* adds the oldest pending job */
     KEY_OPEN = 'c',
     KEY_SIZES = 'z',
     KEY_BYTES_MAX = 8 + LIMIT_INTERNAL_NAME_BYTES,
@@ -15,7 +15,7 @@ enum {
 };
 static const char step_keys[STORE_HISTORY_STEPS] = {'m', 'h'};
 
-/* Histograms */
+/* --- histograms --- */
 
 enum { EXACT = 4, PER_DOUBLING = 4 };
 
@@ -46,7 +46,7 @@ static void add_to_bucket(struct store_history_times *t, unsigned i, uint32_t co
     t->used[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* The first bucket from i on that is used; STORE_HISTORY_BUCKETS when there is none. */
+/* Return the first used bucket from i on; STORE_HISTORY_BUCKETS if there is none. */
 static unsigned next_used(const struct store_history_times *t, unsigned i)
 {
     for (; i < STORE_HISTORY_BUCKETS; i = (i | 63U) + 1) {
@@ -69,7 +69,7 @@ void store_history_time_add(struct store_history_times *t, int64_t ms)
 
 uint64_t store_history_quantile_ms(const struct store_history_times *t, unsigned thousandths)
 {
-    /* The rank, rounded up: the p99 of ten is the tenth. */
+    /* The rank, rounded up: the p99 of ten values is the tenth. */
     uint64_t rank = (t->count * thousandths + 999) / 1000;
     uint64_t seen = 0;
     for (unsigned i = 0; i + 1 < STORE_HISTORY_BUCKETS; i++) {
@@ -109,7 +109,7 @@ void store_history_merge(struct store_history *a, const struct store_history *b)
     merge_times(&a->run, &b->run);
 }
 
-/* Bytes */
+/* --- encoding --- */
 
 static void encode_times(const struct store_history_times *t, struct buf *out)
 {
@@ -214,7 +214,7 @@ static void must_decode(struct str value, struct store_history *out)
     }
 }
 
-/* Keys */
+/* --- keys --- */
 
 struct key {
     struct buf buf;
@@ -241,14 +241,14 @@ static struct str cell_key(struct key *k, enum store_history_step step, uint32_t
     return buf_str(&k->buf);
 }
 
-/* Read the value under the key into out; false when there is none. */
+/* Read the committed value of the key into out. False if there is none. */
 static bool read_value(struct store *s, struct str key, struct buf *out)
 {
     buf_init(out, VALUE_BYTES_MAX);
     return store_get(s, STORE_KIND_HISTORY, key, out);
 }
 
-/* The open cell */
+/* --- the open cell --- */
 
 bool store_history_open_get(struct store *s, struct str name, uint32_t *out_minute,
                             struct store_history *out)
@@ -269,7 +269,7 @@ void store_history_open_put(struct store *s, struct str name, uint32_t minute,
                             const struct store_history *h)
 {
     struct key k;
-    struct buf *value = &s->scratch; /* room on the stack would be set to zero each time */
+    struct buf *value = &s->scratch; /* a buffer on the stack would be zeroed at each call */
     buf_clear(value);
     pack_u32(value, minute);
     store_history_encode(h, s->oldest, value);
@@ -283,7 +283,7 @@ void store_history_open_delete(struct store *s, struct str name)
     store_delete(s, STORE_KIND_HISTORY, open_key(&k, name));
 }
 
-/* Closed cells */
+/* --- closed cells --- */
 
 bool store_history_get(struct store *s, enum store_history_step step, uint32_t number,
                        struct str name, struct store_history *out, size_t *out_bytes)
@@ -355,7 +355,7 @@ uint64_t store_history_trim(struct store *s, enum store_history_step step, uint3
     struct str begin = cell_key(&k, step, *from, STR_EMPTY);
     store_each_from(s, STORE_KIND_HISTORY, str_from(&step_keys[step], 1), begin, trim_one, &t);
     if (*from < bounds.keep_from && t.left > 0) {
-        *from = bounds.keep_from; /* there was nothing older */
+        *from = bounds.keep_from; /* no older cells are left */
     }
     return t.gone;
 }
@@ -389,9 +389,9 @@ void store_history_sizes_put(struct store *s, const uint64_t bytes[STORE_HISTORY
     store_put(s, STORE_KIND_HISTORY, str_from(&key, 1), buf_str(&value));
 }
 
-/* Reading */
+/* --- reading --- */
 
-/* The whole key of a record, with its kind. */
+/* Build the complete key of a record, with its kind. */
 static struct str whole(struct buf *out, char *room, size_t size, struct str rest)
 {
     buf_init_room(out, size, room, size);
@@ -401,7 +401,7 @@ static struct str whole(struct buf *out, char *room, size_t size, struct str res
     return buf_str(out);
 }
 
-/* Go to the key; its value when it is there, else empty. */
+/* Seek to the key. Returns its value; empty if there is none. */
 static struct str seek(struct kv_iter *it, struct str rest)
 {
     char room[KEY_BYTES_MAX + 1];
@@ -411,7 +411,8 @@ static struct str seek(struct kv_iter *it, struct str rest)
     return found ? kv_iter_value(it) : STR_EMPTY;
 }
 
-/* The number of the cell that the walk stands on; false when it is past the step's. */
+/* Read the number of the cell at the iterator's position. False if there is no such cell of the
+ * step. */
 static bool standing_on(const struct kv_iter *it, enum store_history_step step, uint32_t *out)
 {
     struct str key = kv_iter_valid(it) ? kv_iter_key(it) : STR_EMPTY;
@@ -422,7 +423,7 @@ static bool standing_on(const struct kv_iter *it, enum store_history_step step, 
     return true;
 }
 
-/* The open cell, if the name has one, and the number of the step that it belongs to. */
+/* Read the open cell of the name and the number of its step. False if there is none. */
 static bool read_open(struct kv_iter *it, struct str name, enum store_history_step step,
                       uint32_t *out_number, struct store_history *out)
 {
@@ -455,7 +456,7 @@ void store_history_each(struct store *s, struct str name, struct store_history_r
     struct key k;
     uint32_t open_at = 0;
     uint32_t number = 0;
-    /* One walk, which sees one state: the open cell is not closed meanwhile. */
+    /* One iterator sees one state: the open cell is not closed in between. */
     struct kv_iter *it = store_iter(s, STORE_META, STR_EMPTY);
     bool is_open = read_open(it, name, range.step, &open_at, &open);
     for (uint32_t at = range.from; at < range.before;) {
@@ -464,7 +465,8 @@ void store_history_each(struct store *s, struct str name, struct store_history_r
             break;
         }
         if (value.len == 0) {
-            /* Others of this bucket, or the first of a later one, where it may be again. */
+            /* The iterator is at another name: in this bucket, so continue with the next bucket; or
+             * in a later bucket, so continue there. */
             at = number == at ? at + 1 : number;
             continue;
         }
@@ -482,9 +484,9 @@ void store_history_each(struct store *s, struct str name, struct store_history_r
     }
 }
 
-/* Looking back */
+/* --- searching back --- */
 
-/* Hours per piece: about as many cells as a piece of minutes has at most. */
+/* Hours per step of the search: at most 120 cells. A step by minutes reads at most 59. */
 enum { BACK_HOURS = 120, HOUR_MINUTES = 60 };
 
 struct store_history_back store_history_back(enum store_history_step step, uint32_t number)

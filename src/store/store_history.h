@@ -19,7 +19,7 @@
 #include "base/str.h"
 #include "store/store.h"
 
-/* The numbers are on disk; the words are the contract's. */
+/* The numbers are on disk; the words are part of the contract. */
 #define STORE_HISTORY_LIST(X)                                                                      \
     X(ENQUEUED, 0, "enqueued")                                                                     \
     X(STARTED, 1, "started")                                                                       \
@@ -37,7 +37,7 @@ enum store_history_count {
         STORE_HISTORY_COUNTS
 };
 
-/* The buckets of the histograms: one each for 0 to 3 ms, then four per power of two; the last one
+/* The buckets of the histograms: one each for 0 to 3 ms, then four per power of two. The last one
  * has no upper bound. They are on disk. */
 enum { STORE_HISTORY_BUCKETS = 120 };
 
@@ -71,34 +71,34 @@ static inline int64_t store_history_seconds(enum store_history_step step)
 
 void store_history_time_add(struct store_history_times *t, int64_t ms);
 
-/* The lower bound of a bucket. */
+/* Return the lower bound of a bucket. */
 uint64_t store_history_bound_ms(unsigned bucket);
 
-/* A quantile, in thousandths: the upper bound of its bucket, but at most the maximum; 0 if there
- * are no values. */
+/* Return a quantile, in thousandths: the upper bound of its bucket, but at most the maximum. 0 if
+ * there are no values. */
 uint64_t store_history_quantile_ms(const struct store_history_times *t, unsigned thousandths);
 
 /* Add b, which is later than a, to a. */
 void store_history_merge(struct store_history *a, const struct store_history *b);
 
-/* The age of the oldest pending job at a time. It grows even if nothing happens. */
+/* Return the age of the oldest pending job at a time. It grows even if nothing changes. */
 uint64_t store_history_age_ms(const struct store_history *h, int64_t at_ms);
 
 /* oldest: write the newer version, with the oldest job. */
 void store_history_encode(const struct store_history *h, bool oldest, struct buf *out);
 ATTR_NODISCARD bool store_history_decode(struct str bytes, struct store_history *out);
 
-/* The open cell of a name and its minute (since 1970); false if there is none. */
+/* Read the open cell of a name and its minute (since 1970). False if there is none. */
 bool store_history_open_get(struct store *s, struct str name, uint32_t *out_minute,
                             struct store_history *out);
 void store_history_open_put(struct store *s, struct str name, uint32_t minute,
                             const struct store_history *h);
 void store_history_open_delete(struct store *s, struct str name);
 
-/* A committed closed cell and its size; false if there is none. */
+/* Read a committed closed cell, and its size. False if there is none. */
 bool store_history_get(struct store *s, enum store_history_step step, uint32_t number,
                        struct str name, struct store_history *out, size_t *out_bytes);
-/* Returns its size. */
+/* Returns the size of the cell. */
 size_t store_history_put(struct store *s, enum store_history_step step, uint32_t number,
                          struct str name, const struct store_history *h);
 
@@ -117,7 +117,7 @@ uint64_t store_history_trim(struct store *s, enum store_history_step step, uint3
 void store_history_sizes_get(struct store *s, uint64_t out_bytes[STORE_HISTORY_STEPS]);
 void store_history_sizes_put(struct store *s, const uint64_t bytes[STORE_HISTORY_STEPS]);
 
-/* The last cell of a name, with its number. False if there is none. Any thread. */
+/* Read the last cell of a name, and its number. False if there is none. Any thread. */
 bool store_history_last(struct store *s, struct str name, enum store_history_step step,
                         uint32_t *out_number, struct store_history *out);
 

@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* Version 2 has 32 more bits for members behind the head. It is written for those jobs alone that
- * need one of them, so that a whole document has one encoding. Version 3 has them always, and is a
- * head whose body is stored apart. */
+/* Version 2 has 32 more mask bits after the fixed head. It is used only for jobs that need one of
+ * them, so that a complete document has one encoding. Version 3 always has them; it is a head whose
+ * body is stored separately. */
 enum { DOC_VERSION = 1, DOC_VERSION_WIDE = 2, DOC_VERSION_HEAD = 3 };
 
 enum { BODY_VERSION = 1 };
@@ -15,12 +15,12 @@ enum { BODY_VERSION = 1 };
 /* Bits of the flags byte. */
 enum { FLAG_AGENT = 1, FLAG_BATCH_COUNTED = 2, FLAG_CHAIN_STEP = 4, FLAG_KNOWN = 31 };
 
-/* How the last claim was ended: two bits of that byte. */
+/* Two bits of the flags byte: how the last claim ended. */
 enum { ENDED_SHIFT = 3, ENDED_MASK = 3 };
 
 enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32, MEMBER_ID };
 
-/* The optional members, in the order of their bits. Rows are only ever added at the end. */
+/* The optional members, in the order of their bits. New rows are only added at the end. */
 /* clang-format off */
 #define MEMBER_LIST(X) \
     X(TIME, started_at)             \
@@ -72,7 +72,7 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
     X(ID,   waits_since)
 /* clang-format on */
 
-/* What a member of each kind takes; a text is as long as it is. */
+/* Encoded size of each kind; 0 for texts, whose size varies. */
 enum {
     BYTES_TEXT = 0,
     BYTES_TIME = sizeof(int64_t),
@@ -92,16 +92,16 @@ static const struct member {
 #undef MEMBER_ROW
 };
 
-/* Members 0 to 5 belong to the head; who asks for that does not look at the others, unless the
- * document is wide. Version 1 ends before the first wide one. */
+/* Members 0 to 5 count as part of the head: store_job_decode_head skips the others of a document of
+ * version 1. Version 1 has only the members before the first wide one. */
 enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6, MEMBER_FIRST_WIDE = 30 };
 static_assert(MEMBER_COUNT <= 64, "a member's bit must fit the mask");
 
-/* The members that go into a body, with the payload: tags and chain_config, texts of any length
- * that do not change. */
+/* The members of a body, besides the payload: tags and chain_config, texts of any length that do
+ * not change. */
 #define BODY_MASK (UINT64_C(1) << 11 | UINT64_C(1) << 18)
 
-/* Whether a member of each kind says anything. */
+/* Is a member of each kind set? */
 #define IS_SET_TEXT(v) ((v).len != 0)
 #define IS_SET_TIME(v) ((v).ns != 0)
 #define IS_SET_I64(v)  ((v) != 0)
@@ -109,8 +109,8 @@ static_assert(MEMBER_COUNT <= 64, "a member's bit must fit the mask");
 #define IS_SET_I32(v)  ((v) != 0)
 #define IS_SET_ID(v)   (!id_is_none(v))
 
-/* The members that are set, by their bits. Written out by the list, because every change of every
- * job comes through here. */
+/* Return the mask of the members that are set. A macro expands this for each member, because every
+ * change of a job calls it. */
 static uint64_t mask_of(const struct job *j)
 {
     uint64_t mask = 0;
@@ -121,7 +121,7 @@ static uint64_t mask_of(const struct job *j)
     return mask;
 }
 
-/* So many bytes has a number that says how long a text is. */
+/* Return the encoded size of a text's length. */
 static size_t length_bytes(size_t len)
 {
     size_t n = 1;
@@ -148,11 +148,12 @@ static char *put_text(char *to, struct str text)
         *to++ = (char)(uint8_t)(len | 0x80);
     }
     *to++ = (char)len;
-    memcpy(to, text.ptr, text.len); /* a member that is empty is not encoded */
+    memcpy(to, text.ptr, text.len); /* never empty: only members that are set are encoded */
     return to + text.len;
 }
 
-/* As pack.h has it, where there is room: return where it ends. */
+/* Encode a member as pack.h does, without checking for space. Returns the end of the encoded
+ * member. */
 static char *member_put(const struct member *m, const struct job *j, char *to)
 {
     const void *at = (const char *)j + m->offset;
@@ -160,7 +161,7 @@ static char *member_put(const struct member *m, const struct job *j, char *to)
     case MEMBER_TEXT:
         return put_text(to, *(const struct str *)at);
     case MEMBER_TIME:
-    case MEMBER_I64: /* numbers lie in memory as they do on disk */
+    case MEMBER_I64: /* numbers have the same bytes in memory and on disk */
         memcpy(to, at, sizeof(int64_t));
         return to + sizeof(int64_t);
     case MEMBER_U32:
@@ -175,7 +176,8 @@ static char *member_put(const struct member *m, const struct job *j, char *to)
     }
 }
 
-/* One that is there but says nothing was never written: a document has one encoding. */
+/* Decode a member. A member that is present but not set is an error, because a document has one
+ * encoding. */
 static void member_decode(const struct member *m, struct unpack *u, struct job *j)
 {
     void *at = (char *)j + m->offset;
@@ -194,7 +196,7 @@ static void member_decode(const struct member *m, struct unpack *u, struct job *
         break;
     }
     case MEMBER_U32:
-    case MEMBER_I32: { /* as the same bits */
+    case MEMBER_I32: { /* the same bits */
         uint32_t number = unpack_u32(u);
         memcpy(at, &number, sizeof number);
         u->bad |= !IS_SET_U32(number);
@@ -211,8 +213,8 @@ static void member_decode(const struct member *m, struct unpack *u, struct job *
     }
 }
 
-/* What every document begins with, as it lies on disk: little-endian, without gaps. One copy in and
- * out, because every change of every job comes through here. */
+/* The beginning of every document, as on disk: little-endian, without gaps. It is copied as a
+ * whole, because every change of a job reads and writes it. */
 struct ATTR_PACKED head {
     uint8_t version, state, priority, backoff, flags;
     uint32_t mask, attempt, max_retries;
@@ -253,7 +255,7 @@ static void encode_fixed(const struct job *j, uint8_t version, uint64_t mask, st
     }
 }
 
-/* The room is asked for once, because jobs that the server delivers have many members. */
+/* Reserve the space once, because jobs that the server delivers have many members. */
 static void encode_members(const struct job *j, uint64_t mask, struct buf *out)
 {
     size_t bytes = 0;
@@ -289,7 +291,7 @@ bool store_job_is_large(const struct job *j)
 
 size_t store_job_body_room(const struct job *j)
 {
-    enum { NUMBERS = sizeof(uint8_t) + sizeof(uint64_t), LENGTH = 10 /* a varint at most */ };
+    enum { NUMBERS = sizeof(uint8_t) + sizeof(uint64_t), LENGTH = 10 /* maximum of a varint */ };
     return NUMBERS + j->payload.len + j->tags.len + j->chain_config.len + 3 * (size_t)LENGTH;
 }
 
@@ -337,7 +339,8 @@ bool store_job_is_body(struct str bytes, const struct store_job_body *body)
            bytes.len == body->bytes;
 }
 
-/* The members that the head says are there. One encoding: a wide document has a wide member. */
+/* Read the mask of the members that are present. False if it is invalid. There is one encoding: a
+ * wide document must have a wide member. */
 static bool take_mask(struct unpack *u, const struct head *head, uint64_t *out)
 {
     bool wide = head->version == DOC_VERSION_WIDE;
@@ -353,7 +356,7 @@ static enum err_code decode_fixed(struct unpack *u, struct job *j, uint64_t *out
     if (unpack_left(u) > 0 && (*u->at < DOC_VERSION || *u->at > DOC_VERSION_HEAD)) {
         return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", *u->at);
     }
-    unpack_take(u, &head, sizeof head); /* zeros when it is cut short: found at the end */
+    unpack_take(u, &head, sizeof head); /* zeros if truncated: detected at the end */
     if (head.state >= JOB_STATE_COUNT || head.backoff > JOB_BACKOFF_EXPONENTIAL ||
         (head.flags & ~FLAG_KNOWN) != 0 || !take_mask(u, &head, out_mask)) {
         return err_set(err, ERR_CORRUPT, "a job document has invalid values");
@@ -399,11 +402,11 @@ static void decode_body(struct unpack *u, uint64_t mask, const struct store_job_
 
 enum part {
     PART_WHOLE,
-    PART_HEAD, /* what else follows is not looked at */
-    PART_ONLY, /* a head, and nothing else follows */
+    PART_HEAD, /* anything after the head is ignored */
+    PART_ONLY, /* a head, or a complete document, with nothing after it */
 };
 
-/* How much of a document there is to look at, and how much is wanted of it. */
+/* Decode the given part of a document. */
 static enum err_code decode(struct unpack *u, struct job *j, enum part part, struct err *err)
 {
     uint64_t mask = 0;

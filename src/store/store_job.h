@@ -1,5 +1,5 @@
 /*
- * Store_job: a job as bytes (docs/formats/documents.md).
+ * Store_job: encode and decode a job (docs/formats/documents.md).
  *
  * A fixed head has what the in-memory indexes need, so most reads need only the head. The optional
  * members that are set follow, in the order of one table. Version and layout never change: a new
@@ -32,16 +32,17 @@ struct store_job_body {
 bool store_job_is_large(const struct job *j);
 /* An upper bound of the size of its body. */
 size_t store_job_body_room(const struct job *j);
-/* The two parts. */
+/* Encode the two parts. */
 void store_job_encode_body(const struct job *j, uint64_t version, struct buf *out);
 void store_job_encode_head(const struct job *j, const struct store_job_body *body, struct buf *out);
 
-/* False if the document has no separate body, or cannot be read. */
+/* Read the head's information about its body. False if the document has no separate body, or cannot
+ * be read. */
 ATTR_NODISCARD bool store_job_find_body(struct str doc, struct store_job_body *out);
 /* Are these bytes the body that belongs to the head? */
 ATTR_NODISCARD bool store_job_is_body(struct str bytes, const struct store_job_body *body);
 
-/* Decode a document; texts are views of it. The id comes from the key. ERR_CORRUPT if the bytes are
+/* Decode a document; texts are views of it. The id is that of the key. ERR_CORRUPT if the bytes are
  * not a known document. */
 ATTR_NODISCARD enum err_code store_job_decode(struct id id, struct str doc, struct job *j,
                                               struct err *err);

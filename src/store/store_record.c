@@ -3,17 +3,18 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* Every record begins with its version, the first unless something below says otherwise. */
+/* The version at the beginning of a record, unless stated otherwise below. */
 enum { RECORD_VERSION = 1 };
 
-/* A policy of the default namespace meant the jobs of all in the first version, and means its own
- * in the second. The layout is the same; those of other namespaces stay at the first. */
+/* In version 1, a policy of the default namespace applied to the jobs of all namespaces. In version
+ * 2, it applies only to those of the default namespace. The layout is the same. Policies of other
+ * namespaces stay at version 1. */
 enum { POLICY_OWN_VERSION = 2 };
 
-/* Batches with an owner or with the job that their callback made, queues with jobs that have names,
- * schedules whose jobs the server delivers, workers that name their version, and webhooks of a key
- * with a scope have members more behind those of the first version; all others are written as ever.
- */
+/* Records with additional members at the end; all others are written as version 1. The members are
+ * for batches with an owner or with a callback job, queues with named jobs or a removal, schedules
+ * whose jobs the server delivers, workers that report their version, and webhooks that a key with a
+ * scope created. */
 enum {
     BATCH_OWNED_VERSION = 2,
     BATCH_TOLD_VERSION = 3,
@@ -24,7 +25,7 @@ enum {
     WEBHOOK_SCOPE_VERSION = 2
 };
 
-/* A record of either version; *out_later says which. */
+/* Begin to decode a record of version 1 or `later`. *out_later: it is of version `later`. */
 static struct unpack begin_either(struct str value, uint8_t later, bool *out_later)
 {
     struct unpack u = unpack_from(value);
@@ -297,13 +298,13 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
            (version == RECORD_VERSION || (version == POLICY_OWN_VERSION && out->ns.len == 0));
 }
 
-/* Operations of which a step did not take its whole list say so, and those of a key with a scope
- * what that is. */
+/* Bulk operations with steps that did not complete their list, operations on a queue, those of a
+ * key with a scope, and those whose filter has conditions (core/job_fit.h). */
 enum {
     BULK_PARTS_VERSION = 2,
     BULK_QUEUE_VERSION = 3,
     BULK_SCOPE_VERSION = 4,
-    BULK_FIT_VERSION = 5, /* with a scope or without */
+    BULK_FIT_VERSION = 5, /* with or without a scope */
 };
 
 static uint8_t bulk_version(const struct store_bulk *b)

@@ -1,5 +1,5 @@
 /*
- * Store_record: the small records of the machine as bytes: queues, unique locks, batches,
+ * Store_record: encode and decode the small records of the machine: queues, unique locks, batches,
  * schedules, workers, webhooks, bulk operations and approval policies (docs/formats/documents.md).
  *
  * The state machine keeps them in memory and writes a complete record after a change. Decoding
@@ -20,7 +20,7 @@ struct store_queue {
     struct wall created_at;
     uint64_t completed, dead, cancelled; /* jobs kept in these states */
     uint64_t failures;                   /* failed attempts since it was created */
-    /* Of named jobs: */
+    /* For named jobs: */
     uint64_t timed_out;        /* dead jobs whose last attempt was lost with its node */
     uint64_t lost_total;       /* lost attempts since the queue was created */
     uint64_t recurring;        /* recurring jobs that are stored */
@@ -181,8 +181,7 @@ ATTR_NODISCARD bool store_record_decode_policy(struct str value, struct store_po
 ATTR_NODISCARD bool store_record_decode_bulk(struct str value, struct store_bulk *out);
 
 /* The key of a unique lock, after its kind: the queue's internal name, NUL, the unique key. Names
- * have no control characters, so NUL always ends the name. Overwrites out and returns a view of it.
- */
+ * have no control characters, so NUL always ends the name. Overwrites out; returns a view of it. */
 enum { STORE_LOCK_KEY_BYTES_MAX = 1024 };
 struct str store_record_lock_key(struct str queue, struct str unique_key, struct buf *out);
 

@@ -5,10 +5,11 @@
 #include "base/pack.h"
 #include "store/store_body.h"
 
-/* Errors of a worker that names its version are of the second version. */
+/* Errors that include the version of the worker's program have the second version. */
 enum { ROW_VERSION = 1, ERROR_NAMED_VERSION = 2 };
 
-/* Tries that one new one makes room for: more than one, so that a backlog shrinks. */
+/* Maximum number of attempts removed when one is added. More than one, so that a backlog
+ * shrinks. */
 enum { TRIES_PRUNED = 4 };
 
 enum { ROW_PREFIX_LEN = ID_BYTES + 1, ROW_KEY_LEN = ROW_PREFIX_LEN + 4 };
@@ -167,7 +168,7 @@ void store_rows_add_iteration(struct store *s, struct job *j, struct store_itera
     j->iteration_count++;
 }
 
-/* The committed row; false when there is none. */
+/* Read a committed row. False if there is none. */
 static bool read_row(struct store *s, struct id job, char kind, uint32_t place, struct buf *out)
 {
     struct row_key k = key_of(job, kind, place);
@@ -182,7 +183,8 @@ static bool read_row(struct store *s, struct id job, char kind, uint32_t place, 
     return found;
 }
 
-/* One that this entry wrote is not found, and new. */
+/* Did the oldest attempt start before keep_from? False for a row that this entry wrote: it is not
+ * committed yet. */
 static bool is_old_try(struct store *s, const struct job *j, struct wall keep_from)
 {
     struct store_try t;
@@ -295,8 +297,8 @@ static bool read_iteration(struct store *s, struct id job, uint32_t place, struc
 bool store_rows_find_iteration(struct store *s, const struct job *j, int64_t iteration,
                                struct buf *room, struct store_iteration *out)
 {
-    uint32_t until = 0; /* rows before it are of this iteration, or of earlier ones */
-    uint32_t after = j->iteration_count; /* from here on they are of later ones, or of this entry */
+    uint32_t until = 0; /* rows before it are of this iteration or an earlier one */
+    uint32_t after = j->iteration_count; /* rows from here on are later ones, or of this entry */
     while (until < after) {
         uint32_t middle = until + (after - until) / 2;
         if (read_iteration(s, j->id, middle, room, out) && out->iteration <= iteration) {
@@ -309,7 +311,7 @@ bool store_rows_find_iteration(struct store *s, const struct job *j, int64_t ite
            out->iteration == iteration;
 }
 
-/* Walk the committed rows of one kind under a job. */
+/* Call fn for the committed rows of one kind of a job. */
 static void each_row(struct store *s, struct id job, char kind,
                      void (*fn)(void *data, struct str value), void *data)
 {
@@ -433,12 +435,12 @@ void store_rows_visit(struct str key, struct str value, const struct store_rows_
         if (visitor->try_ != NULL) {
             visitor->try_(visitor->data, &t);
         }
-    } else if (kind != STORE_BODY_KIND) { /* which is a part of the document */
+    } else if (kind != STORE_BODY_KIND) { /* a body is part of the document */
         check_fatal("a row of a job cannot be read");
     }
 }
 
-/* Whether the row is there, as far as it is committed. */
+/* Is there a committed row? */
 static bool has_row(struct store *s, struct id job, char kind, uint32_t place)
 {
     return read_row(s, job, kind, place, &s->scratch);

@@ -18,7 +18,7 @@ struct store_error {
     struct wall created_at;
     struct str error;
     struct str backtrace;
-    struct str version; /* of the worker's program; empty: unknown */
+    struct str version; /* version of the worker's program; empty: unknown */
 };
 
 /* The numbers are on disk. */
@@ -55,7 +55,7 @@ struct store_iteration {
     struct store_tokens tokens;
 };
 
-/* Why a delivery attempt failed. The numbers are on disk; the words are the contract's
+/* Why a delivery attempt failed. The numbers are on disk; the words are part of the contract
  * (scheduler.md 6). */
 #define STORE_TRY_ERROR_LIST(X)                                                                    \
     X(NONE, 0, "")                                                                                 \
@@ -81,7 +81,7 @@ struct store_try {
     enum store_try_error error_type;
     uint32_t http_status; /* 0: no response */
     uint32_t answer_ms;   /* until the response headers arrived */
-    struct wall due_at;   /* of its run */
+    struct wall due_at;   /* due time of the run */
     struct wall started_at, ended_at;
     struct str node;
     struct str error;
@@ -93,15 +93,15 @@ void store_rows_add_error(struct store *s, struct job *j, struct store_error *e)
 void store_rows_add_usage(struct store *s, struct job *j, struct store_usage *u);
 void store_rows_add_iteration(struct store *s, struct job *j, struct store_iteration *it);
 
-/* Also removes a few attempts that started before keep_from, and the oldest one if there are too
- * many. */
+/* Also removes a few old attempts: the oldest if there are too many, and those that started before
+ * keep_from. */
 void store_rows_add_try(struct store *s, struct job *j, struct store_try *t, struct wall keep_from);
 
 /* Remove every row of a job. */
 void store_rows_remove(struct store *s, const struct job *j);
 
 bool store_rows_tokens_any(const struct store_tokens *t);
-/* Usage inside a row or a command. */
+/* Usage as part of a row or a command. */
 void store_rows_encode_tokens(const struct store_tokens *t, struct buf *out);
 void store_rows_decode_tokens(struct unpack *u, struct store_tokens *out);
 
@@ -153,7 +153,7 @@ void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place
 bool store_rows_restore_usage(struct store *s, struct id job, uint32_t place,
                               struct store_usage *u);
 
-/* One row's bytes (docs/formats/documents.md). */
+/* Encode and decode a row (docs/formats/documents.md). */
 void store_rows_encode_error(const struct store_error *e, struct buf *out);
 void store_rows_encode_usage(const struct store_usage *u, struct buf *out);
 void store_rows_encode_iteration(const struct store_iteration *it, struct buf *out);

@@ -10,7 +10,7 @@ struct store_snapshot {
     struct kv_view *view;
     struct kv_iter *walk;
     enum store_family walk_family;
-    struct kv_iter *bodies; /* over the rows, beside the walk */
+    struct kv_iter *bodies; /* over the rows, used together with walk */
     struct buf joined;
     struct buf value;
     struct buf key;
@@ -71,7 +71,7 @@ bool store_snapshot_next(struct store_snapshot *sn, enum store_family family, st
     return true;
 }
 
-/* The value of a key at the snapshot's moment. */
+/* Read the value of a key as of the snapshot. */
 static bool get(struct store_snapshot *sn, enum store_family family, struct str key,
                 struct str *out)
 {

@@ -20,23 +20,23 @@ struct store_snapshot;
 struct store_snapshot *store_snapshot_new(struct store *s);
 void store_snapshot_free(struct store_snapshot *sn); /* NULL is allowed */
 
-/* The next document of the family (STORE_LIVE or STORE_DONE), in id order. Starts again if the
+/* Read the next document of the family (STORE_LIVE or STORE_DONE), in id order. Starts again if the
  * family changes. False at the end. */
 ATTR_NODISCARD bool store_snapshot_next(struct store_snapshot *sn, enum store_family family,
                                         struct id *out_id, struct str *out_doc);
 
-/* One document of the family; false if it does not exist. */
+/* Read a document of the family. False if it does not exist. */
 ATTR_NODISCARD bool store_snapshot_get(struct store_snapshot *sn, enum store_family family,
                                        struct id id, struct str *out_doc);
 
-/* The rows of a job, of each kind oldest first. */
+/* Visit the rows of a job; those of each kind oldest first. */
 void store_snapshot_each_row(struct store_snapshot *sn, struct id job,
                              const struct store_rows_visitor *visitor);
 
-/* The records of a kind in key order, and one of them. */
+/* Call fn for the records of a kind, in key order. */
 void store_snapshot_each(struct store_snapshot *sn, char kind,
                          void (*fn)(void *data, struct str rest, struct str value), void *data);
-/* From the record `from` on, until fn returns false. */
+/* The same from the record `from` on, until fn returns false. */
 void store_snapshot_each_from(struct store_snapshot *sn, char kind, struct str from,
                               bool (*fn)(void *data, struct str rest, struct str value),
                               void *data);

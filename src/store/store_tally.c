@@ -10,11 +10,11 @@ enum {
     START_VERSION = 1,
     KEY_START = 's',
     VALUE_BYTES_MAX = 128,
-    CELLS_PER_TURN = 2000 /* of a walk; the last bucket may have more */
+    CELLS_PER_TURN = 2000 /* after this many, a walk ends with the current bucket */
 };
 
 static const struct {
-    char key; /* the first byte behind the kind */
+    char key; /* the byte after the kind */
     int64_t seconds;
     uint32_t kept;
 } series_rows[STORE_TALLY_SERIES] = {
@@ -170,7 +170,7 @@ void store_tally_put(struct store *s, struct str key, const struct store_tally *
     store_put(s, STORE_KIND_TALLY, key, buf_str(&s->scratch));
 }
 
-/* --- where counting began --- */
+/* --- the start of counting --- */
 
 static const char start_key = KEY_START;
 
@@ -258,11 +258,11 @@ void store_tally_trim(struct store *s, enum store_tally_series series, uint32_t 
     store_each_from(s, STORE_KIND_TALLY, str_from(begin, 1), str_from(begin, sizeof begin),
                     trim_one, &t);
     if (*from < keep_from && t.left > 0) {
-        *from = keep_from; /* there was nothing older */
+        *from = keep_from; /* no older cells are left */
     }
 }
 
-/* Go to the first cell of the series in this bucket or later; false when there is none. */
+/* Seek to the first cell of the series in this bucket or a later one. False if there is none. */
 static bool seek(struct kv_iter *it, enum store_tally_series series, uint32_t *number)
 {
     char key[1 + STORE_TALLY_PREFIX_BYTES] = {STORE_KIND_TALLY};
@@ -276,7 +276,7 @@ static bool seek(struct kv_iter *it, enum store_tally_series series, uint32_t *n
     return true;
 }
 
-/* Call fn for the cells from here on that are of the bucket; how many. */
+/* Call fn for the cells of the bucket, from the iterator's position on. Returns their number. */
 static unsigned each_of(struct kv_iter *it, enum store_tally_series series, uint32_t number,
                         void (*fn)(void *data, bool is_tag, const struct store_tally_name *name,
                                    const struct store_tally *t),

@@ -9,7 +9,7 @@ enum { WALK_LIVE, WALK_DONE, WALK_ROWS, FAMILIES };
 
 struct store_walk {
     struct kv_iter *its[FAMILIES];
-    struct kv_iter *given; /* the one whose document was handed out */
+    struct kv_iter *given; /* the iterator of the returned document */
     struct buf joined;
 };
 
@@ -21,7 +21,7 @@ struct store_walk *store_walk_new(struct store *s)
     buf_init(&w->joined, SIZE_MAX);
     struct kv *kv = store_hold(s);
     kv_iters_new(kv, families, FAMILIES, w->its);
-    kv_close(kv); /* the walks hold it now */
+    kv_close(kv); /* the iterators hold it now */
     return w;
 }
 

@@ -18,6 +18,6 @@ struct store_walk;
 struct store_walk *store_walk_new(struct store *s);
 void store_walk_free(struct store_walk *w); /* NULL is allowed */
 
-/* The next document, valid until the next call. False at the end. If the store cannot be read, the
- * process stops. */
+/* Return the next document, valid until the next call. False at the end. If the store cannot be
+ * read, the process stops. */
 ATTR_NODISCARD bool store_walk_next(struct store_walk *w, struct id *out_id, struct str *out_doc);
