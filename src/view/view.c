@@ -1,8 +1,8 @@
 /*
- * Questions: the line in which they wait, and the threads that answer them.
+ * Questions: the queue in which they wait, and the threads that answer them.
  *
- * One lock guards the line and what the writer has published; it is held for a few instructions and
- * never while SQLite is called.
+ * One lock protects the queue and what the writer has published. It is held for a few instructions
+ * and never during a call of SQLite.
  */
 #include "view/view.h"
 
@@ -36,7 +36,8 @@ const char *view_kind_name(enum view_kind kind)
     return names[kind];
 }
 
-/* The part of n that questions of this kind and those behind it may have together. */
+/* Return the part of n that questions of this kind and of the more expensive kinds may use
+ * together. */
 static uint32_t share_of(enum view_kind kind, uint32_t n)
 {
     static const uint32_t parts[] = {
@@ -44,7 +45,7 @@ static uint32_t share_of(enum view_kind kind, uint32_t n)
     return n / parts[kind] > 0 ? n / parts[kind] : 1;
 }
 
-/* With the lock held: is there a reader for one more of this kind? */
+/* Is there a reader for one more question of this kind? The lock must be held. */
 static bool may_run(const struct view *v, enum view_kind kind)
 {
     uint32_t running = 0;
@@ -57,7 +58,7 @@ static bool may_run(const struct view *v, enum view_kind kind)
     return true;
 }
 
-/* With the lock held: is there a place in the line? */
+/* Is there a waiting slot for one more question of this kind? The lock must be held. */
 static bool may_wait(const struct view *v, enum view_kind kind)
 {
     uint32_t waiting = 0;
@@ -72,7 +73,7 @@ static bool may_wait(const struct view *v, enum view_kind kind)
 
 /* Readers */
 
-/* Every so many steps of SQLite's machine, which is some tens of microseconds. */
+/* Interval of the time checks, in steps of SQLite's virtual machine: tens of microseconds. */
 enum { STEPS_BETWEEN_LOOKS = 4000 };
 
 static int is_enough(void *data)
@@ -118,7 +119,7 @@ enum err_code view__asked(struct view_reader *r, enum err_code code, struct err 
                                                   : code;
 }
 
-/* All that run asks is of one moment. */
+/* Run the question in one read transaction. */
 static enum err_code run_ask(struct view_reader *r, struct view_ask *ask, struct err *err)
 {
     int64_t index = 0;
@@ -150,11 +151,11 @@ static void deliver_done(struct msg *m)
 static void answer(struct view_ask *ask)
 {
     ask->msg.deliver = deliver_done;
-    bool posted = mailbox_post(ask->reply_to, &ask->msg); /* ask may be gone after this */
+    bool posted = mailbox_post(ask->reply_to, &ask->msg); /* ask may be freed after this */
     CHECK(posted);
 }
 
-/* With the lock held: may it run now, or end? */
+/* Can the question be run or refused now? The lock must be held. */
 static bool is_due(const struct view *v, const struct view_ask *ask, int64_t now_ns)
 {
     if (v->stopping) {
@@ -164,7 +165,7 @@ static bool is_due(const struct view *v, const struct view_ask *ask, int64_t now
         return false;
     }
     if (v->status.low_space) {
-        return true; /* it will not get better soon */
+        return true; /* waiting longer does not help */
     }
     bool fresh = v->usable && v->complete >= ask->wait_index &&
                  (!ask->text || v->words_complete >= ask->wait_index);
@@ -181,8 +182,8 @@ static void leave_line(struct view *v, struct view_ask **at)
     v->asks[ask->kind].waiting--;
 }
 
-/* The first question that is due and that a reader may answer now, out of the line; NULL when there
- * is none, and *out_wait_ns says how long it is until time makes one due. */
+/* Remove the first question that is due and that a reader may answer now from the queue. NULL if
+ * there is none; *out_wait_ns is then the time until the next deadline. */
 static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
 {
     int64_t now = os_clock_mono().ns;
@@ -190,7 +191,7 @@ static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
     for (struct view_ask **at = &v->first; *at != NULL; at = &(*at)->next) {
         struct view_ask *ask = *at;
         if (!v->stopping && !may_run(v, ask->kind)) {
-            continue; /* the end of one that runs is told */
+            continue; /* the end of a running question wakes the readers */
         }
         if (is_due(v, ask, now)) {
             leave_line(v, at);
@@ -212,11 +213,11 @@ static void note_lag(struct view *v, struct view_ask *ask)
     ask->lag = 0;
     if (ask->index < ask->wait_index) {
         uint64_t lag = lag_of(v);
-        ask->lag = lag == 0 ? 1 : lag; /* something was missing in any case */
+        ask->lag = lag == 0 ? 1 : lag; /* at least one change was missing when run was called */
     }
 }
 
-/* With the lock held; it is released meanwhile. */
+/* Answer a question. The lock must be held; it is released meanwhile. */
 static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
 {
     struct err err = {.code = ERR_OK};
@@ -250,7 +251,8 @@ static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
     uv_mutex_lock(&v->lock);
 }
 
-/* With the lock held, which is released meanwhile. A program that nobody asked for a while goes. */
+/* Wait for a change, at most wait_ns. Closes a jq program that was not used for some time. The lock
+ * must be held; it is released meanwhile. */
 static void rest(struct view *v, struct view_reader *r, int64_t wait_ns)
 {
     int64_t keep_ns = r->box == NULL ? INT64_MAX : r->box_until_ns - os_clock_mono().ns;
@@ -315,7 +317,7 @@ void view_ask(struct view *v, struct view_ask *ask)
         uv_cond_signal(&v->moved);
     }
     if (hurry) {
-        view_writer__hurry(v, ask->text); /* under the lock: the writer cannot end before */
+        view_writer__hurry(v, ask->text); /* under the lock, so that the writer cannot end before */
     }
     uv_mutex_unlock(&v->lock);
     if (err.code != ERR_OK) {
@@ -341,7 +343,7 @@ void view_cancel(struct view_ask *ask)
         (void)err_set(&ask->err, ERR_SEARCH, "the search was cancelled");
         answer(ask);
     } else {
-        atomic_store(&ask->until_ns, 0); /* its reader sees it, or has ended */
+        atomic_store(&ask->until_ns, 0); /* its reader checks this, or has finished */
     }
 }
 
@@ -386,7 +388,7 @@ void view__reopen(struct view *v, bool usable)
     uv_mutex_unlock(&v->lock);
 }
 
-/* The whole */
+/* Open and close */
 
 static void view_free(struct view *v)
 {
@@ -411,8 +413,8 @@ static void told_of_space(void *data, bool low)
 enum err_code view_open(const struct view_config *config, struct view **out_view, struct err *err)
 {
     CHECK(config->readers > 0);
-    /* SQLite counts its memory under a lock that all its threads want. Refused, without harm, when
-     * it is in use already. */
+    /* SQLite counts its memory under a lock that all its threads share. Turn that off. The call
+     * fails, without harm, if SQLite is already in use. */
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (os_file_make_dirs(config->dir, err) != ERR_OK) {
         return err_wrap(err, "view");

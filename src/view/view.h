@@ -9,9 +9,10 @@
  *
  *   engine --feed--> [writer thread] --> view.db (WAL) <-- [reader threads] <-- view_ask
  *
- * * The documents are authoritative, not the view. A file that is missing, damaged or of another
+ * The documents are authoritative, not the view. A file that is missing, damaged or of another
  * version is rebuilt from the documents; until that is complete, questions get ERR_UNHEALTHY.
- * view_rebuild rebuilds a file while the old one answers. */
+ * view_rebuild rebuilds a file while the old one answers.
+ */
 #pragma once
 
 #include <stdatomic.h>
@@ -36,9 +37,8 @@ struct view_config {
     uint64_t log_bytes; /* above this size of SQLite's log, questions make room for its restart */
     int64_t linger_ms;  /* how long changes are collected, unless a question waits for them */
     uint64_t free_bytes_min; /* free disk space needed to grow; 0: the engine decides */
-    int64_t shrink_ms;       /* delay after a change until unused pages are looked for */
-    int64_t scan_max; /* up to this many index entries are scanned completely, rather than walked in
-                         order past as many that do not match */
+    int64_t shrink_ms;       /* delay after a change until the file is checked for unused pages */
+    int64_t scan_max; /* maximum of index entries in a scan that replaces a walk in sort order */
 };
 
 struct view_config view_config_default(void);
@@ -58,8 +58,9 @@ const char *view_kind_name(enum view_kind kind);
 
 /* A question. run is called on a reader thread when the view contains everything that the engine
  * had acknowledged at the time of the question, or after wait_ms. If jobs have been changing faster
- * than the view can follow for some time, it waits only a moment (view_pace.c). Then done is
- * called, exactly once, on the loop of reply_to. The caller keeps the question alive until then. */
+ * than the view can follow for some time, the question waits only a moment (view_pace.c). Then done
+ * is called, exactly once, on the loop of reply_to. The caller keeps the question alive until
+ * then. */
 struct view_ask {
     /* set by the caller */
     void (*run)(struct view_ask *ask, struct view_reader *r);
@@ -84,10 +85,10 @@ struct view_ask {
     atomic_int_fast64_t until_ns; /* how long the result is needed */
 };
 
-/* From any thread. */
+/* Ask a question. Any thread. */
 void view_ask(struct view *v, struct view_ask *ask);
 /* Cancel a question: if it waits it is refused, if it runs it is interrupted; done is called as
- * usual. Any thread that knows that the question still exists. */
+ * usual. Any thread, while the question still exists. */
 void view_cancel(struct view_ask *ask);
 /* Limit the remaining time of a question, whose result may soon be useless. The same threads. */
 void view_shorten(struct view_ask *ask, int64_t ms);

@@ -10,7 +10,7 @@
 
 enum { BATCH_BYTES = 8 << 20 };
 
-/* Where in docs a document is. */
+/* The position of a document in docs. */
 struct span {
     size_t from, len;
 };
@@ -69,10 +69,11 @@ void view_batch__remove(struct view_batch *b, struct id id)
 
 struct reading {
     struct view_batch *batch;
-    struct span spans[STORE_DOCS_FETCH_MAX]; /* of those that were read; no document is empty */
+    struct span spans[STORE_DOCS_FETCH_MAX]; /* documents that were read; empty: not read */
 };
 
-/* What is left out is read later, one by one. */
+/* Add a document, unless the batch is full. Documents that are left out are read later, one by
+ * one. */
 static void take_doc(void *data, size_t i, struct str doc)
 {
     struct reading *r = data;
@@ -106,7 +107,7 @@ size_t view_batch__read(struct view_batch *b, struct engine *e, const struct id 
     return n;
 }
 
-/* A document that cannot be decoded stops the process, as everywhere. */
+/* Decode a document. One that cannot be decoded stops the process. */
 static void decode(struct job *j, struct str doc)
 {
     struct err err;

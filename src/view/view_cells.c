@@ -9,20 +9,20 @@
 enum { CELLS_FIRST = 8 };
 
 struct count {
-    int64_t cell; /* its number */
+    int64_t cell; /* number of the cell */
     int64_t n;
     bool changed;
 };
 
 struct view_cell_queue {
-    struct count *counts; /* by cell */
+    struct count *counts; /* ordered by cell */
     size_t count, cap;
     bool changed;
     int64_t changed_next;
 };
 
-/* What is larger comes behind what is small, so that most numbers are small. VIEW_CELL_OF says the
- * same in SQL. */
+/* Values that can be large are in the high bits, so that most numbers are small. VIEW_CELL_OF is
+ * the same in SQL. */
 enum { STATE_BITS = 3, FAILING_BITS = 1, PRIORITY_BITS = 8 };
 static_assert(JOB_STATE_COUNT <= 1 << STATE_BITS, "a state has its bits");
 
@@ -74,7 +74,7 @@ static struct view_cell_queue *queue_of(struct view_cells *c, int64_t queue)
     return &c->queues[queue];
 }
 
-/* Its place among the others, made when it has none. */
+/* Find the counter of a cell, or insert it. */
 static struct count *count_of(struct view_cell_queue *q, int64_t cell)
 {
     size_t low = 0;
@@ -160,7 +160,7 @@ void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell,
     }
 }
 
-/* A cell without jobs has no row. */
+/* Write a counter. A cell without jobs has no row. */
 static enum err_code save_count(struct view_cells *c, sqlite3_stmt *st[2], int64_t queue,
                                 const struct count *count, struct err *err)
 {

@@ -7,7 +7,7 @@
  * a cell are in id order there, and a search merges its cells. Queue 0 stands for all queues
  * together.
  *
- * In a row of jobs all of a cell but its queue is one number: an index has one value to compare
+ * In the table jobs, a cell without its queue is one number, so that an index compares one value
  * instead of four.
  *
  * The writer updates the counters inside its transactions.
@@ -34,9 +34,9 @@ struct view_cell {
 struct job;
 struct view_cell view_cells__of_job(const struct job *j);
 
-/* The number of a cell, and the cell of a number, which is impossible if the number is. In SQL: the
- * number of a row of counts, and what is in that of a row of jobs. The operators have no precedence
- * among each other. */
+/* Convert a cell to its number and back. The cell of an invalid number is invalid. In SQL: the
+ * number of a row of counts, and the parts of the number in a row of jobs. In SQLite, these
+ * operators have the same precedence. */
 int64_t view_cells__number(struct view_cell cell);
 struct view_cell view_cells__of(int64_t number);
 #define VIEW_CELL_OF(c)                                                                            \
@@ -56,8 +56,8 @@ struct view_cells {
 ATTR_NODISCARD enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_max,
                                               struct err *err);
 void view_cells__deinit(struct view_cells *c); /* allowed on zeros */
-/* Count a job of the queue (not 0) in or out. Impossible values, from a damaged row, are ignored.
- */
+/* Count a job of the queue (not 0) in or out. Impossible values, from a damaged row, are
+ * ignored. */
 void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell, int64_t delta);
 /* Call inside the transaction that changes the jobs. */
 ATTR_NODISCARD enum err_code view_cells__save(struct view_cells *c, struct err *err);

@@ -16,9 +16,9 @@ struct checking {
     struct view_check *out;
     sqlite3_stmt *row, *text, *errors, *usage, *depends;
     uint64_t errors_seen, usages_seen, depends_seen;
-    struct id *ids;   /* those that the job at hand depends on */
-    struct id id;     /* of the job at hand */
-    struct str queue; /* and its queue */
+    struct id *ids;   /* dependencies of the current job */
+    struct id id;     /* id of the current job */
+    struct str queue; /* queue of the current job */
     bool dead;
     int64_t errors_found, usages_found;
 };
@@ -64,7 +64,7 @@ static void compare_columns(struct checking *c, const struct job *j)
 {
     sqlite3_stmt *st = c->row;
     int at = 0;
-    /* The first two, which the view itself makes, are looked at elsewhere. */
+    /* The view assigns num and queue; compare_text checks them. */
     const struct view_extra own = {.num = sqlite3_column_int64(st, 1),
                                    .queue = sqlite3_column_int64(st, 3),
                                    .errors = view_rows__errors(j, c->errors_found),
@@ -182,7 +182,7 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
     return code;
 }
 
-/* The whole */
+/* Totals */
 
 static enum err_code compare_total(struct checking *c, const char *sql, uint64_t wanted,
                                    struct err *err)
@@ -197,8 +197,8 @@ static enum err_code compare_total(struct checking *c, const char *sql, uint64_t
     return ERR_OK;
 }
 
-/* Buckets that do not have the number of jobs between their moment and the next one's, and what a
- * line of buckets has more or less than the jobs. */
+/* Count the buckets whose number differs from the jobs between their first moment and that of the
+ * next bucket, and the states in which the sum of all buckets differs from the jobs. */
 #define WRONG_BUCKETS(kind, column)                                                                \
     "SELECT count(*) FROM (SELECT queue, state, first, n, lead(first, 1, 9223372036854775807) "    \
     "OVER"                                                                                         \
@@ -237,7 +237,7 @@ static enum err_code compare_ranks(struct checking *c, struct err *err)
     return compare_total(c, queues, 0, err);
 }
 
-/* Cells of one side that the other one does not have, or not with this number. */
+/* Count the cells that one side has and the other does not have with the same number. */
 #define CELL    "state, priority, attempt, failing"
 #define COUNTED "SELECT queue, " CELL ", n FROM counts"
 #define OF_JOBS                                                                                    \

@@ -1,10 +1,10 @@
 /*
- * The whole copy: made anew, or compared with its source.
+ * The complete copy: built from the documents, or compared with them.
  *
- * Both walk all documents in the order of ids. A new file is filled without indexes and without a
- * journal, and the indexes are made when all rows are there. A comparison walks the rows beside the
- * documents: a document says which log entry wrote it, and a row with the same entry is up to date
- * if everything that hangs on the job was there.
+ * Both walk all documents in id order. A new file is filled without indexes and without a journal;
+ * the indexes are created when all rows are written. A comparison walks the rows along with the
+ * documents. A document contains the log entry that wrote it. A row with the same entry is up to
+ * date if all errors and usage reports of the job were found when it was written.
  */
 #include "base/check.h"
 #include "log/log.h"
@@ -12,7 +12,7 @@
 #include "store/store_walk.h"
 #include "view/view_int.h"
 
-enum { LOOK_EVERY = 1024 }; /* documents between two looks whether to go on */
+enum { LOOK_EVERY = 1024 }; /* documents between two checks whether to continue */
 
 static enum err_code fill(struct view *v, struct view_rows *r, struct err *err)
 {
@@ -63,7 +63,7 @@ static enum err_code build(struct view *v, sqlite3 *db, const struct view_mark *
     if (code == ERR_OK) {
         code = view_rows__begin(&r, err);
     }
-    r.fresh = false; /* there are indexes now, by which ranks are cut */
+    r.fresh = false; /* the indexes exist now; splitting ranks needs them */
     if (code == ERR_OK) {
         code = view_rows__commit(&r, mark, err);
     }
@@ -84,7 +84,7 @@ enum err_code view_copy__build(struct view *v, const struct view_mark *mark, str
     }
     enum err_code code = build(v, db, mark, err);
     view_db__close(db);
-    /* Nothing was flushed so far. */
+    /* SQLite has not flushed anything. */
     if (code == ERR_OK) {
         code = os_file_open(path, 0, &fd, err);
     }
@@ -99,14 +99,14 @@ enum err_code view_copy__build(struct view *v, const struct view_mark *mark, str
 
 struct comparison {
     struct view_rows *r;
-    sqlite3 *db; /* reads the rows as they were at the start */
+    sqlite3 *db; /* reads the rows as of the start */
     sqlite3_stmt *st;
     bool has_row;
     struct id row_id;
     int64_t row_version, row_errors, row_usages;
-    struct view_batch *batch; /* what differs */
+    struct view_batch *batch; /* the differences */
     uint64_t changed;
-    uint64_t looked_at; /* documents, and rows without one, since unread was told of them */
+    uint64_t looked_at; /* documents, and rows without one, since v->unread was last reduced */
     struct view *view;
 };
 
@@ -124,7 +124,8 @@ static enum err_code next_row(struct comparison *c, struct err *err)
     return ERR_OK;
 }
 
-/* Does the row show the entry that wrote the document, and all that hangs on it? */
+/* Does the row have the entry that wrote the document, and the numbers of its errors and usage
+ * reports? */
 static bool is_up_to_date(const struct comparison *c, struct id id, struct str doc)
 {
     struct job j;
@@ -136,7 +137,7 @@ static bool is_up_to_date(const struct comparison *c, struct id id, struct str d
            c->row_usages == j.usage_count;
 }
 
-/* What was looked at is in the file. */
+/* Reduce v->unread by the jobs that were compared: they are in the file. */
 static void tell_progress(struct comparison *c)
 {
     uint64_t left = atomic_load(&c->view->unread);
@@ -146,7 +147,7 @@ static void tell_progress(struct comparison *c)
     c->looked_at = 0;
 }
 
-/* What differs, in a transaction of its own. */
+/* Write the differences in a separate transaction. */
 static enum err_code write_batch(struct comparison *c, const struct view_mark *mark,
                                  struct err *err)
 {
@@ -160,7 +161,7 @@ static enum err_code write_batch(struct comparison *c, const struct view_mark *m
     return ERR_OK;
 }
 
-/* Something was looked at, and is in the batch if it differs. */
+/* Count a document or row that was compared. If it differs, it is in the batch. */
 static enum err_code looked(struct comparison *c, struct err *err)
 {
     c->looked_at++;
@@ -173,7 +174,7 @@ static enum err_code looked(struct comparison *c, struct err *err)
     return ERR_OK;
 }
 
-/* Rows below the document's id have no document. */
+/* Remove rows below the document's id, which have no document. NULL: all remaining rows. */
 static enum err_code remove_below(struct comparison *c, const struct id *id, struct err *err)
 {
     enum err_code code = ERR_OK;

@@ -1,8 +1,9 @@
 /*
- * The file: how it is opened, what is in it, what its errors mean.
+ * The file: how it is opened, its schema, and its errors.
  *
- * WAL, so that questions and writing do not wait for each other. synchronous=OFF: the view can be
- * made anew, and is after a power cut (view_file.c). A lost tail is found by the watermark.
+ * WAL mode lets questions and the writer work without waiting for each other. synchronous=OFF: the
+ * view can be rebuilt, and is rebuilt after a power failure (view_file.c). If the end of the file
+ * is lost, the watermark reveals it.
  *
  * jobs has the id as its key (WITHOUT ROWID): ids are in the order of creation, so the default
  * sort, ranges of created_at and prefixes of ids are ranges of the table. Every other index ends
@@ -24,19 +25,19 @@ static const char *const tables[] = {
     "CREATE TABLE ranks (kind INTEGER NOT NULL, queue INTEGER NOT NULL, state INTEGER NOT NULL,"
     " first INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (kind, queue, state, first))"
     " WITHOUT ROWID",
-    /* Columns without types: nothing is converted on the way in. A column that has a type does not
-     * find one of these by an index. */
+    /* The columns have no types, so that values are not converted when they are written. A
+     * comparison with a typed column cannot use an index on them. */
     "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
 #define COLUMN(name, kind, value) ", " #name
     VIEW_COLUMNS(COLUMN)
 #undef COLUMN
         ") WITHOUT ROWID",
-    /* plain: the payload is here, and neither it nor the tags have escapes. */
+    /* plain: the payload is in this row, and neither payload nor tags contain escapes. */
     "CREATE TABLE texts (num INTEGER PRIMARY KEY, id BLOB NOT NULL, bytes INTEGER NOT NULL,"
     " plain INTEGER NOT NULL, queue TEXT NOT NULL, payload TEXT, tags TEXT NOT NULL)",
     "CREATE TABLE gone (num INTEGER PRIMARY KEY)",
-    /* before: when the job had the same fingerprint the last time; -1: never. dead: the job is.
-     * With these two, jobs are counted without a look at them (view_errors.c). */
+    /* before: time of the job's previous error with the same fingerprint; -1: none. dead: the job
+     * is dead. With these two, jobs are counted without reading them (view_errors.c). */
     "CREATE TABLE errors (job BLOB NOT NULL, row_num INTEGER NOT NULL, error TEXT NOT NULL,"
     " at INTEGER NOT NULL, mark INTEGER NOT NULL, queue INTEGER NOT NULL,"
     " version TEXT NOT NULL, before INTEGER NOT NULL, dead INTEGER NOT NULL,"
@@ -49,11 +50,10 @@ static const char *const tables[] = {
     " provider TEXT NOT NULL)",
     "CREATE VIRTUAL TABLE words USING fts5(queue, payload, tags, content='texts',"
     " content_rowid='num')",
-    /* Memory for the words of a chunk: all of it becomes one segment, and there is less to merge.
-     */
+    /* Memory for the words of a chunk: it becomes one segment, which leaves less to merge. */
     "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216)",
-    /* Merging is most of what words cost: segments wait for more of their size than by default. A
-     * search looks into each of them. */
+    /* Merging is most of the cost of full text, so segments wait for more of the same size than by
+     * default. A search reads each segment. */
     "INSERT INTO words (words, rank) VALUES ('automerge', 16), ('crisismerge', 64)",
 };
 
@@ -63,10 +63,11 @@ static const char *const tables[] = {
      ") WHERE " column " > 0")
 static const char *const indexes[] = {
     /* Cells of a queue, and of all queues together, each by id: see view_cells_int.h. num leads to
-     * the texts; the moments are there so that no filter or sort by them looks at the rows. */
+     * the texts. The moments are included so that filters and sorts by them do not read the
+     * rows. */
     ("CREATE INDEX jobs_line ON jobs (queue, cell, id, num" MOMENTS ")"),
     ("CREATE INDEX jobs_cell ON jobs (cell, id, num, queue" MOMENTS ")"),
-    /* Moments of a state, in order; these cost nothing for jobs that do not have them. */
+    /* Moments of a state, in order. A job without the moment has no entry. */
     BY_MOMENT("jobs_completed", "completed_at", "started_at, scheduled_at, expire_at, failed_at"),
     BY_MOMENT("jobs_scheduled", "scheduled_at", "started_at, completed_at, expire_at, failed_at"),
     BY_MOMENT("jobs_expire", "expire_at", "started_at, completed_at, scheduled_at, failed_at"),
@@ -95,9 +96,9 @@ enum err_code view_db__err(sqlite3 *db, const char *doing, struct err *err)
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_SCHEMA:
-    case SQLITE_ERROR:    /* a table that is not there: the file is not what it should be */
-    case SQLITE_CANTOPEN: /* taken away under us */
-    case SQLITE_READONLY: /* so does a file that was exchanged or taken away look to a writer */
+    case SQLITE_ERROR:    /* a missing table: the file is invalid */
+    case SQLITE_CANTOPEN: /* removed while in use */
+    case SQLITE_READONLY: /* a writer gets this for a file that was replaced or removed */
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
         code = ERR_CORRUPT;
@@ -148,7 +149,7 @@ enum err_code view_db__run(sqlite3 *db, sqlite3_stmt *st, struct err *err)
     int rc = sqlite3_step(st);
     enum err_code code =
         rc == SQLITE_DONE || rc == SQLITE_ROW ? ERR_OK : view_db__err(db, "write", err);
-    (void)sqlite3_reset(st); /* says again what step said */
+    (void)sqlite3_reset(st); /* returns the same error as step */
     return code;
 }
 
@@ -220,7 +221,7 @@ struct view_names view_db__names_of(struct arena *a, struct str ns)
     struct view_names names = {STR_EMPTY, STR_EMPTY};
     if (ns.len > 0) {
         names.low = name_bound(a, ns, ':');
-        names.high = name_bound(a, ns, ';'); /* which follows ':' */
+        names.high = name_bound(a, ns, ';'); /* the character after ':' */
     }
     return names;
 }
@@ -275,10 +276,10 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
                            "PRAGMA wal_autocheckpoint = 1024; PRAGMA journal_size_limit = 67108864;"
                            "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;"
                            "PRAGMA secure_delete = OFF"),
-        /* A sort that is larger than the cache goes to a temporary file. */
+        /* A sort that is larger than the cache uses a temporary file. */
         [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
-        /* Pages that are free can be given back in steps; that must be said before the first table.
-         */
+        /* Unused pages can be returned in steps. This must be set before the first table is
+         * created. */
         [VIEW_DB_BUILD] = ("PRAGMA page_size = 8192;"
                            "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; PRAGMA "
                            "synchronous = OFF; PRAGMA secure_delete = OFF;"

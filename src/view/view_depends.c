@@ -1,6 +1,6 @@
 /*
- * Which jobs a job depends on, for the table that answers the opposite question: which jobs depend
- * on this one. The list is the depends_on of its chain_config, which never changes.
+ * The jobs that a job depends on, for the table that answers the reverse question: which jobs
+ * depend on this one. The list is the depends_on of its chain_config, which never changes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ size_t view_depends__of(const struct job *j, struct id out[VIEW_DEPENDS_MAX])
         return 0;
     }
     while (n < VIEW_DEPENDS_MAX && json_scan_next_element(&scan) && json_scan_value(&scan, &item)) {
-        /* A client may store other things under this name; the quotes are part of the text. */
+        /* A client may store other values in this member. The quotes are part of the text. */
         struct str text = item.text;
         n += item.type == JSON_TYPE_STRING && text.len > 2 &&
              id_parse(str_from(text.ptr + 1, text.len - 2), ID_JOB, &out[n]);

@@ -9,7 +9,7 @@
 
 enum { ID_LEN_MIN = 16, HEX_LEN_MIN = 8 };
 
-/* A byte of a character that is not ASCII is part of a word. */
+/* Bytes of non-ASCII characters are not blank: they are part of a word. */
 static bool is_blank(char c)
 {
     return (unsigned char)c <= ' ';
@@ -57,7 +57,7 @@ static struct makeup makeup_of(struct str word)
     return m;
 }
 
-/* What a word stands for when it is another each time; empty when it is a word. */
+/* Return the placeholder for a word that varies between errors; empty for other words. */
 static struct str class_of(struct str word)
 {
     struct makeup m = makeup_of(word);
@@ -83,7 +83,7 @@ static struct str class_of(struct str word)
     return STR_EMPTY;
 }
 
-/* A word with its numbers left out: "db7:5432" is "db#:#". */
+/* Append a word, with "#" for each number: "db#:#" for "db7:5432". */
 static void add_word(struct buf *out, struct str word)
 {
     struct str class = class_of(word);
@@ -114,7 +114,7 @@ static void make_pattern(struct str error, struct buf *out)
         while (i < len && !is_between(text.ptr[i])) {
             i++;
         }
-        /* A colon or a full stop behind a word is not of it. */
+        /* A colon or a full stop at the end of a word does not belong to it. */
         size_t word = i;
         while (word > from && (text.ptr[word - 1] == ':' || text.ptr[word - 1] == '.')) {
             word--;
@@ -130,7 +130,7 @@ static void make_pattern(struct str error, struct buf *out)
 
 int64_t view_errors_mark(struct str error, struct buf *out)
 {
-    char room[VIEW_ERRORS_PATTERN_MAX + 4]; /* the cut is in front of a character */
+    char room[VIEW_ERRORS_PATTERN_MAX + 4]; /* room to cut the text between two characters */
     struct buf pattern;
     buf_init_room(&pattern, sizeof room, room, sizeof room);
     make_pattern(error, &pattern);
@@ -167,15 +167,15 @@ bool view_errors_parse(struct str text, int64_t *out)
 
 /* Groups */
 
-/* ?9: every queue is wanted, and none is looked at. */
+/* ?9: all queues are wanted, so queues are not read. */
 #define FROM_ERRORS(index)                                                                         \
     " FROM errors e INDEXED BY " index " WHERE e.at >= ?1 AND e.at <= ?2"                          \
     " AND (?9 OR EXISTS (SELECT 1 FROM queues q WHERE q.num = e.queue AND q.name >= ?3"            \
     " AND (?4 = '' OR q.name < ?4) AND (?5 = '' OR q.name = ?5)"                                   \
     " AND (?8 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?8))))"
 
-/* A job is counted by the first of its errors in the range: the one that has none before it there.
- * No job is looked at, as they lie anywhere. */
+/* A job is counted by its first error in the range: the one whose previous error is before the
+ * range. Jobs are not read, because they are spread over the whole table. */
 static const char groups_sql[] =
     "SELECT e.mark, count(*) AS n, sum(e.before < ?1), sum(e.before < ?1 AND e.dead), min(e.at),"
     " max(e.at)" FROM_ERRORS("errors_at") " GROUP BY e.mark ORDER BY n DESC, e.mark LIMIT ?7";
@@ -222,7 +222,7 @@ static enum err_code prepare(struct asking *q, const char *sql, sqlite3_stmt **o
 
 typedef enum err_code (*row_fn)(struct asking *q, void *data, sqlite3_stmt *st);
 
-/* Each row of the question about a group, or about all; bound as ?6 and ?7. */
+/* Call fn for each row of a statement; six and seven are its parameters ?6 and ?7. */
 static enum err_code each(struct asking *q, const char *sql, int64_t six, int64_t seven, row_fn fn,
                           void *data)
 {

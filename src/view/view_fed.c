@@ -1,9 +1,9 @@
 /*
- * Fed: jobs in memory as a table that SQL reads.
+ * Fed: jobs in memory as a table for SQL.
  *
- * One statement over all jobs of a turn takes half of what a statement for each job takes: tables
- * and indexes are opened once, and where the next row follows the last one its place is known. The
- * table has no rows but those of view_fed__show, and exists on the writer's connection only.
+ * One statement over all jobs of a turn takes half the time of a statement for each job: tables and
+ * indexes are opened once, and the position of a row that follows the previous one is known. The
+ * table has only the rows of view_fed__show, and exists only on the writer's connection.
  */
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ struct cursor {
     size_t at;
 };
 
-/* Cells */
+/* Column values */
 
 static void give_text(sqlite3_context *ctx, struct str text)
 {
@@ -141,7 +141,7 @@ static int read_column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int colu
     return SQLITE_OK;
 }
 
-/* Walking */
+/* Scans */
 
 static int begin(sqlite3_vtab_cursor *base, int plan, const char *name, int count,
                  sqlite3_value **values)
@@ -187,7 +187,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Always from the first to the last. */
+/* The only plan is a scan from the first to the last item. */
 static int plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     (void)base;
@@ -220,7 +220,7 @@ static int disconnect_table(sqlite3_vtab *base)
 
 enum err_code view_fed__open(sqlite3 *db, struct view_fed **out, struct err *err)
 {
-    /* Without xCreate it is there by its name alone. */
+    /* Without xCreate, the table exists under the name of the module. */
     static const sqlite3_module module = {
         .xConnect = connect_table,
         .xBestIndex = plan,
@@ -235,7 +235,7 @@ enum err_code view_fed__open(sqlite3 *db, struct view_fed **out, struct err *err
     };
     struct view_fed *fed = calloc(1, sizeof *fed);
     CHECK(fed != NULL);
-    *out = fed; /* freed by SQLite, in any case */
+    *out = fed; /* freed by SQLite, even after an error */
     return sqlite3_create_module_v2(db, "fed", &module, fed, free) == SQLITE_OK
                ? ERR_OK
                : view_db__err(db, "fed", err);

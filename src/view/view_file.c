@@ -1,12 +1,12 @@
 /*
- * The writer's file: opened, judged, exchanged.
+ * The writer's file: opened, checked and replaced.
  *
- * Nothing is flushed while the file is in use: flushes of many megabytes made the writer wait, and
- * those of the log of jobs with it. When the process ends in whatever way, the system still has
- * what was written. When the machine does, the file may be damaged in a way that nobody notices,
- * and must not be used. A second file beside it therefore names the boot of the machine in which it
- * has been written, and goes when the view is closed and flushed. A file of another boot is made
- * anew.
+ * Nothing is flushed while the file is in use: flushes of many megabytes delayed the writer, and
+ * also the flushes of the Raft log. If the process ends in any way, the operating system still has
+ * the written data. If the machine stops, the file can be damaged without a sign of it, and must
+ * not be used. Therefore a second file contains the boot id of the machine during which the file
+ * was written. It is removed when the view is closed and flushed. A file of another boot is
+ * rebuilt.
  */
 #include <fcntl.h>
 
@@ -22,7 +22,7 @@ void view_file__close(struct view_writer *w)
     w->ready = false;
 }
 
-/* The boot of the machine */
+/* The boot id of the machine */
 
 enum { BOOT_BYTES = 36 };
 
@@ -31,7 +31,7 @@ static struct os_file_path boot_path(const struct view *v)
     return os_file_join(v->config.dir, "view.db-boot");
 }
 
-/* Empty where the system does not say. */
+/* Read the boot id. Empty if the system does not provide it. */
 static struct str read_boot(char out[BOOT_BYTES])
 {
     struct err err;
@@ -46,7 +46,8 @@ static struct str read_boot(char out[BOOT_BYTES])
     return str_from(out, got);
 }
 
-/* From now on the file is of this boot, unless it is of another or it is not known of which. */
+/* Record that the file belongs to this boot. ERR_CORRUPT if it belongs to another or unknown
+ * boot. */
 static enum err_code claim_boot(const struct view *v, struct err *err)
 {
     struct os_file_path path = boot_path(v);
@@ -76,7 +77,7 @@ void view_file__end(struct view_writer *w)
     view_file__close(w);
     if (!was_ready || os_file_stat(log.z, &info, &err) == ERR_OK ||
         os_file_open(v->path.z, O_RDONLY, &fd, &err) != ERR_OK) {
-        return; /* somebody else has it open, or it is damaged: the next start will see */
+        return; /* unusable, or still open elsewhere: the next start detects it */
     }
     if (os_file_flush(fd, &err) == ERR_OK) {
         os_file_discard(boot_path(v).z);
@@ -125,7 +126,7 @@ enum err_code view_file__swap(struct view_writer *w, struct err *err)
     return code;
 }
 
-/* The file is behind: it can be asked meanwhile, and says that it is late. */
+/* The file is behind. It can answer questions meanwhile, and reports that it is late. */
 static enum err_code plan_comparison(struct view_writer *w, uint64_t index, struct err *err)
 {
     uint64_t unread = atomic_load(&w->view->unread);
@@ -135,9 +136,9 @@ static enum err_code plan_comparison(struct view_writer *w, uint64_t index, stru
     }
     w->complete = w->rows.mark.complete;
     if (w->complete == index) {
-        unread = 0; /* it may show more than it should, but lacks nothing */
+        unread = 0; /* rows may be newer than the watermark, but none is missing */
     } else if (rows > 0 && (uint64_t)rows > unread) {
-        unread = (uint64_t)rows; /* jobs that have gone since */
+        unread = (uint64_t)rows; /* jobs removed since then */
     }
     atomic_store(&w->view->unread, unread);
     w->compare_next = true;

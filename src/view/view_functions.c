@@ -1,6 +1,6 @@
 /*
- * Functions for SQL: parts of texts, tags, and payload_jq, by the rules of the contract. They see
- * values of rows and bound parameters only.
+ * SQL functions: substrings, tags, and payload_jq, by the rules of the contract. Their arguments
+ * are only values of rows and bound parameters.
  */
 #include "base/check.h"
 #include "core/queue_scope.h"
@@ -53,7 +53,7 @@ static lanes load(const unsigned char *p)
     return v;
 }
 
-/* Is c, in either case, in any lane of a where d is in the same lane of b? */
+/* Is there a lane with c in a and d in b, each in either case? */
 static bool any_pair(lanes a, unsigned char c, lanes b, unsigned char d)
 {
     lanes both = (lanes)((a == c) | (a == upper(c))) & (lanes)((b == d) | (b == upper(d)));
@@ -62,8 +62,8 @@ static bool any_pair(lanes a, unsigned char c, lanes b, unsigned char d)
     return (words[0] | words[1]) != 0;
 }
 
-/* The part's letters are lower case already. Most places are passed sixteen at a time: the first
- * and the last byte of the part must both be where they would be. */
+/* Does text contain part, which is in lower case? Sixteen positions are checked at a time: the
+ * first and the last byte of part must both be in place. */
 static bool contains(struct str text, struct str part)
 {
     if (part.len == 0 || text.len < part.len || text.ptr == NULL) {
@@ -85,16 +85,16 @@ static bool contains(struct str text, struct str part)
     return false;
 }
 
-/* view_contains(text, part): ASCII letters without case, everything else as it is. */
+/* view_contains(text, part): ignores the case of ASCII letters. */
 static void sql_contains(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     CHECK(count == 2);
     sqlite3_result_int(ctx, contains(text_of(values[0]), text_of(values[1])));
 }
 
-/* What the escapes of a JSON text stand for: they are in its strings only, and are read as if the
- * whole were one, between whatever it begins and ends with. For words, to which it makes no
- * difference; text without a backslash is what it is. */
+/* Decoding the escapes of a JSON text for the full text. Escapes occur only in its strings, but the
+ * complete text is decoded like a single string, without its first and last character. For words
+ * this makes no difference. A text without a backslash stays unchanged. */
 static bool has_escapes(struct str text)
 {
     return text.len >= 2 && memchr(text.ptr, '\\', text.len) != NULL;
@@ -111,7 +111,7 @@ static void add_plain(struct buf *out, struct str text)
     }
 }
 
-/* view_plain(json): its text for the words. */
+/* view_plain(json): the text with decoded escapes, for the full text. */
 static void sql_plain(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     struct str text = text_of(values[0]);
@@ -128,7 +128,7 @@ static void sql_plain(sqlite3_context *ctx, int count, sqlite3_value **values)
     buf_deinit(&plain);
 }
 
-/* view_contains_plain(json, part): as it is written, or as it is meant. */
+/* view_contains_plain(json, part): searches the text as written, and with decoded escapes. */
 static void sql_contains_plain(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     struct str text = text_of(values[0]);
@@ -145,7 +145,7 @@ static void sql_contains_plain(sqlite3_context *ctx, int count, sqlite3_value **
     sqlite3_result_int(ctx, found);
 }
 
-/* view_tag(tags, key, value): the member of that name is the text, or has that JSON. */
+/* view_tag(tags, key, value): does the tag have this text, or this JSON? */
 static void sql_tag(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     struct json_value v;
@@ -157,7 +157,7 @@ static void sql_tag(sqlite3_context *ctx, int count, sqlite3_value **values)
     sqlite3_result_int(ctx, equal);
 }
 
-/* view_tag_text(tags, key): what the tag is, as text; empty when there is none. */
+/* view_tag_text(tags, key): the tag as text; empty if there is none. */
 static void sql_tag_text(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     struct json_value v;
@@ -178,14 +178,14 @@ static void sql_tag_text(sqlite3_context *ctx, int count, sqlite3_value **values
     buf_deinit(&text);
 }
 
-/* view_in_scope(name, scope): the visible name of a queue is in it. */
+/* view_in_scope(name, scope): is the visible name of a queue in the scope? */
 static void sql_in_scope(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     CHECK(count == 2);
     sqlite3_result_int(ctx, queue_scope_has(text_of(values[1]), text_of(values[0])));
 }
 
-/* view_jq(payload, expression) */
+/* view_jq(payload, expression): does the payload match? */
 static void sql_jq(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
     CHECK(count == 2);

@@ -29,8 +29,7 @@
 
 /* Both end early if the view stops or space is low. */
 
-/* Build a new file at v->new_path from all documents. mark: a watermark that the store has passed.
- */
+/* Build a new file at v->new_path from all documents. mark: a watermark that they have reached. */
 ATTR_NODISCARD enum err_code view_copy__build(struct view *v, const struct view_mark *mark,
                                               struct err *err);
 /* Compare the rows of the file with the documents and correct them. *out_changed: number of
@@ -81,7 +80,7 @@ struct view {
     uint32_t running; /* questions that use the file now */
     bool swapping;    /* no question may start */
     bool stopping;
-    bool usable; /* there is a file that can answer */
+    bool usable; /* there is a file that can answer questions */
     uint64_t complete, words_complete;
     struct view_flood flood;
     struct view_status status;
@@ -118,7 +117,6 @@ enum view_shrink {
     VIEW_SHRINK_MORE,  /* call it again */
     VIEW_SHRINK_LATER, /* a reader uses the log: repeat the last step later */
 };
-/* One step of returning unused pages to the system, if there are many. *shrink: of the last step.
- */
+/* Return some unused pages to the system, if there are many. *shrink: result of the last step. */
 ATTR_NODISCARD enum err_code view_space__shrink(sqlite3 *db, enum view_shrink *shrink,
                                                 struct err *err);

@@ -5,7 +5,8 @@
 #include "base/limits.h"
 #include "json/json_scan.h"
 
-/* Parsing: one function per part of the grammar, each of which goes on at *s or leaves it. */
+/* Parsing: one function per part of the grammar. Each moves *s past its part, or leaves it
+ * unchanged. */
 
 static bool is_word_char(char c)
 {
@@ -66,8 +67,9 @@ static bool parse_op(struct str *s, enum view_jq_op *out)
     return false;
 }
 
-/* A JSON literal that is the rest of the expression. Only numbers and texts have an order; a
- * question for another order is no program either, however libjq would answer it. */
+/* Parse a JSON literal, which must be the rest of the expression. Only numbers and texts have an
+ * order. Other comparisons by order are refused, and not run as a program either, although libjq
+ * defines such an order. */
 static bool parse_literal(struct str s, struct arena *a, struct view_jq *out, bool *out_refused)
 {
     struct json_scan scan = json_scan_from(s);
@@ -101,7 +103,7 @@ static bool parse_literal(struct str s, struct arena *a, struct view_jq *out, bo
     }
 }
 
-/* `"text" )` and nothing behind it; the text is taken as it stands. */
+/* Parse `"text" )` at the end of the expression. Escapes in the text are not decoded. */
 static bool parse_argument(struct str s, struct str *out)
 {
     skip_blanks(&s);
@@ -160,7 +162,7 @@ enum err_code view_jq_parse(struct str text, struct arena *a, struct view_jq *ou
     return ERR_OK;
 }
 
-/* Asking */
+/* Evaluation */
 
 static bool holds(enum view_jq_op op, int order)
 {
@@ -181,7 +183,7 @@ static bool holds(enum view_jq_op op, int order)
     UNREACHABLE("an operator that does not exist");
 }
 
-/* The value at the path, which has a word; false when there is none. */
+/* Find the value at the path, which has at least one word. False if there is none. */
 static bool find(struct str path, struct str payload, struct json_value *out)
 {
     out->text = payload;
@@ -193,7 +195,7 @@ static bool find(struct str path, struct str payload, struct json_value *out)
     return true;
 }
 
-/* Whole numbers exactly, others as doubles. */
+/* Compare integers exactly, other numbers as doubles. */
 static bool number_holds(const struct view_jq *jq, struct json_value v)
 {
     int64_t a;
@@ -207,8 +209,8 @@ static bool number_holds(const struct view_jq *jq, struct json_value v)
     return json_value_f64(v, &x) && holds(jq->op, (x > jq->number) - (x < jq->number));
 }
 
-/* The value as text: a string decoded, anything else as its JSON. buf holds the text when it had to
- * be decoded. */
+/* Return the value as text: a string decoded, anything else as its JSON. buf holds the text if it
+ * had to be decoded. */
 static struct str text_of(struct json_value v, struct buf *buf)
 {
     if (v.type != JSON_TYPE_STRING) {

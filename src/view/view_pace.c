@@ -1,39 +1,40 @@
 /*
  * Pace: how long the writer rests after a turn, and how long a question waits for it.
  *
- * The copy may be late, the jobs may not. While the processors are busy, each row that is written
- * is time that a client waits; so the writer then takes a twentieth of one, half of one when it is
- * late, and the more the further it is behind. A burst is over before it costs much; what goes on
- * for long is followed at a distance. It does not rest when there are processors to spare, nor when
- * no job has changed meanwhile, nor when somebody has asked lately: who looks wants to see.
+ * The view may be late, but jobs must not be delayed. While the processors are busy, each row that
+ * is written costs clients time. The writer then uses a twentieth of a processor, half of one if it
+ * is late, and more the further behind it is. So a short burst is over before the writer costs
+ * much, and under permanent load the view stays behind. The writer does not rest if there are idle
+ * processors, if no job has changed meanwhile, or if a question was asked recently: then current
+ * results are wanted.
  *
- * The processors are busy when the writer itself has to wait for one, or for the disk: when its
- * last turns took much longer than they ran.
+ * The processors are considered busy if the writer itself has to wait for a processor or the disk:
+ * if its last turns took much longer than their CPU time.
  *
- * Full text is nearly half of the work, and few ask for it: while the writer has to rest, it waits,
- * up to a number of texts that are indexed in a second or two.
+ * Full text is nearly half of the work and is rarely searched. While the writer has to rest, full
+ * text waits, up to a number of texts that are indexed in a second or two.
  *
- * A question waits for what was answered before it. While jobs change faster than the copy can
- * follow at once, and go on doing so, that moment has passed when it is reached: a question then
- * waits for a moment only, and its answer says how much is missing.
+ * A question waits until the view contains the changes that were acknowledged before it. If jobs
+ * change faster than the view can follow, for some time, the view would reach that point too late.
+ * A question then waits only a moment, and its response reports how much is missing.
  */
 #include "os/os_clock.h"
 #include "view/view_pace_int.h"
 
 enum {
-    SHARE_LEAST = 50, /* of a processor, in thousandths… */
+    SHARE_LEAST = 50, /* shares of a processor, in thousandths */
     SHARE_LATE = 500,
     SHARE_ALL = 1000,
-    LATE = 100000, /* …when so many ids wait: two seconds' worth of a busy server */
+    LATE = 100000, /* SHARE_LATE applies with this many ids waiting: two seconds of a busy server */
     REST_MS_MAX = 1000,
-    ASKED_MS = 5000,   /* lately */
-    PRESSED_MS = 2000, /* after a rest; longer than any */
+    ASKED_MS = 5000,   /* a question is recent for this long */
+    PRESSED_MS = 2000, /* pressed for this long after a rest; longer than any rest */
     BEHIND_MAX = 2000000,
-    WAITED_PART = 4,    /* of the time of the turns, spent waiting: the processors are busy */
-    TURNS = 4,          /* whose times count, about */
-    HASTE = 4,          /* times as often are changes looked for while somebody asks */
-    FLOOD_BEHIND = 256, /* ids that still wait after each turn… */
-    FLOOD_MS = 2000,    /* …for so long: a burst is over before */
+    WAITED_PART = 4, /* the processors are busy if 1/WAITED_PART of the time was waiting */
+    TURNS = 4,       /* approximate number of turns in the sums */
+    HASTE = 4, /* factor by which changes are written sooner if a question was asked recently */
+    FLOOD_BEHIND = 256, /* flood: this many ids still wait after each turn… */
+    FLOOD_MS = 2000,    /* …for this long; a burst is shorter */
     FLOOD_WAIT_MS = 20,
 };
 
@@ -44,7 +45,7 @@ void view_pace__begin(struct view_pace *p, const struct engine_feed *feed)
     p->began_ran_ns = os_clock_thread_ns();
 }
 
-/* Between two points, in a straight line. */
+/* Interpolate linearly between two points. */
 static int64_t between(int64_t at, int64_t from, int64_t to, int64_t first, int64_t last)
 {
     return first + (last - first) * (at - from) / (to - from);

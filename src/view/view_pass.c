@@ -1,6 +1,6 @@
 /*
- * A page and its total by one look at everything that may match: of what goes by, the first of the
- * order are kept, the last of them on top of a heap.
+ * Compute a page and its total in one scan of everything that can match. Of the rows, only the
+ * first ones in sort order are kept, in a heap with the last of them on top.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct item {
 };
 
 struct pass {
-    struct item *items; /* each one is behind both of its children, 2i + 1 and 2i + 2 */
+    struct item *items; /* a heap: each item is behind its children, 2i + 1 and 2i + 2 */
     size_t count, max;
     bool ascending;
     uint64_t total;
@@ -84,7 +84,7 @@ static enum err_code look(struct view_query *q, struct pass *p, struct err *err)
     return code;
 }
 
-/* The last one is on top: from the back to the front. */
+/* Fill the page from its end, because the last item is on top. */
 static void read_page(struct pass *p, struct view_search *s)
 {
     size_t found = p->count;
@@ -101,7 +101,7 @@ enum err_code view_pass__run(struct view_query *q, struct view_search *s, struct
 {
     char what[64];
     struct pass p = {.ascending = q->ascending, .max = (size_t)s->offset + s->limit};
-    /* Mostly the first of the order come first, and nearly all others are not kept. */
+    /* Usually the first rows in sort order are read first, and nearly all others are not kept. */
     struct view_plan_cells cells = {.end = q->cell_count, .wanted = true, .by_id = true};
     enum err_code code = ERR_OK;
     CHECK(p.max <= VIEW_PASS_MAX);

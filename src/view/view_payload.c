@@ -1,8 +1,8 @@
 /*
- * Payloads that are not in the file. The store writes a large payload once; a copy of it here would
- * be written twice more, to SQLite's log and to the file. A condition that looks at payloads, and
- * the full text, read such a payload from its document. A payload never changes, and a job that has
- * gone meanwhile has an empty one.
+ * Payloads that are not in the file. The store writes a large payload once. A copy in the view
+ * would be written twice more: to SQLite's log and to the file. Conditions on payloads, and the
+ * full text, read such a payload from its document. A payload never changes. If the job was removed
+ * meanwhile, its payload is empty.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ enum err_code view_payload__add(sqlite3 *db, struct engine *e, struct err *err)
     CHECK(s != NULL);
     s->engine = e;
     buf_init(&s->doc, SIZE_MAX);
-    /* SQLite frees it, in any case. */
+    /* SQLite frees s, even after an error. */
     return sqlite3_create_function_v2(db, "view_payload", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, s,
                                       sql_payload, NULL, NULL, free_source) == SQLITE_OK
                ? ERR_OK

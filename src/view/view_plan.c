@@ -1,18 +1,18 @@
 /*
- * What is wanted becomes statements. Two kinds:
+ * Translate a query into statements. There are two kinds:
  *
- * A walk in order has a branch per cell that is wanted, or per state and moment; an index has each
- * branch in order and SQLite merges them, so a page costs a page and not all matches.
+ * A walk in order has a branch per wanted cell, or per state and moment. An index has each branch
+ * in order and SQLite merges them, so the cost of a page does not depend on the number of matches.
  *
- * A scan looks at everything that may match, in any order, by the smallest set there is: the jobs
- * of a key, of a span of moments, or of the wanted cells. How large these are is known.
+ * A scan reads everything that can match, in any order, from the smallest set available: the jobs
+ * of a key, of a span of moments, or of the wanted cells. The sizes of these sets are known.
  */
 #include "base/check.h"
 #include "view/view_query_int.h"
 
-enum { BRANCHES_MAX = 128 }; /* SQLite allows 500; each takes some microseconds to prepare */
+enum { BRANCHES_MAX = 128 }; /* SQLite allows 500; preparing each takes some microseconds */
 
-/* Moments have an index each; creation is in the id and needs none. */
+/* The index of each moment. Creation is in the id and needs none. */
 static const char *const moment_indexes[VIEW_RANK_COUNT] = {
     [VIEW_RANK_STARTED] = "INDEXED BY jobs_started",
     [VIEW_RANK_COMPLETED] = "INDEXED BY jobs_completed",
@@ -22,9 +22,9 @@ static const char *const moment_indexes[VIEW_RANK_COUNT] = {
 };
 
 static const struct {
-    const char *column;  /* NULL: the id, which is in the order of creation */
-    const char *of_cell; /* the same where all rows are of one cell c; NULL: no matter */
-    enum view_rank kind; /* VIEW_RANK_CREATED where it is no moment */
+    const char *column;  /* NULL: the id, which is in order of creation */
+    const char *of_cell; /* the same if all rows are from one cell c; NULL: no difference */
+    enum view_rank kind; /* VIEW_RANK_CREATED: not a moment with an index */
 } sorts[] = {
     [VIEW_SORT_CREATED_AT] = {NULL, NULL, VIEW_RANK_CREATED},
     [VIEW_SORT_PRIORITY] = {VIEW_CELL_PRIORITY("j"), "c.priority", VIEW_RANK_CREATED},
@@ -40,9 +40,9 @@ const char *view_plan__sort_column(const struct view_query *q)
     return sorts[q->sort].column == NULL ? "0" : sorts[q->sort].column;
 }
 
-/* Pieces */
+/* Parts of statements */
 
-/* States that have something wanted. */
+/* Return the states of the wanted cells, as bits. */
 static unsigned wanted_states(const struct view_query *q)
 {
     unsigned states = 0;
@@ -52,8 +52,7 @@ static unsigned wanted_states(const struct view_query *q)
     return states;
 }
 
-/* A table that is walked by id: a plus before a column keeps SQLite from taking an index instead.
- */
+/* Walk a table by id. A plus before a column prevents SQLite from using an index on it. */
 #define BY_ID "NOT INDEXED"
 
 static void write_states(struct view_query *q, unsigned states, const char *plus)
@@ -69,7 +68,7 @@ static void write_states(struct view_query *q, unsigned states, const char *plus
     buf_add_char(&q->sql, ')');
 }
 
-/* What cells say as conditions, but for the state. */
+/* Write the conditions of the cells, except the state. */
 static void write_place(struct view_query *q, const char *plus)
 {
     const struct view_filter *f = q->f;
@@ -98,7 +97,7 @@ static void write_place(struct view_query *q, const char *plus)
     }
 }
 
-/* tables: before jobs. */
+/* Begin a branch. tables: joined before jobs. */
 static void write_branch(struct view_query *q, const char *what, const char *tables,
                          const char *index)
 {
@@ -113,7 +112,7 @@ static void write_branch(struct view_query *q, const char *what, const char *tab
     buf_add_str(&q->sql, STR(" WHERE 1"));
 }
 
-/* All cells in one branch, by whatever index. */
+/* Write all cells as one branch that uses the index. */
 static void write_single(struct view_query *q, const char *what, const char *index)
 {
     const char *plus = strcmp(index, BY_ID) == 0 ? "+" : "";
@@ -123,8 +122,8 @@ static void write_single(struct view_query *q, const char *what, const char *ind
     buf_add_str(&q->sql, buf_str(&q->where));
 }
 
-/* The row of counts of a cell: from it SQLite knows that c.priority and c.attempt are the same in
- * all rows of the branch, which are then in order without being sorted. */
+/* Select the cell's row of counts. SQLite then knows that c.priority and c.attempt are the same in
+ * all rows of the branch, so it does not sort them. */
 static void write_count(struct view_query *q, const struct view_query_cell *c)
 {
     buf_printf(&q->sql, " AND c.queue = %lld", (long long)c->queue);
@@ -183,7 +182,7 @@ bool view_plan__write_scan(struct view_query *q, const char *what, struct view_p
     return true;
 }
 
-/* The index of a key that is asked for: few jobs have the same. */
+/* Return the index of a key in the filter. Few jobs have the same key. NULL if there is none. */
 static const char *key_index(const struct view_filter *f)
 {
     const struct {
@@ -205,7 +204,7 @@ static const char *key_index(const struct view_filter *f)
     return NULL;
 }
 
-/* Is there a wanted cell of the queue and state of this one, before it? */
+/* Is this cell wanted, and the first wanted one of its queue and state? */
 static bool is_first_wanted(const struct view_query *q, size_t at)
 {
     const struct view_query_cell *c = &q->cells[at];
@@ -221,7 +220,7 @@ static bool is_first_wanted(const struct view_query *q, size_t at)
     return c->wanted;
 }
 
-/* How many entries an index has for the wanted ids. */
+/* Count the index entries for the wanted ids. */
 static enum err_code size_of_ids(struct view_query *q, int64_t *out, struct err *err)
 {
     *out = 0;
@@ -284,7 +283,8 @@ enum err_code view_plan__choose(struct view_query *q, struct err *err)
 
 /* Walks in order */
 
-/* Whether all cells are wanted, or all of the states that are wanted at all. */
+/* Are all cells wanted, or (of_states) all cells of the wanted states? False if queues are
+ * selected. */
 static bool is_all(const struct view_query *q, bool of_states)
 {
     unsigned states = of_states ? wanted_states(q) : VIEW_QUERY_ALL_STATES;
@@ -310,7 +310,7 @@ static bool is_by_moment(const struct view_query *q)
     return moment_indexes[sorts[q->sort].kind] != NULL;
 }
 
-/* Ids in order over all cells are the table itself. */
+/* In id order, all cells together are the table itself. */
 static bool is_table(const struct view_query *q)
 {
     return q->sort == VIEW_SORT_CREATED_AT && is_all(q, false);
@@ -339,7 +339,8 @@ static bool has_span(const struct view_query *q, enum view_rank kind)
     return false;
 }
 
-/* Jobs of a state by a moment: those that have it by its index, those that do not by id. */
+/* Write the jobs of a state in order of a moment: those with the moment by its index, the others by
+ * id. */
 static enum err_code write_moments(struct view_query *q, const char *what, int state,
                                    struct err *err)
 {
@@ -397,7 +398,7 @@ static enum err_code write_walk(struct view_query *q, const char *column, struct
     if (q->scan_n == 0) {
         write_none(q, what);
     } else if (q->index != NULL && q->scan_n == INT64_MAX) {
-        write_single(q, what, q->index); /* of a key */
+        write_single(q, what, q->index); /* the jobs of a key */
     } else if (is_table(q)) {
         write_branch(q, what, "", BY_ID);
         buf_add_str(&q->sql, buf_str(&q->where));
@@ -409,13 +410,13 @@ static enum err_code write_walk(struct view_query *q, const char *column, struct
                 return err->code;
             }
         }
-        if (q->sql.len == 0) { /* none of them has ever had this moment, which has a span */
+        if (q->sql.len == 0) { /* a span of this moment, which no job of these states has */
             write_none(q, what);
         }
     } else {
         struct view_plan_cells cells = {.end = q->cell_count, .wanted = true};
         if (!view_plan__write_cells(q, of_cell, &cells)) {
-            write_none(q, what); /* the counters of a damaged file contradict each other */
+            write_none(q, what); /* the counters of a damaged file are inconsistent */
         }
     }
     return ERR_OK;

@@ -1,11 +1,11 @@
 /*
- * Payload_jq in the whole jq language: rows that pass all other conditions are sent to a child, in
- * blocks, and counted by its answers. A walk over one statement gives page and total together, so
- * that no row is asked about twice.
+ * Payload_jq in the complete jq language. Payloads of rows that match all other conditions are sent
+ * to a child process in blocks. One walk over the statement gives both page and total, so that each
+ * row is evaluated once.
  *
- * The child of a reader outlives the search for a while: whoever reads page after page, or changes
- * all matches in chunks, asks the same program again, and to start and compile takes as long as to
- * ask five thousand rows.
+ * The child of a reader is kept for some time after the search. A client that reads page after
+ * page, or changes all matches in chunks, uses the same program again, and starting and compiling
+ * takes as long as evaluating five thousand rows.
  */
 #include <stdlib.h>
 
@@ -21,8 +21,8 @@ struct walk {
     struct view_reader *r;
     struct view_program *p;
     sqlite3_stmt *rows, *payload;
-    int num;          /* column */
-    struct id *asked; /* whose texts are in the block: JQBOX_TEXTS_MAX at most */
+    int num;          /* column with the number of the texts */
+    struct id *asked; /* jobs whose payloads are in the block; at most JQBOX_TEXTS_MAX */
     size_t asked_count;
 };
 
@@ -35,7 +35,7 @@ static enum err_code open_box(struct view_reader *r, struct str program, struct 
     return jqbox_open(program, r->deadline_ns, &r->box, err);
 }
 
-/* Ask about the block. */
+/* Evaluate the block and add its matches to the result. */
 static enum err_code judge(struct walk *w, struct err *err)
 {
     struct view_program *p = w->p;
@@ -54,8 +54,8 @@ static enum err_code judge(struct walk *w, struct err *err)
     return ERR_OK;
 }
 
-/* Put the payload of the row into the block, which is asked about before when it is full. When that
- * fails the block stays full, and the row must not be counted into it. */
+/* Add the payload of the row to the block. A full block is evaluated first. If that fails, the
+ * block is still full, and the row must not be counted in it. */
 static enum err_code add_payload(struct walk *w, struct str text, struct err *err)
 {
     if (text.len > LIMIT_OP_BYTES) {
@@ -98,7 +98,7 @@ static enum err_code walk_rows(struct walk *w, struct err *err)
             code = view_db__step(db, w->rows, &row, err);
         }
     }
-    return code == ERR_OK ? judge(w, err) : code; /* a block must not wait for the next search */
+    return code == ERR_OK ? judge(w, err) : code; /* the block must be empty for the next search */
 }
 
 enum err_code view_program__select(struct view_reader *r, struct view_program *p,

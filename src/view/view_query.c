@@ -1,6 +1,6 @@
 /*
- * A filter as cells, ranges, conditions and values. All pieces of text are constants of this
- * module; values are bound.
+ * Translate a filter into cells, ranges, conditions and values. All parts of the SQL text are
+ * constants of this module; values are bound.
  */
 #include <stdlib.h>
 
@@ -79,8 +79,9 @@ static bool is_set(struct view_span span)
     return span.after.ns != 0 || span.before.ns != 0;
 }
 
-/* column: one of ours. 0 is "not set" and never matches; said like this a partial index fits, and
- * said last, because of two lower bounds SQLite begins at the first one that it reads. */
+/* column is a constant of this module. 0 means "not set" and never matches. The condition "> 0"
+ * allows a partial index. It is last, because of two lower bounds SQLite uses the first one that it
+ * reads. */
 static void where_span(struct view_query *q, const char *column, struct view_span span)
 {
     char condition[64];
@@ -95,7 +96,7 @@ static void where_span(struct view_query *q, const char *column, struct view_spa
     buf_printf(&q->where, " AND %s > 0", column);
 }
 
-/* Ids at or above one, or below one. Where there are such bounds already, the narrower ones. */
+/* Restrict ids to those at or above, or below, an id. Does not widen existing bounds. */
 static void ids_from(struct view_query *q, struct id id)
 {
     if (!q->ids.has_from || id_cmp(id, q->ids.from.id) > 0) {
@@ -122,10 +123,10 @@ static void where_ids(struct view_query *q)
     }
 }
 
-/* Creation is in the id, to the millisecond, and later ids were not created earlier: a moment is a
- * place among the ids. It is found by a look at the jobs of its millisecond, and then no other row
- * has to be looked at. The first id from that millisecond on whose job was created at the moment or
- * later, or only later. */
+/* Find the first id whose job was created at the time or later (`later`: only after it). An id
+ * contains the time of creation in milliseconds, and later ids were not created earlier, so a time
+ * is a position among the ids. It is found by reading the jobs of its millisecond; no other rows
+ * need to be read. */
 static enum err_code place_of(struct view_query *q, struct wall at, bool later, struct id *out,
                               struct err *err)
 {
@@ -196,7 +197,7 @@ static void where_spans(struct view_query *q)
     }
 }
 
-/* The id behind one; none behind the last. */
+/* Return the next id; none after the last one. */
 static struct id id_behind(struct id id)
 {
     for (size_t i = ID_BYTES; i-- > 0 && ++id.b[i] == 0;) {
@@ -204,7 +205,7 @@ static struct id id_behind(struct id id)
     return id;
 }
 
-/* Ids whose text begins like this: from the one that goes on with zeros to the one with z. */
+/* Restrict ids to those with the prefix: from the prefix with zeros to the prefix with z. */
 static void ids_prefix(struct view_query *q, struct str prefix)
 {
     char low[ID_TEXT_MAX];
@@ -213,7 +214,7 @@ static void ids_prefix(struct view_query *q, struct str prefix)
     struct id last;
     size_t len = ID_JOB.len + ID_TEXT_LEN;
     if (str_starts_with(ID_JOB, prefix)) {
-        return; /* all of them */
+        return; /* all ids */
     }
     if (prefix.len > len) {
         q->nothing = true;
@@ -342,7 +343,7 @@ static enum err_code make_conditions(struct view_query *q, struct err *err)
     return ERR_OK;
 }
 
-/* Queues: as numbers when they are few, else as a condition. */
+/* Queues: as numbers if they are few, otherwise as a condition. */
 
 static enum err_code read_queues(struct view_query *q, const char *sql, unsigned *out_count,
                                  struct err *err)
@@ -361,15 +362,15 @@ static enum err_code read_queues(struct view_query *q, const char *sql, unsigned
         code = view_db__step(db, st, &row, err);
     }
     if (row) {
-        *out_count = VIEW_QUERY_QUEUES_MAX + 1; /* and more */
+        *out_count = VIEW_QUERY_QUEUES_MAX + 1; /* more than the maximum */
     }
     (void)sqlite3_finalize(st);
     return code;
 }
 
-/* Its bounds are the first two parameters. */
+/* Queues of a namespace. Its bounds are the first two parameters. */
 #define IN_NAMESPACE "SELECT num FROM queues WHERE name >= ?1 AND name < ?2"
-/* The same for a caller with a scope, the third, of any namespace. */
+/* The same with a queue scope, the third parameter; for any namespace. */
 #define IN_SCOPE                                                                                   \
     "SELECT num FROM queues WHERE name >= ?1 AND (?2 = '' OR name < ?2)"                           \
     " AND view_in_scope(substr(name, length(?1) + 1), ?3)"
@@ -385,7 +386,7 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
     struct view_names names = view_db__names_of(q->arena, f->ns);
     unsigned count = 0;
     if (!str_starts_with(f->queue, f->queue.len > 0 ? names.low : STR_EMPTY)) {
-        q->nothing = true; /* a queue of somebody else */
+        q->nothing = true; /* a queue of another namespace */
         return ERR_OK;
     }
     if (f->queue.len > 0) {
@@ -436,7 +437,7 @@ static void keep_cell(struct view_query *q, sqlite3_stmt *st, size_t *cap)
                                          .failing = sqlite3_column_int64(st, 4)},
                                 .n = sqlite3_column_int64(st, 5)};
     if (c.cell.state < 0 || c.cell.state >= JOB_STATE_COUNT) {
-        return; /* of a damaged file */
+        return; /* from a damaged file */
     }
     c.wanted = is_wanted(q, c.cell);
     q->wanted_n += c.wanted ? c.n : 0;
@@ -494,7 +495,7 @@ enum err_code view_query__begin(struct view_query *q, struct view_reader *r,
     if (find_queues(q, err) != ERR_OK) {
         return err->code;
     }
-    /* What cannot be asked is refused even where nothing would be found. */
+    /* Report an invalid filter even if nothing can match. */
     bool nothing = q->nothing;
     enum err_code code = make_conditions(q, err);
     q->nothing = q->nothing || nothing;

@@ -14,7 +14,7 @@
 
 enum {
     VIEW_QUERY_PARAMS_MAX = 2 * LIMIT_TAGS + 64,
-    VIEW_QUERY_QUEUES_MAX = 16, /* of a namespace, that are searched one by one */
+    VIEW_QUERY_QUEUES_MAX = 16, /* queues of a namespace that are searched one by one */
     VIEW_QUERY_ALL_STATES = (1U << JOB_STATE_COUNT) - 1,
 };
 

@@ -1,15 +1,15 @@
 /*
- * Ranks: how many jobs of a state there are before a moment, without counting them.
+ * Ranks: the number of jobs of a state before a moment, without counting them.
  *
- * The moments of a kind (created, completed, started, …) of all jobs of a state, and those of
- * creation of each queue too, are a line. It is cut into buckets, each with its number of jobs; a
- * total of a range adds up buckets and counts only inside the two in which the range begins and
- * ends. The writer keeps the numbers in the transactions that change the jobs. As time goes on a
- * line gets new buckets at its end; one that has become large elsewhere is cut by a walk over an
- * index, and neighbours that have become small are put together. A moment that many jobs share gets
- * a bucket of its own, so that no bound can fall into it.
+ * A line has the moments of one kind (created, completed, started, …) of all jobs of a state; for
+ * creation, there is also a line for each queue and state. A line is cut into buckets, each with
+ * its number of jobs. The total of a range adds up buckets, and counts jobs only in the two buckets
+ * in which the range begins and ends. The writer updates the numbers in the transactions that
+ * change the jobs. As time passes, a line gets new buckets at its end. A bucket that has grown
+ * large elsewhere is split by a walk over an index, and small neighbours are merged. A moment that
+ * many jobs share gets a separate bucket, so that no bound can fall into it.
  *
- * Moments are what a kind counts in: nanoseconds, but milliseconds for creation, which is in the
+ * Moments have the unit of their kind: nanoseconds, but milliseconds for creation, which is in the
  * id.
  */
 #include <stdlib.h>
@@ -18,19 +18,19 @@
 #include "view/view_int.h"
 
 enum {
-    BUCKET = 1024,      /* jobs of a bucket when it is cut off */
-    LARGE = 2 * BUCKET, /* and when it is cut itself */
+    BUCKET = 1024,      /* jobs in a bucket when it is complete */
+    LARGE = 2 * BUCKET, /* jobs in a bucket when it is split */
     BUCKETS_FIRST = 4,
 };
 
-/* Walks over the moments of a range of a line, in order, and counts of one. ?1 and ?2 are the
- * range, ?3 is the queue and ?4 the state. The first column is the moment, or the id that has it.
- * Where an index has its ids cell by cell, the counts say which cells there are. */
+/* Statements that walk the moments of a range of a line in order, or count them. ?1 and ?2 are the
+ * range, ?3 is the queue and ?4 the state. The first column is the moment, or the id that contains
+ * it. If an index has its ids cell by cell, the cells are read from counts. */
 #define OF_CELLS(index, queue)                                                                     \
     " FROM counts c CROSS JOIN jobs j INDEXED BY " index " ON " queue " j.cell = " VIEW_CELL_OF(   \
         "c") " WHERE c.queue = ?3 AND c.state = ?4 AND j.id >= ?1 AND j.id < ?2"
-/* Of two lower bounds SQLite begins at the first one that it reads, so what makes the partial index
- * fit comes last. */
+/* Of two lower bounds SQLite uses the first one that it reads, so the condition for the partial
+ * index is last. */
 #define OF_MOMENTS(column, index)                                                                  \
     " FROM jobs j INDEXED BY " index " WHERE j.state = ?4 AND j." column " >= ?1 AND j." column    \
     " < ?2 AND j." column " > 0"
@@ -70,8 +70,8 @@ static struct id first_id(int64_t ms)
                                       : id_make((struct wall){.ns = ms * NS_PER_MS}, 0, 0);
 }
 
-/* Bind a line and the range from one moment to below another; ids must live until the statement is
- * reset. */
+/* Bind a line and a range from one moment (included) to another (excluded). ids must live until the
+ * statement is reset. */
 static void bind_range(sqlite3_stmt *st, struct view_line line, const int64_t range[2],
                        struct id ids[2])
 {
@@ -88,7 +88,7 @@ static void bind_range(sqlite3_stmt *st, struct view_line line, const int64_t ra
     (void)sqlite3_bind_int64(st, STATE, line.state);
 }
 
-/* The writer's side */
+/* Writer */
 
 static void insert_bucket(struct view_rank_line *line, size_t at, struct view_bucket bucket)
 {
@@ -197,13 +197,13 @@ void view_ranks__deinit(struct view_ranks *r)
     *r = (struct view_ranks){0};
 }
 
-/* The bucket that a moment falls into. */
+/* Find the bucket that contains the moment. */
 static size_t bucket_of(const struct view_rank_line *line, int64_t moment)
 {
     size_t low = 0;
     size_t high = line->count; /* first of low <= moment < first of high */
     if (line->buckets[high - 1].first <= moment) {
-        return high - 1; /* nearly always: time goes on */
+        return high - 1; /* the usual case: new moments are the latest */
     }
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -216,7 +216,7 @@ static size_t bucket_of(const struct view_rank_line *line, int64_t moment)
     return low;
 }
 
-/* A bucket that is full ends where time goes on. */
+/* If the moment is the latest and the last bucket is complete, begin a new bucket. */
 static void begin_bucket(struct view_rank_line *line, int64_t moment)
 {
     struct view_bucket *last = &line->buckets[line->count - 1];
@@ -232,7 +232,7 @@ static void begin_bucket(struct view_rank_line *line, int64_t moment)
 static void add(struct view_ranks *r, struct view_line what, int64_t moment, int64_t delta)
 {
     if (moment <= 0 || !is_line(what, VIEW_QUEUES_MAX)) {
-        return; /* it has none, or is of a damaged row */
+        return; /* not set, or from a damaged row */
     }
     struct view_rank_line *line = line_of(r, what);
     if (delta > 0) {
@@ -275,21 +275,21 @@ void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
     }
 }
 
-/* A cut through a bucket, moment by moment. */
+/* Splits a bucket, moment by moment. */
 struct cut {
     struct view_rank_line *line;
-    size_t at;            /* bucket that is being filled */
+    size_t at;            /* bucket being filled */
     int64_t n;            /* jobs in it so far */
-    int64_t last, same_n; /* the moment before, and how many had it in a row */
+    int64_t last, same_n; /* the previous moment, and the number of jobs with it */
 };
 
-/* The bucket ends before `first`; jobs of it that come behind are in n. */
+/* End the bucket before `first`. The last n of its jobs so far belong to the next bucket. */
 static void end_bucket(struct cut *c, int64_t first, int64_t n)
 {
     struct view_bucket *b = &c->line->buckets[c->at];
     b->n = c->n - n;
     b->changed = true;
-    b->cut_at = b->n < BUCKET ? LARGE : b->n * 2; /* of one moment: not looked at again soon */
+    b->cut_at = b->n < BUCKET ? LARGE : b->n * 2; /* jobs of one moment: not checked again soon */
     if (b->first < first) {
         insert_bucket(c->line, ++c->at,
                       (struct view_bucket){.first = first, .changed = true, .cut_at = LARGE});
@@ -342,7 +342,7 @@ static enum err_code cut_bucket(struct view_ranks *r, struct view_rank_line *lin
     return code;
 }
 
-/* Is there anything to cut? Not where all jobs of a bucket have the same moment. */
+/* Can the bucket be split? Not if all its jobs have the same moment. */
 static bool has_cuts(const struct view_rank_line *line, size_t at)
 {
     const struct view_bucket *b = &line->buckets[at];
@@ -361,7 +361,7 @@ static enum err_code write_bucket(struct view_ranks *r, const struct view_rank_l
     return view_db__run(r->db, st, err);
 }
 
-/* Neighbours that are small together become one. */
+/* Merge neighbours that are small together. */
 static enum err_code join_buckets(struct view_ranks *r, struct view_rank_line *line,
                                   sqlite3_stmt *drop, struct err *err)
 {
@@ -428,11 +428,11 @@ enum err_code view_ranks__save(struct view_ranks *r, struct err *err)
     return code;
 }
 
-/* The readers' side */
+/* Readers */
 
 #define OF_LINE " FROM ranks WHERE kind = ?1 AND queue = ?2 AND state = ?3 AND first "
 
-/* One number of a statement with a line and a moment. */
+/* Read one number with a statement for a line and a moment. */
 static enum err_code look_up(sqlite3 *db, const char *sql, struct view_line line, int64_t moment,
                              int64_t *out, struct err *err)
 {

@@ -57,20 +57,21 @@ ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db,
                                               struct err *err);
 void view_ranks__deinit(struct view_ranks *r); /* allowed on zeros */
 
-/* Where a job is counted. Times of 0 are not counted. */
+/* The position of a job in the counters. Times of 0 are not counted. */
 struct view_moments {
     int64_t queue, state;
     int64_t at[VIEW_RANK_COUNT];
 };
-/* A job changed from one place to another; NULL: it is new, or was removed. */
+/* Count a change of a job from one position to another; NULL: it is new, or was removed. */
 void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
                       const struct view_moments *to);
 /* Call inside the transaction that changes the jobs, after jobs and counts were written; needs the
  * indexes. */
 ATTR_NODISCARD enum err_code view_ranks__save(struct view_ranks *r, struct err *err);
 
-/* The number of jobs of a line before a place: an id for VIEW_RANK_CREATED, otherwise a time. Only
- * VIEW_RANK_CREATED has lines of single queues. And the number of all jobs with such a time. */
+/* Count the jobs of a line before a place: an id for VIEW_RANK_CREATED, otherwise a time. Only
+ * VIEW_RANK_CREATED has lines of single queues. view_ranks__all counts all jobs with such a
+ * time. */
 struct view_line {
     enum view_rank kind;
     int64_t queue, state;

@@ -1,7 +1,7 @@
 /*
- * Jobs as rows, many at a time. Every change of a job is looked at from what its row was before:
- * the counters are kept by adding differences, and what hangs on a job is written when it differs.
- * The rows themselves are replaced, by one statement for all of them (view_fed.c).
+ * Write jobs as rows, many at a time. Each changed job is compared with its old row: counters are
+ * updated by the difference, and errors, usage and dependencies are written if they differ. The
+ * rows themselves are replaced, by one statement for all of them (view_fed.c).
  */
 #include <stdlib.h>
 
@@ -74,9 +74,8 @@ static const char *const statements[STATEMENT_COUNT] = {
 struct view_queue {
     struct map_node node;
     int64_t num;
-    int64_t text_count,
-        text_next; /* new texts of a batch, and their numbers, while it is written */
-    struct view_queue *text_queue; /* the next one that has any */
+    int64_t text_count, text_next; /* new texts of the current batch, and the next number */
+    struct view_queue *text_queue; /* next queue that has any */
     char name[];
 };
 
@@ -117,7 +116,7 @@ static enum err_code load_queues(struct view_rows *r, struct err *err)
     }
     while (code == ERR_OK && row) {
         int64_t num = sqlite3_column_int64(st, 0);
-        /* They are numbered from 1 on and stay for ever; tables are as long as the largest. */
+        /* Numbers begin at 1 and are permanent; arrays are as long as the largest number. */
         if (num < 1 || num > count || num > VIEW_QUEUES_MAX) {
             code = err_set(err, ERR_CORRUPT, "view: a queue has the number %lld", (long long)num);
             break;
@@ -211,14 +210,14 @@ void view_rows__close(struct view_rows *r)
     *r = (struct view_rows){0};
 }
 
-/* Rows of the file */
+/* Rows */
 
 static enum err_code run(struct view_rows *r, enum statement which, struct err *err)
 {
     return view_db__run(r->db, r->st[which], err);
 }
 
-/* A statement over those that were picked. */
+/* Run a statement over the picked items. */
 static enum err_code run_picked(struct view_rows *r, enum statement which, size_t count,
                                 struct err *err)
 {
@@ -267,8 +266,7 @@ static enum err_code read_old(struct view_rows *r, sqlite3_stmt *st, struct view
     return ERR_OK;
 }
 
-/* What the rows were. Most of the jobs are newer than all that have rows, and are not looked for.
- */
+/* Read the old rows. Most jobs are newer than all rows, and are not looked up. */
 static enum err_code find_old(struct view_rows *r, struct view_item *items, size_t n,
                               struct err *err)
 {
@@ -318,7 +316,7 @@ static enum err_code queue_of(struct view_rows *r, struct str name, struct view_
     return ERR_OK;
 }
 
-/* Out of all counters as it was, into them as it is. j: NULL when the job goes. */
+/* Remove the old row from all counters and add the new one. j: NULL if the job was removed. */
 static void count(struct view_rows *r, const struct view_old *old, const struct job *j,
                   int64_t queue)
 {
@@ -343,7 +341,7 @@ static void count(struct view_rows *r, const struct view_old *old, const struct 
     view_ranks__move(&r->ranks, old->found ? &old->moments : NULL, &to);
 }
 
-/* What hangs on a job */
+/* Rows that belong to a job: errors, usage, dependencies */
 
 struct hanging {
     struct view_rows *r;
@@ -371,7 +369,8 @@ int64_t view_rows__usages(const struct job *j, int64_t found)
     return found < j->usage_count ? found : j->usage_count;
 }
 
-/* When the same happened before, -1 if it did not; and that it happens now. */
+/* Return the time of the previous error with this fingerprint, or -1, and record the time of this
+ * one. */
 static int64_t note_mark(struct hanging *h, int64_t mark, int64_t at)
 {
     size_t i = 0;
@@ -412,7 +411,7 @@ static void write_error(void *data, const struct store_error *e)
     h->code = run(h->r, INSERT_ERROR, h->err);
 }
 
-/* A value in the errors of a job that are there. */
+/* Update the existing error rows of a job. */
 static enum err_code set_errors(struct view_rows *r, enum statement which, const struct job *j,
                                 int64_t value, struct err *err)
 {
@@ -469,7 +468,7 @@ static enum err_code write_usage(struct view_rows *r, const struct job *j, struc
     return h.code;
 }
 
-/* What a job depends on is the same for ever: it is written with the first row of the job. */
+/* Write the dependencies of a job with its first row. They never change. */
 static enum err_code write_depends(struct view_rows *r, const struct job *j, int64_t *out_count,
                                    struct err *err)
 {
@@ -535,10 +534,10 @@ static enum err_code write_hanging(struct view_rows *r, struct view_item *item, 
     return j->usage_count != old->usages ? write_usage(r, j, &item->extra, err) : ERR_OK;
 }
 
-/* Many jobs */
+/* Batches */
 
-/* The entry that wrote the document is in the row already with what hangs on it, or there is
- * neither. */
+/* Is the row up to date: written by the same entry, with the same errors and usage reports? For a
+ * removed job: is there no row? */
 static bool is_same(const struct view_item *item)
 {
     const struct view_old *old = &item->old;
@@ -588,7 +587,8 @@ static bool has_new_text(const struct view_item *item)
     return !item->gone && (!item->old.found || item->old.queue != item->extra.queue);
 }
 
-/* Words that know a text need it once more to forget it. */
+/* Is the old text not used any more? The full-text index needs an indexed text once more to remove
+ * it. */
 static bool drops_text(const struct view_item *item)
 {
     return item->old.found && (item->gone || has_new_text(item));
@@ -604,7 +604,7 @@ static bool drops_unknown_text(const struct view_rows *r, const struct view_item
     return drops_text(item) && item->old.num > r->mark.words;
 }
 
-/* Queues, what hangs on the jobs, and the counters. */
+/* Write queues, rows that belong to the jobs, and counters. */
 static enum err_code write_around(struct view_rows *r, struct view_item *items, size_t n,
                                   struct err *err)
 {
@@ -631,8 +631,8 @@ static enum err_code write_around(struct view_rows *r, struct view_item *items, 
     return ERR_OK;
 }
 
-/* New texts get numbers queue by queue: a search that looks at all texts of a queue then finds many
- * of them on each page. Picks them in that order, and returns how many there are. */
+/* Assign numbers to new texts, queue by queue, so that a search over all texts of a queue finds
+ * many of them on each page. Picks the items in that order and returns their number. */
 static size_t number_texts(struct view_rows *r, struct view_item *items, size_t n)
 {
     struct view_queue *first = NULL;
@@ -728,6 +728,6 @@ void view_rows__rollback(struct view_rows *r)
 {
     struct err err;
     if (sqlite3_get_autocommit(r->db) == 0) {
-        (void)run(r, ROLLBACK, &err); /* what failed before has been told */
+        (void)run(r, ROLLBACK, &err); /* the original error has been reported */
     }
 }

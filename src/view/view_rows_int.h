@@ -14,10 +14,10 @@
 #include "view/view_db_int.h"
 #include "view/view_ranks_int.h"
 
-/* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
- * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
- * set; optional texts are NULL. Most jobs have none of the columns that are rare: these are NULL
- * then, which is read as 0, and cost little. */
+/* The columns of jobs besides its id, with their values from a job `j` and from the view's
+ * additions `r`. A new column is a row here and a new VIEW_DB_VERSION. Times are in nanoseconds; 0
+ * means not set. Optional texts can be NULL. Rare columns are not set for most jobs. They are then
+ * NULL, which is read as 0 and takes little space. */
 enum { VIEW_DB_VERSION = 14 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) VIEW_COLUMNS_COMMON(X) VIEW_COLUMNS_RARE(X)
@@ -46,7 +46,7 @@ enum { VIEW_DB_VERSION = 14 };
     X(batch_id,      ID,   j->batch_id)
 /* clang-format on */
 
-/* The watermarks: up to where the view is complete. */
+/* The watermarks: the positions up to which the view is complete. */
 struct view_mark {
     uint64_t complete; /* log index */
     uint64_t hash;     /* of the state at exactly that entry; 0: rows may be newer */
@@ -60,7 +60,7 @@ enum { VIEW_DEPENDS_MAX = LIMIT_DEPENDS_ON };
 /* The jobs that j depends on, sorted by id, without duplicates. Returns their number. */
 size_t view_depends__of(const struct job *j, struct id out[VIEW_DEPENDS_MAX]);
 
-/* view_rows.c: writing jobs through one connection */
+/* view_rows.c: writes jobs through one connection */
 
 struct view_batch;
 struct view_fed;
@@ -75,7 +75,7 @@ struct view_rows {
     struct sqlite3_stmt **st;
     struct view_fed *fed;      /* owned by the connection */
     struct view_item **picked; /* space for the items of a statement */
-    struct id *depends;        /* space for those of one job */
+    struct id *depends;        /* space for the dependencies of one job */
     struct view_cells cells;
     struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
@@ -146,7 +146,7 @@ void view_fed__show(struct view_fed *fed, struct view_item *const *items, size_t
 enum { VIEW_PAYLOAD_MAX = 1024 };
 /* The payload of a row t of texts, on a connection prepared by view_payload__add. */
 #define VIEW_PAYLOAD "ifnull(t.payload, view_payload(t.id))"
-/* Payload and tags for the words, which know no escapes. */
+/* Payload and tags with decoded escapes, for the full-text index. */
 #define VIEW_PLAIN_PAYLOAD "iif(t.plain, t.payload, view_plain(" VIEW_PAYLOAD "))"
 #define VIEW_PLAIN_TAGS    "iif(t.plain, t.tags, view_plain(t.tags))"
 ATTR_NODISCARD enum err_code view_payload__add(sqlite3 *db, struct engine *e, struct err *err);
@@ -162,7 +162,7 @@ void view_batch__remove(struct view_batch *b, struct id id);
 /* Add the newest documents of jobs, or the fact that they do not exist: at least one, if the batch
  * is not full. Returns the number of jobs added. */
 size_t view_batch__read(struct view_batch *b, struct engine *e, const struct id *ids, size_t count);
-/* Take the content, which is valid until something is added. Empties the batch. */
+/* Return the content, which is valid until something is added, and empty the batch. */
 struct view_item *view_batch__take(struct view_batch *b, size_t *out_count);
 
 /* view_words.c: the full-text index, updated after the rows */

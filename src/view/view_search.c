@@ -1,5 +1,5 @@
 /*
- * What is asked: a page with its total, a number, or the next of a walk.
+ * Searches: a page with its total, a number, or the next page of a walk.
  */
 #include "view/view_search.h"
 
@@ -15,7 +15,7 @@ static enum err_code make_room(struct view_query *q, uint32_t max, struct id **o
     return *out != NULL ? ERR_OK : err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", max);
 }
 
-/* Page and total of a search that has a program. */
+/* Run a search with a program: page and total. */
 static enum err_code ask_program(struct view_query *q, struct view_program *p, struct err *err)
 {
     sqlite3_stmt *st = NULL;
@@ -35,7 +35,7 @@ static enum err_code ask_program(struct view_query *q, struct view_program *p, s
     return code;
 }
 
-/* The ids of the page into the arena. */
+/* Read the ids of the page into the arena. */
 static enum err_code read_page(struct view_query *q, uint32_t max, struct id **out_ids,
                                size_t *out_count, struct err *err)
 {
@@ -64,7 +64,7 @@ static enum err_code read_page(struct view_query *q, uint32_t max, struct id **o
     return code;
 }
 
-/* What is asked */
+/* Public functions */
 
 enum err_code view_search_check(const struct view_filter *f, struct err *err)
 {
@@ -99,8 +99,8 @@ enum view_kind view_search_kind(const struct view_filter *f)
 }
 
 enum {
-    TRY_SHARE = 32,  /* of what may be scanned: when there is more, the walk is tried before */
-    TRY_LOOK = 4000, /* entries of the scan per look at the clock of the try: a tenth of its time */
+    TRY_SHARE = 32,  /* a scan above 1/TRY_SHARE of its maximum is preceded by an attempt to walk */
+    TRY_LOOK = 4000, /* scan entries per clock check of the attempt: a tenth of the scan's time */
 };
 
 static enum err_code walk(struct view_query *q, struct view_search *s, struct err *err)
@@ -110,7 +110,7 @@ static enum err_code walk(struct view_query *q, struct view_search *s, struct er
     return read_page(q, s->limit, &s->ids, &s->count, err);
 }
 
-/* The same, given up when it is not done soon: false. */
+/* The same, but give up after a short time. Returns false in that case. */
 static bool walk_soon(struct view_query *q, struct view_search *s, enum err_code *out_code,
                       struct err *err)
 {

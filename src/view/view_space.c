@@ -1,12 +1,12 @@
 /*
  * Space: when the file may grow, and how it becomes smaller.
  *
- * The copy can be made anew and the jobs cannot, so it is the first to stop when the disk fills: a
- * little before the engine refuses new jobs, and in any case when it does. What has changed waits
- * in the feed meanwhile.
+ * The view can be rebuilt and the jobs cannot. So the view is the first to stop when the disk
+ * fills: slightly before the engine refuses new jobs, and at the latest when it does. Meanwhile,
+ * changes wait in the feed.
  *
- * Pages of rows that have gone are given back to the disk in steps of a few, each a transaction of
- * its own, when a good part of the file is free; some are kept for the next rows.
+ * If a large part of the file is unused, pages of deleted rows are returned to the file system, a
+ * few per step, each step in a separate transaction. Some pages are kept for new rows.
  */
 #include "log/log.h"
 #include "os/os_clock.h"
@@ -15,12 +15,12 @@
 enum {
     LOOK_MS = 1000,
     STEP_PAGES = 512,
-    FREE_MIN_PAGES = 1024, /* fewer are not worth it */
-    FREE_MAX_PART = 4,     /* one of so many pages is free: begin… */
-    FREE_KEPT_PART = 16,   /* …and go on until only one of so many is */
+    FREE_MIN_PAGES = 1024, /* fewer unused pages are ignored */
+    FREE_MAX_PART = 4,     /* begin if one in this many pages is unused… */
+    FREE_KEPT_PART = 16,   /* …and continue until one in this many is */
 };
 
-/* It needs a little more to be enough again, so that it does not go to and fro. */
+/* Is space low? To end that state, an eighth more is required, so that it does not alternate. */
 static bool is_short(uint64_t free_bytes, uint64_t min_bytes, bool before)
 {
     return free_bytes < min_bytes + (before ? min_bytes / 8 : 0);
@@ -66,7 +66,7 @@ enum err_code view_space__go_on(struct view *v, struct err *err)
                : ERR_OK;
 }
 
-/* What was cut off leaves the disk when the log is in the file, and a reader may still need the
+/* Move the log into the file, so that truncated pages leave the disk. A reader may still need the
  * log. */
 static enum err_code empty_log(sqlite3 *db, enum view_shrink *shrink, struct err *err)
 {

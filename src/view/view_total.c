@@ -1,5 +1,5 @@
 /*
- * How many jobs match: what the counters and ranks say where they can, else by counting.
+ * The number of matches: from counters and ranks if possible, otherwise by counting.
  */
 #include "view/view_query_int.h"
 
@@ -19,7 +19,7 @@ enum err_code view_total__of_range(struct view_query *q, struct view_line line,
     return code;
 }
 
-/* The sum of all numbers that a statement gives. */
+/* Add all numbers that the statement returns to *sum. */
 static enum err_code add_up(struct view_query *q, int64_t *sum, struct err *err)
 {
     sqlite3_stmt *st = NULL;
@@ -48,8 +48,8 @@ static enum err_code count_cells(struct view_query *q, struct view_plan_cells ce
     return ERR_OK;
 }
 
-/* Matches among the cells of one queue and state, by the ranks of that line. Cells that are not
- * wanted are taken off again, or those that are counted, whichever are fewer. */
+/* Count the matches in the cells of one queue and state, with the ranks of that line. Either the
+ * wanted cells are counted, or the others are counted and subtracted, whichever have fewer jobs. */
 static enum err_code count_line(struct view_query *q, struct view_plan_cells cells,
                                 const struct view_query_range *range, int64_t *out, struct err *err)
 {
@@ -87,7 +87,7 @@ enum err_code view_total__known(struct view_query *q, bool *out_known, uint64_t 
         *out = (uint64_t)q->wanted_n;
         return ERR_OK;
     }
-    /* One range, of a kind that has such lines. */
+    /* Only one range, of a kind that has ranks for these queues. */
     *out_known = !q->rest && !q->many_queues && q->span_count + has_ids == 1 &&
                  (has_ids || q->queue_count == 0);
     struct view_plan_cells cells = {0};

@@ -3,8 +3,8 @@
 #include "base/check.h"
 #include "view/view_int.h"
 
-/* total() and not sum(): a sum that does not fit is an error there, and reports are not ours. Below
- * 2^53 a sum of doubles is exact. */
+/* total(), not sum(): sum() fails on overflow, and the reports come from clients. Below 2^53 a sum
+ * of doubles is exact. */
 #define SELECT(key, join)                                                                          \
     "SELECT " key " AS k, total(u.input), total(u.output), total(u.cache_creation),"               \
     " total(u.cache_read), total(u.cost) AS c, count(*) FROM usage u INDEXED BY usage_at"          \
@@ -13,7 +13,7 @@
     "< ?4)"                                                                                        \
     " AND (?7 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?7))"
 
-/* What stands before the mark in the internal name of a queue. */
+/* The part before the mark in the internal name of a queue. */
 #define NAMESPACE                                                                                  \
     "iif(instr(q.name, '::') = 0, 'default', substr(q.name, 1, instr(q.name, '::') - 1))"
 

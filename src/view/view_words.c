@@ -4,12 +4,13 @@
 #include "view/view_int.h"
 #include "view/view_search.h"
 
-/* Filling: in chunks by one INSERT … SELECT each, which costs two thirds of what single rows do and
- * a fifth of what triggers would. */
+/* Indexing. Each chunk is written by one INSERT … SELECT, which takes two thirds of the time of
+ * single rows and a fifth of that of triggers. */
 
 enum { CHUNK_BYTES = 8 << 20, STALE_MIN = 4096 };
 
-/* Up to which number the next chunk reaches: so many rows, or so many bytes, and one at least. */
+/* Find the last number of the next chunk, which is limited in rows and bytes but has at least one
+ * row. */
 static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t after, int64_t *out,
                                struct err *err)
 {
@@ -31,7 +32,7 @@ static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t aft
     return code;
 }
 
-/* A statement over the numbers above one and up to another. */
+/* Run a statement over the numbers above `after`, up to `until`. */
 static enum err_code run_range(struct view_rows *r, const char *sql, int64_t after, int64_t until,
                                struct err *err)
 {
@@ -46,9 +47,10 @@ static enum err_code run_range(struct view_rows *r, const char *sql, int64_t aft
     return code;
 }
 
-/* Forget texts whose job is gone. The index can only forget what it is told word by word. A payload
- * that is not in the file has gone with its job; the index knows it until it is emptied, and as
- * there is no text of that number, finds nothing by it. */
+/* Remove texts of deleted jobs from the index. The index can remove a text only if the text is
+ * passed to it again. A payload that is not in the file was deleted with its job: the index keeps
+ * it until it is emptied. Such a payload matches nothing, because there is no text of that
+ * number. */
 static enum err_code forget(struct view_rows *r, struct err *err)
 {
     static const char delete_words[] =
@@ -84,7 +86,7 @@ static enum err_code forget(struct view_rows *r, struct err *err)
     return view_db__number(r->db, "SELECT stale FROM mark", &r->stale, err);
 }
 
-/* Everything is forgotten, and every text is to be learned. */
+/* Empty the index. All texts must be added again. */
 static enum err_code empty(struct view_rows *r, int64_t *out_until, struct err *err)
 {
     static const char *const steps[] = {
@@ -126,7 +128,7 @@ static enum err_code bytes_of(struct view_rows *r, int64_t after, int64_t until,
 static enum err_code learn(struct view_rows *r, int64_t *out_until, struct err *err)
 {
     int64_t after = r->mark.words;
-    int64_t until = r->next_num - 1; /* some of the numbers have no texts any more */
+    int64_t until = r->next_num - 1; /* some of these numbers have no texts any more */
     int64_t bytes = 0;
     until = until - after > VIEW_WORDS_CHUNK ? after + VIEW_WORDS_CHUNK : until;
     if (bytes_of(r, after, until, &bytes, err) != ERR_OK ||
@@ -182,12 +184,12 @@ enum err_code view_words__restart(struct view_rows *r, struct err *err)
     return err->code;
 }
 
-/* Finding */
+/* Searching */
 
 struct finding {
     struct view_reader *r;
     struct view_words *w;
-    struct view_names names; /* of the caller's queues */
+    struct view_names names; /* queue names that the caller may see */
 };
 
 static bool is_known(const struct view_words *w, struct id id)
@@ -200,9 +202,8 @@ static bool is_known(const struct view_words *w, struct id id)
     return false;
 }
 
-/* Add what a statement gives to the result. Its parameters: ?1 the text, ?2 and ?3 the namespace's
- * range, ?4 how many, ?5 a state, ?6 a scope. A query that the index does not understand finds
- * nothing. */
+/* Add the results of a statement. Its parameters: ?1 the text, ?2 and ?3 the namespace's range, ?4
+ * the limit, ?5 a state, ?6 a scope. A query that FTS5 cannot parse finds nothing. */
 static enum err_code collect(struct finding *f, const char *sql, struct str text, int state,
                              struct err *err)
 {
@@ -234,8 +235,9 @@ static enum err_code collect(struct finding *f, const char *sql, struct str text
     " t.queue >= ?2 AND (?3 = '' OR t.queue < ?3)"                                                 \
     " AND (?6 = '' OR view_in_scope(substr(t.queue, length(?2) + 1), ?6))"
 
-/* The inner part is bounded: ranking every match of a word that all jobs have takes seconds. A text
- * whose job has gone or moved on is known to the words for a moment longer: the jobs decide. */
+/* The inner part is limited, because ranking every match of a word that all jobs have takes
+ * seconds. For a short time, the index still has texts of jobs that were removed or moved; the join
+ * with jobs excludes them. */
 #define RANKED(condition)                                                                          \
     "SELECT j.id FROM (SELECT t.num AS num, t.id AS id, bm25(words) AS score FROM words"           \
     " CROSS JOIN texts t ON t.num = words.rowid WHERE words MATCH ?1 AND" VISIBLE                  \
@@ -254,8 +256,8 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The first word that names a state, and the query without it. False when there is none, or the
- * query is more than words. */
+/* Find the first word that names a state. *out_rest is the query without it. False if there is
+ * none, or if the query has operators. */
 static bool split_state(struct str query, struct arena *a, enum job_state *out_state,
                         struct str *out_rest)
 {
@@ -285,7 +287,7 @@ static bool split_state(struct str query, struct arena *a, enum job_state *out_s
     return found;
 }
 
-/* The newest of a state. */
+/* Add the newest jobs of a state. */
 static enum err_code collect_state(struct finding *f, enum job_state state, struct arena *a,
                                    struct err *err)
 {

@@ -1,21 +1,22 @@
 /*
  * The writer: a thread with a loop, subscribed to the engine's feed.
  *
- *   start --> file as it should be? --> [ take --> write --> … --> words --> idle ]
- *                  | behind: compare        | damaged, or asked for
- *                  | of no use: build  <----+
+ *   start --> file up to date?  -----> [ take --> write --> … --> words --> idle ]
+ *                  | behind: compare        | damaged, or requested
+ *                  | unusable: build  <-----+
  *
  * A turn takes up to TAKE_MAX ids and writes them in one transaction with the watermark. When the
- * feed is empty the full text catches up, in chunks, between which the feed is looked at again. A
- * change is not written at once but after linger_ms, unless somebody waits for it: a job that is
- * put in, claimed and done within that time costs one row and not three. Under load the feed is
- * never empty, so what is taken is counted: only as many ids as were there linger_ms ago.
+ * feed is empty, the full text is updated in chunks; between two chunks the feed is checked again.
+ * A change is not written at once but after linger_ms, unless a question waits for it: a job that
+ * is enqueued, claimed and completed within that time costs one row instead of three. Under load
+ * the feed is never empty, so the ids are counted: a turn takes only as many as were waiting
+ * linger_ms ago.
  *
- * After a turn it rests for a while if others need the processors more: view_pace.c.
+ * After a turn, the writer rests for a while if others need the processors more: view_pace.c.
  *
- * What was taken from the feed is kept until it is written: on a full disk the same transaction is
- * tried again and again, and nothing is lost. Before the disk is full nothing more is written:
- * view_space.c.
+ * What was taken from the feed is kept until it is written. If the disk is full, the same
+ * transaction is repeated until it succeeds, and nothing is lost. Before the disk is full, writing
+ * stops: view_space.c.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,21 +29,21 @@
 enum {
     TAKE_MAX = VIEW_BATCH,
     RETRY_MS = 1000,
-    REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
+    REBUILD_RETRY_MS = 10000, /* each attempt writes the complete file */
     SPACE_RETRY_MS = 1000,
-    TURNS_PER_SHRINK = 16, /* while the feed does not get empty */
+    TURNS_PER_SHRINK = 16, /* while the feed is never empty */
     TURNS_PER_LOG_LOOK = 8,
-    DRAIN_MS = 2000,      /* so long it is written on before stopping, and a turn */
-    TURNS_PER_WORDS = 16, /* while the feed does not get empty, the words get a turn now and then */
+    DRAIN_MS = 2000,      /* maximum time of writing before the end, plus one turn */
+    TURNS_PER_WORDS = 16, /* write turns per turn of the full text, while the feed is not empty */
     WORDS_LINGER_MS = 500,
-    WORDS_WAIT_MAX = 64 * VIEW_WORDS_CHUNK, /* texts that wait while the writer has to rest */
+    WORDS_WAIT_MAX = 64 * VIEW_WORDS_CHUNK, /* maximum of texts that wait while the writer rests */
 };
 
 #define ALL UINT64_MAX
 
 static void go_on(struct view_writer *w);
 
-/* Whatever the feed has is taken at once. */
+/* Take everything that is in the feed, without delay. */
 static void look_now(struct view_writer *w)
 {
     w->look = true;
@@ -56,7 +57,7 @@ static void on_shrink_timer(uv_timer_t *timer)
     go_on(w);
 }
 
-/* Something was written: some time later there may be unused pages. */
+/* Something was written: later there may be unused pages. */
 static void shrink_later(struct view_writer *w)
 {
     if (uv_is_active((uv_handle_t *)&w->shrink_timer) == 0) {
@@ -103,8 +104,8 @@ static void publish(struct view_writer *w)
 
 static void set_timer(struct view_writer *w, uint64_t ms);
 
-/* Something failed: what may go away is tried again, a damaged file is made anew. A disk that is
- * full is said once, until something was written again. */
+/* Handle an error: retry after ms, or rebuild a damaged file. A full disk is logged once, until
+ * something is written again. */
 static void trouble(struct view_writer *w, const struct err *err, const char *doing, uint64_t ms)
 {
     bool full = err->code == ERR_NO_SPACE;
@@ -122,7 +123,7 @@ static void trouble(struct view_writer *w, const struct err *err, const char *do
 
 /* The file */
 
-/* What was taken is in the file. */
+/* The jobs of the take are in the file: release it. */
 static void let_go(struct view_writer *w)
 {
     w->holding = false;
@@ -146,7 +147,7 @@ static enum err_code build(struct view_writer *w, struct err *err)
         w->compare_next = false;
     }
     if (code == ERR_OK && w->holding) {
-        /* The documents that were walked are at least as new as what was taken. */
+        /* The documents that were read are at least as new as the take. */
         let_go(w);
     }
     return code;
@@ -167,7 +168,7 @@ static void tell_rebuilt(struct view_writer *w, const struct err *err)
         r->err = *err;
         r->took_ms = w->status.rebuild_took_ms;
         r->msg.deliver = deliver_rebuilt;
-        bool posted = mailbox_post(r->reply_to, &r->msg); /* r may be gone after this */
+        bool posted = mailbox_post(r->reply_to, &r->msg); /* r may be freed after this */
         CHECK(posted);
     }
 }
@@ -190,7 +191,7 @@ static void rebuild(struct view_writer *w)
     w->build_next = false;
     if (code == ERR_OK) {
         log_info("search index rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
-        look_now(w); /* a take says how far the engine is */
+        look_now(w); /* a take returns the engine's position */
         w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
         w->build_next = !w->ready;
@@ -200,7 +201,7 @@ static void rebuild(struct view_writer *w)
     tell_rebuilt(w, &err);
 }
 
-/* Make the rows what the documents are, which have passed the index. */
+/* Correct the rows from the documents, which are at the index or later. */
 static enum err_code compare(struct view_writer *w, uint64_t index, struct err *err)
 {
     struct view *v = w->view;
@@ -231,16 +232,16 @@ static void look_at_file(struct view_writer *w)
     view_file__close(w);
     w->complete = index;
     w->build_next = true;
-    if (code != ERR_STOPPING && code != ERR_NOT_FOUND) { /* the first start finds none */
+    if (code != ERR_STOPPING && code != ERR_NOT_FOUND) { /* there is none at the first start */
         log_info("search index unusable", LOG_Z("reason", err.msg));
     }
 }
 
 /* Turns */
 
-/* Documents are read here and not by the core thread, which has better things to do. They may be
- * newer than what was taken; the rows are then of no one moment, and the mark has no hash, so that
- * a start looks closely. */
+/* Documents are read on this thread, to spare the core thread. They can be newer than the take. The
+ * rows are then not from one moment, and the mark gets no hash, so that the next start compares
+ * them. */
 static enum err_code write_jobs(struct view_writer *w, struct err *err)
 {
     if (view_rows__begin(&w->rows, err) != ERR_OK) {
@@ -263,7 +264,7 @@ static enum err_code write_jobs(struct view_writer *w, struct err *err)
     return view_rows__commit(&w->rows, &mark, err);
 }
 
-/* Statements and memory may be half-way: begin again with the connection. */
+/* Statements and memory may be inconsistent after an error: open the rows again. */
 static void start_over(struct view_writer *w, const struct err *err, const char *doing)
 {
     struct err again;
@@ -299,14 +300,14 @@ static void write_turn(struct view_writer *w)
     }
 }
 
-/* More had changed than the feed keeps, or before it began. */
+/* Compare, because more had changed than the feed keeps, or before the feed began. */
 static void compare_turn(struct view_writer *w)
 {
     struct err err;
     uint64_t index = w->compare_next ? w->compare_index : w->take.index;
     enum err_code code = compare(w, index, &err);
     if (code == ERR_STOPPING) {
-        w->resting = true; /* for good */
+        w->resting = true; /* until the end */
         return;
     }
     if (code != ERR_OK) {
@@ -316,7 +317,7 @@ static void compare_turn(struct view_writer *w)
     }
     w->complete = index;
     w->status.low_space = false;
-    look_now(w); /* it has gone on meanwhile */
+    look_now(w); /* the engine has continued meanwhile */
     if (!w->compare_next) {
         let_go(w);
     }
@@ -325,7 +326,7 @@ static void compare_turn(struct view_writer *w)
     view_file__trim_log(w, w->view->config.log_bytes);
 }
 
-/* Nobody may look until it is said that the words are behind. */
+/* No question may run before the lag of the full text is published. */
 static enum err_code restart_words(struct view_writer *w, struct err *err)
 {
     view__shut(w->view);
@@ -353,9 +354,9 @@ static void words_turn(struct view_writer *w)
     publish(w);
 }
 
-/* Words are cheapest in large pieces: they wait until there are many, or some time has passed, or
- * somebody asks for them; longer while others need the processors; and rows come first, when their
- * time has come. */
+/* Full text is cheapest in large chunks. It waits until there are many texts, until some time has
+ * passed, or until a question needs it; longer while others need the processors. Rows that are due
+ * come first. */
 static bool words_are_due(const struct view_writer *w)
 {
     return w->words_behind && !w->stopping &&
@@ -365,7 +366,7 @@ static bool words_are_due(const struct view_writer *w)
 
 /* Space */
 
-/* Unused pages go back to the disk when there is nothing else to do, or now and then. */
+/* Unused pages are returned when there is nothing else to do, and after a number of turns. */
 static bool shrinking_is_due(const struct view_writer *w)
 {
     bool idle = !w->look && !w->lingering;
@@ -379,7 +380,7 @@ static void shrink_turn(struct view_writer *w)
     w->shrink_turns = 0;
     w->shrink_due = false;
     if (view_space__shrink(w->db, &w->shrink, &err) != ERR_OK) {
-        w->shrink = VIEW_SHRINK_LATER; /* somebody else may have the file for a moment */
+        w->shrink = VIEW_SHRINK_LATER; /* the file may be in use for a moment */
         trouble(w, &err, "shrink", RETRY_MS);
     }
     if (w->shrink == VIEW_SHRINK_LATER) {
@@ -387,7 +388,7 @@ static void shrink_turn(struct view_writer *w)
     }
 }
 
-/* Nothing may grow: rest, and look again. */
+/* Nothing may grow: rest, then check again. */
 static void wait_for_space(struct view_writer *w)
 {
     struct err err;
@@ -398,13 +399,13 @@ static void wait_for_space(struct view_writer *w)
     set_timer(w, SPACE_RETRY_MS);
     if (news) {
         publish(w);
-        view_file__trim_log(w, 0); /* what can be given back at once */
+        view_file__trim_log(w, 0); /* return unused space at once */
     }
     (void)err_set(&err, ERR_NO_SPACE, "there is too little space on the disk");
     tell_rebuilt(w, &err);
 }
 
-/* What happens next */
+/* Choosing the next step */
 
 static void taken(struct engine_take *t)
 {
@@ -417,7 +418,7 @@ static void taken(struct engine_take *t)
         w->due -= t->count < w->due ? t->count : w->due;
     }
     if (t->replaced) {
-        /* Another state as a whole, and another store: nothing of the old one may be used. */
+        /* A new state and a new store: nothing of the old ones may be used. */
         view_file__close(w);
         w->build_next = true;
         atomic_store(&w->view->unread, t->jobs);
@@ -448,11 +449,11 @@ static void set_timer(struct view_writer *w, uint64_t ms)
     CHECK(uv_timer_start(&w->timer, on_timer, ms, 0) == 0);
 }
 
-/* What is there now is taken later. */
+/* Take the ids that are in the feed now, but later. */
 static void linger(struct view_writer *w)
 {
     uint64_t waiting = engine_feed_waiting(w->view->feed);
-    w->ripening = waiting > 0 ? waiting : 1; /* what is no id wants a take too */
+    w->ripening = waiting > 0 ? waiting : 1; /* a take is needed even if no ids are waiting */
     w->lingering = true;
     set_timer(w, (uint64_t)view_pace__linger_ms(&w->pace, w->view->config.linger_ms));
 }
@@ -473,7 +474,7 @@ static void deliver_step(struct msg *m)
     go_on(w);
 }
 
-/* Go on, but let messages that are waiting come first. */
+/* Continue after the messages that are waiting. */
 static void step_later(struct view_writer *w)
 {
     if (!w->step_out) {
@@ -499,7 +500,7 @@ static void end(struct view_writer *w)
         engine_take_deinit(&w->take);
     }
     engine_feed_close(w->view->feed);
-    view__shut(w->view); /* its own connection is the last to go, and takes the log along */
+    view__shut(w->view); /* the writer's connection is closed last, which removes the log */
     view_file__end(w);
     uv_close((uv_handle_t *)&w->timer, NULL);
     uv_close((uv_handle_t *)&w->words_timer, NULL);
@@ -507,7 +508,7 @@ static void end(struct view_writer *w)
     mailbox_close(&w->box);
 }
 
-/* Stopping: what is in the feed is written, so that the next start finds the file complete. */
+/* When stopping, write what is in the feed, so that the next start finds the file complete. */
 static bool may_end(struct view_writer *w)
 {
     bool in_time = os_clock_mono().ns < w->drain_end.ns;
@@ -515,7 +516,7 @@ static bool may_end(struct view_writer *w)
     return !can_write || (!w->look && !w->holding);
 }
 
-/* After a turn: may others go first? */
+/* After a turn: rest, if others need the processors. */
 static void give_way(struct view_writer *w)
 {
     uint64_t ms = w->resting ? 0 : (uint64_t)view_pace__rest_ms(&w->pace, w->view->feed);
@@ -526,7 +527,7 @@ static void give_way(struct view_writer *w)
     }
 }
 
-/* One thing at a time; true when there may be another. */
+/* Do one thing. Returns true if there may be more to do. */
 static bool take_turn(struct view_writer *w)
 {
     bool grows = w->rebuilds != NULL || w->build_next || w->compare_next || w->holding || w->look ||
@@ -559,7 +560,7 @@ static bool take_turn(struct view_writer *w)
     }
     if (w->ready && w->look && !w->lingering) {
         take_or_linger(w);
-        return words_are_due(w); /* they have the time in which it lingers */
+        return words_are_due(w); /* full text uses the time in which changes are collected */
     }
     return false;
 }
@@ -636,7 +637,7 @@ static void deliver_space(struct msg *m)
 {
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, space_msg);
     atomic_store(&w->space_out, false);
-    look_now(w); /* something to do, so that the space is looked at */
+    look_now(w); /* so that the space is checked */
     if (w->status.low_space && w->resting) {
         w->resting = false;
         CHECK(uv_timer_stop(&w->timer) == 0);
@@ -649,7 +650,7 @@ void view_writer__space(struct view *v)
     struct view_writer *w = v->writer;
     if (!atomic_exchange(&w->space_out, true)) {
         w->space_msg.deliver = deliver_space;
-        (void)mailbox_post(&w->box, &w->space_msg); /* it may have ended */
+        (void)mailbox_post(&w->box, &w->space_msg); /* the writer may have ended */
     }
 }
 
@@ -690,7 +691,7 @@ static void deliver_stop(struct msg *m)
 
 /* The thread */
 
-/* Until the file has been looked at, nothing is known to be in it. */
+/* Until the file has been checked, all jobs count as missing in it. */
 static void open_feed(struct view_writer *w)
 {
     struct view *v = w->view;
