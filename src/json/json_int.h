@@ -25,10 +25,10 @@ static inline bool json__key_is(const struct json_value *key, struct str name)
                               memcmp(key->text.ptr + 1, name.ptr, name.len) == 0;
 }
 
-/* In the top bit of each byte: the byte cannot stand in a string as it is (a quote, a backslash, a
+/* Mark, in its top bit, each byte that cannot be in a string unescaped (a quote, a backslash, a
  * control character) or is not ASCII. Subtracting sets the top bit of a byte that was 0, or below a
- * space. It borrows from the next byte, so one above a marked one may be marked wrongly; the lowest
- * mark is always right. */
+ * space. It borrows from the next byte, so a byte above a marked one may be marked wrongly; the
+ * lowest mark is always right. */
 static inline uint64_t json__special(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101U;
@@ -85,7 +85,7 @@ static inline bool json__copy_plain(char *out, struct str text)
     return plain;
 }
 
-/* The first byte from p on that json__special would mark; end when there is none. */
+/* Return the first byte from p on that json__special marks; end if there is none. */
 static inline const char *json__plain_end(const char *p, const char *end)
 {
     uint64_t word;

@@ -107,7 +107,7 @@ static enum err_code store_raw(struct json_decode *d, const struct json_field *f
     return ERR_OK;
 }
 
-/* Find a word by its name or by the number that it stands for; NULL if there is none. */
+/* Find a word by its name or by its number; NULL if there is none. */
 static const struct json_word *find_word(const struct json_word *list, struct str name,
                                          const int64_t *number)
 {

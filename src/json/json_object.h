@@ -18,11 +18,11 @@ struct json_object_pair {
     struct str value; /* raw JSON */
 };
 
-/* First the pairs in their order, each with the value of its key in object if there is one, else
- * with its own; then the other members of object in their order. */
+/* Append the pairs in their order, each with the value that object has for its key, otherwise with
+ * the pair's value; then the other members of object in their order. */
 void json_object_override(struct buf *out, const struct json_object_pair *pairs, size_t count,
                           struct str object);
 
-/* First the members of object in their order; then the pairs whose key object does not have. */
+/* Append the members of object in their order; then the pairs whose keys object does not have. */
 void json_object_complete(struct buf *out, struct str object, const struct json_object_pair *pairs,
                           size_t count);

@@ -12,8 +12,8 @@ struct json_scan json_scan_from(struct str text)
     return (struct json_scan){.begin = begin, .at = begin, .end = begin + text.len};
 }
 
-/* The pass functions take a position and return the position behind what they passed, or NULL on
- * a problem. This keeps the position in a register, which makes them fast. */
+/* The pass functions skip something at a position and return the position after it, or NULL on a
+ * problem. This keeps the position in a register, which makes them fast. */
 
 ATTR_COLD static const char *fail(struct json_scan *s, const char *at, const char *problem)
 {
@@ -200,8 +200,8 @@ static inline const char *pass_key(struct json_scan *s, const char *p)
     return p == NULL ? NULL : pass_colon(s, p);
 }
 
-/* After a value, inside of containers: pass the brackets of those that end here. Up to the next
- * value of the container that continues, or past the bracket of the outermost. */
+/* After a value inside of containers: pass the brackets of the containers that end here. Returns
+ * the next value of the container that continues, or the end of the outermost container. */
 static inline const char *pass_ends(struct json_scan *s, const char *p, const char *close,
                                     unsigned *depth)
 {
@@ -229,7 +229,7 @@ static const char *pass_container(struct json_scan *s, const char *p)
     unsigned depth = 0;
     bool escaped;
 
-    /* At the top of each turn p is where a value must begin. */
+    /* At the top of each iteration p is where a value must begin. */
     do {
         char c = byte_at(s, p);
         if (c == '"') {

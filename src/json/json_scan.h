@@ -2,8 +2,9 @@
  * Json_scan: iterates over JSON text and validates it, without building a tree.
  *
  * A value is a view of the source text: input of clients is checked once and then kept as the
- * original bytes, so that big integers and the order of keys are preserved. Nesting is a counted
- * stack of bits; nothing here recurses or allocates.
+ * original bytes, so that big integers and the order of keys are preserved. Open containers are
+ * counted, and their closing brackets are kept in an array of fixed size; nothing here recurses or
+ * allocates.
  *
  * The input is untrusted. After the first problem every further call returns "no more", and the
  * problem is kept, so that a caller iterates to the end and checks once:
@@ -36,7 +37,7 @@ struct json_scan {
     const char *begin;
     const char *at;
     const char *end;
-    const char *problem; /* NULL, or what is wrong with the byte at `at` */
+    const char *problem; /* NULL, or the problem with the byte at `at` */
     unsigned depth;      /* containers entered but not left */
     bool fresh;          /* the last thing read was the bracket that opened a container */
 };
@@ -50,8 +51,8 @@ ATTR_NODISCARD bool json_scan_value(struct json_scan *s, struct json_value *out)
  * is invalid. The value is not passed. */
 enum json_type json_scan_peek(struct json_scan *s);
 
-/* Enter the object or array that is the next value. Any other type is a problem, too, and gives
- * false: peek first where other types are allowed. */
+/* Enter the object or array that is the next value. Any other type is a problem, and returns false:
+ * peek first if other types are allowed. */
 ATTR_NODISCARD bool json_scan_enter_object(struct json_scan *s);
 ATTR_NODISCARD bool json_scan_enter_array(struct json_scan *s);
 
@@ -72,7 +73,7 @@ enum err_code json_scan_err(const struct json_scan *s, struct err *err);
 
 /* Whole texts. */
 
-/* Is text exactly one value, with white space around it or not? ERR_PARSE when it is not. */
+/* Is text exactly one value, with or without white space around it? ERR_PARSE if not. */
 ATTR_NODISCARD enum err_code json_scan_check(struct str text, struct err *err);
 
 /* The first value of text; the rest is ignored. ERR_PARSE if text does not begin with a value. */

@@ -258,7 +258,7 @@ static bool is_required(const struct json_field *field)
     return (field->flags & JSON_REQUIRED) != 0;
 }
 
-/* The first required row that was not present, or NULL. Required rows come first. */
+/* Return the first required row that was not present, or NULL. Required rows are first. */
 static const struct json_field *find_missing(const struct json_frame *f)
 {
     const struct json_field *fields = f->schema->fields;
@@ -305,7 +305,7 @@ static enum err_code begin_inner(struct json_decode *d)
     return begin_object(d, f->field->schema, inner);
 }
 
-/* The row of that name; members mostly come in the order of the rows. */
+/* Find the row of a key. Members are usually in the order of the rows. */
 static const struct json_field *find_field(struct json_frame *f, const struct json_value *key)
 {
     const struct json_field *fields = f->schema->fields;
@@ -419,7 +419,7 @@ static void check_field(const struct json_schema *schema, const struct json_fiel
     }
 }
 
-/* Recurses along our own tables, JSON_SCHEMA_DEPTH_MAX deep at most. */
+/* Recurses over the tables, at most JSON_SCHEMA_DEPTH_MAX deep. */
 static void check_schema(const struct json_schema *schema, unsigned depth)
 {
     CHECK(depth <= JSON_SCHEMA_DEPTH_MAX);

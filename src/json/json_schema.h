@@ -1,9 +1,9 @@
 /*
  * Json_schema: one table per request, used to decode, validate and document it.
  *
- * A row names a member of a JSON object, the member of the C struct it goes into, its limits and
- * one line for people. Decoding fills the struct directly from the bytes, in one pass. The values
- * of absent members come from an initial struct.
+ * A row names a member of a JSON object, the C struct member that stores it, its limits and a line
+ * of documentation. Decoding fills the struct directly from the bytes, in one pass. The values of
+ * absent members come from an initial struct.
  *
  *     struct enqueue_in { struct str queue; struct str payload; int64_t max_retries; };
  *
@@ -17,13 +17,13 @@
  *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init);
  *
  * The rules of http-api.md 1.5: the first JSON value of the text is used; unknown members are
- * ignored; of a repeated key the last one wins, though each is checked; null means the same as
+ * ignored; of a repeated key the last one is used, but each is checked; null means the same as
  * absent; a known member of the wrong JSON type is ERR_PARSE; a value outside of its limits, or a
  * required member that is missing or empty, is ERR_VALIDATION. Messages begin with the path:
  * "jobs[3].priority: expected 0 to 9, got 12".
  *
- * To add a kind: a value in enum json_kind, its macro below, its row in `kinds` in
- * json_schema.c, its function in json_member.c, lines in the tables of json_schema_test.c.
+ * To add a kind: a value in enum json_kind, its macro below, its row in `kinds` in json_schema.c,
+ * its function in json_member.c, lines in the tables of json_schema_test.c.
  */
 #pragma once
 
@@ -55,21 +55,21 @@ enum json_kind {
 
 /* Flags of a row. */
 enum {
-    JSON_REQUIRED = 1 << 0,    /* such rows come first */
-    JSON_KEEP_NULL = 1 << 1,   /* raw: null is a value, not an absence; object: given, as NULL */
+    JSON_REQUIRED = 1 << 0,    /* such rows must be first */
+    JSON_KEEP_NULL = 1 << 1,   /* raw: null is a value; object: null counts as present, as NULL */
     JSON_ONLY_OBJECT = 1 << 2, /* raw: must be an object */
     JSON_CUT = 1 << 3,         /* long text is truncated between characters, not refused */
     JSON_NO_CONTROL = 1 << 4,  /* text with control characters is refused */
     JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
     JSON_LAX = 1 << 6,         /* an unknown word, or an integer out of range, counts as absent */
-    JSON_OR_NUMBER = 1 << 7,   /* a word may also be given as the number it stands for */
+    JSON_OR_NUMBER = 1 << 7,   /* a word may also be sent as its number */
     JSON_INSISTED = 1 << 8, /* documentation only: the handler refuses absent, empty or below 1 */
     JSON_NUMBER_APART = 1 << 9, /* a number is kept as JSON_NUMBER + n, for the handler to check */
 };
 
 /* Flags of a schema. */
 enum {
-    JSON_STRICT = 1 << 0, /* unknown members, and text behind the value, are refused */
+    JSON_STRICT = 1 << 0, /* unknown members, and text after the value, are refused */
 };
 
 struct json_word {
@@ -93,7 +93,7 @@ struct json_schema;
 struct json_field {
     const char *name;
     size_t name_len;
-    const char *doc; /* one line; goes into openapi.json */
+    const char *doc; /* one line, for openapi.json */
     enum json_kind kind;
     unsigned flags;
     size_t offset;
@@ -108,9 +108,9 @@ struct json_field {
         const struct json_schema *schema;
     };
     /* Documentation only, ignored by the decoder: limits that the handler checks itself, because
-     * its errors have a code and words of their own. */
+     * its errors have other codes and messages. */
     int64_t told_min;         /* 0: min */
-    int64_t told_max;         /* 0: max; of a raw object: how many members */
+    int64_t told_max;         /* 0: max; of a raw object: number of members */
     const char *told_type;    /* raw: type in the documentation; NULL: any JSON */
     const char *told_pattern; /* text: its pattern, unless it is one of the words */
 };
@@ -135,7 +135,7 @@ ATTR_NODISCARD enum err_code json_schema_decode(const struct json_schema *schema
                                                 struct arena *arena, void *out, struct err *err);
 
 /* Abort if a table contradicts itself: repeated names, rows without a doc or with impossible
- * limits, schemas nested too deep. For tests and for the start. */
+ * limits, schemas nested too deep. For tests and for startup. */
 void json_schema_check(const struct json_schema *schema);
 
 /* "string", "integer" …: the contract's name of the kind. */
@@ -150,9 +150,9 @@ const char *json_schema_kind_name(enum json_kind kind);
 #define JSON_SET(type, member)                                                                     \
     .has_set = true, .set_offset = JSON_OFFSET(type, member, uint64_t)
 
-/* The rows. Each gives the member's address its own type check: a row with a member of another
- * type does not compile. Enums are checked only for their size. Further documentation may follow
- * the text: .told_max = 512. */
+/* The rows. Each checks the type of its C member: a row with a member of another type does not
+ * compile. Enums are checked only for their size. Further documentation may follow the text:
+ * .told_max = 512. */
 #define JSON_OFFSET(type, member, ctype)                                                           \
     (offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (ctype *)0))
 #define JSON_OFFSET_ENUM(type, member)                                                             \
@@ -185,7 +185,7 @@ const char *json_schema_kind_name(enum json_kind kind);
     {JSON_ROW(#member, text, JSON_KIND_WORD, bits), .words = (list),                               \
      .offset = JSON_OFFSET_ENUM(type, member)}
 
-/* The C member has its unit in its name, the JSON member has not, so both are given. */
+/* The C member has its unit in its name, the JSON member does not; so both names are needed. */
 #define JSON_DURATION(type, member, wire, parse, lo, hi, bits, text)                               \
     {JSON_ROW(wire, text, JSON_KIND_DURATION, bits), JSON_RANGE(lo, hi),                           \
      .parse_duration = (parse), .offset = JSON_OFFSET(type, member, int64_t)}

@@ -59,4 +59,4 @@ ATTR_NODISCARD enum err_code json_member__store(struct json_decode *d, struct js
 ATTR_NODISCARD enum err_code json_member__text(struct json_decode *d, struct json_value value,
                                                struct str *out);
 
-enum { JSON_SHOWN_MAX = 32 }; /* limit of a wrong value in a message */
+enum { JSON_SHOWN_MAX = 32 }; /* maximum length of an invalid value in a message */

@@ -54,7 +54,7 @@ static size_t put_utf8(uint32_t code, char *out)
     return 4;
 }
 
-/* Decode the \u escape at *at, and the second one of a pair, to out; *at moves behind it. */
+/* Decode the \u escape at *at, and the second one of a pair, to out. Moves *at past it. */
 static size_t decode_unit(const char **at, const char *end, char *out)
 {
     const char *p = *at;

@@ -1,7 +1,7 @@
 /*
  * Json_value: a value in JSON text, and its conversion to C types.
  *
- * A value is made by json_scan, which has checked its text; it owns nothing. Numbers stay text
+ * A value is created by json_scan, which has checked its text; it owns nothing. Numbers stay text
  * until they are converted, so that none passes through a double unnecessarily.
  */
 #pragma once

@@ -80,8 +80,8 @@ static void add_escape(struct buf *out, unsigned char c)
     }
 }
 
-/* Text with bytes that must be escaped. Not inlined, so that plain text, the common case, is
- * fast. */
+/* Add a string with bytes that must be escaped. Not inlined, so that plain text, the common case,
+ * is fast. */
 ATTR_NOINLINE static void add_escaped(struct buf *out, bool comma, struct str text, bool colon)
 {
     const char *p = text.ptr, *end = p + text.len;

@@ -21,7 +21,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { JSON_WRITE_DEPTH_MAX = 32 }; /* our own documents; raw values may be deeper inside */
+enum { JSON_WRITE_DEPTH_MAX = 32 }; /* of the server's documents; raw values may nest deeper */
 
 /* Open so that it can live on the stack; the members are private. */
 struct json_write {
@@ -53,7 +53,7 @@ void json_write_null(struct json_write *w);
  * from 1e-6 up to 1e21. Infinities and NaN become null. */
 void json_write_f64(struct json_write *w, double v);
 
-/* A value that is JSON already. */
+/* Write a value that is already JSON. */
 void json_write_raw(struct json_write *w, struct str value);
 
 /* Check that everything has ended and one value was written. */
