@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/fault.h"
 
-/* With AddressSanitizer, each piece is an allocation of its own, so that overruns are found. */
+/* With AddressSanitizer, each piece is a separate allocation, so that overruns are found. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { ARENA_BLOCK_BYTES = 1 };
 #else
@@ -72,7 +72,7 @@ void arena_reset(struct arena *a)
         blocks_free(a, b->next);
         b->next = NULL;
     }
-    /* A block made for one large piece is not worth keeping. */
+    /* A block for one large piece is not worth keeping. */
     if (b != NULL && b->cap > ARENA_BLOCK_BYTES) {
         blocks_free(a, b);
         b = NULL;

@@ -1,20 +1,20 @@
 /*
  * Arena: memory that is freed all at once.
  *
- * One arena per request, one per applied entry, one per test. A single allocation is never freed.
- * Each arena has a limit, set by its creator, because clients determine the sizes of what is put
- * into it. The blocks of a request's arena are also taken from the budget shared by all requests.
+ * There is one arena per request, per applied entry, per test. A single allocation is never freed.
+ * Each arena has a limit, set by its creator, because clients determine the sizes of its content.
+ * The blocks of a request's arena are also counted in the budget shared by all requests.
  *
- * Running out is an ordinary outcome, and an arena remembers it, like the overflow of a buf: from
- * then on arena_error says why (ERR_TOO_LARGE: its own limit; ERR_OVERLOADED: the budget). So a
- * request is read and prepared without a check at each step; the error is checked once, before the
- * outcome is used:
+ * Exceeding the limit is an ordinary outcome. The arena records it, like the overflow of a buf:
+ * from then on arena_error returns the reason (ERR_TOO_LARGE: the arena's limit; ERR_OVERLOADED:
+ * the budget). So a request is read and prepared without a check at each step; the error is checked
+ * once, before the outcome is used:
  *
- *   arena_alloc   NULL past the limit. For sizes that the sender chooses.
- *   arena_need    never NULL: past the limit it is given all the same, and remembered. For what is
- *                 small, or no larger than what the arena holds already.
- *   arena_owe     from here on nothing is refused: what was asked for has been done, and its
- *                 answer, whose size the doing bounds, is owed.
+ *   arena_alloc   Returns NULL beyond the limit. For sizes that the client chooses.
+ *   arena_need    Never returns NULL. Beyond the limit it allocates and records the error. For
+ *                 memory that is small, or no larger than what is already in the arena.
+ *   arena_owe     From here on nothing is refused: the request has been executed and must be
+ *                 answered. The work done limits the size of the response.
  *
  * Running out of real memory aborts the process; the limit and the budget prevent that.
  */
@@ -41,12 +41,13 @@ struct arena {
 };
 
 struct arena *arena_new(size_t limit_bytes);
-/* For requests: its blocks are taken from the budget, which must outlive it. */
+/* For requests: the blocks are counted in the budget, which must outlive the arena. */
 struct arena *arena_new_budget(size_t limit_bytes, struct budget *budget);
 void arena_free(struct arena *a); /* NULL is allowed */
 void arena_freep(struct arena **a);
 
-/* Drop all allocations and errors, but keep the first block: for an arena that is reused. */
+/* Free all allocations and clear the error, but keep the first block: for an arena that is
+ * reused. */
 void arena_reset(struct arena *a);
 
 /* Slow path: no room in the block, over the limit, or an armed fault point. */
@@ -80,19 +81,19 @@ void *arena_need(struct arena *a, size_t size, size_t align);
 /* Refuse nothing until the next reset; see the top of this file. */
 void arena_owe(struct arena *a);
 
-/* Why something was refused or exceeded the limit; ERR_OK if nothing was. */
+/* Return the reason of the first refusal or excess over the limit; ERR_OK if there was none. */
 static inline enum err_code arena_error(const struct arena *a)
 {
     return a->error;
 }
 
-/* Set the error: something that belongs into the arena was refused elsewhere. */
+/* Set the error, because memory that belongs to the arena's request was refused elsewhere. */
 void arena_spoil(struct arena *a, enum err_code why);
 
-/* A copy of s; empty with a NULL pointer if it does not fit. */
+/* Return a copy of s; empty with a NULL pointer if it does not fit. */
 struct str arena_str(struct arena *a, struct str s);
 
-/* A NUL-terminated copy, for system calls and foreign interfaces. */
+/* Return a NUL-terminated copy, for system calls and foreign interfaces. */
 ATTR_NODISCARD char *arena_strz(struct arena *a, struct str s);
 
 /* Bytes requested and allocated, up to the limit. */

@@ -28,7 +28,7 @@
 /* The struct of the given type whose member is at ptr. */
 #define CONTAINER_OF(ptr, type, member) ((type *)((uintptr_t)(ptr)-offsetof(type, member)))
 
-/* Move a pointer out: returns its value and leaves NULL behind, so that a cleanup does nothing. */
+/* Return the value of a pointer and set the pointer to NULL, so that a cleanup does nothing. */
 #define TAKE(ptr)                                                                                  \
     (__extension__({                                                                               \
         __typeof__(ptr) take_value_ = (ptr);                                                       \

@@ -1,5 +1,6 @@
 /*
- * Base64url: bytes as text without padding (RFC 4648 5), as tokens and settings in headers have it.
+ * Base64url: bytes as text without padding (RFC 4648 5), as used in tokens and in settings in
+ * headers.
  */
 #pragma once
 
@@ -19,5 +20,5 @@ static inline size_t base64url_room(size_t len)
 /* Decode. False if the text is invalid; unused bits must be zero. */
 ATTR_NODISCARD bool base64url_decode(struct str text, uint8_t *out, size_t *out_len);
 
-/* Encode; out has room for 4 bytes for every 3 begun. */
+/* Encode; out must have 4 bytes for every 3 bytes of input, rounded up. */
 struct str base64url_encode(struct str bytes, char *out);

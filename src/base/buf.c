@@ -48,7 +48,7 @@ void buf_deinit(struct buf *b)
     forget(b);
 }
 
-/* Move the content into memory of the buf's own, with room for cap bytes. */
+/* Move the content to allocated memory with room for cap bytes. */
 static void own(struct buf *b, size_t cap)
 {
     char *ptr = realloc(b->borrowed ? NULL : b->ptr, cap);

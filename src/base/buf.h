@@ -1,13 +1,13 @@
 /*
  * Buf: an owned, growing sequence of bytes, up to a limit that is set at the start.
  *
- * The content of a buf is sized by a client or a disk, so exceeding the limit is an ordinary
- * outcome: the buf then refuses, sets overflow and keeps its content. A writer may thus append many
- * times and check once, at the end. The memory of a buf may come from a budget, which refuses in
- * the same way. Running out of real memory aborts.
+ * Clients and disks determine the size of a buf's content, so exceeding the limit is an ordinary
+ * outcome: the buf then refuses bytes, sets overflow and keeps its content. A writer can therefore
+ * append many times and check once, at the end. The memory of a buf can be counted in a budget,
+ * which refuses in the same way. Running out of real memory aborts.
  *
- * A buf may begin in memory borrowed from its owner, on the stack or beside the buf, and moves to
- * its own memory when that is too small. Such a buf must not be copied as a struct.
+ * A buf can begin in memory borrowed from its owner, on the stack or next to the buf, and moves to
+ * allocated memory when that is too small. Such a buf must not be copied as a struct.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ struct buf {
 void buf_init(struct buf *b, size_t limit_bytes);
 /* Begin in borrowed memory of room_bytes, which must outlive the buf. */
 void buf_init_room(struct buf *b, size_t limit_bytes, void *room, size_t room_bytes);
-/* Take memory from a budget, which must outlive the buf. Call it while the buf is empty. */
+/* Count memory in a budget, which must outlive the buf. Call it while the buf is empty. */
 void buf_set_budget(struct buf *b, struct budget *budget);
 void buf_deinit(struct buf *b); /* also for a buf that was never used; leaves it empty */
 
@@ -47,8 +47,8 @@ static inline void buf_clear(struct buf *b)
     b->overflow = b->refused = false;
 }
 
-/* Why it overflowed: ERR_TOO_LARGE, or ERR_OVERLOADED if the budget is exhausted. ERR_OK if it
- * did not. */
+/* Return the reason of the overflow: ERR_TOO_LARGE, or ERR_OVERLOADED if the budget is exhausted.
+ * ERR_OK if there was none. */
 static inline enum err_code buf_error(const struct buf *b)
 {
     return !b->overflow ? ERR_OK : b->refused ? ERR_OVERLOADED : ERR_TOO_LARGE;
@@ -62,13 +62,13 @@ static inline struct str buf_str(const struct buf *b)
 /* Make room for n more bytes if necessary; NULL past the limit. */
 ATTR_NODISCARD char *buf_grow(struct buf *b, size_t n);
 
-/* Room for n more bytes, or NULL past the limit. The caller fills them and adds to len. */
+/* Return room for n more bytes, or NULL beyond the limit. The caller fills it and adds to len. */
 ATTR_NODISCARD static inline char *buf_reserve(struct buf *b, size_t n)
 {
     return n <= b->cap - b->len && !b->overflow ? b->ptr + b->len : buf_grow(b, n);
 }
 
-/* Inline, because most of what is written is a few bytes of known size. */
+/* Inline, because most calls add a few bytes of known size. */
 static inline void buf_add(struct buf *b, const void *bytes, size_t n)
 {
     char *room = n == 0 ? NULL : buf_reserve(b, n);

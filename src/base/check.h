@@ -1,7 +1,7 @@
 /*
  * Invariants.
  *
- * CHECK stays on in release builds: in a replicated state machine, going on with a broken
+ * CHECK stays on in release builds: in a replicated state machine, continuing with a broken
  * invariant spreads the damage to every node, while a crash costs one restart and one replay.
  * DCHECK is for checks too slow for that (walking a list, re-reading what was just written).
  * Neither is for input: what a client, a disk or a peer can cause is an error, not an invariant.

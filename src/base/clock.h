@@ -1,9 +1,9 @@
 /*
- * Clock: the two kinds of time, and where "now" comes from.
+ * Clock: the two kinds of time, and a clock that can be replaced.
  *
  * Wall time is for people and the log; it may jump. Mono time only measures durations. The two are
- * different types, so that adding one to the other does not compile. The rules of core/ get "now"
- * as a value; inside a replicated command it is the leader's stamp.
+ * different types, so that adding one to the other does not compile. The functions of core/ get the
+ * current time as an argument; inside a replicated command it is the leader's timestamp.
  */
 #pragma once
 
@@ -23,14 +23,14 @@ struct mono {
     int64_t ns; /* since an arbitrary start */
 };
 
-/* The only source of "now". Production reads the OS; a simulation advances it by hand. */
+/* A source of the current time, as callbacks. os_clock() (os/os_clock.h) reads the system. */
 struct clock {
     struct wall (*wall_now)(void *data);
     struct mono (*mono_now)(void *data);
     void *data;
 };
 
-/* at + ms, saturating instead of wrapping around. */
+/* Return at + ms, saturating instead of wrapping around. */
 static inline struct wall wall_add_ms(struct wall at, int64_t ms)
 {
     int64_t ns;

@@ -1,8 +1,8 @@
 /*
- * Crc32c: the checksum of everything we write to disk (Castagnoli, as in iSCSI and ext4).
+ * Crc32c: the checksum of all data written to disk (Castagnoli, as in iSCSI and ext4).
  *
- * Uses the processor's instruction where there is one: below 0.03 µs per 300 bytes, where a table
- * takes 0.7 µs.
+ * Uses the processor's instruction if there is one: 300 bytes take less than 0.03 µs, and 0.7 µs
+ * with a table.
  */
 #pragma once
 

@@ -32,8 +32,8 @@ char *digits_put(char *at, uint64_t n)
     return at + width;
 }
 
-/* Eight hex digits, the highest first. Halves move apart until each digit has a byte of its own;
- * adding six makes digits from ten on set the bit that selects a letter. */
+/* Write eight hex digits, the highest first. Halves are moved apart until each digit has a separate
+ * byte; adding six makes digits from ten on set the bit that selects a letter. */
 void digits_put_hex_word(char *at, uint32_t n)
 {
     const uint64_t ones = 0x0101010101010101U;

@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
-enum { DIGITS_MAX = 20 }; /* of the largest number, decimal or hex */
+enum { DIGITS_MAX = 20 }; /* maximum length of a number, decimal or hex */
 
-/* Write n at `at`, which has room for DIGITS_MAX, and return the end; may overwrite the rest of
+/* Write n at `at`, which has room for DIGITS_MAX bytes. Returns the end. May overwrite the rest of
  * the room. */
 char *digits_put(char *at, uint64_t n);
 char *digits_put_hex(char *at, uint64_t n); /* lower case */
 
-/* All eight digits. */
+/* Write all eight digits. */
 void digits_put_hex_word(char *at, uint32_t n);
 
-/* The last `width` digits of n, padded with zeros. */
+/* Write the last `width` digits of n, padded with zeros. */
 char *digits_put_padded(char *at, uint64_t n, unsigned width);

@@ -1,9 +1,9 @@
 /*
- * Errors: one table of codes, and a message with room for what happened.
+ * Errors: one table of codes, and a message that describes the error.
  *
- * A function that can fail returns enum err_code and fills a struct err. A code exists where a
- * caller would act differently; the rows that a client can see carry the HTTP status and the word
- * of the contract (http-api.md 1.6). Text is lower case, without a full stop, and names the thing
+ * A function that can fail returns enum err_code and fills a struct err. A code exists if a caller
+ * would act differently; the rows that a client can see have the HTTP status and the word of the
+ * contract (http-api.md 1.6). A message is lower case, without a full stop, and names the object
  * and its value.
  */
 #pragma once
@@ -15,7 +15,7 @@
 
 /* clang-format off */
 #define ERR_LIST(X) \
-    /* code               HTTP  on the wire               said when nothing better is known */ \
+    /* code               HTTP  on the wire               default message */ \
     X(OK,                  200, "OK",                     "no error") \
     X(PARSE,               400, "PARSE_ERROR",            "invalid JSON") \
     X(VALIDATION,          400, "VALIDATION_ERROR",       "the request is not valid") \
@@ -63,11 +63,11 @@
     X(FORWARD_LOOP,        503, "FORWARD_LOOP",           "the request was forwarded to a node that does not lead") \
     X(NO_SPACE,            503, "UNHEALTHY",              "the disk is nearly full") \
     X(UNKNOWN_OUTCOME,     503, "UNKNOWN_OUTCOME",        "leadership was lost while the write was under way; it may or may not have happened") \
-    /* below: never shown to a client as they are */ \
+    /* below: never sent to a client unchanged */ \
     X(STOPPING,            503, "UNHEALTHY",              "the server is stopping") \
     X(IO,                  500, "INTERNAL_ERROR",         "an input or output error") \
     X(CORRUPT,             500, "INTERNAL_ERROR",         "stored data is damaged") \
-    /* later ones: results in the store have the numbers of those above */ \
+    /* added later, at the end: results in the store contain these numbers */ \
     X(LEADER_UNREACHABLE,  502, "LEADER_UNREACHABLE",     "the leader did not answer") \
     X(QUOTA,               429, "QUOTA_EXCEEDED",         "a quota of the namespace is used up") \
     X(FIELD_TOO_LARGE,     413, "PAYLOAD_TOO_LARGE",      "a field is larger than its limit") \
@@ -87,7 +87,7 @@ struct err {
     char msg[240]; /* one line, no trailing newline, safe to show to the caller */
 };
 
-/* No error, and no message. */
+/* Clear the code and the message. */
 static inline void err_clear(struct err *err)
 {
     err->code = ERR_OK;
@@ -98,7 +98,7 @@ static inline void err_clear(struct err *err)
 /* Set the error and return its code, so that failing is one line: return err_set(err, …). */
 enum err_code err_set(struct err *err, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
 
-/* The code with the text of its row. */
+/* Set the code with the text of its row. */
 enum err_code err_set_default(struct err *err, enum err_code code);
 
 /* Prepend the context of an error: "open view: disk is full". */

@@ -1,8 +1,8 @@
 /*
  * Hash: 64 bits for tables in memory and for the rolling state hash.
  *
- * Not collision-resistant: somebody who chooses the keys can find collisions, so tables with keys
- * from clients compare whole keys. The function is fixed for ever, because the state hash is
+ * Not collision-resistant: a client that chooses the keys can find collisions, so tables with keys
+ * from clients compare whole keys. The function must never change, because the state hash is
  * compared between nodes and versions.
  */
 #pragma once

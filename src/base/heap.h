@@ -1,12 +1,12 @@
 /*
- * Heap: a priority queue of things that are due at some time, the earliest first.
+ * Heap: a priority queue of objects that are due at some time, the earliest first.
  *
- * Intrusive: a thing embeds struct heap_node; the heap owns only its array. Things with the same
+ * Intrusive: an object embeds struct heap_node; the heap owns only its array. Objects with the same
  * key are ordered by `before`, so that the order of removal does not depend on the order of
  * insertion: replicas that were restarted at different times agree.
  *
- * The keys are in the array itself, so that searching a large heap does not access the things.
- * Where many have the same key, `rank` avoids most calls of `before`.
+ * The keys are in the array itself, so that searching a large heap does not access the objects. If
+ * many have the same key, `rank` avoids most calls of `before`.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ struct heap {
     uint32_t count;
     uint32_t cap;
     bool (*before)(const struct heap_node *a, const struct heap_node *b); /* for equal keys */
-    /* Of two things with the same key, the one with the lower rank comes first; with equal
-     * ranks, `before` decides. NULL: all ranks are equal. */
+    /* Of two objects with the same key, the one with the lower rank is first; with equal ranks,
+     * `before` decides. NULL: all ranks are equal. */
     uint64_t (*rank)(const struct heap_node *n);
 };
 
@@ -53,38 +53,38 @@ void heap_init_ranked(struct heap *h,
                       uint64_t (*rank)(const struct heap_node *n));
 void heap_deinit(struct heap *h);
 
-/* The key of a node in the heap. */
+/* Return the key of a node in the heap. */
 static inline int64_t heap_key(const struct heap *h, const struct heap_node *n)
 {
     return h->items[n->pos].key;
 }
 
-/* Insert, or change the key. */
+/* Insert a node, or change its key. */
 void heap_set(struct heap *h, struct heap_node *n, int64_t key);
 
-/* Remove; does nothing for a node that is not in a heap. */
+/* Remove a node. Does nothing if it is not in a heap. */
 void heap_remove(struct heap *h, struct heap_node *n);
 
-/* The first, or NULL. */
+/* Return the first node, or NULL. */
 static inline struct heap_node *heap_first(const struct heap *h)
 {
     return h->count == 0 ? NULL : h->items[0].node;
 }
 
-/* The first if its key is at most this one, or NULL. */
+/* Return the first node if its key is at most this one, otherwise NULL. */
 static inline struct heap_node *heap_first_until(const struct heap *h, int64_t key)
 {
     return h->count == 0 || h->items[0].key > key ? NULL : h->items[0].node;
 }
 
-/* Its key, or INT64_MAX. */
+/* Return the key of the first node, or INT64_MAX. */
 static inline int64_t heap_first_key(const struct heap *h)
 {
     return h->count == 0 ? INT64_MAX : h->items[0].key;
 }
 
-/* Collect nodes with keys up to this one, at most max of them, always including the first, in no
- * order; returns their number. */
+/* Collect nodes with keys up to this one, at most max, in no order. The first node is always
+ * included. Returns their number. */
 uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, uint32_t max);
 
 /* Call fn for each node whose key is at most this one, in no order, until fn returns false. */

@@ -2,10 +2,10 @@
  * Id: the identity of a job, batch, schedule and everything else with a prefix below; 128 bits,
  * shown as 26 characters.
  *
- * An id is made from the log position of its creation, not from a random number: the time of the
+ * An id is built from the log position of its creation, not from a random number: the time of the
  * entry in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry (32
- * bits). The index makes it unique without coordination; time that never runs backwards makes it
- * sort by creation, in memory, in RocksDB and as text.
+ * bits). The index makes it unique without coordination. Time never runs backwards, so ids sort by
+ * creation, in memory, in RocksDB and as text.
  *
  * Text: a prefix such as "job_" and 26 digits of lower-case base 32 (0-9, a-z without i l o u).
  */
@@ -52,7 +52,7 @@ static inline struct id id_from_bytes(const void *bytes)
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number);
 
-/* The creation time in milliseconds. */
+/* Return the creation time in milliseconds. */
 int64_t id_ms(struct id id);
 
 static inline bool id_eq(struct id a, struct id b)
@@ -70,13 +70,13 @@ static inline bool id_is_none(struct id id)
     return id_eq(id, ID_NONE);
 }
 
-/* A number that sorts as the ids of one log do, but with fewer bits: of two ids, the one with
- * the lower rank is older; with equal ranks, compare the ids. Ids of two logs (after a restore)
- * are sorted by rank in the same way on all nodes, but not by time. */
+/* Return a number in the order of the ids of one log, but with fewer bits: of two ids, the one with
+ * the lower rank is older; with equal ranks, compare the ids. Ids of two logs (after a restore) are
+ * sorted by rank in the same way on all nodes, but not by time. */
 uint64_t id_rank(struct id id);
 
-/* Ids that were made together are inserted, found and removed together. They get neighbouring
- * values, so that a hash table finds eight of them with one memory access. */
+/* Hash an id. Ids that were created together are inserted, found and removed together. Their hashes
+ * are neighbouring values, so that a hash table finds eight of them with one memory access. */
 uint64_t id_hash(struct id id);
 
 /* Write prefix and digits to out, which has room for ID_TEXT_MAX; returns the length. */

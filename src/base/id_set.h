@@ -2,8 +2,8 @@
  * Id_set: unique ids in the order of insertion, each with a number.
  *
  * A ring, and a hash table of places in the ring. Ids are removed in the order of insertion, so
- * accesses to both ends of the ring and, for ids that were made together (id_hash), to the table
- * are local.
+ * accesses to both ends of the ring are local, and so are accesses to the table for ids that were
+ * created together (id_hash).
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct id_set {
     uint64_t *numbers; /* at the same places */
     struct id_set_slot *slots;
     uint32_t cap;   /* of the ring, a power of two; the table is twice as large */
-    uint64_t first; /* of the oldest; places are these modulo cap */
+    uint64_t first; /* number of the oldest id; its place in the ring is this modulo cap */
     uint64_t next;
 };
 
@@ -40,12 +40,12 @@ static inline bool id_set_is_full(const struct id_set *s)
     return id_set_count(s) == s->cap;
 }
 
-/* False if the id is in the set already; it keeps its place and number. */
+/* Add an id. False if it is already in the set; it then keeps its place and number. */
 bool id_set_add(struct id_set *s, struct id id, uint64_t number);
 
 bool id_set_find(const struct id_set *s, struct id id, uint64_t *out_number);
 
-/* The number of the oldest id; the set must not be empty. */
+/* Return the number of the oldest id. The set must not be empty. */
 uint64_t id_set_oldest(const struct id_set *s);
 
 /* Remove the oldest id; false if the set is empty. */

@@ -22,7 +22,7 @@ struct halves {
     uint64_t a, b;
 };
 
-/* Differs in each round, because the halves of small ids are alike. */
+/* Hash v differently in each round, because the halves of small ids are similar. */
 static uint64_t round_bits(unsigned round, uint64_t v)
 {
     return hash_u64(v + (round + 1) * 0x9e3779b97f4a7c15U) & HALF_MASK;
@@ -86,7 +86,7 @@ void id_uuid_format(uint64_t high, uint64_t low, char out[static ID_UUID_LEN])
     out[8] = out[13] = out[18] = out[23] = '-';
 }
 
-/* 60 bits of a half and its last one stand on either side of the variant. */
+/* The first 60 bits of half a are before the variant; its last bit and half b are after it. */
 bool id_uuid_put(struct id id, char out[static ID_UUID_LEN])
 {
     struct halves h;

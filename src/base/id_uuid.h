@@ -1,10 +1,10 @@
 /*
- * Id_uuid: converts between a job's id and the name given to a job that was sent without one.
+ * Id_uuid: converts between a job's id and the name of a job that was sent without one.
  *
  * A UUID of version 4 has 122 free bits. The number inside an entry never uses its top six bits, so
  * the rest of an id fits. The bits are mixed, because clients expect UUIDs to be spread evenly;
  * this is not encryption, and the id can be computed from the name. Names are stored, also by
- * clients: the function is fixed for ever.
+ * clients, so the function must never change.
  *
  * Text: 36 characters, lower case.
  */
@@ -19,14 +19,14 @@
 
 enum { ID_UUID_LEN = 36, ID_UUID_NUMBER_BITS = 26 };
 
-/* False, without writing anything, if the id's number is too large, which does not occur in
- * entries. */
+/* Write the name of an id. False, without writing anything, if the id's number is too large, which
+ * does not occur in entries. */
 ATTR_NODISCARD bool id_uuid_put(struct id id, char out[static ID_UUID_LEN]);
 
-/* False if s was not written by id_uuid_put. */
+/* Parse a name. False if s was not written by id_uuid_put. */
 ATTR_NODISCARD bool id_uuid_parse(struct str s, struct id *out);
 
-/* Was the name made from the id? */
+/* Was the name computed from the id? */
 bool id_uuid_is(struct str name, struct id id);
 
 /* Format 128 bits as text, with the bits of version 4 set. */

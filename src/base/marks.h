@@ -13,7 +13,7 @@
 enum { MARKS_TABLE_BITS = 8, MARKS_TABLES = 1 << MARKS_TABLE_BITS };
 
 struct marks {
-    /* selected by the top bits of the hash, so that each grows by itself, in steps */
+    /* selected by the top bits of the hash, so that each table grows separately */
     uint32_t *slots[MARKS_TABLES]; /* low half of a hash; 0: empty */
     uint32_t slot_count[MARKS_TABLES];
     uint32_t used[MARKS_TABLES];

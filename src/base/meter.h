@@ -1,8 +1,8 @@
 /*
- * Meter: a histogram that any thread adds to, and its text for Prometheus.
+ * Meter: a histogram that any thread can add to, and its text for Prometheus.
  *
- * The bounds are a scale that many meters share. Values are microseconds, or plain numbers times a
- * million where a scale is not of time.
+ * The bounds are a scale that many meters share. Values are microseconds; if the scale is not of
+ * time, plain numbers times a million.
  */
 #pragma once
 
@@ -28,13 +28,13 @@ struct meter {
 
 void meter_add(struct meter *m, const struct meter_scale *scale, int64_t us);
 
-/* "# HELP" and "# TYPE". */
+/* Write "# HELP" and "# TYPE". */
 void meter_write_head(struct buf *out, const char *name, const char *type, const char *help);
 
-/* Write the samples; labels are 'a="b"', or empty. The scale is the one used for adding, or its
- * first bounds. */
+/* Write the samples. labels are 'a="b"', or empty. The scale is the one used for adding, or the
+ * first bounds of it. */
 void meter_write(struct buf *out, const char *name, const char *labels, const struct meter *m,
                  const struct meter_scale *scale);
 
-/* One sample of a counter or a gauge. */
+/* Write one sample of a counter or a gauge. */
 void meter_write_number(struct buf *out, const char *name, const char *labels, uint64_t value);

@@ -24,7 +24,7 @@ struct str {
 #define STR_FMT    "%.*s"
 #define STR_ARG(s) (int)(s).len, (s).len > 0 ? (s).ptr : ""
 
-/* A view of a NUL-terminated string that we made ourselves. NULL gives the empty view. */
+/* Return a view of a NUL-terminated string from a trusted source; empty for NULL. */
 static inline struct str str_from_z(const char *z)
 {
     return z == NULL ? STR_EMPTY : (struct str){.ptr = z, .len = strlen(z)};
@@ -40,7 +40,7 @@ static inline bool str_eq(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Byte order; a prefix comes before longer strings. */
+/* Compare in byte order; a prefix is less than longer strings. */
 int str_cmp(struct str a, struct str b);
 
 bool str_starts_with(struct str s, struct str prefix);
@@ -53,22 +53,22 @@ static inline bool str_eq_nocase(struct str a, struct str b)
     return a.len == b.len && str_same_nocase(a.ptr, b.ptr, a.len);
 }
 
-/* Without ASCII white space at both ends. */
+/* Remove ASCII white space at both ends. */
 struct str str_trim(struct str s);
 
-/* At most max bytes from the start, without splitting a UTF-8 character. */
+/* Return at most max bytes from the start, without splitting a UTF-8 character. */
 struct str str_at_most(struct str s, size_t max);
 
-/* Cut off and return the part before the first such character, or all if there is none; *rest is
- * the part behind it. An empty list has no words, so: while (rest.len > 0) { … str_cut(&rest,
- * ',') … } */
+/* Split at the first such character: returns the part before it, or all if there is none, and sets
+ * *rest to the part after it. An empty list has no words, so: while (rest.len > 0) { …
+ * str_cut(&rest, ',') … } */
 struct str str_cut(struct str *rest, char at);
 
-/* Write the words of a list with blanks between them, "a b c", as "a, b or c"; a text that does not
- * fit is cut. The result is zero-terminated. */
+/* Write the words of a list separated by blanks, "a b c", as "a, b or c". A text that does not fit
+ * is truncated. The result is zero-terminated. */
 const char *str_choices(const char *words, char *out, size_t size);
 
-/* The part of s from an offset on, which is at most its length. */
+/* Return the part of s from an offset on, which must be at most its length. */
 static inline struct str str_from_offset(struct str s, size_t at)
 {
     CHECK(at <= s.len);
@@ -85,5 +85,5 @@ bool str_is_utf8(struct str s);
 /* Length of the first character of s in bytes; 0 if s is empty or not well-formed UTF-8 there. */
 size_t str_utf8_len(struct str s);
 
-/* True when any byte is an ASCII control character (0 to 31, and 127). */
+/* Is any byte an ASCII control character (0 to 31, and 127)? */
 bool str_has_control(struct str s);

@@ -30,7 +30,7 @@ static inline size_t unpack_left(const struct unpack *u)
     return (size_t)(u->end - u->at);
 }
 
-/* Copy n bytes out; zeros, and bad, if there are fewer. */
+/* Copy n bytes to out. If there are fewer, out is zeroed and bad is set. */
 static inline void unpack_take(struct unpack *u, void *out, size_t n)
 {
     if (u->bad || unpack_left(u) < n) {
@@ -49,7 +49,7 @@ static inline uint8_t unpack_u8(struct unpack *u)
     return v;
 }
 
-/* A byte that may be at most max. */
+/* Read a byte that may be at most max. */
 static inline uint8_t unpack_choice(struct unpack *u, uint8_t max)
 {
     uint8_t v = unpack_u8(u);
@@ -102,7 +102,7 @@ static inline uint64_t unpack_varint(struct unpack *u)
 uint64_t unpack_u64_be(struct unpack *u);
 uint32_t unpack_u32_be(struct unpack *u);
 
-/* A view of the decoded bytes; empty, and bad, if they are incomplete. */
+/* Return a view of the decoded bytes. If they are incomplete, it is empty and bad is set. */
 struct str unpack_text(struct unpack *u);
 struct str unpack_bytes(struct unpack *u, size_t n);
 
