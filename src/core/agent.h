@@ -1,5 +1,5 @@
 /*
- * Agent: the guardrails of an agent's loop (http-api.md 6.12). Pure.
+ * Agent: the limits of an agent's loop (http-api.md 6.12). Pure.
  */
 #pragma once
 

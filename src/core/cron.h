@@ -3,14 +3,15 @@
  *
  *     [second] minute hour day-of-month month day-of-week
  *
- * Each field: "*" or "?", a value, a range, lists of those, and a step behind any of them ("5/15"
- * is "5-59/15"). Months and weekdays also by their three letters; Sunday is 0 and 7. When both day
- * fields are restricted, a day matches when either does; "*" with a step above 1 is a restriction.
- * Also @yearly @annually @monthly @weekly @daily @midnight @hourly, and "@every 90s".
+ * Each field: "*" or "?", a value, a range, or a list of those; a step can follow any of them
+ * ("5/15" is "5-59/15"). Months and weekdays can be written with three letters; Sunday is 0 and 7.
+ * If both day fields are restricted, a day matches if either field does; "*" with a step above 1 is
+ * a restriction. Also @yearly @annually @monthly @weekly @daily @midnight @hourly, and "@every
+ * 90s".
  *
- * A parsed expression is a value: bitmaps, no pointers. Finding the next match is pure. On the
- * clocks of a zone, a time that they jump over is due at the instant of the jump, and a time that
- * occurs twice is due once, the first time.
+ * A parsed expression is a value: bitmaps, no pointers. Finding the next match is pure. If the
+ * clocks of a zone skip a time, it is due at the instant of the change. A time that occurs twice is
+ * due once, the first time.
  */
 #pragma once
 
@@ -44,8 +45,8 @@ ATTR_NODISCARD enum err_code cron_parse(struct str text, struct cron *out, struc
  * none up to the end of the fifth following year, or for an @every. */
 ATTR_NODISCARD bool cron_next_civil(const struct cron *c, struct civil after, struct civil *out);
 
-/* The same on the clocks of a zone, matching every occurrence: a time that is skipped by the
- * clocks is not due, a time that occurs twice is due twice (scheduler.md 3). */
+/* The same on the clocks of a zone, matching every occurrence: a time that the clocks skip is not
+ * due, a time that occurs twice is due twice (scheduler.md 3). */
 ATTR_NODISCARD bool cron_next_pass(const struct cron *c, const struct zone *zone, struct wall after,
                                    struct wall *out);
 

@@ -34,7 +34,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Cut the leading digits off s. */
+/* Remove the leading digits from s and return them. */
 static struct str take_digits(struct str *s)
 {
     size_t n = 0;
@@ -46,7 +46,7 @@ static struct str take_digits(struct str *s)
     return digits;
 }
 
-/* Cut the unit, everything up to the next number, off s. 0 if it is unknown. */
+/* Remove the unit, everything up to the next number, from s. Returns 0 if it is unknown. */
 static int64_t take_unit(struct str *s)
 {
     size_t n = 0;
@@ -63,7 +63,7 @@ static int64_t take_unit(struct str *s)
     return 0;
 }
 
-/* The part of unit_ns given by the digits behind the point, rounded down. Digits past the 22nd
+/* Return the part of unit_ns for the digits after the point, rounded down. Digits after the 22nd
  * have no effect: a week multiplied by 22 digits just fits into 128 bits. */
 static int64_t fraction_of(struct str digits, int64_t unit_ns)
 {
@@ -78,7 +78,7 @@ static int64_t fraction_of(struct str digits, int64_t unit_ns)
 
 enum part { PART_OK, PART_NOT_VALID, PART_TOO_LONG };
 
-/* Cut one number with its unit off s, and add it to *ns. */
+/* Remove one number with its unit from s, and add it to *ns. */
 static enum part take_part(struct str *s, int64_t *ns)
 {
     int64_t whole = 0, part;

@@ -23,6 +23,6 @@ ATTR_NODISCARD enum err_code duration_parse_ns(struct str text, int64_t *out_ns,
 
 enum { DURATION_TEXT_MAX = 32 };
 
-/* Write ns as Go does ("1m0s", "1.5ms", "100µs", "0s") into out, which has room for
- * DURATION_TEXT_MAX; returns the length. */
+/* Write ns as Go does ("1m0s", "1.5ms", "100µs", "0s") to out, which has room for DURATION_TEXT_MAX
+ * bytes. Returns the length. */
 size_t duration_format(int64_t ns, char *out);

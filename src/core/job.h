@@ -3,8 +3,8 @@
  *
  * Text members are views of the bytes they were decoded from, or of a command. A struct job owns
  * nothing and is passed by pointer while an operation is applied. The stored form and the form that
- * clients see are both made from it. Times are 0 and texts are empty if not set, except payload and
- * result, where an explicit JSON null is the text "null".
+ * clients see are both created from it. Times are 0 and texts are empty if not set, except payload
+ * and result, where an explicit JSON null is the text "null".
  */
 #pragma once
 
@@ -17,11 +17,11 @@
 
 /* Numbers of the stored format. */
 enum job_state {
-    JOB_SCHEDULED = 0, /* waits for its time */
+    JOB_SCHEDULED = 0, /* waiting for its time */
     JOB_PENDING = 1,   /* claimable when queue rules and dependencies allow */
     JOB_ACTIVE = 2,    /* claimed, its lease is running */
-    JOB_RETRYING = 3,  /* failed, waits for its back-off */
-    JOB_HELD = 4,      /* waits for approve or reject */
+    JOB_RETRYING = 3,  /* failed, waiting for its back-off */
+    JOB_HELD = 4,      /* waiting for approve or reject */
     JOB_COMPLETED = 5,
     JOB_DEAD = 6, /* retries used up, rejected or expired */
     JOB_CANCELLED = 7,
@@ -36,7 +36,7 @@ enum job_backoff {
     JOB_BACKOFF_EXPONENTIAL
 };
 
-/* Name, number and word: the numbers are stored, the words are the contract's. */
+/* Name, number and word: the numbers are stored, the words are part of the contract. */
 #define JOB_PRIORITY_LIST(X)                                                                       \
     X(CRITICAL, 0, "critical")                                                                     \
     X(HIGH, 1, "high")                                                                             \
@@ -48,13 +48,13 @@ enum {
 #undef JOB_PRIORITY_ENUM
 };
 
-/* How the worker with the last claim ended it, so that a repeated request whose answer was lost
+/* How the worker with the last claim ended it, so that a repeated request whose response was lost
  * can be recognized. Numbers of the stored format. */
 enum job_ended {
-    JOB_ENDED_NOT = 0, /* not by the worker: running, taken away, or operator action */
+    JOB_ENDED_NOT = 0, /* not by the worker: running, lease lost, or operator action */
     JOB_ENDED_ACK = 1,
     JOB_ENDED_FAIL = 2,
-    JOB_ENDED_CONTINUE = 3, /* the ack asked for another iteration, and the job was held */
+    JOB_ENDED_CONTINUE = 3, /* the ack requested another iteration, and the job was held */
 };
 
 /* How the last try of a job that the server itself delivers ended. Numbers of the stored format. */
@@ -76,13 +76,13 @@ enum {
     JOB_LEASE_MS = 60000, /* also what a heartbeat extends the lease to */
 };
 
-/* Defaults of a job, for the start of an initializer. */
+/* Defaults of a job: first part of an initializer. */
 #define JOB_DEFAULTS                                                                               \
     .priority = JOB_PRIORITY_NORMAL, .backoff = JOB_BACKOFF_EXPONENTIAL,                           \
     .max_retries = JOB_MAX_RETRIES, .retry_base_ms = JOB_RETRY_BASE_MS,                            \
     .retry_max_ms = JOB_RETRY_MAX_MS
 
-/* chain_step of the handlers. */
+/* chain_step of the handlers of a chain. */
 enum { JOB_STEP_ON_EXIT = -1, JOB_STEP_ON_FAILURE = -2 };
 
 /* Money is counted in billionths of a dollar: sums of floating-point numbers differ between
@@ -93,7 +93,7 @@ struct job_agent {
     int64_t max_iterations; /* 0: no limit */
     int64_t max_cost_nusd;  /* 0: no limit */
     int64_t timeout_ms;     /* per iteration; 0: none */
-    struct str timeout;     /* as it was sent */
+    struct str timeout;     /* as received */
     int64_t iteration;      /* from 1 */
     int64_t total_cost_nusd;
 };
@@ -143,10 +143,10 @@ struct job {
     struct str chain_config;
     struct str hold_reason;
     struct id schedule_id;
-    struct id joined; /* an id made when an operator last brought it into its queue or back into
-                         line, or a backup did; none: nobody has */
-    struct id waits_since; /* an id made when it came to be pending or scheduled again while a clear
-                              of its queue may have been on its way to it; else none */
+    struct id joined; /* id created when an operator or a backup last put the job into its queue or
+                         back into line; none: never */
+    struct id waits_since; /* id created when the job became pending or scheduled again while a
+                              clear of its queue could be in progress; otherwise none */
     bool is_agent;
     struct job_agent agent;
     struct str waits_for; /* ids of unmet dependencies, ID_BYTES each */
@@ -159,7 +159,7 @@ struct job {
 
     /* For jobs that the server itself delivers (scheduler.md 21); empty and 0 for all others. */
     struct str push;    /* target: a JSON object, see fsm/command/push_target.h. Contains secrets */
-    struct wall due_at; /* of the run that is waiting, active, or was the last */
+    struct wall due_at; /* of the waiting, active or last run */
     struct wall first_try_at; /* of that run */
     uint32_t try_count;       /* rows of tries ever written… */
     uint32_t try_first;       /* …of which those before this one were removed */
@@ -169,7 +169,7 @@ struct job {
     uint64_t definition;    /* hash of the creator's definition under that name */
     uint32_t counted_bytes; /* its share of the queue's capacity until it ends */
     struct str cron;        /* repeats after each run… */
-    struct wall cron_until; /* …until this time; 0: for ever */
+    struct wall cron_until; /* …until this time; 0: without end */
 };
 
 static inline bool job_state_is_terminal(enum job_state s)
@@ -183,12 +183,13 @@ const char *job_outcome_name(unsigned outcome); /* empty for 0 */
 ATTR_NODISCARD bool job_state_parse(struct str name, enum job_state *out);
 ATTR_NODISCARD bool job_backoff_parse(struct str name, enum job_backoff *out);
 
-/* The delay before the next attempt, after a failure of the given attempt, counted from 1. */
+/* Return the delay before the next attempt, after a failure of the given attempt, counted from
+ * 1. */
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt);
 
-/* How the last try failed, for a job that waits for its next try or has none left: failed or
+/* Return how the last try failed, for a job that waits for its next try or has none left: failed or
  * timed out. None: it did not fail, or the reason why it waits is unknown. */
 enum job_outcome job_last_failure(const struct job *j);
 
-/* The attempts left after the current attempt of j failed. */
+/* Return the attempts left after the current attempt of j failed. */
 uint32_t job_attempts_remaining(const struct job *j);

@@ -21,7 +21,7 @@ struct job_fit {
     struct str queue;    /* internal name; empty: any */
 };
 
-/* No condition: every job fits. */
+/* Is there no condition? Every job fits then. */
 bool job_fit_is_any(const struct job_fit *f);
 
 bool job_fit_has(const struct job_fit *f, const struct job *j);

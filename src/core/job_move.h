@@ -8,7 +8,7 @@
  *   scheduled --due--> pending --claim--> active --ack--> completed
  *                         ^                  |--fail--> retrying --due--> pending
  *                         |                  |--exhaust--> dead
- *                         +--lease ran out---+
+ *                         +--lease expired---+
  *
  * The picture shows the common transitions; the table in job_move.c is complete.
  */
@@ -21,8 +21,8 @@
 #define JOB_MOVE_LIST(X)                                                                           \
     X(CLAIM, "claim")                                                                              \
     X(COMPLETE, "ack") /* an ack that ends the job */                                              \
-    X(CONTINUE, "ack") /* an agent's ack that asks for another iteration */                        \
-    X(ACK_HOLD, "ack") /* an agent's ack that asks for approval, or hit a guardrail */             \
+    X(CONTINUE, "ack") /* an agent's ack that requests another iteration */                        \
+    X(ACK_HOLD, "ack") /* an agent's ack that requests approval, or exceeds a limit */             \
     X(FAIL, "fail")    /* a failure with attempts left */                                          \
     X(EXHAUST, "fail") /* a failure with no attempts left */                                       \
     X(RETRY, "retry")                                                                              \
@@ -31,7 +31,7 @@
     X(HOLD, "hold")                                                                                \
     X(APPROVE, "approve")                                                                          \
     X(REJECT, "reject")                                                                            \
-    X(PROMOTE, "promote") /* the scheduled time has come */                                        \
+    X(PROMOTE, "promote") /* the scheduled time is reached */                                      \
     X(RECLAIM, "reclaim") /* the lease expired */                                                  \
     X(REARM, "re-arm")    /* a run of a recurring job has ended; the next is scheduled */          \
     X(EXPIRE, "expire")

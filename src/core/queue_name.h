@@ -32,7 +32,7 @@ void queue_name_add_internal(struct buf *out, struct str ns, struct str name);
 
 bool queue_name_is_visible(struct str ns, struct str internal);
 
-/* The namespace of an internal name: the part before the first mark, if that is a valid
+/* Return the namespace of an internal name: the part before the first mark, if that is a valid
  * namespace; otherwise empty, for the default namespace. */
 struct str queue_name_namespace(struct str internal);
 
@@ -40,10 +40,12 @@ struct str queue_name_namespace(struct str internal);
  * those without a namespace. */
 bool queue_name_is_of(struct str ns, struct str internal);
 
-/* The namespace whose backup contains the queue: that of its name, unless nobody can be in it
- * ("default::x") or name the queue there ("acme::"). Those queues, and names whose prefix is no
- * namespace ("UP::x"), belong to the default one. */
+/* Return the namespace whose backup contains the queue. This is the namespace of its name, except
+ * for "default::x", because no caller can be in such a namespace, and "acme::", because the queue
+ * has no name there. Those queues, and names whose prefix is not a namespace ("UP::x"), belong to
+ * the default namespace. */
 struct str queue_name_home(struct str internal);
 
-/* The name as seen in the namespace; a name that is not visible there is returned unchanged. */
+/* Return the name as seen in the namespace. A name that is not visible there is returned
+ * unchanged. */
 struct str queue_name_visible(struct str ns, struct str internal);

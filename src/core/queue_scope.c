@@ -6,8 +6,8 @@ static bool has_wildcard(struct str pattern)
            memchr(pattern.ptr, '?', pattern.len) != NULL;
 }
 
-/* Only the last star is extended when the rest does not match, so the work is bounded by the
- * product of both lengths. */
+/* If the rest does not match, only the last star is extended, so the work is bounded by the product
+ * of both lengths. */
 static bool matches(struct str pattern, struct str name)
 {
     size_t p = 0;

@@ -10,7 +10,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Cut c off the front of s. False if s begins with something else. */
+/* Remove c from the front of s. False if s begins with something else. */
 static bool take_char(struct str *s, char c)
 {
     if (s->len == 0 || s->ptr[0] != c) {
@@ -20,7 +20,7 @@ static bool take_char(struct str *s, char c)
     return true;
 }
 
-/* Cut a number of exactly that many digits off the front of s. */
+/* Remove a number of exactly that many digits from the front of s. */
 static bool take_number(struct str *s, size_t digits, int *out)
 {
     int value = 0;
@@ -38,7 +38,7 @@ static bool take_number(struct str *s, size_t digits, int *out)
     return true;
 }
 
-/* Cut the digits behind a point, one at least, off the front of s. */
+/* Remove the digits after a point, at least one, from the front of s. */
 static bool take_fraction(struct str *s, int *out_ns)
 {
     int ns = 0;
@@ -54,7 +54,7 @@ static bool take_fraction(struct str *s, int *out_ns)
     return n > 0;
 }
 
-/* Cut "Z" or "+01:00" off the front of s. */
+/* Remove "Z" or "+01:00" from the front of s. */
 static bool take_zone(struct str *s, int *out_offset_s)
 {
     int hours, minutes;

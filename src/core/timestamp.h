@@ -24,10 +24,10 @@ ATTR_NODISCARD enum err_code timestamp_parse(struct str text, struct wall *out, 
 ATTR_NODISCARD enum err_code timestamp_parse_kept(struct str text, struct wall *out,
                                                   struct err *err);
 
-/* Parse any calendar time to seconds since 1970, dropping the fraction. */
+/* Parse any calendar time to seconds since 1970, without the fraction. */
 ATTR_NODISCARD enum err_code timestamp_parse_s(struct str text, int64_t *out_s, struct err *err);
 
 enum { TIMESTAMP_TEXT_MAX = 32 };
 
-/* Write to out, which has room for TIMESTAMP_TEXT_MAX; returns the length. */
+/* Write to out, which has room for TIMESTAMP_TEXT_MAX bytes. Returns the length. */
 size_t timestamp_format(struct wall at, char *out);

@@ -31,7 +31,7 @@ struct zone {
     struct change changes[]; /* in chronological order */
 };
 
-/* The six counts of a header, and derived values. */
+/* The fields of a header that are used: the version and six counts. */
 struct header {
     uint8_t version;
     uint32_t ut_count;
@@ -59,7 +59,7 @@ static struct header take_header(struct unpack *u)
     return h;
 }
 
-/* Skip the data behind the first header: it has 32-bit times, for old readers. */
+/* Skip the data after the first header: it has 32-bit times, for old readers. */
 static void skip_old_data(struct unpack *u, const struct header *h)
 {
     const uint64_t change_bytes = 4 + 1, leap_bytes = 4 + 4;
@@ -68,8 +68,7 @@ static void skip_old_data(struct unpack *u, const struct header *h)
                               h->leap_count * leap_bytes + h->standard_count + h->ut_count);
 }
 
-/* The offset of a type of the given number of types. Sets bad if the type or its offset is
- * invalid. */
+/* Return the offset of a type. Sets bad if the type does not exist or its offset is invalid. */
 static int64_t type_offset(struct unpack *u, struct str types, uint8_t type)
 {
     if (u->bad || (size_t)type * TZIF_TYPE_BYTES >= types.len) {
@@ -126,7 +125,7 @@ static struct zone *take_changes(struct unpack *u, const struct header *h)
     return z;
 }
 
-/* Read the rule behind the data. If it is empty, the future is unknown. */
+/* Read the rule after the data. If it is empty, the future is unknown. */
 static void take_rule(struct unpack *u, struct zone *z)
 {
     struct str rest = unpack_bytes(u, unpack_left(u));
@@ -187,7 +186,7 @@ void zone_freep(struct zone **z)
     *z = NULL;
 }
 
-/* The number of changes up to an instant, inclusive. */
+/* Count the changes up to an instant, inclusive. */
 static size_t changes_until(const struct zone *z, int64_t instant_s)
 {
     size_t low = 0, high = z->count;

@@ -1,11 +1,11 @@
 /*
  * Zone: a time zone as data: the past changes of its clocks, and the rule for the future.
  *
- * Made from the bytes of a TZif file (RFC 8536, version 2 or later), which the caller has read. A
- * zone is immutable, so any thread may use it. Instants and local times are seconds from
- * 1970-01-01T00:00:00, the first in UTC, the second on the clocks of the zone; both lie in the
- * years 100 to 9900, which every struct wall does. Rules that follow from it run on the leader
- * only, because nodes may differ in their zone files.
+ * Created from the bytes of a TZif file (RFC 8536, version 2 or later), which the caller has read.
+ * A zone is immutable, so any thread may use it. Instants and local times are seconds since
+ * 1970-01-01T00:00:00, instants in UTC, local times on the clocks of the zone. Both must be in the
+ * years 100 to 9900, as every struct wall is. Only the leader computes results that depend on a
+ * zone, because nodes may have different zone files.
  */
 #pragma once
 

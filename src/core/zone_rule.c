@@ -24,7 +24,7 @@ static bool take_char(struct str *s, char c)
     return true;
 }
 
-/* Cut a number from 0 to max off the front of s. */
+/* Remove a number from 0 to max from the front of s. */
 static bool take_number(struct str *s, int max, int *out)
 {
     size_t n = 0;
@@ -41,7 +41,7 @@ static bool take_number(struct str *s, int max, int *out)
     return true;
 }
 
-/* Cut "CET" or "<+01>" off the front of s. */
+/* Remove "CET" or "<+01>" from the front of s. */
 static bool take_name(struct str *s)
 {
     bool quoted = take_char(s, '<');
@@ -53,7 +53,7 @@ static bool take_name(struct str *s)
     return n >= 3 && (!quoted || take_char(s, '>'));
 }
 
-/* Cut "2", "-2:30" or "+2:30:00" off the front of s. */
+/* Remove "2", "-2:30" or "+2:30:00" from the front of s. */
 static bool take_time(struct str *s, int hours_max, int *out_s)
 {
     bool minus = take_char(s, '-');
@@ -77,7 +77,7 @@ static bool take_time(struct str *s, int hours_max, int *out_s)
     return true;
 }
 
-/* Cut ",M3.5.0/2", ",J60" or ",59" off the front of s. */
+/* Remove ",M3.5.0/2", ",J60" or ",59" from the front of s. */
 static bool take_day(struct str *s, struct zone_rule_day *out)
 {
     struct zone_rule_day d = {.kind = ZONE_RULE_DAY, .time_s = 2 * 3600};
@@ -132,7 +132,7 @@ bool zone_rule_parse(struct str text, struct zone_rule *out)
     return true;
 }
 
-/* The local time of the change in that year. */
+/* Return the local time of the change in that year. */
 static int64_t change_local_s(const struct zone_rule_day *d, int year)
 {
     const bool leap = civil_days_in_month(year, 2) == 29;
@@ -172,8 +172,8 @@ static void insert(struct change *changes, size_t count, struct change c)
     changes[i] = c;
 }
 
-/* All changes of the years around an instant, in order. Of two at the same instant, the change
- * of the later year comes last: rules for "all year round" rely on this. */
+/* Collect all changes of the years around an instant, in order. Of two at the same instant, the
+ * change of the later year is last: rules for "all year round" rely on this. */
 static void changes_around(const struct zone_rule *rule, int64_t instant_s,
                            struct change out[static CHANGES])
 {

@@ -3,8 +3,8 @@
  *
  *     CET-1CEST,M3.5.0,M10.5.0/3
  *
- * Its signs are reversed: west of Greenwich is positive. Times may be 167 hours to either side of
- * midnight (RFC 8536, 3.3.1).
+ * Its signs are reversed: west of Greenwich is positive. Times may be up to 167 hours before or
+ * after midnight (RFC 8536, 3.3.1).
  */
 #pragma once
 
@@ -40,5 +40,5 @@ ATTR_NODISCARD bool zone_rule_parse(struct str text, struct zone_rule *out);
 
 int64_t zone_rule_offset_s(const struct zone_rule *rule, int64_t instant_s);
 
-/* The first change strictly after an instant; INT64_MAX if there is none. */
+/* Return the first change strictly after an instant; INT64_MAX if there is none. */
 int64_t zone_rule_next_change_s(const struct zone_rule *rule, int64_t instant_s);
