@@ -105,7 +105,7 @@ enum err_code os_child_start(const char *command, struct str input, char *const 
         }
         return code;
     }
-    (void)setpgid(pid, pid); /* parent and child both try: a signal must not come before it */
+    (void)setpgid(pid, pid); /* in parent and child, so that no signal is sent before it */
     *out = (struct os_child){pid, exit_fd, p.ours[0], p.ours[1], p.ours[2]};
     p.ours[0] = p.ours[1] = p.ours[2] = -1;
     close_all(&p);

@@ -1,9 +1,9 @@
 /*
  * Os_child: runs a shell command with given input, and lets the caller read its output.
  *
- * The child is the leader of a process group of its own, so that a signal reaches whatever it has
- * started too. Its standard input is a memory file with the given bytes, so no thread has to write
- * it. All descriptors here are for poll(2) and do not block.
+ * The child is the leader of a separate process group, so that a signal also reaches the processes
+ * that it has started. Its standard input is a memory file with the given bytes, so no thread has
+ * to write it. All descriptors here are for poll(2) and do not block.
  */
 #pragma once
 
@@ -32,6 +32,6 @@ ATTR_NODISCARD enum err_code os_child_start(const char *command, struct str inpu
 /* Send a signal to the child and all processes of its group. */
 void os_child_signal(const struct os_child *c, int number);
 
-/* Call when exit_fd is readable: returns the exit code, or minus the signal that ended it.
- * Closes the descriptors and kills remaining processes of the group. */
+/* Call when exit_fd is readable. Returns the exit status, or minus the number of the signal that
+ * ended the child. Closes the descriptors and kills remaining processes of the group. */
 int os_child_end(struct os_child *c);

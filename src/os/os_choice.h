@@ -2,10 +2,10 @@
  * Os_choice: replaces a folder while the old one is in use.
  *
  *   <dir>/<name>          the folder, unless
- *   <dir>/<name>.choice   names another, that exists:
+ *   <dir>/<name>.choice   contains the name of another one that exists:
  *   <dir>/<name>.<n>
  *
- * If a folder cannot be renamed while it is in use, write the new one beside it and choose that; a
+ * If a folder cannot be renamed while it is in use, write the new one next to it and choose that; a
  * later start renames it to the usual name.
  */
 #pragma once
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "os/os_file.h"
 
-/* The folder in use. */
+/* Return the folder in use. */
 struct os_file_path os_choice_read(const char *dir, const char *name);
 
 /* Choose <dir>/<chosen>; chosen begins with name and a dot. Durable on return. */

@@ -51,6 +51,6 @@ struct clock os_clock(void)
 
 void os_clock_random(void *out, size_t n)
 {
-    CHECK(n <= 256); /* up to here getrandom never gives less than asked */
+    CHECK(n <= 256); /* up to this size, getrandom always returns all bytes */
     CHECK(getrandom(out, n, 0) == (ssize_t)n);
 }

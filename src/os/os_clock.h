@@ -1,6 +1,5 @@
 /*
- * Os_clock: the real clock, and real random numbers. Nothing else in the program reads them from
- * the system.
+ * Os_clock: the system's clocks, and random numbers from the system.
  */
 #pragma once
 
@@ -19,5 +18,5 @@ struct mono os_clock_boot(void);
 /* CPU time of the calling thread. */
 int64_t os_clock_thread_ns(void);
 
-/* Unpredictable bytes. Aborts if the system has none. */
+/* Fill out with unpredictable bytes. Aborts if the system has none. */
 void os_clock_random(void *out, size_t n);

@@ -174,7 +174,7 @@ enum err_code os_file_flush_dir(const char *path, struct err *err)
     return fsync(fd) == 0 ? ERR_OK : fail(err, "flush", path);
 }
 
-/* The parent folder of path. */
+/* Return the parent folder of path. */
 static struct os_file_path parent_of(const char *path)
 {
     struct os_file_path dir = {.z = "."};
@@ -326,7 +326,7 @@ enum err_code os_file_checksum(const char *path, uint32_t *out_crc, uint64_t *ou
 
 static void names_add(struct os_file_names *names, const char *name)
 {
-    /* Grown one by one: our folders have only tens of files. */
+    /* Grown one by one: the folders have only tens of files. */
     names->name = realloc(names->name, (names->count + 1) * sizeof *names->name);
     CHECK(names->name != NULL);
     names->name[names->count] = strdup(name);

@@ -2,9 +2,10 @@
  * Os_file: the system calls for files and folders.
  *
  * For every call that changes a name or a size, this file states when the change survives a power
- * cut: data after os_file_flush, names after os_file_flush_dir, os_file_replace and
- * os_file_make_dirs by themselves. Interrupted and partial calls are continued; all failures carry
- * ERR_IO or ERR_NO_SPACE and name the file.
+ * failure: data after os_file_flush, names after os_file_flush_dir; os_file_replace and
+ * os_file_make_dirs are durable on return. Interrupted and partial calls are continued. Unless
+ * stated otherwise, errors are ERR_IO, ERR_NO_SPACE, or ERR_NOT_FOUND for a missing path. Functions
+ * that have a path name it in the message.
  *
  * Any thread may call anything. Do not call these on a loop's thread, except at start: they wait
  * for the disk.
@@ -28,8 +29,8 @@ struct os_file_path {
     char z[OS_FILE_PATH_MAX];
 };
 
-/* dir/name, which must fit: the folder of a node is checked once, when it is opened, and names
- * below it are ours. */
+/* Return dir/name, which must fit: the folder of a node is checked once, when it is opened, and
+ * names below it are chosen by the program. */
 struct os_file_path os_file_join(const char *dir, const char *name);
 
 /* flags as for open(2); the file gets O_CLOEXEC and mode 0644, restricted by
@@ -39,8 +40,8 @@ ATTR_NODISCARD enum err_code os_file_open(const char *path, int flags, int *out_
 void os_file_close(int fd); /* -1 is allowed */
 void os_file_closep(int *fd);
 
-/* Write the whole list at the offset. After a failure any part may have been written; the call
- * may be repeated. */
+/* Write the whole list at the offset. After a failure any part may have been written; the call can
+ * be repeated. */
 ATTR_NODISCARD enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count,
                                               uint64_t offset, struct err *err);
 
@@ -63,7 +64,7 @@ ATTR_NODISCARD enum err_code os_file_replace(const char *path, struct str bytes,
 /* Append the whole file to out; ERR_TOO_LARGE past its limit. ERR_NOT_FOUND if there is no file. */
 ATTR_NODISCARD enum err_code os_file_read(const char *path, struct buf *out, struct err *err);
 
-/* Map the whole file into memory: for files of any size that nobody truncates meanwhile. The
+/* Map the whole file into memory: for files of any size that are not truncated meanwhile. The
  * descriptor may be closed afterwards. */
 ATTR_NODISCARD enum err_code os_file_map(int fd, struct str *out, struct err *err);
 void os_file_unmap(struct str mapped); /* an empty mapping is allowed */
@@ -79,7 +80,7 @@ struct os_file_info {
 ATTR_NODISCARD enum err_code os_file_stat(const char *path, struct os_file_info *out,
                                           struct err *err);
 
-/* The crc32c of all bytes. */
+/* Compute the crc32c of all bytes. */
 ATTR_NODISCARD enum err_code os_file_checksum(const char *path, uint32_t *out_crc,
                                               uint64_t *out_size, struct err *err);
 
@@ -88,11 +89,11 @@ struct os_file_names {
     size_t count;
 };
 
-/* The names in a folder, sorted by bytes, without "." and "..". The caller clears *out. */
+/* List the names in a folder, sorted by bytes, without "." and "..". The caller clears *out. */
 ATTR_NODISCARD enum err_code os_file_list(const char *dir, struct os_file_names *out,
                                           struct err *err);
 
-/* The files (not the folders) below a folder, as paths relative to it. */
+/* List the files (not the folders) below a folder, as paths relative to it. */
 ATTR_NODISCARD enum err_code os_file_list_tree(const char *dir, struct os_file_names *out,
                                                struct err *err);
 void os_file_names_clear(struct os_file_names *names);
@@ -100,7 +101,7 @@ void os_file_names_clear(struct os_file_names *names);
 /* Create the folder and its missing parents, with mode 0755. Succeeds if it exists. */
 ATTR_NODISCARD enum err_code os_file_make_dirs(const char *path, struct err *err);
 
-/* Durable after os_file_flush_dir. */
+/* Rename a file or folder. Durable after os_file_flush_dir. */
 ATTR_NODISCARD enum err_code os_file_rename(const char *from, const char *to, struct err *err);
 
 /* Remove a file, or a folder with its content. Succeeds if it does not exist. */
@@ -109,14 +110,14 @@ ATTR_NODISCARD enum err_code os_file_remove_tree(const char *path, struct err *e
 /* The same, if nothing depends on it: a failure is only logged. */
 void os_file_discard(const char *path);
 
-/* Space available to an ordinary user on the disk that holds path. */
+/* Return the space available to an ordinary user on the disk that contains path. */
 ATTR_NODISCARD enum err_code os_file_free_bytes(const char *path, uint64_t *out_bytes,
                                                 struct err *err);
 
 /* Create a file that occupies this many bytes of the disk, or resize it; it need not survive a
- * power cut. ERR_IO with sys EOPNOTSUPP if the file system does not support it. */
+ * power failure. ERR_IO with sys EOPNOTSUPP if the file system does not support it. */
 ATTR_NODISCARD enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err);
 
-/* Lock out other processes until the file is closed; ERR_CONFLICT if another process has the
+/* Lock the file against other processes until it is closed; ERR_CONFLICT if another process has the
  * lock. */
 ATTR_NODISCARD enum err_code os_file_lock(const char *path, int *out_fd, struct err *err);

@@ -20,7 +20,7 @@ enum {
     HEAP_SPARE_BYTES = 8 << 20,  /* kept free at the end of the heap */
 };
 
-/* The number after "Name:" at the start of a line; 0 if there is none. */
+/* Return the number after "Name:" at the start of a line; 0 if there is none. */
 static uint64_t field(struct str text, struct str name)
 {
     while (text.len > 0) {
@@ -85,7 +85,7 @@ void os_process_usage(struct os_process_usage *out)
 
 enum { PROC_LINE = 128 };
 
-/* The beginning of a file of /proc; empty if it cannot be read. */
+/* Read the beginning of a file of /proc; empty if it cannot be read. */
 static void read_line(const char *path, char line[static PROC_LINE])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -112,7 +112,7 @@ uint64_t os_process_cpus(void)
     return cpus > 0 ? (uint64_t)cpus : 0;
 }
 
-/* The number in a file; UINT64_MAX if there is no file or it says "max". */
+/* Read the number in a file. UINT64_MAX if there is no file or it contains "max". */
 static uint64_t number_in(const char *path)
 {
     struct buf text;
@@ -130,7 +130,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The lowest limit of the group and its ancestors: folders from the root down to path. */
+/* Return the lowest limit of the group and its ancestors: folders from the root down to path. */
 static uint64_t group_memory(struct str path)
 {
     uint64_t bytes = UINT64_MAX;
@@ -147,8 +147,8 @@ static uint64_t group_memory(struct str path)
     }
 }
 
-/* "0::/user.slice/…" names the group. The two fixed paths are those of version 1, and of a
- * container. */
+/* In /proc/self/cgroup, "0::/user.slice/…" is the path of the group. The two fixed paths are those
+ * of version 1, and of a container. */
 static uint64_t any_group_memory(void)
 {
     struct buf text;

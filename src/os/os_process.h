@@ -1,7 +1,7 @@
 /*
  * Os_process: the resources that the process uses, and their limits.
  *
- * Any thread may call these. Usage is read from /proc and the allocator, which takes some tens of
+ * Any thread may call these. Usage is read from /proc and the allocator, which takes tens of
  * microseconds: fine for metrics, too slow for every request.
  */
 #pragma once
@@ -20,13 +20,14 @@ struct os_process_usage {
 /* Values that cannot be determined are 0. */
 void os_process_usage(struct os_process_usage *out);
 
-/* Resident memory in bytes; 0 if the system does not report it. Takes some microseconds. */
+/* Return resident memory in bytes; 0 if the system does not report it. Takes some microseconds. */
 uint64_t os_process_resident(void);
 
-/* Processors that are online. */
+/* Return the number of processors that are online. */
 uint64_t os_process_cpus(void);
 
-/* Memory limit in bytes: of the control group, else the machine's memory; 0 if unknown. */
+/* Return the memory limit in bytes: of the control group, or the machine's memory if that is less;
+ * 0 if unknown. */
 uint64_t os_process_memory(void);
 
 /* Return large pieces of the heap to the system when they are freed. Call before there are
@@ -39,11 +40,11 @@ void os_process_trim_heap(void);
  * 1024 is too low for a busy server with one descriptor per connection. */
 uint64_t os_process_raise_files(void);
 
-/* Open something at each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened
- * file would get the number, and output and log lines would be written into it. Reading and
- * writing fail as on a closed descriptor. Call before anything else is opened. */
+/* Open /dev/null at each of the descriptors 0, 1 and 2 that is closed. Otherwise the next opened
+ * file would get that number, and output and log lines would be written to it. Reading and writing
+ * fail as on a closed descriptor. Call before anything else is opened. */
 void os_process_fill_standard(void);
 
-/* Files and folders created from now on, also by libraries, are accessible by the owner only:
- * they contain payloads and secrets. */
+/* Make files and folders created from now on, also by libraries, accessible only to the owner: they
+ * contain payloads and secrets. */
 void os_process_keep_private(void);

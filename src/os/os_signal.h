@@ -2,7 +2,7 @@
  * Os_signal: signals as a descriptor that can be polled together with others.
  *
  * The signals are blocked and read from the descriptor, so they no longer interrupt the process. It
- * must therefore never wait without polling that descriptor, too.
+ * must therefore never wait without polling that descriptor too.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
  * when a signal is pending; -1 if the system has none. For a process with one thread. */
 int os_signal_open(bool window_size);
 
-/* The pending signal, without waiting; 0 if there is none. */
+/* Return the pending signal, without waiting; 0 if there is none. */
 int os_signal_read(int fd);
 
 /* Unblock the signals, as another program expects before exec. */

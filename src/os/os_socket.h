@@ -1,11 +1,11 @@
 /*
- * Os_socket: options of TCP sockets that listen; those that are accepted inherit them.
+ * Os_socket: options of listening TCP sockets; accepted connections inherit them.
  */
 #pragma once
 
-/* A host that vanishes without a word is noticed after a minute: what waits for its client, or for
- * something to tell it, has no other time-out. */
+/* Detect after a minute that a peer has disappeared without closing its connection. Connections
+ * that wait for their client, or for data to send to it, have no other timeout. */
 void os_socket_watch_peers(int fd);
 
-/* So are bytes that it does not take. */
+/* The same for a peer that does not accept the bytes sent to it. */
 void os_socket_limit_unread(int fd);
