@@ -72,8 +72,8 @@ static void *thread_main(void *data)
     return NULL;
 }
 
-/* Over the binary protocol, jobs are pushed to a connection, for one worker: two workers cannot
- * share it. */
+/* May the two clients share a connection? Over the binary protocol, jobs are pushed to a connection
+ * for one worker, so two workers cannot share it. */
 static bool may_share(const struct load_thread *t, const struct load_client *a,
                       const struct load_client *b)
 {
@@ -162,7 +162,7 @@ static unsigned thread_count(const struct load_plan *plan, size_t clients)
     return (unsigned)(count > clients ? clients : count);
 }
 
-/* A run */
+/* Start and finish */
 
 enum err_code load_start(const struct load_plan *plan, enum load_phase phase, uint64_t expected,
                          struct load_run **out, struct err *err)
@@ -194,7 +194,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     for (unsigned i = 0; i < run->thread_count; i++) {
         make_thread(run, i, producers, producers + streams);
     }
-    load__check_over(run); /* the run may have nothing to do */
+    load__check_over(run); /* the run may be complete already */
     run->start_ns = os_clock_mono().ns;
     for (unsigned i = 0; i < run->thread_count; i++) {
         CHECK(pthread_create(&run->threads[i].id, NULL, thread_main, &run->threads[i]) == 0);

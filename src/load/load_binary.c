@@ -1,11 +1,11 @@
 /*
- * The binary worker protocol (rpc.md, appendix A): frames to bytes and back, by hand.
+ * The binary worker protocol (rpc.md, appendix A): encodes and decodes frames by hand.
  *
  * Clients share a connection, as the jobs of one worker would. A producer's request is one frame. A
- * worker's request is acks for the jobs that it held, and credits for as many new ones: the
- * requests of all clients of a connection in one turn of the loop are joined into one frame of acks
- * and one of credits. Jobs are pushed to the connection: the next of its clients that waits takes
- * them, and until then they stay in c->pushed. A client that sent acks waits for their answer
+ * worker's request is acks for the jobs that it held, and credits for the same number of new ones.
+ * The requests of all clients of a connection in one turn of the loop are joined into one frame of
+ * acks and one of credits. Jobs are pushed to the connection. They are kept in c->pushed until a
+ * waiting client of the connection takes them. A client that sent acks waits for their response
  * first.
  */
 #include <stdio.h>
@@ -103,9 +103,9 @@ void load_binary__put_acks(struct load_client *client)
     for (size_t i = 0; i < client->in_ack; i++) {
         const struct load_job *job = &client->held[client->next + i];
         put_text(b, str_from(job->id, job->id_len));
-        put_text(b, STR_EMPTY); /* its queue */
-        pack_u8(b, 0);          /* done */
-        pack_u8(b, 0);          /* nothing besides */
+        put_text(b, STR_EMPTY); /* queue */
+        pack_u8(b, 0);          /* success */
+        pack_u8(b, 0);          /* no further data */
     }
     CHECK(!b->overflow);
 }
@@ -189,7 +189,7 @@ static void wire_request(struct load_conn *c, struct load_client *client)
     if (client->body.len > 0) {
         add_acks(c, client);
     } else if (c->pushed_count > 0) {
-        c->looks = true; /* pushed jobs are waiting already */
+        c->looks = true; /* pushed jobs are already waiting */
     }
     /* Credits for the jobs that it can hold, minus those already promised. */
     c->credits += c->thread->run->plan->fetch_batch - client->promised;
@@ -200,7 +200,7 @@ static void wire_request(struct load_conn *c, struct load_client *client)
 static void wire_finish(struct load_conn *c)
 {
     put_acks(c);
-    if (c->looks) { /* the answer to the ping wakes the clients */
+    if (c->looks) { /* the response to the ping wakes the clients */
         c->looks = false;
         put_frame(&c->out, PING, ++c->number, STR_EMPTY);
     }
@@ -232,8 +232,8 @@ static void answer(struct load_client *client, int status, struct str text)
     client->status = status;
 }
 
-/* A frame was refused: requests, or credits, which the server has then discarded. After refused
- * requests an answer with a code follows. */
+/* Handle a refused frame: requests, or credits, which the server has then discarded. After refused
+ * requests a response with a code follows. */
 static void refuse(struct load_conn *c, uint32_t number, int status, struct str text)
 {
     size_t asked = 0;
@@ -262,13 +262,13 @@ static int status_of_fault(struct str text)
 static void enqueued(struct load_conn *c, uint32_t number, int status)
 {
     for (size_t i = 0; i < c->client_count; i++) {
-        if (c->clients[i]->number == number) { /* otherwise the request was given up */
+        if (c->clients[i]->number == number) { /* otherwise the client has given up the request */
             c->clients[i]->status = status;
         }
     }
 }
 
-/* Handle the answer to a frame of acks. If some were not confirmed, it does not name them. */
+/* Handle the response to a frame of acks. If some were not confirmed, it does not name them. */
 static void acked(struct load_conn *c, uint32_t number, size_t affected, int status)
 {
     for (size_t i = 0; i < c->client_count; i++) {
@@ -342,7 +342,7 @@ static struct pushed_job take_job(struct unpack *u)
     return job;
 }
 
-/* Give the client pushed jobs, as many as it can hold. False if a job cannot be decoded. */
+/* Pass pushed jobs to the client, as many as it can hold. False if a job cannot be decoded. */
 static bool take_pushed(struct load_conn *c, struct load_client *client)
 {
     size_t most = c->thread->run->plan->fetch_batch;
@@ -364,7 +364,7 @@ static bool take_pushed(struct load_conn *c, struct load_client *client)
     return !u.bad;
 }
 
-/* Find clients that have got what they wait for. */
+/* Find the clients whose response is complete. */
 static bool find_answered(struct load_conn *c)
 {
     bool good = true;

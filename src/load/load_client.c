@@ -17,13 +17,13 @@ enum {
     POLL_MS = 1,      /* for a client that may not begin yet */
     START_SHARE = 10, /* workers begin when this fraction of the jobs is enqueued */
     LEASE_S_MIN = 10,
-    FETCH_WAIT_S = 1, /* how long the server may hold an empty fetch */
+    FETCH_WAIT_S = 1, /* maximum time that the server holds an empty fetch */
 };
 
 static const char zeros[] = "0000000000000000";
 _Static_assert(sizeof zeros - 1 == TIME_DIGITS, "as many zeros as digits");
 
-/* Texts of requests */
+/* Request bodies */
 
 void load_queue_name(const struct load_plan *plan, unsigned worker, char out[LOAD_TEXT_BYTES])
 {
@@ -202,7 +202,7 @@ static enum load_protocol protocol_of(const struct load_client *client)
     return client->thread->run->plan->protocol;
 }
 
-/* Set the number of jobs that the producer enqueues next, 0 if there are none left, and the
+/* Set the number of jobs that the producer enqueues next, 0 if none are left, and the earliest
  * time. */
 static void take_jobs(struct load_client *client)
 {
@@ -396,9 +396,9 @@ void load_client__step(struct load_client *client, int64_t now_ns)
     }
 }
 
-/* Handling answers */
+/* Handling responses */
 
-/* The text behind the next `"key":` and spaces; NULL if there is none. */
+/* Return the text after the next `"key":` and spaces; NULL if there is none. */
 static const char *behind_key(const char *at, const char *end, struct str key)
 {
     at = at == end ? NULL : memmem(at, (size_t)(end - at), key.ptr, key.len);
@@ -437,8 +437,8 @@ static bool is_id(struct str s)
     return s.len > 0 && s.len <= LOAD_ID_BYTES;
 }
 
-/* Read the ids and times of the jobs in an answer, by the names of the fields only. False if an
- * id is invalid. */
+/* Read the ids and times of the jobs in a response, only by the names of the fields. False if an id
+ * is invalid. */
 static bool take_held(struct load_client *client)
 {
     unsigned most = client->thread->run->plan->fetch_batch;
@@ -485,7 +485,7 @@ static void fetched(struct load_client *client, int64_t now_ns)
     }
 }
 
-/* The acks are answered: count the confirmed ones, and drop the others. */
+/* Handle the response to acks: count the confirmed ones, and drop the others. */
 static void settle(struct load_client *client, int64_t now_ns)
 {
     struct load_thread *t = client->thread;
@@ -526,11 +526,11 @@ static void acked(struct load_client *client, int64_t now_ns)
     if (client->thread->run->texts[client->worker].ack != NULL && client->status == 200) {
         client->held_count = client->next = 0;
         client->began_ns = client->sent_ns;
-        fetched(client, now_ns); /* a server that did not fetch with the ack is asked separately */
+        fetched(client, now_ns); /* if the server did not fetch with the ack, a fetch follows */
     }
 }
 
-/* Handle the answer to a frame: settle the acks, keep the fetched jobs. */
+/* Handle the response to a frame: settle the acks, keep the fetched jobs. */
 static void exchanged(struct load_client *client, int64_t now_ns)
 {
     if (client->in_ack > 0) {
@@ -544,7 +544,7 @@ static void exchanged(struct load_client *client, int64_t now_ns)
     fetched(client, now_ns);
 }
 
-/* Convert an error in a frame to a status; a frame that is refused by overload is sent again
+/* Convert an error in a frame to a status. A frame refused because of overload is sent again
  * unchanged. */
 static void look_at_frame(struct load_client *client)
 {
@@ -576,7 +576,7 @@ static void pause_client(struct load_client *client, int64_t now_ns)
     wait_until(client, now_ns + client->pause_ms * NS_PER_MS);
 }
 
-/* True if the answer is an error; the next step is then arranged. */
+/* True if the response is an error. The next step is then scheduled. */
 static bool refused(struct load_client *client, int64_t now_ns)
 {
     struct load_thread *t = client->thread;

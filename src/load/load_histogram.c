@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The first PARTS values have a bucket each; from there on each power of two has PARTS of them. */
+/* The first PARTS values have a bucket each; after them, each power of two has PARTS buckets. */
 static size_t bucket_of(uint64_t value)
 {
     if (value < LOAD_HISTOGRAM_PARTS) {
@@ -14,7 +14,7 @@ static size_t bucket_of(uint64_t value)
            (size_t)((value >> shift) - LOAD_HISTOGRAM_PARTS);
 }
 
-/* The greatest value of the bucket. */
+/* Return the greatest value of the bucket. */
 static uint64_t bucket_end(size_t index)
 {
     if (index < LOAD_HISTOGRAM_PARTS) {
@@ -25,7 +25,7 @@ static uint64_t bucket_end(size_t index)
     return ((part + 1) << shift) - 1;
 }
 
-/* Combine two means and sums of squares; accurate also if the counts differ by much. */
+/* Combine two means and sums of squares. Accurate even if the counts differ by much. */
 static void join(struct load_histogram *h, uint64_t count, double mean, double squares)
 {
     double a = (double)h->count;

@@ -1,10 +1,10 @@
 /*
- * Load_histogram: how long things took, in bounded memory whatever their number.
+ * Load_histogram: a histogram of durations in bounded memory.
  *
- * Buckets grow with the value: each power of two is cut into LOAD_HISTOGRAM_PARTS equal parts, so
- * that a value is known to better than one in so many, everywhere from nanoseconds to years. The
- * least, the greatest, the mean and the deviation are kept beside the buckets and are exact. Pure:
- * a value, for one thread; those of several threads are added up.
+ * Buckets grow with the value: each power of two is divided into LOAD_HISTOGRAM_PARTS equal parts,
+ * so the relative error is less than 1 / LOAD_HISTOGRAM_PARTS, from nanoseconds to years. Minimum,
+ * maximum, mean and deviation are kept separately and are exact. Pure: a value, for one thread;
+ * those of several threads are merged.
  */
 #pragma once
 
@@ -16,25 +16,25 @@ enum {
     LOAD_HISTOGRAM_BUCKETS = (64 - LOAD_HISTOGRAM_BITS) * LOAD_HISTOGRAM_PARTS,
 };
 
-/* All zeros is an empty one. */
+/* A histogram of zeros is empty. */
 struct load_histogram {
     uint64_t count;
-    int64_t min, max; /* 0 when empty */
+    int64_t min, max; /* 0 if empty */
     double mean;
     double squares; /* sum of the squared distances from the mean */
     uint64_t bucket[LOAD_HISTOGRAM_BUCKETS];
 };
 
-/* Add the value so many times. Less than zero counts as zero. */
+/* Add the value `times` times. A negative value counts as 0. */
 void load_histogram_add(struct load_histogram *h, int64_t value, uint64_t times);
 
-/* Add everything that is in other. */
+/* Add the content of other. */
 void load_histogram_merge(struct load_histogram *h, const struct load_histogram *other);
 
-/* The least value such that the share (0 to 1) of all values is not greater: the upper end of its
- * bucket, held between the least and the greatest value. 0 when empty. */
+/* Return the smallest value such that the share (0 to 1) of all values is not greater: the upper
+ * end of its bucket, limited to the minimum and maximum. 0 if empty. */
 int64_t load_histogram_at(const struct load_histogram *h, double share);
 
-/* Standard deviation (of the whole population), and the same as a percentage of the mean. */
+/* Standard deviation (of the whole population), absolute and as a percentage of the mean. */
 double load_histogram_stddev(const struct load_histogram *h);
 double load_histogram_cv_pct(const struct load_histogram *h);

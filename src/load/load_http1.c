@@ -41,7 +41,7 @@ static void put_request(struct load_conn *c, struct load_client *client)
     CHECK(!out->overflow);
 }
 
-/* The value of a field in the head; empty when it is not there. */
+/* Return the value of a header field; empty if there is none. */
 static struct str field(struct str head, struct str name)
 {
     while (head.len > 0) {
@@ -81,7 +81,7 @@ int64_t load_http1_timing(struct str timing)
     return value * unit;
 }
 
-/* The status in "HTTP/1.1 200 OK"; 0 if the line is invalid. */
+/* Return the status in "HTTP/1.1 200 OK"; 0 if the line is invalid. */
 static int status_of(struct str head)
 {
     int64_t status = 0;
@@ -92,7 +92,7 @@ static int status_of(struct str head)
     return (int)status;
 }
 
-/* Give the client its answer, if that is complete. False if it is not HTTP. */
+/* Pass a complete response to the client. False if the bytes are not HTTP. */
 static bool take_answer(struct load_conn *c, struct load_client *client)
 {
     struct str in = buf_str(&c->in);

@@ -3,7 +3,7 @@
  * request.
  *
  * nghttp2 calls back while it reads; no client continues inside such a call. A client whose stream
- * has ended is put on the list of the connection, and the loop goes on from there.
+ * has ended is put on the list of the connection, and the loop continues it.
  */
 #include <string.h>
 
@@ -147,7 +147,7 @@ static void close_conn(struct load_conn *c)
     c->session = NULL;
 }
 
-/* Names are constants; values stay valid until the client has its answer. */
+/* Names are constants; values stay valid until the client has its response. */
 static nghttp2_nv pair(const char *name, const char *value)
 {
     /* The library only reads them, but its type has no const. */

@@ -56,7 +56,7 @@ static void close_conn(struct load_conn *c)
     }
 }
 
-/* Requests in progress on the connection get no answer. */
+/* Handle a lost connection: its requests in progress get no response. */
 static void lose_conn(struct load_conn *c)
 {
     int64_t now_ns = os_clock_mono().ns;
@@ -71,7 +71,7 @@ static void lose_conn(struct load_conn *c)
     }
 }
 
-/* Send the connection's output; false if it is lost. */
+/* Send the connection's output. False if the connection is lost. */
 static bool flush(struct load_conn *c)
 {
     if (c->thread->wire->finish != NULL) {
@@ -109,7 +109,7 @@ static void step(struct load_client *client, int64_t now_ns)
     }
 }
 
-/* Continue the clients that have their answer. */
+/* Continue the clients whose response is complete. */
 static void go_on(struct load_conn *c)
 {
     int64_t now_ns = os_clock_mono().ns;
@@ -144,7 +144,8 @@ static void handle(struct load_conn *c, char *room)
     }
 }
 
-/* Wake the clients that are due; returns the milliseconds until the next one, -1 for none. */
+/* Wake the clients that are due. Returns the milliseconds until the next one, -1 if there is
+ * none. */
 static int wake(struct load_thread *t)
 {
     int64_t now_ns = os_clock_mono().ns;
@@ -164,8 +165,7 @@ static int wake(struct load_thread *t)
         }
     }
     if (next_ns == INT64_MAX) {
-        return t->waiting > 0 ? 1
-                              : -1; /* a lost connection may have set one back that was passed */
+        return t->waiting > 0 ? 1 : -1; /* lose_conn may have set an earlier client to waiting */
     }
     int64_t ms = (next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
     return ms > 1000 ? 1000 : (int)ms;

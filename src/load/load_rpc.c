@@ -1,6 +1,6 @@
 /*
- * The messages of the RPC service (proto/corvo/v1/worker.proto), written and read by hand: as with
- * JSON, texts are copied, and answers are decoded only as far as needed.
+ * The messages of the RPC service (proto/corvo/v1/worker.proto), encoded and decoded by hand: as
+ * with JSON, texts are copied, and responses are decoded only as far as needed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +127,7 @@ void load_rpc__put_fetch(struct load_client *client, const struct load_text *tex
     finish(&client->body);
 }
 
-/* The items of acks: messages with an id each. */
+/* Write acks: messages with one id each. */
 static void put_items(struct load_client *client, unsigned field)
 {
     struct buf *b = &client->body;
