@@ -7,9 +7,9 @@
 
 #include "base/check.h"
 
-/* Deliver the messages in order. A message may post others, which are delivered in the next
- * turn. One may close the mailbox, which calls this again: the rest of the current messages is
- * delivered first then, too. */
+/* Deliver the messages in order. A message may post others, which are delivered in the next turn.
+ * If a message closes the mailbox, this function is called again and first delivers the rest of the
+ * current messages. */
 static void mailbox_deliver(struct mailbox *box)
 {
     uv_mutex_lock(&box->lock);
@@ -27,7 +27,7 @@ static void mailbox_deliver(struct mailbox *box)
             box->taken_last = &box->taken;
         }
         m->next = NULL;
-        m->deliver(m); /* m may be gone after this */
+        m->deliver(m); /* m may be freed after this */
     }
 }
 
@@ -77,8 +77,8 @@ bool mailbox_post_chain(struct mailbox *box, struct msg *first, struct msg *last
     }
     uv_mutex_unlock(&box->lock);
     if (wake) {
-        /* Write without the lock, which the woken thread needs. The descriptor stays open while
-         * anybody posts. */
+        /* Write without the lock, which the woken thread needs. The descriptor stays open while any
+         * thread can post. */
         uint64_t one = 1;
         ssize_t n = write(box->wake_fd, &one, sizeof one);
         CHECK(n == sizeof one);
