@@ -21,8 +21,8 @@ static const char *const level_words[LOG_LEVEL_COUNT] = {"debug", "info", "warn"
 
 static atomic_int min_level = LOG_INFO;
 static atomic_int line_format = LOG_AUTO;
-static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standard error, lost */
-static uint64_t lost; /* lines dropped since the last one that was written */
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* protects standard error, lost */
+static uint64_t lost; /* lines dropped since the last written line */
 
 static _Thread_local struct log_batch *batch; /* NULL: each line is written at once */
 
@@ -47,7 +47,7 @@ bool log_wants(enum log_level level)
     return (int)level >= atomic_load_explicit(&min_level, memory_order_relaxed);
 }
 
-/* LOG_AUTO is decided with the first line. */
+/* LOG_AUTO is resolved at the first line. */
 static bool format_is_json(void)
 {
     int format = atomic_load_explicit(&line_format, memory_order_relaxed);
@@ -71,7 +71,7 @@ static void add_number(struct buf *line, uint64_t n)
     }
 }
 
-/* Each thread keeps the text of the current second. */
+/* Add the time. Each thread keeps the text of the current second. */
 static void add_time(struct buf *line)
 {
     static _Thread_local struct {
@@ -92,7 +92,8 @@ static void add_time(struct buf *line)
     buf_add(line, millis, sizeof millis - 1);
 }
 
-/* Control characters, quotes and backslashes are escaped: a bit each. */
+/* Does the byte need no escape? Control characters, quotes and backslashes have a bit in the
+ * table. */
 static bool is_plain(unsigned char c)
 {
     static const uint32_t escaped[8] = {UINT32_MAX, 1U << '"' % 32, 1U << '\\' % 32,
@@ -117,7 +118,7 @@ static void add_escaped(struct buf *line, struct str s)
     buf_add_char(line, '"');
 }
 
-/* Most texts have nothing to escape. */
+/* Add a quoted text. Most texts need no escapes. */
 static void add_quoted(struct buf *line, struct str s)
 {
     char *at = buf_reserve(line, s.len + 2);
@@ -207,8 +208,8 @@ static void build_line(struct buf *line, enum log_level level, const char *event
     buf_add_str(line, json ? STR("}\n") : STR("\n"));
 }
 
-/* A pipe that has room takes PIPE_BUF bytes, a batch or more than a usual line, without blocking.
- */
+/* Can standard error accept data? A pipe with room accepts PIPE_BUF bytes without blocking: a
+ * batch, or more than a usual line. */
 static bool has_room(void)
 {
     struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -5,17 +5,17 @@
  *   => time=2026-02-11T10:00:00.123Z level=INFO msg="snapshot taken" index=4096 took_ms=34
  *
  * Messages and names are constants, so that every line can be found in the source. Lines are logfmt
- * on a terminal and JSON otherwise, unless the configuration says which. A line is built by the
- * calling thread and written with one write(2) under the module's lock, so that lines never mix. A
- * thread that writes many lines collects them and writes them together (log_collect).
- * Nothing per job or per request is logged above debug, except requests and calls of the
- * Scheduled-DB API, whose contract requires it; payloads, tokens and keys never.
+ * on a terminal and JSON otherwise, unless the format is configured. A line is built by the calling
+ * thread and written with one write(2) under the module's lock, so that lines never mix. A thread
+ * that writes many lines collects them and writes them together (log_collect). Nothing per job or
+ * per request is logged above debug, except requests and calls of the Scheduled-DB API, whose
+ * contract requires it; payloads, tokens and keys never.
  *
- * The server does not wait for the reader of its log: a line is dropped if standard error is a pipe
- * that is full. The next line that fits is preceded by the number of lost ones.
+ * The server does not wait for the reader of its log: if standard error is a full pipe, a line is
+ * dropped. The next line that is written is preceded by the number of lost ones.
  *
- * error: someone must act. warn: the server continues, and the line says how. info: the state of
- * the node changed. debug: everything else.
+ * error: an operator must act. warn: the server continues, and the line describes how. info: the
+ * state of the node changed. debug: everything else.
  */
 #pragma once
 
@@ -56,7 +56,7 @@ void log_configure(enum log_level min, enum log_format format);
 /* Are lines of this level written? Saves work for frequent lines. */
 bool log_wants(enum log_level level);
 
-/* Lines on their way to standard error. */
+/* Lines that will be written together. */
 struct log_batch {
     size_t len;
     uint64_t lines;
@@ -65,7 +65,7 @@ struct log_batch {
 
 /* From now on the calling thread collects its lines in the batch, until log_collect(NULL). They are
  * written by log_flush, and earlier if the batch is full or a line is a warning or an error. A
- * thread that collects flushes before it waits. */
+ * thread that collects lines must flush before it waits. */
 void log_collect(struct log_batch *into);
 void log_flush(void);
 
