@@ -1,5 +1,5 @@
 /*
- * Clock: the two kinds of time, and a clock that can be replaced.
+ * Clock: the two kinds of time.
  *
  * Wall time is for people and the log; it may jump. Mono time only measures durations. The two are
  * different types, so that adding one to the other does not compile. The functions of core/ get the
@@ -21,13 +21,6 @@ struct wall {
 
 struct mono {
     int64_t ns; /* since an arbitrary start */
-};
-
-/* A source of the current time, as callbacks. os_clock() (os/os_clock.h) reads the system. */
-struct clock {
-    struct wall (*wall_now)(void *data);
-    struct mono (*mono_now)(void *data);
-    void *data;
 };
 
 /* Return at + ms, saturating instead of wrapping around. */

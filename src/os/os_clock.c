@@ -32,23 +32,6 @@ int64_t os_clock_thread_ns(void)
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static struct wall wall_cb(void *data)
-{
-    (void)data;
-    return os_clock_wall();
-}
-
-static struct mono mono_cb(void *data)
-{
-    (void)data;
-    return os_clock_mono();
-}
-
-struct clock os_clock(void)
-{
-    return (struct clock){.wall_now = wall_cb, .mono_now = mono_cb};
-}
-
 void os_clock_random(void *out, size_t n)
 {
     CHECK(n <= 256); /* up to this size, getrandom always returns all bytes */

@@ -7,9 +7,6 @@
 
 #include "base/clock.h"
 
-/* A clock that reads the system. */
-struct clock os_clock(void);
-
 struct wall os_clock_wall(void);
 struct mono os_clock_mono(void);
 /* Like os_clock_mono, but also counts while the machine is suspended. */

@@ -485,8 +485,8 @@ static const struct cli_command commands[] = {
               "change_priority <priority>. Jobs in a state that does not allow the action are skipped.\n\n"
               "Job ids come from standard input, in any form that corvo search prints, or from a\n"
               "filter that the server applies. On a terminal, the command asks before it applies a\n"
-              "filter that matches every job, and before every delete by filter. In a script, a\n"
-              "filter that matches every job requires --yes.",
+              "filter that matches every job, and before every delete by filter. A script needs\n"
+              "--yes for a filter without conditions, and for a delete of all jobs that names no queue.",
      .examples = "corvo search --queue emails.send --state dead | corvo bulk retry\n"
                  "corvo search --queue old.emails --output json | corvo bulk move emails.v2\n"
                  "corvo bulk retry --filter '{\"queue\":\"emails.send\",\"state\":[\"dead\"]}' --dry-run",
