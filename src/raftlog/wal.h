@@ -40,7 +40,7 @@ enum {
 
 struct wal_config {
     const char *dir;         /* must exist and contain nothing else */
-    uint64_t segment_bytes;  /* a larger entry gets a larger segment */
+    uint64_t segment_bytes;  /* a larger entry gets a larger segment; the first two are smaller */
     uint64_t free_bytes_min; /* low_space is set below this much free space */
     unsigned space_check_ms; /* interval of the space check while low_space is set */
     bool durable;            /* false: done means written, but not flushed */

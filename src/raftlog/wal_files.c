@@ -14,7 +14,11 @@
 #include "base/fault.h"
 #include "raftlog/wal_int.h"
 
-enum { ZERO_BYTES = 1 << 20 };
+enum {
+    ZERO_BYTES = 1 << 20,
+    SMALL_SEGMENTS = 2,        /* the first segments of a log, each a quarter of the next */
+    SMALL_BYTES_MIN = 4 << 20, /* minimum size of these */
+};
 
 struct wal_file *wal_files__new(uint64_t generation, uint64_t size)
 {
@@ -127,12 +131,23 @@ static enum err_code take_spare(struct wal_upkeep *u, int *out_fd, struct err *e
     return os_file_open(path.z, O_RDWR, out_fd, err);
 }
 
+/* The size of a new segment. A log begins with small segments, so that a new server starts quickly
+ * and one with little work stays small. */
+static uint64_t size_of_new(const struct wal_upkeep *u)
+{
+    uint64_t size = u->segment_bytes;
+    for (uint64_t g = u->generation; g <= SMALL_SEGMENTS && size / 4 >= SMALL_BYTES_MIN; g++) {
+        size /= 4;
+    }
+    return size - size % SEGMENT_ALIGN;
+}
+
 /* Write in pieces: on a slow disk the whole may take minutes, and a stop must not wait for that. */
-static enum err_code write_zeros(struct wal_upkeep *u, int fd, struct err *err)
+static enum err_code write_zeros(struct wal_upkeep *u, int fd, uint64_t size, struct err *err)
 {
     uint64_t to;
-    for (uint64_t from = 0; from < u->segment_bytes; from = to) {
-        uint64_t left = u->segment_bytes - from;
+    for (uint64_t from = 0; from < size; from = to) {
+        uint64_t left = size - from;
         to = from + (left < ZERO_BYTES ? left : ZERO_BYTES);
         if (atomic_load(&u->stop)) {
             return err_set_default(err, ERR_STOPPING);
@@ -144,7 +159,7 @@ static enum err_code write_zeros(struct wal_upkeep *u, int fd, struct err *err)
     return ERR_OK;
 }
 
-static enum err_code make_new(struct wal_upkeep *u, int *out_fd, struct err *err)
+static enum err_code make_new(struct wal_upkeep *u, uint64_t size, int *out_fd, struct err *err)
 {
     struct os_file_path path = path_of(u->dir, WAL_FILES_LOG, u->generation);
     if (FAULT(DISK_WRITE_FULL)) {
@@ -153,7 +168,7 @@ static enum err_code make_new(struct wal_upkeep *u, int *out_fd, struct err *err
     if (os_file_open(path.z, O_RDWR | O_CREAT | O_TRUNC, out_fd, err) != ERR_OK) {
         return err->code;
     }
-    if (write_zeros(u, *out_fd, err) != ERR_OK) {
+    if (write_zeros(u, *out_fd, size, err) != ERR_OK) {
         os_file_discard(path.z);
         return err->code;
     }
@@ -172,10 +187,11 @@ void wal_files__upkeep(struct wal_upkeep *u)
         return;
     }
     ATTR_CLEANUP(os_file_closep) int fd = -1;
-    enum err_code code =
-        u->spares.count > 0 ? take_spare(u, &fd, &u->err) : make_new(u, &fd, &u->err);
+    bool spare = u->spares.count > 0;
+    uint64_t size = spare ? u->segment_bytes : size_of_new(u);
+    enum err_code code = spare ? take_spare(u, &fd, &u->err) : make_new(u, size, &fd, &u->err);
     if (code == ERR_OK && os_file_flush_dir(u->dir, &u->err) == ERR_OK) {
-        u->ready = wal_files__new(u->generation, u->segment_bytes);
+        u->ready = wal_files__new(u->generation, size);
         u->ready_fd = fd;
         fd = -1;
     }

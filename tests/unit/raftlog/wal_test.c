@@ -140,6 +140,31 @@ static void wal__makes_room_for_an_entry_larger_than_a_segment(void **state)
     os_file_names_clear(&names);
 }
 
+static uint64_t size_of_segment(const struct wal_rig *r, unsigned generation)
+{
+    char name[32];
+    struct os_file_info info;
+    struct err err;
+    assert_in_range(snprintf(name, sizeof name, "log-%016x", generation), 1, sizeof name - 1);
+    assert_int_equal(os_file_stat(tmpdir_path(&r->dir, name).z, &info, &err), ERR_OK);
+    return info.size;
+}
+
+/* The log is not closed: a stop would end the preparation of the third segment. */
+static void a_new_log__begins_with_small_segments(void **state)
+{
+    struct wal_rig *r = *state;
+    r->config.segment_bytes = 64 << 20;
+    wal_rig_open(r);
+    wal_rig_append(r, 21, 1 << 20);
+    wal_rig_wait(r);
+    assert_int_equal(size_of_segment(r, 1), 4 << 20);
+    assert_int_equal(size_of_segment(r, 2), 16 << 20);
+    assert_int_equal(size_of_segment(r, 3), 64 << 20);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 21, 1);
+}
+
 /* The place left in a segment goes from nothing to more than a record, byte for byte of what a
  * payload may have; with truncations in the same write, and everything at once or one by one. */
 static void a_segment__may_end_at_any_offset(void **state)
@@ -570,8 +595,8 @@ TEST_GROUP(wal, TEST(wal__is_empty_in_an_empty_folder), TEST(wal__gives_back_wha
            TEST(wal__flushes_once_for_everything_that_waits),
            TEST(wal__does_not_flush_when_it_need_not_be_durable),
            TEST(wal__makes_room_for_an_entry_larger_than_a_segment),
-           TEST(a_segment__may_end_at_any_offset), TEST(close__may_come_from_inside_a_done),
-           TEST(submit__may_come_from_inside_a_done),
+           TEST(a_new_log__begins_with_small_segments), TEST(a_segment__may_end_at_any_offset),
+           TEST(close__may_come_from_inside_a_done), TEST(submit__may_come_from_inside_a_done),
            TEST(close__does_not_wait_for_a_segment_that_nobody_needs),
            TEST(truncate__removes_a_suffix_for_good),
            TEST(truncate__is_in_order_with_the_appends_around_it),
