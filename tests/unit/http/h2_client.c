@@ -136,7 +136,7 @@ void h2_client_open_upgrade(struct h2_client *c, uint16_t port, const char *path
     assert_int_equal(nghttp2_session_upgrade2(c->session, settings, sizeof settings, 0, s), 0);
     assert_int_equal(nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, NULL, 0), 0);
     h2_client_flush(c);
-    /* What came with the answer is HTTP/2 already. */
+    /* The bytes after the 101 answer are HTTP/2. */
     assert_int_equal(
         nghttp2_session_mem_recv(c->session, (const uint8_t *)c->net.in.ptr, c->net.in.len),
         c->net.in.len);

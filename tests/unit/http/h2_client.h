@@ -1,5 +1,5 @@
 /*
- * H2_client: the other end of an HTTP/2 connection, for tests: nghttp2 on a net_client.
+ * H2_client: an HTTP/2 client for tests: nghttp2 on a net_client.
  */
 #pragma once
 
@@ -16,18 +16,18 @@ enum { H2_STREAMS_MAX = 4096 };
 struct h2_stream {
     int32_t id;
     int status;
-    int interim;        /* a status before that */
+    int interim;        /* status of an interim answer */
     struct buf headers; /* "name: value\n" */
     struct buf trailers;
     struct buf body;
-    size_t data_frames; /* not empty ones */
+    size_t data_frames; /* without empty ones */
     bool reset;         /* by the server */
     bool closed;
     uint32_t error_code;
 
     struct str to_send; /* the request's body */
     bool open_ended;    /* more will be sent later */
-    bool waiting;       /* nghttp2 was told to wait for it */
+    bool waiting;       /* nghttp2 waits for more */
 };
 
 struct h2_client {
@@ -38,40 +38,41 @@ struct h2_client {
     size_t closed_count;
     unsigned goaways;
     uint32_t goaway_code;
-    uint32_t settings[10]; /* the server's, by number */
+    uint32_t settings[10]; /* of the server, by identifier */
 };
 
-/* Connect and begin with the preface. */
+/* Connect. The first flush sends the preface and empty SETTINGS. */
 void h2_client_open(struct h2_client *c, uint16_t port);
 
-/* Connect and ask for an upgrade with GET path; the answer is that of stream 0. */
+/* Connect and request an upgrade with GET path. The answer arrives in streams[0]. */
 void h2_client_open_upgrade(struct h2_client *c, uint16_t port, const char *path);
 
 void h2_client_close(struct h2_client *c);
 
-/* A request; returns its stream's place. open_ended: body is only the beginning. */
+/* Send a request. Returns the index of its stream. open_ended: body is only the beginning. */
 size_t h2_client_request(struct h2_client *c, const char *method, const char *path, struct str body,
                          bool open_ended);
 
-/* The same with one header more. */
+/* Send a GET with two cookies and one more header. */
 size_t h2_client_request_with(struct h2_client *c, const char *path, const char *name,
                               const char *value);
 
-/* A POST that says "expect: " and has sent nothing of its body. */
+/* Send a POST with an expect header, and nothing of its body yet. */
 size_t h2_client_request_expecting(struct h2_client *c, const char *path, const char *what);
 
-/* More of an open-ended body; end is its end. The last piece must have been sent. */
+/* Wait until the last piece of an open-ended body is sent, then send the next one. end: it ends the
+ * body. */
 void h2_client_more(struct h2_client *c, size_t stream, struct str body, bool end);
 
 /* Send all that nghttp2 has to send. */
 void h2_client_flush(struct h2_client *c);
 
-/* Send and receive once. False when the connection is over. */
+/* Send and receive once. False if the connection is closed. */
 bool h2_client_step(struct h2_client *c);
 
-/* Step until the stream is closed, or has that many bytes of body. */
+/* Step until the stream is closed, or has received this many bytes of body. */
 void h2_client_finish(struct h2_client *c, size_t stream);
 void h2_client_wait_body(struct h2_client *c, size_t stream, size_t bytes);
 
-/* Step until the connection is over. */
+/* Step until the connection is closed. */
 void h2_client_read_all(struct h2_client *c);

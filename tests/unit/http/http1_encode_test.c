@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "lib/test.h"
 
-/* The bytes of out, which is empty afterwards. */
+/* Return the bytes of out and empty it. */
 static struct buf take_all(struct http_out *out)
 {
     struct buf all;

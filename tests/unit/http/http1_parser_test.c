@@ -142,7 +142,7 @@ static const struct parse_row chunk_rows[] = {
 };
 /* clang-format on */
 
-/* Every way of cutting the input gives what the row says. */
+/* Check that every way to cut the input produces the trace of the row. */
 static void check_rows(const struct parse_row *rows, size_t count)
 {
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
@@ -180,7 +180,7 @@ static void http1_parser__refuses_bad_chunks(void **state)
     check_rows(chunk_rows, COUNT_OF(chunk_rows));
 }
 
-/* A NUL cannot stand in a row. */
+/* Not in the tables, because a row cannot contain a NUL. */
 static void http1_parser__refuses_nul_bytes_everywhere(void **state)
 {
     (void)state;
@@ -192,8 +192,8 @@ static void http1_parser__refuses_nul_bytes_everywhere(void **state)
         memcpy(bad, good, sizeof good);
         bad[i] = '\0';
         http1_trace_run(&limits, str_from(bad, sizeof bad - 1), 0, sizeof bad, &trace);
-        /* Where it replaces one of the last line feeds the head does not end; else it is refused.
-         */
+        /* If the NUL replaces one of the last line feeds, the head does not end. Otherwise the
+         * request is refused. */
         assert_true(str_starts_with(buf_str(&trace), STR("error 400")) ||
                     (good[i] == '\n' && str_eq(buf_str(&trace), STR("more 0\n"))));
         buf_deinit(&trace);

@@ -1,5 +1,5 @@
 /*
- * A pipelined read behind a write.
+ * Reads that are pipelined behind writes.
  */
 #include "http_world.h"
 #include "lib/test.h"
@@ -7,7 +7,7 @@
 #define POST(path) "POST " path " HTTP/1.1\r\n" H "Content-Length: 0\r\n\r\n"
 #define GET(path)  "GET " path " HTTP/1.1\r\n" H "\r\n"
 
-/* Whoever pipelines a read behind a write wants to read what it wrote. */
+/* A client that pipelines a read behind a write expects to read what it wrote. */
 static void http1_pipeline__starts_a_read_when_the_writes_before_it_are_answered(void **state)
 {
     (void)state;
@@ -19,8 +19,7 @@ static void http1_pipeline__starts_a_read_when_the_writes_before_it_are_answered
                            GET("/hello"));
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     net_client_open(&other, w.f.port);
-    for (unsigned i = 0; i < 2;
-         i++) { /* the second: what the first answer let go on was looked at */
+    for (unsigned i = 0; i < 2; i++) { /* by the second, the loop has processed the answer to b */
         net_client_send(&other, STR(GET("/hello")));
         assert_true(net_client_answer(&other, false, &answer));
         assert_int_equal(http_fixture_count(&w.f, FIXTURE_STARTED), 4 + i);

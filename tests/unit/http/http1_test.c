@@ -80,7 +80,7 @@ static void http1__starts_no_more_requests_than_the_pipeline_holds(void **state)
     http_world_close(&w);
 }
 
-/* An answer that waits for the one before it counts as what the client does not read. */
+/* An answer that waits for the one before it counts as output that the client has not read. */
 static void http1__starts_no_request_while_held_answers_are_large(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void http1__starts_no_request_while_held_answers_are_large(void **state)
     http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "larger than that");
     struct net_answer answer;
     net_client_open(&other, w.f.port);
-    for (int i = 0; i < 2; i++) { /* what came before the other's request has been looked at */
+    for (int i = 0; i < 2; i++) { /* the loop has processed what was sent before */
         net_client_send(&other, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
         assert_true(net_client_answer(&other, false, &answer));
         if (i == 0) {
@@ -139,7 +139,7 @@ static void http1__takes_bodies_however_they_come(void **state)
         }
         http_world_expect(&w, 200, rows[i].body);
     }
-    /* All of it on one connection: each body ended where it should. */
+    /* All requests used one connection, so each body ended where it should. */
     assert_int_equal(http_fixture_stats(&w.f).connections, 1);
     http_world_close(&w);
 }
@@ -231,18 +231,19 @@ static void http1__continues_only_when_the_handler_wants_the_body(void **state)
     http_world_say(&w, "ok");
     http_world_expect(&w, 200, "ok");
 
-    /* A client that does not wait gets no invitation. */
+    /* A client that sends its body without waiting needs no 100. */
     http_world_say(&w, "POST /late/x HTTP/1.1\r\n" H
                        "Expect: 100-continue\r\nContent-Length: 2\r\n\r\nok");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "x", FIXTURE_COLLECT, "");
     assert_true(net_client_answer(&w.c, false, &a));
     if (a.status == 100) {
-        assert_true(net_client_answer(&w.c, false, &a)); /* it came before its body was looked at */
+        assert_true(net_client_answer(&w.c, false, &a)); /* sent before the body was read */
     }
     assert_int_equal(a.status, 200);
 
-    /* Refused: no invitation, and the connection ends, because nobody knows what comes next. */
+    /* The body is not wanted: no 100, and the connection is closed, because the client may or may
+     * not send the body. */
     http_world_say(&w, "POST /hello HTTP/1.1\r\n" H
                        "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
@@ -292,7 +293,7 @@ static void http1__streams_chunk_by_chunk(void **state)
     struct net_answer a;
     http_world_open(&w, NULL);
     http_world_say(&w, "GET /push/s HTTP/1.1\r\n" H "\r\n");
-    /* The headers come at once, before there is anything to say. */
+    /* The headers arrive at once, before any of the body is written. */
     assert_true(net_client_read_until(&w.c, STR("\r\n\r\n")));
     http_fixture_do(&w.f, "s", FIXTURE_WRITE, "one");
     assert_true(net_client_read_until(&w.c, STR("3\r\none\r\n")));
@@ -341,7 +342,7 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     http_world_say(&w, head);
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     size_t sent = 0;
-    /* The kernel's buffers fill up, because the server does not read; then nothing more goes. */
+    /* The server does not read, so the kernel's buffers fill up until nothing more can be sent. */
     for (unsigned idle = 0; idle < 200 && sent < TOTAL;) {
         size_t n = net_client_try_send(&w.c, str_from(zeros, sizeof zeros));
         sent += n;
@@ -351,7 +352,7 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     assert_true(sent < TOTAL);
     assert_true(http_fixture_count(&w.f, FIXTURE_BODY) <
                 limits.body_window_bytes + 2 * limits.input_bytes);
-    /* It goes on when the handler does. */
+    /* The transfer continues when the handler consumes the body. */
     http_fixture_do(&w.f, "h", FIXTURE_CONSUME, "");
     while (sent < TOTAL) {
         size_t left = TOTAL - sent;
@@ -505,7 +506,7 @@ static void http1__ends_the_connection_where_a_dropped_answer_would_be(void **st
     http_fixture_do(&w.f, "b", FIXTURE_DROP, "");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
     http_world_expect(&w, 200, "a");
-    http_fixture_wait(&w.f, FIXTURE_GONE, 1); /* c: nobody can answer it any more */
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1); /* c can no longer be answered */
     http_world_expect_end(&w);
     http_world_close(&w);
 }
@@ -532,7 +533,7 @@ static void http1__tells_requests_behind_a_closing_answer_at_once(void **state)
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_CLOSE, "last");
-    /* The client is still there and has closed nothing. */
+    /* The client is still connected and has not closed its side. */
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     http_world_expect(&w, 200, "last");
     http_world_expect_end(&w);
@@ -550,7 +551,7 @@ static void http1__keeps_a_request_for_its_handler_when_the_client_has_gone(void
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     net_client_abort(&w.c);
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
-    /* Another round through the loop: the connection is gone for good. */
+    /* Run the loop once more, so that the connection is freed. */
     net_client_open(&other, w.f.port);
     net_client_send(&other, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
     assert_true(net_client_answer(&other, false, &a));
@@ -607,7 +608,7 @@ static void http1__tells_handlers_that_the_client_has_shut_its_side(void **state
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     net_client_shut(&w.c);
     http_fixture_wait(&w.f, FIXTURE_SHUT, 2);
-    /* Both may still be answered. */
+    /* Both can still be answered. */
     http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
     http_world_expect(&w, 200, "a");
@@ -628,7 +629,7 @@ static void http1__lets_a_slow_reader_be_cut_off(void **state)
     http_world_say(&w, "GET /flood HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
     net_client_read_all(&w.c);
-    /* What it got is not a whole answer. */
+    /* The client has received an incomplete answer. */
     struct net_answer a;
     assert_false(net_client_answer(&w.c, false, &a));
     http_world_close(&w);
@@ -671,7 +672,8 @@ static void http1__starts_nothing_while_much_is_unread(void **state)
     http_world_close(&w);
 }
 
-/* Read and forget until the end, faster than anybody can write: nothing is copied. */
+/* Receive and discard until the connection ends. Nothing is copied, so it is faster than any
+ * writer. */
 static void drain(void *data)
 {
     struct net_client *c = data;

@@ -11,7 +11,7 @@ struct world {
     struct h2_client c;
 };
 
-/* limits NULL: the defaults. */
+/* If limits is NULL, the defaults apply. */
 static void open_world(struct world *w, const struct http_limits *limits)
 {
     http_fixture_open(&w->f, limits, 1);
@@ -128,7 +128,7 @@ static void http2__runs_many_streams_at_once(void **state)
     enum { STREAMS = 1000 };
     struct world w;
     open_world(&w, NULL);
-    /* The server's settings allow it; the client has to know them first. */
+    /* The server's settings allow this many streams, but the client must receive them first. */
     expect_answer(&w, get(&w, "/hello"), 200, STR("hello"));
     size_t parked = get(&w, "/park/p");
     size_t first = w.c.count;
@@ -151,7 +151,7 @@ static void http2__streams_both_ways(void **state)
     struct world w;
     open_world(&w, NULL);
     size_t s = h2_client_request(&w.c, "POST", "/bidi", STR_EMPTY, true);
-    /* The headers of the answer come before the first byte of the request's body. */
+    /* The headers of the answer arrive before the first byte of the request's body is sent. */
     while (w.c.streams[s].status == 0) {
         assert_true(h2_client_step(&w.c));
     }
@@ -182,7 +182,7 @@ static void http2__sends_each_write_as_a_frame_and_trailers(void **state)
 static void http2__sends_whole_answers_with_trailers(void **state)
 {
     (void)state;
-    enum { ANSWERS = 600 }; /* the names of headers that change come into the table again */
+    enum { ANSWERS = 600 }; /* NAMES_EVERY is less: the names enter the table again */
     struct world w;
     open_world(&w, NULL);
     for (int i = 0; i < ANSWERS; i++) {
@@ -257,7 +257,8 @@ static void http2__refuses_what_is_past_a_limit(void **state)
     limits.header_bytes = 500;
     limits.header_count = 12;
     open_world(&w, &limits);
-    /* nghttp2 keeps a client from sending more headers than the server wants, if it knows. */
+    /* Send both before the server's settings arrive: nghttp2 sends no more headers than they
+     * allow. */
     size_t path = get(&w, long_path);
     size_t value = h2_client_request_with(&w.c, "/hello", "x-test", long_value);
     expect_answer(&w, path, 414,
@@ -265,7 +266,7 @@ static void http2__refuses_what_is_past_a_limit(void **state)
     expect_answer(
         &w, value, 431,
         STR("{\"error\":\"the request head is too long\",\"code\":\"HEADERS_TOO_LARGE\"}\n"));
-    /* The connection is none the worse for it. */
+    /* The connection still works. */
     expect_answer(&w, get(&w, "/hello"), 200, STR("hello"));
     close_world(&w);
 }
@@ -275,7 +276,7 @@ static void http2__continues_only_when_the_handler_wants_the_body(void **state)
     (void)state;
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    limits.linger_timeout_ms = 20; /* bodies that are not wanted never come */
+    limits.linger_timeout_ms = 20; /* unwanted bodies are never sent */
     open_world(&w, &limits);
     size_t s = h2_client_request_expecting(&w.c, "/echo", "100-Continue");
     while (w.c.streams[s].interim == 0) {
@@ -332,7 +333,7 @@ static void http2__reads_on_for_a_moment_after_an_early_answer(void **state)
 static void http2__cuts_a_client_whose_head_comes_too_slowly(void **state)
 {
     (void)state;
-    /* HEADERS without END_HEADERS; half of a HEADERS frame; the same as a trailer. */
+    /* HEADERS without END_HEADERS; half of a HEADERS frame; trailers without END_HEADERS. */
     static const struct {
         const char *name;
         struct str bytes;
@@ -398,7 +399,7 @@ static void http2__refuses_a_body_that_there_is_no_room_for(void **state)
     open_world(&w, &limits);
     size_t collected = h2_client_request(&w.c, "POST", "/echo", STR("more than ten"), false);
     expect_answer(&w, collected, 503, STR("refused"));
-    /* Before the handler has said what it wants, the server itself must refuse. */
+    /* Before the handler has decided about the body, the server itself must refuse it. */
     size_t late = h2_client_request(&w.c, "POST", "/late/x", STR("more than ten"), false);
     expect_answer(&w, late, 503,
                   STR("{\"error\":\"too many request bodies in memory\","
@@ -439,7 +440,7 @@ static void http2__stops_one_stream_that_is_not_consumed_and_no_other(void **sta
     assert_int_equal(http_fixture_count(&w.f, FIXTURE_BODY), 1 << 20); /* the stream's window */
     http_fixture_do(&w.f, "h", FIXTURE_CONSUME, "");
     while (w.c.streams[held].to_send.len > 0) {
-        assert_true(h2_client_step(&w.c)); /* the window comes in frames */
+        assert_true(h2_client_step(&w.c)); /* the server reopens the window in several frames */
     }
     http_fixture_wait(&w.f, FIXTURE_ENDED, 1);
     http_fixture_do(&w.f, "h", FIXTURE_ANSWER, "all");
@@ -508,7 +509,7 @@ static void http2__goes_on_when_a_slow_reader_reads(void **state)
     struct world w;
     open_world(&w, NULL);
     size_t s = get(&w, "/flow?n=5000000");
-    /* The client's window is 64 KiB: the server has to wait before the first step. */
+    /* The client's window is 64 KiB, so the server must wait before the client's first step. */
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
     h2_client_finish(&w.c, s);
     assert_int_equal(w.c.streams[s].body.len, 5000000);
@@ -527,7 +528,7 @@ static void http2__starts_nothing_while_much_is_unread(void **state)
     for (size_t i = 0; i < STREAMS; i++) {
         (void)get(&w, "/static");
     }
-    /* Nothing is read by the client, so most of them must wait; one is cancelled meanwhile. */
+    /* The client reads nothing, so most requests must wait. One of them is cancelled meanwhile. */
     http_fixture_wait(&w.f, FIXTURE_STARTED, 2);
     assert_true(http_fixture_count(&w.f, FIXTURE_STARTED) < STREAMS / 2);
     assert_int_equal(nghttp2_submit_rst_stream(w.c.session, NGHTTP2_FLAG_NONE,
@@ -562,7 +563,7 @@ static void http2__ends_a_connection_that_keeps_resetting(void **state)
     limits.h2_reset_burst = 10;
     limits.h2_reset_per_s = 0;
     open_world(&w, &limits);
-    /* A reset that comes after the answer costs nothing. */
+    /* A reset after the answer does not count. */
     for (int i = 0; i < 8; i++) {
         size_t s = get(&w, "/hello");
         expect_answer(&w, s, 200, STR("hello"));
@@ -616,7 +617,7 @@ static void http2__finds_the_preface_however_it_is_cut(void **state)
         assert_int_equal(c.in.ptr[3], NGHTTP2_SETTINGS);
         net_client_close(&c);
     }
-    /* What begins like it may be something else. */
+    /* A request can begin like the preface without being HTTP/2. */
     struct net_client c;
     struct net_answer a;
     net_client_open(&c, f.port);

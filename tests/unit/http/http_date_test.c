@@ -23,7 +23,7 @@ static void format__is_that_of_the_rfc(void **state)
     }
 }
 
-/* It is written anew when its second is over, and not before. */
+/* The text is rewritten when its second is over, and not before. */
 static void now__is_written_once_a_second(void **state)
 {
     (void)state;

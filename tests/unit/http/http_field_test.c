@@ -24,8 +24,8 @@ static bool may_stand_in_a_target(unsigned byte)
 
 enum { TEXT_MAX = 18 };
 
-/* Eight bytes are looked at together, so that every byte is tried at every place of texts of every
- * length. */
+/* Call fn with every byte at every position of texts of every length, because the tested functions
+ * read eight bytes at a time. */
 static void with_every_byte_everywhere(void (*fn)(struct str text, size_t at))
 {
     for (size_t len = 1; len <= TEXT_MAX; len++) {
@@ -134,7 +134,7 @@ static void list__is_searched_word_by_word_without_case(void **state)
     assert_true(http_field_list_has(STR("close"), STR("close")));
     assert_false(http_field_list_has(STR("closed, clos, c lose"), STR("close")));
     assert_false(http_field_list_has(STR_EMPTY, STR("close")));
-    /* Differ in the bit that makes a letter small, and are no letters. */
+    /* They differ only in the bit that distinguishes lower case, but are not letters. */
     assert_false(http_field_list_has(STR("a@b"), STR("a`b")));
 }
 

@@ -11,14 +11,15 @@
 
 enum { ECHO_LIMIT = 1 << 20, FLOOD_PIECE = 16 * 1024, WAIT_S = 20 };
 
-/* A request that waits for the test; belongs to its loop, the list to the fixture's lock. */
+/* A request that waits for the test. Its loop owns it; the list is guarded by the fixture's
+ * lock. */
 struct parked {
     struct http_fixture *fixture;
     struct http_request *req;
     struct parked *next;
     char name[64];
     size_t unconsumed;
-    bool consumes; /* every piece as it comes */
+    bool consumes; /* every piece as it arrives */
     bool begun;    /* the answer is a stream */
     uint64_t left; /* /flow: bytes to write */
 };
@@ -102,7 +103,7 @@ static void parked_gone(struct http_request *req)
     note(f, FIXTURE_GONE, 1);
 }
 
-/* Keep it, as one does whose work is still under way elsewhere. */
+/* Keep the request, like a handler whose work is still in progress elsewhere. */
 static void kept_gone(struct http_request *req)
 {
     struct parked *p = req->data;
@@ -282,7 +283,7 @@ static void action_deliver(struct msg *m)
     struct action_msg *a = CONTAINER_OF(m, struct action_msg, msg);
     struct parked *p = find_parked(a->fixture, a->name);
     if (p != NULL) {
-        /* What came with a request stays with it, whatever has become of the connection. */
+        /* The data of a request stays valid even if its connection is closed. */
         CHECK(str_eq(p->req->peer, STR("127.0.0.1")));
         CHECK(str_starts_with(p->req->target, p->req->path_raw));
         perform(p, a->action, str_from_z(a->text));
@@ -465,7 +466,7 @@ static void handle_static(struct http_fixture *f, struct http_request *req, stru
     http_request_answer(req, &r);
 }
 
-/* A whole answer with trailers, and a header that has another value each time. */
+/* Send a whole answer with trailers, and with the name as the value of a header. */
 static void handle_whole(struct http_fixture *f, struct http_request *req, struct str name)
 {
     static const struct http_header trailers[] = {{{"x-sum", 5}, {"done", 4}}};

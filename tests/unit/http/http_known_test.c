@@ -1,5 +1,5 @@
 /*
- * Headers that the server looks for are known by their numbers, in any case.
+ * The headers that the server needs have numbers, which are found by name in any letter case.
  */
 #include "http/http_known.h"
 

@@ -4,7 +4,7 @@
 #include "lib/expect.h"
 #include "lib/test.h"
 
-/* A refusal in the form of the contract, then the end of the connection. */
+/* Expect a refusal in the contract's format, and then the end of the connection. */
 static void expect_refusal(struct net_client *c, int status, const char *body)
 {
     struct net_answer a;
@@ -207,7 +207,7 @@ static void http_limits__do_not_hurry_parked_requests(void **state)
     http_world_open(&w, &limits);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
-    /* A second connection runs into the time-outs, several times, while the first waits. */
+    /* Three other connections time out while the first one waits. */
     for (int i = 0; i < 3; i++) {
         net_client_open(&other, w.f.port);
         net_client_read_all(&other);
@@ -261,7 +261,7 @@ static void http_limits__turn_connections_away(void **state)
         expect_refusal(&third, rows[i].status, rows[i].body);
         net_client_close(&third);
         assert_int_equal(http_fixture_stats(&w.f).connections_refused, 1);
-        /* A place that is given back can be had again. */
+        /* A released place can be used again. */
         net_client_close(&second);
         for (bool admitted = false; !admitted;) {
             net_client_open(&third, w.f.port);
@@ -313,12 +313,12 @@ static void http_limits__hold_only_so_many_bodies(void **state)
     expect_str(a.body, STR("123456789"));
     net_client_send(&other, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc"));
     assert_true(net_client_answer(&other, false, &a));
-    assert_int_equal(a.status, 200); /* the room was given back */
+    assert_int_equal(a.status, 200); /* the room was released */
     net_client_close(&other);
     http_world_close(&w);
 }
 
-/* One budget for all of them: heads and bodies that it has no room for are told to come back. */
+/* All requests share one budget. Heads and bodies that do not fit into it are refused with 503. */
 static void http_limits__refuse_when_the_budget_is_spent(void **state)
 {
     (void)state;

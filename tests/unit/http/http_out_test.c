@@ -10,7 +10,8 @@
 static void http_out__gives_back_what_was_put_in(void **state)
 {
     (void)state;
-    /* Pieces of all kinds and sizes in, some of them sent in between; compare with a plain buf. */
+    /* Add pieces of all kinds and sizes, send some of them in between, and compare with a plain
+     * buf. */
     static char forever[100000];
     struct rng rng = rng_from(7);
     struct http_block_cache cache = {0};
@@ -69,7 +70,7 @@ static void http_out__gives_back_what_was_put_in(void **state)
     http_out_cache_clear(&cache);
 }
 
-/* A slow reader of small pieces costs about what they hold. */
+/* Small pieces for a slow reader use at most four times the memory of their bytes. */
 static void http_out_add_piece__does_not_waste_blocks(void **state)
 {
     (void)state;

@@ -92,7 +92,7 @@ static void http_server_open__listens_on_every_address(void **state)
         net_client_open(&c, http_server_port(f.server, i));
         net_client_send(&c, STR("GET /info HTTP/1.1\r\n" H "\r\n"));
         assert_true(net_client_answer(&c, false, &a));
-        /* An IPv4 client of an IPv6 socket is an IPv4 client. */
+        /* The address of an IPv4 client on an IPv6 socket is reported as IPv4. */
         assert_non_null(memmem(a.body.ptr, a.body.len, "peer=127.0.0.1 ", 15));
         net_client_close(&c);
     }
@@ -184,7 +184,7 @@ static void http_server_stop__accepts_no_more(void **state)
     net_client_open(&late, f.port);
     http_fixture_stop(&f, 20000);
     http_fixture_wait(&f, FIXTURE_STOPPING, 1);
-    /* One that was accepted, or not, just before, is closed; it gets no answer. */
+    /* A connection opened just before the stop, accepted or not, is closed without an answer. */
     net_client_send(&late, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
     assert_false(net_client_answer(&late, false, &a));
     net_client_close(&late);
@@ -208,13 +208,13 @@ static void http_server__waits_when_there_are_no_file_descriptors(void **state)
 
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    /* Not 0: poll wants to be allowed one. */
+    /* Not 0, because poll fails if it receives more descriptors than the limit. */
     struct rlimit none = {.rlim_cur = 1, .rlim_max = before.rlim_max};
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(f.port)};
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     int connected = connect(late.fd, (struct sockaddr *)&in, sizeof in);
-    /* Those who are in are served meanwhile. */
+    /* Accepted connections are served meanwhile. */
     while (http_fixture_stats(&f).accept_pauses == 0) {
         net_client_send(&early, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
         assert_true(net_client_answer(&early, false, &a));
@@ -272,7 +272,7 @@ static void http_server__starts_and_stops_each_loop_once(void **state)
     struct err err;
     assert_int_equal(http_server_open(&config, &server, &err), ERR_OK);
     http_server_stop(server, 0);
-    http_server_stop(server, 0); /* once is enough */
+    http_server_stop(server, 0); /* a second call has no effect */
     http_server_free(server);
     assert_int_equal(counts.started, 7);
     assert_int_equal(counts.stopped, 7);

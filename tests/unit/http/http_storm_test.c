@@ -1,7 +1,7 @@
 /*
- * Random clients: they ask, pipeline, stop half-way, vanish, come back, on HTTP/1 and HTTP/2, while
- * requests are answered at random times or never. Nothing is asserted about single answers; the
- * server must survive, and in the end hold nothing. The sanitizers watch.
+ * Random clients: they send requests, pipeline, stop halfway, disconnect and reconnect, on HTTP/1
+ * and HTTP/2, while requests are answered at random times or never. Single answers are not checked.
+ * The server must survive and hold nothing in the end. The sanitizers report memory errors.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const char *const paths[] = {
     "/static", "/status?code=204", "/close", "/bidi",       "/flow?n=300000",
 };
 
-/* A path, that of a request to be parked every other time. */
+/* Write a random path, every other time one that parks the request. */
 static void pick_path(struct storm *s, char *out, size_t size)
 {
     static const char *const parked[] = {"park", "push", "late", "hold"};
@@ -42,7 +42,7 @@ static void pick_path(struct storm *s, char *out, size_t size)
     (void)snprintf(out, size, "/%s/%s", parked[rng_below(&s->rng, COUNT_OF(parked))], s->last_name);
 }
 
-/* One more action for a parked request, if it is still there: the fixture looks. */
+/* Post an action for a request that may still be parked. */
 static void nudge(struct storm *s)
 {
     static const enum fixture_action actions[] = {FIXTURE_ANSWER, FIXTURE_DROP, FIXTURE_CLOSE};
@@ -125,7 +125,8 @@ static void http_server__survives_a_storm(void **state)
         }
         nudge(&s);
     }
-    /* The requests that are still parked are told that the server stops, then that it has. */
+    /* The handlers of parked requests are called when the server stops, and again when time is
+     * up. */
     s.f.answer_when_stopping = false;
     http_fixture_close(&s.f, 20);
     for (size_t i = 0; i < CLIENTS; i++) {

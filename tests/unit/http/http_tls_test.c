@@ -24,7 +24,7 @@ struct world {
     struct http_fixture f;
 };
 
-/* A certificate that signs itself, for the name given, and its key. */
+/* Write a self-signed certificate for the name, and its key. */
 static void write_certificate(const struct world *w, const char *name)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -80,7 +80,7 @@ static void close_world(struct world *w)
     tmpdir_remove(&w->dir);
 }
 
-/* A client that blocks; alpn is a list in wire form, or NULL. */
+/* A blocking TLS client. The alpn of tls_open is a list in wire format, or NULL. */
 struct tls_client {
     struct net_client net;
     SSL_CTX *context;
@@ -114,7 +114,7 @@ static void tls_send(struct tls_client *c, struct str bytes)
     assert_int_equal(SSL_write(c->ssl, bytes.ptr, (int)bytes.len), bytes.len);
 }
 
-/* Read until that many bytes are there, or the end. */
+/* Read until in has this many bytes or the connection ends. */
 static void tls_read(struct tls_client *c, struct buf *in, size_t bytes)
 {
     while (in->len < bytes) {
@@ -160,7 +160,7 @@ static void http_tls__serves_http1(void **state)
     tls_send(&c, STR("GET /info HTTP/1.1\r\n" H "\r\n"
                      "GET /hello HTTP/1.1\r\n" H "Connection: close\r\n\r\n"));
     tls_read(&c, &in, SIZE_MAX);
-    assert_int_equal(SSL_get_error(c.ssl, 0), SSL_ERROR_ZERO_RETURN); /* it said good-bye */
+    assert_int_equal(SSL_get_error(c.ssl, 0), SSL_ERROR_ZERO_RETURN); /* a close_notify */
     assert_non_null(memmem(in.ptr, in.len, " peer=127.0.0.1 tls ", 20));
     expect_str(str_from_offset(buf_str(&in), in.len - 5), STR("hello"));
     tls_close(&c);
@@ -184,7 +184,7 @@ static void http_tls__agrees_on_http2(void **state)
     tls_close(&c);
     buf_clear(&in);
 
-    /* Without ALPN it is HTTP/1. */
+    /* Without ALPN, the protocol is HTTP/1. */
     tls_open(&c, &w, NULL);
     expect_str(alpn_of(&c), STR_EMPTY);
     tls_send(&c, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
@@ -203,7 +203,7 @@ static void http_tls__carries_large_bodies_both_ways(void **state)
     struct tls_client c;
     struct buf in;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    limits.output_bytes = 100000; /* less than a body, so that encrypting has to wait for writing */
+    limits.output_bytes = 100000; /* less than a body, so that encryption has to wait for writes */
     open_world(&w, &limits);
     buf_init(&in, SIZE_MAX);
     for (size_t i = 0; i < sizeof body; i++) {
@@ -243,7 +243,7 @@ static void http_tls__takes_a_good_bye_for_the_end(void **state)
     struct buf in;
     open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
-    /* Both keep their sockets open and wait for the server's good-bye. */
+    /* Both clients keep their sockets open and wait for the server's close_notify. */
     tls_open(&c, &w, NULL);
     tls_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
@@ -325,7 +325,7 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     tls_open(&old, &w, NULL);
     write_certificate(&w, "second");
     assert_int_equal(http_server_reload_tls(w.f.server, &err), ERR_OK);
-    /* The loops hear of it in their own time. */
+    /* The loops start to use the new certificate asynchronously. */
     for (bool seen = false; !seen;) {
         struct tls_client c;
         char text[64];
@@ -342,7 +342,7 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     expect_str(str_from(in.ptr, 12), STR("HTTP/1.1 200"));
     tls_close(&old);
 
-    /* Files that do not fit change nothing. */
+    /* Unusable files change nothing. */
     tmpdir_write(w.key, STR("not a key"));
     assert_int_equal(http_server_reload_tls(w.f.server, &err), ERR_IO);
     assert_non_null(strstr(err.msg, "key.pem"));

@@ -1,5 +1,5 @@
 /*
- * A server and one plain connection to it, for tests that talk HTTP/1.1.
+ * A server and one plain connection to it, for tests that use HTTP/1.1.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "lib/net_client.h"
 #include "lib/test.h"
 
-/* The header that every request has. */
+/* The header of every request. */
 #define H "Host: t\r\n"
 
 struct http_world {
@@ -17,7 +17,7 @@ struct http_world {
     struct net_client c;
 };
 
-/* limits NULL: the defaults. */
+/* If limits is NULL, the defaults apply. */
 static inline void http_world_open(struct http_world *w, const struct http_limits *limits)
 {
     http_fixture_open(&w->f, limits, 1);
@@ -35,7 +35,7 @@ static inline void http_world_say(struct http_world *w, const char *text)
     net_client_send(&w->c, str_from_z(text));
 }
 
-/* The next answer. */
+/* Expect the next answer. */
 static inline void http_world_expect(struct http_world *w, int status, const char *body)
 {
     struct net_answer a;
@@ -44,7 +44,7 @@ static inline void http_world_expect(struct http_world *w, int status, const cha
     expect_str(a.body, str_from_z(body));
 }
 
-/* The connection ends, politely, and there is nothing more on it. */
+/* Expect the connection to end without a reset and without more bytes. */
 static inline void http_world_expect_end(struct http_world *w)
 {
     net_client_read_all(&w->c);
