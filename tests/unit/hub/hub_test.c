@@ -1,6 +1,6 @@
 /*
- * Readers of the event log on one thread: each gets everything once and in order, whoever else
- * stands still.
+ * Readers of the event log on one thread: each receives every event once and in order, even if
+ * other readers are blocked.
  */
 #include "hub/hub.h"
 
@@ -13,13 +13,13 @@
 
 enum { FRAMES_MAX = 4000 };
 
-/* What one reader got; of the client's thread, like the hub. */
+/* A reader and what it has received. Belongs to the client's thread, like the hub. */
 struct reader {
     struct hub_reader r;
     struct fixture *f;
-    unsigned room; /* frames that it takes before it says FULL */
+    unsigned room; /* frames that it accepts before it returns FULL */
     unsigned count;
-    unsigned wanted; /* posts f->done when it has so many */
+    unsigned wanted; /* posts f->done when count reaches this */
     bool cut;
     bool forbidden, refused;
     uint64_t ids[FRAMES_MAX];
@@ -32,7 +32,7 @@ struct fixture {
     uv_sem_t done;
     struct reader *readers[4];
     unsigned reader_count;
-    unsigned target; /* of a call on the client's thread */
+    unsigned target; /* reader of a call on the client's thread */
     unsigned room;
 };
 
@@ -227,7 +227,7 @@ static void hub__waits_for_one_without_holding_up_the_others(void **state)
     expect_ids(slow, 1000, 1, 1);
 }
 
-/* With two frames for an event, there may be room for the first only. */
+/* If an event has two frames, there may be room for only the first. */
 static void hub__repeats_no_half_of_an_event(void **state)
 {
     struct fixture *f = *state;
