@@ -12,8 +12,7 @@
 #include "lib/test.h"
 #include "os/os_clock.h"
 
-/* Longer than anything here takes under a sanitizer on a busy machine; no test waits for it to
- * pass. */
+/* A deadline that is never reached, even under a sanitizer on a busy machine. */
 static int64_t soon(void)
 {
     return os_clock_mono().ns + 600 * NS_PER_S;
@@ -55,9 +54,9 @@ static void jqbox__matches_when_the_first_value_is_true(void **state)
         {".items[1].sku == \"x\"", "{\"items\":[{\"sku\":\"y\"},{\"sku\":\"x\"}]}", true},
         {".items[1].sku == \"x\"", "{\"items\":[]}", false},
         {"select(.a > 3) | true", "{\"a\":4}", true},
-        {"select(.a > 3) | true", "{\"a\":3}", false}, /* nothing is no match */
+        {"select(.a > 3) | true", "{\"a\":3}", false}, /* no value is no match */
         {"select(.a > 3)", "{\"a\":4}", false},
-        {".n = 1", "{\"n\":1}", false}, /* a slip for == */
+        {".n = 1", "{\"n\":1}", false}, /* a mistake for == */
         {".", "true", true},
         {".a", "{\"a\":true}", true},
         {".a", "{\"a\":1}", false},
@@ -69,7 +68,7 @@ static void jqbox__matches_when_the_first_value_is_true(void **state)
         {"true, false", "{}", true},
         {"false, true", "{}", false},
         {"error(\"no\")", "{}", false},
-        {"true, error(\"no\")", "{}", true}, /* what follows is not asked for */
+        {"true, error(\"no\")", "{}", true}, /* later values are not requested */
         {"error(\"no\"), true", "{}", false},
         {".a.b", "{\"a\":1}", false},
         {"any(.tags[]; . == \"x\")", "{\"tags\":[\"w\",\"x\"]}", true},
@@ -90,7 +89,8 @@ static void jqbox__matches_when_the_first_value_is_true(void **state)
 static void jqbox__keeps_strangers_in(void **state)
 {
     (void)state;
-    /* Programs that reach for something outside: no match, and the next text is answered. */
+    /* Programs that access something outside: they have no effect there, and the next text is
+     * answered. */
     static const struct {
         const char *program;
         bool match;
@@ -105,7 +105,7 @@ static void jqbox__keeps_strangers_in(void **state)
         {"halt", false},
         {"halt_error", false},
         {"\"x\" | halt_error(1)", false},
-        {"debug | .a == 1", true}, /* passes the value on, and tells nobody */
+        {"debug | .a == 1", true}, /* passes the value on, without output */
         {"stderr | .a == 1", true},
         {"get_search_list | length > 0", false},
         {"now > 0", true},
@@ -153,8 +153,8 @@ static void jqbox__refuses_what_is_no_program(void **state)
     assert_int_equal(jqbox_open(STR("true\0false"), soon(), &b, &err), ERR_VALIDATION);
 }
 
-/* The limit of memory is not there under a sanitizer: those programs are then ended by the clock.
- */
+/* Under a sanitizer there is no memory limit. Programs that exceed it are then ended by the
+ * deadline. */
 static void jqbox__ends_programs_that_are_too_much(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void jqbox__takes_texts_larger_than_a_block(void **state)
     assert_int_equal(count, 1);
     assert_true(answers[0]);
     assert_true(jqbox_add(b, str_from(text, BYTES)));
-    jqbox_close(b); /* with a block that was never sent */
+    jqbox_close(b); /* with an unsent block */
     free(text);
 }
 
@@ -301,12 +301,12 @@ static void jqbox__leaves_neither_child_nor_descriptor(void **state)
             (void)!jqbox_ask(b, os_clock_mono().ns + 50 * NS_PER_MS, &answers, &count, &err);
         }
         jqbox_close(b);
-        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* there is no child */
+        assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
         assert_int_equal(open_descriptors(), before);
     }
 }
 
-/* A process may be started like that, and then no child can be waited for. */
+/* A process may be started with SIGCHLD ignored. Then waitpid cannot return an exit status. */
 static void jqbox__ends_its_child_while_their_ends_are_ignored(void **state)
 {
     (void)state;
