@@ -27,7 +27,7 @@ static void check__accepts_what_rfc_8259_accepts(void **state)
         "\"a longer text than eight bytes\"",
         "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
         "\"\\u0041\\uD83D\\uDE00\"",
-        "\"\\ud800\"", /* half a pair is JSON */
+        "\"\\ud800\"", /* half a surrogate pair is valid JSON */
         "\"caf\u00e9 \u65e5\u672c \U0001f600\"",
         "\"\x7f\"",
         "[]",
@@ -114,7 +114,7 @@ static void check__takes_a_zero_byte_for_neither_end_nor_space(void **state)
     assert_int_equal(json_scan_check(STR("\"a\0b\""), &err), ERR_PARSE);
 }
 
-/* count times "[" or "{"a":", then the way back. */
+/* Append count nested arrays or objects, with a 1 in the innermost. */
 static void nest(struct buf *out, unsigned count, bool object)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -167,7 +167,8 @@ static void depth__counts_what_was_entered_too(void **state)
     buf_deinit(&b);
 }
 
-/* Strings are passed eight bytes at a time: every length, every place of what is special. */
+/* Strings are scanned eight bytes at a time, so test every length and every position of a special
+ * sequence. */
 static void string__ends_where_it_ends_at_every_length(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void string__ends_where_it_ends_at_every_length(void **state)
             for (size_t k = 0; k < COUNT_OF(special); k++) {
                 struct str one = str_from_z(special[k]);
                 size_t size = len + one.len + 2;
-                char *text = malloc(size); /* exact, so that a read past it is found */
+                char *text = malloc(size); /* exact size, to detect reads past the end */
                 assert_non_null(text);
                 memset(text, 'x', size);
                 text[0] = '"';
@@ -295,7 +296,7 @@ static void member__is_the_last_of_its_name(void **state)
     static const struct {
         const char *object;
         const char *name;
-        const char *value; /* NULL: there is none */
+        const char *value; /* NULL: not found */
     } rows[] = {
         {"{\"a\":1,\"b\":2}", "b", "2"},
         {"{\"a\":1,\"a\":[2]}", "a", "[2]"},

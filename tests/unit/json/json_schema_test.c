@@ -345,7 +345,7 @@ static void strict__refuses_unknown_members_and_trailing_text(void **state)
     struct err err;
     assert_int_equal(json_schema_decode(&strict_schema, STR("{\"queue\":\"q\"} "), arena, &r, &err),
                      ERR_OK);
-    assert_int_equal(r.priority, 0); /* no struct to begin with: zeros */
+    assert_int_equal(r.priority, 0); /* without .init, members are zero */
     assert_int_equal(
         json_schema_decode(&strict_schema, STR("{\"queue\":\"q\",\"quue\":1}"), arena, &r, &err),
         ERR_VALIDATION);
