@@ -1,10 +1,10 @@
 /*
- * Crashes: the store has no log of its own, so a killed process loses commits; but what is found
- * afterwards is the state of one commit in all families, never a mixture.
+ * Crashes: the store has no write-ahead log, so a killed process loses commits. But the state found
+ * afterwards is that of one commit in all families, never a mixture.
  *
- * A writer that is killed needs a process of its own, and one that begins from nothing: threads of
- * RocksDB do not survive a fork. So the test starts its own executable again with a folder in the
- * environment; what looks for that runs before main.
+ * The writer that is killed needs a new process, because the threads of RocksDB do not survive a
+ * fork. So the test starts its own executable again, with the folder in an environment variable
+ * that is read before main.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -26,7 +26,7 @@
 enum { FAMILIES = 3, KEYS = 40, VALUE_BYTES = 400, ROUNDS = 12 };
 static const char *const names[FAMILIES] = {"one", "two", "three"};
 
-/* Small write buffers, and room for a few commits before them: there are many flushes while the
+/* Small write buffers and a window of a few commits, so that there are many flushes while the
  * writer runs. */
 static const struct kv_config config = {.families = names,
                                         .family_count = FAMILIES,
@@ -44,7 +44,7 @@ static struct kv *open_or_stop(const char *path)
     return kv;
 }
 
-/* The number that a commit left under a key; 0 when there is none. */
+/* Return the number that a commit has written under a key, 0 if there is none. */
 static uint64_t number_at(struct kv *kv, unsigned family, struct str key)
 {
     struct buf value;
@@ -58,8 +58,8 @@ static uint64_t number_at(struct kv *kv, unsigned family, struct str key)
     return n;
 }
 
-/* In commit n every family gets n under "index", and the key n % KEYS is written in the family
- * n % FAMILIES, with something behind the number that fills the buffers. */
+/* Make commit n: write n under "index" in every family, and under the key n % KEYS in the family n
+ * % FAMILIES, there followed by bytes that fill the buffers. */
 static void commit_number(struct kv *kv, struct kv_batch *batch, uint64_t n)
 {
     struct buf value;
@@ -71,14 +71,15 @@ static void commit_number(struct kv *kv, struct kv_batch *batch, uint64_t n)
         kv_put(batch, family, STR("index"), buf_str(&value));
     }
     for (unsigned i = 0; i < VALUE_BYTES; i++) {
-        pack_u8(&value, (uint8_t)hash_u64(n + i)); /* LZ4 shall not shrink it to nothing */
+        pack_u8(&value, (uint8_t)hash_u64(n + i)); /* so that LZ4 cannot compress it */
     }
     kv_put(batch, (unsigned)(n % FAMILIES), str_from(&key, 1), buf_str(&value));
     buf_deinit(&value);
     CHECK(kv_commit(kv, batch, &err) == ERR_OK);
 }
 
-/* The writer: goes on from the commit that is found and tells of each one, until it is killed. */
+/* The writer: continues from the commit that it finds and reports each commit, until it is
+ * killed. */
 __attribute__((constructor)) static void write_when_asked(void)
 {
     const char *dir = getenv(WRITER_DIR);
@@ -112,7 +113,8 @@ static pid_t start_writer(const char *dir, int *out_told)
     return pid;
 }
 
-/* Kill the writer after it has told of so many commits; returns how many it told of in all. */
+/* Kill the writer after it has reported this many commits. Returns how many it has reported in
+ * all. */
 static uint64_t run_writer(const char *dir, uint64_t commits)
 {
     int told = -1;
@@ -136,7 +138,7 @@ static uint64_t run_writer(const char *dir, uint64_t commits)
     return seen;
 }
 
-/* The store is what the commits 1 to n made, and nothing else. */
+/* Check that the store contains the result of the commits 1 to n, and nothing else. */
 static void expect_state_of_commit(struct kv *kv, uint64_t n)
 {
     for (unsigned family = 0; family < FAMILIES; family++) {
@@ -161,15 +163,15 @@ static void crash__leaves_the_state_of_one_commit_in_all_families(void **state)
     uint64_t kept = 0;
     bool lost_some = false;
     bool kept_some = false;
-    /* Until both have been seen: how many commits a flush takes along is up to the machine. */
+    /* Until both have occurred: how many commits a flush includes depends on the machine. */
     for (unsigned round = 0; round < ROUNDS || !lost_some || !kept_some; round++) {
         assert_true(round < 50 * ROUNDS);
         uint64_t told = run_writer(path.z, 1 + rng_below(&rng, 800));
         struct kv *kv = open_or_stop(path.z);
         uint64_t found = number_at(kv, 0, STR("index"));
         expect_state_of_commit(kv, found);
-        /* Never behind what was found before, never ahead of what was written: the last commit may
-         * not have been told of. */
+        /* Not behind the state found before, and not ahead of the commits made: the last commit may
+         * be unreported. */
         assert_in_range(found, kept, kept + told + 1);
         lost_some = lost_some || found < kept + told;
         kept_some = kept_some || found > kept;

@@ -13,7 +13,7 @@ static const char *const names[FAMILY_COUNT] = {"red", "blue", "green"};
 static const struct kv_config config = {
     .families = names, .family_count = FAMILY_COUNT, .hinted_families = 1U << GREEN};
 
-/* A store in a folder of its own, and a batch for it. */
+/* A store in a temporary folder, and a batch for it. */
 struct fixture {
     struct tmpdir dir;
     struct kv *kv;
@@ -68,7 +68,7 @@ static void commit(struct fixture *f)
     assert_int_equal(kv_batch_count(f->batch), 0);
 }
 
-/* What key has in the view; "-" when it is not there. */
+/* Expect the value of the key in the view. "-": not found. */
 static void expect_key(struct fixture *f, const struct kv_view *view, unsigned family,
                        const char *key, const char *value)
 {
@@ -81,7 +81,7 @@ static void expect_key(struct fixture *f, const struct kv_view *view, unsigned f
     buf_deinit(&out);
 }
 
-/* All keys from `from` on, one after the other. */
+/* Expect all keys from `from` on, each followed by a space. */
 static void expect_keys(struct fixture *f, const struct kv_view *view, const char *from,
                         const char *keys)
 {
@@ -105,7 +105,7 @@ static void get__finds_what_was_put_in_that_family(void **state)
     put(f, RED, "a", "1");
     put(f, RED, "empty", "");
     put(f, BLUE, "b", "2");
-    expect_key(f, NULL, RED, "a", "-"); /* not before the commit */
+    expect_key(f, NULL, RED, "a", "-"); /* not visible before the commit */
     commit(f);
     expect_key(f, NULL, RED, "a", "1");
     expect_key(f, NULL, RED, "empty", "");
@@ -157,7 +157,7 @@ static void delete_range__takes_the_first_and_not_the_last(void **state)
     }
     commit(f);
     kv_delete_range(f->batch, RED, STR("b"), STR("d"));
-    put(f, RED, "bc", "2"); /* what comes behind it in the batch stays */
+    put(f, RED, "bc", "2"); /* later writes of the batch stay */
     commit(f);
     expect_keys(f, NULL, "", "a bc d ");
     expect_key(f, NULL, BLUE, "b", "1");
@@ -177,7 +177,7 @@ static void batch_bytes__are_the_same_for_the_same_writes(void **state)
     kv_put(other, BLUE, STR("a"), STR("1"));
     assert_false(str_eq(kv_batch_bytes(f->batch), kv_batch_bytes(other)));
     kv_batch_free(other);
-    /* Committed batches leave nothing behind that the next one's bytes would show. */
+    /* The bytes of a batch contain nothing of the batches that were committed before. */
     commit(f);
     size_t empty_len = kv_batch_bytes(f->batch).len;
     put(f, RED, "z", "1");
@@ -247,7 +247,7 @@ static void seek_back__finds_the_last_key_at_or_before(void **state)
             expect_str(kv_iter_key(it), str_from_z(rows[i].found));
         }
     }
-    /* From there it goes on forwards. */
+    /* The iterator continues forward from there. */
     kv_iter_seek_back(it, STR("c"));
     kv_iter_next(it);
     expect_str(kv_iter_key(it), STR("d"));
@@ -271,7 +271,7 @@ static void view__does_not_see_later_commits(void **state)
     expect_key(f, view, RED, "c", "-");
     expect_keys(f, view, "", "a b ");
     expect_keys(f, NULL, "", "a c ");
-    /* A walk stands still from when it began, too. */
+    /* An iterator does not see commits made after its creation, either. */
     kv_iter_next(newest);
     expect_str(kv_iter_key(newest), STR("b"));
     kv_iter_free(newest);
@@ -299,7 +299,8 @@ static void walks_of_several_families__are_of_one_moment(void **state)
     }
 }
 
-/* Whatever is written, in whatever order: how a family places its keys is nobody's business. */
+/* The hint changes where a family places its keys, but not its contents, whatever is written and in
+ * whatever order. */
 static void hinted__family_holds_the_same_as_another(void **state)
 {
     struct fixture *f = *state;
@@ -343,8 +344,9 @@ static void put_from(struct fixture *f, unsigned family, unsigned from, unsigned
     }
 }
 
-/* RocksDB would mix up the two there: the keys go one by one, those of the same commit too, be it
- * one that waits in the window or a large one that does not. */
+/* RocksDB mixes up the hints of keys and of deleted ranges. So the keys are deleted one by one,
+ * also those that the same commit has put, whether it waits in the window or is too large for
+ * it. */
 static void hinted__family_deletes_ranges(void **state)
 {
     enum { KEYS = 40, FROM = 10, UNTIL = 20, LARGE = 300 << 10 };
@@ -389,7 +391,8 @@ static void take_one(void *data, size_t i, struct str value)
     *seen |= 1U << i;
 }
 
-/* Which of four keys are given: two in a row, one that is not there, and one behind it. */
+/* Return which of four keys are found, as bits: two in a row, one that does not exist, and one
+ * after it. */
 static unsigned get_four(struct fixture *f)
 {
     static const char *const wanted[] = {"00000000", "00000001", "00001000", "00002000"};
@@ -412,7 +415,7 @@ static void get_some__does_not_search_among_the_deleted(void **state)
     put(f, RED, "00002000", "v");
     commit(f);
     assert_int_equal(get_four(f), 0xb); /* from the window */
-    kv_view_free(kv_view_new(f->kv));   /* which writes the window */
+    kv_view_free(kv_view_new(f->kv));   /* a new view writes the window */
     assert_int_equal(get_four(f), 0xb);
     for (unsigned i = 1000; i < 2000; i++) {
         (void)snprintf(key, sizeof key, "%08u", i);
@@ -485,9 +488,9 @@ static void open__refuses_what_is_no_store(void **state)
     struct os_file_path file = tmpdir_path(&f->dir, "file");
     tmpdir_write(file.z, STR("x"));
     assert_int_equal(kv_open(file.z, &config, &kv, &err), ERR_IO);
-    /* Two processes on one folder would destroy it. */
+    /* Refused, because two processes on one folder would destroy it. */
     assert_int_equal(kv_open(tmpdir_path(&f->dir, "kv").z, &config, &kv, &err), ERR_IO);
-    /* A family of which we know nothing was written by a later version. */
+    /* Refused, because an unknown family was written by a later version. */
     close_store(f);
     assert_int_not_equal(kv_open(tmpdir_path(&f->dir, "kv").z, &fewer, &kv, &err), ERR_OK);
     assert_null(kv);
@@ -524,7 +527,7 @@ static void faults__are_errors_and_change_nothing(void **state)
     expect_key(f, NULL, RED, "a", "-");
     assert_int_equal(kv_batch_count(f->batch), 1);
     fault_reset();
-    commit(f); /* the batch was left as it was */
+    commit(f); /* the batch is unchanged */
     expect_key(f, NULL, RED, "a", "1");
 
     buf_init(&out, 16);
@@ -577,7 +580,7 @@ static void walk__does_not_write_the_window(void **state)
     assert_true(after.window_bytes == before.window_bytes);
 }
 
-/* Giving space back */
+/* Releasing disk space */
 
 static uint64_t stored_bytes(struct fixture *f)
 {
@@ -602,7 +605,7 @@ static void put_many(struct fixture *f, unsigned family, unsigned first, unsigne
     assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
 }
 
-/* What a crash at this moment would leave. */
+/* Open a copy of the files: the store that a crash at this moment would leave. */
 static struct kv *open_copy(struct fixture *f)
 {
     struct os_file_path from = tmpdir_path(&f->dir, "kv");
@@ -671,13 +674,13 @@ static void shrink__gives_the_space_of_what_was_deleted_back(void **state)
         kv_delete(f->batch, BLUE, str_from_z(key));
     }
     assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
-    assert_false(kv_shrink(f->kv, false, UINT64_MAX)); /* not worth it, as long as there is space */
+    assert_false(kv_shrink(f->kv, false, UINT64_MAX)); /* not worth it while there is space */
     assert_true(kv_shrink(f->kv, true, UINT64_MAX));
     assert_true(stored_bytes(f) < full / 3);
-    assert_true(stored_bytes(f) > full / 6); /* the other family is as it was */
+    assert_true(stored_bytes(f) > full / 6); /* the other family is unchanged */
 }
 
-/* Half of the family is deleted: the other half would be written before the whole goes. */
+/* Half of the family is deleted. The other half is rewritten before the old files are removed. */
 static void shrink__needs_room_for_what_is_left(void **state)
 {
     struct fixture *f = *state;

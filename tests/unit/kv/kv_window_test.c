@@ -1,6 +1,6 @@
 /*
- * The window of the newest commits must never be seen: whatever is written, a store with a window
- * of any size answers as a table in memory does.
+ * The window of the newest commits must have no visible effect: whatever is written, a store with a
+ * window of any size returns the same as a table in memory.
  */
 #include "kv/kv_window.h"
 
@@ -19,8 +19,8 @@ struct fixture {
     struct kv *kv;
     struct kv_batch *batch;
     struct rng rng;
-    unsigned want[FAMILIES][KEYS]; /* the number that a key has; 0 when it is not there */
-    unsigned last;                 /* number that was written */
+    unsigned want[FAMILIES][KEYS]; /* the number under a key; 0: not found */
+    unsigned last;                 /* the number written last */
 };
 
 static void open_store(struct fixture *f)
@@ -112,7 +112,7 @@ static void expect_key(struct fixture *f, unsigned family, unsigned at)
     buf_deinit(&out);
 }
 
-/* Of a key that is in one family only. */
+/* Check a lookup in all families, if the key is in no more than one. */
 static void expect_in_any(struct fixture *f, unsigned at)
 {
     char key = (char)('a' + at);
@@ -140,7 +140,7 @@ static void take_near(void *data, size_t i, struct str value)
     got[i] = number_in(value);
 }
 
-/* Every second key from some place on, and one that is behind them. */
+/* Look up every second key from a random one on, and then, out of order, the first key. */
 static void expect_near(struct fixture *f, unsigned family)
 {
     char letters[KEYS];
@@ -170,7 +170,7 @@ static void expect_near(struct fixture *f, unsigned family)
     }
 }
 
-/* From the iterator's place on there is what the table has from `at` on. */
+/* Check that the iterator returns what the table contains from `at` on. */
 static void expect_rest(struct fixture *f, struct kv_iter *it, unsigned family, unsigned at)
 {
     for (; at < KEYS; at++) {
@@ -191,10 +191,10 @@ static void expect_walk(struct fixture *f, unsigned family)
     kv_iter_free(it);
 }
 
-/* Seeks of both kinds, and walks from there; commits meanwhile are not seen. */
+/* Check seeks in both directions, and iteration from there. Commits made meanwhile are not seen. */
 static void expect_seeks(struct fixture *f, unsigned family)
 {
-    struct fixture then = *f; /* the table as it is now */
+    struct fixture then = *f; /* the table at this moment */
     struct kv_iter *it = kv_iter_new(f->kv, NULL, family, STR_EMPTY);
     commit(f);
     for (unsigned i = 0; i < 4; i++) {
@@ -215,7 +215,7 @@ static void expect_seeks(struct fixture *f, unsigned family)
     kv_iter_free(it);
 }
 
-/* Walks of several families are of one moment. */
+/* Check that iterators of several families see the same commit. */
 static void expect_together(struct fixture *f)
 {
     static const unsigned families[FAMILIES] = {0, 1, 2};
@@ -269,13 +269,13 @@ static void count(void *data, const struct kv_record *r)
     ++*(unsigned *)data;
 }
 
-/* What is left to write of these writes. */
+/* The number of records that remain after several writes of one key. */
 static void writes_that_meet__leave_the_last_or_nothing(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
-        const char *kinds; /* of one key: new, put, delete */
+        const char *kinds; /* n: new, p: put, d: delete */
         unsigned left;
     } rows[] = {
         {"a new key", "n", 1},
