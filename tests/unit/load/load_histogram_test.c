@@ -53,7 +53,7 @@ static void histogram__small_values_are_exact(void **state)
     free(h);
 }
 
-/* Every order of magnitude, and both sides of every border between powers of two. */
+/* Test every order of magnitude, and the values on both sides of each power of two. */
 static void histogram__a_value_is_known_to_one_in_the_number_of_parts(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@ static void windows__spread_is_over_whole_seconds(void **state)
     load_windows_add(&w, 0, 60);
     load_windows_add(&w, NS_PER_S - 1, 40);
     load_windows_add(&w, NS_PER_S, 200);
-    /* nothing in the third, and the fourth is not whole */
+    /* nothing in the third second, and the fourth is incomplete */
     load_windows_add(&w, 3 * NS_PER_S + 5, 1000);
     struct load_spread s = load_windows_spread(&w, 3 * NS_PER_S + NS_PER_S / 2);
     assert_int_equal(s.windows, 3);

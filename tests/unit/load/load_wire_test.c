@@ -1,5 +1,5 @@
 /*
- * The wires without sockets: bytes in, answers out.
+ * Tests of the wires without sockets.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct kit {
     struct load_plan plan;
     struct load_run run;
     struct load_thread thread;
-    struct load_client client[2]; /* the second one only where a test gives it a connection */
+    struct load_client client[2]; /* the second is used only if a test assigns a connection to it */
     struct load_client *clients[2];
     struct load_conn conn;
 };
@@ -136,7 +136,7 @@ static void timing__reads_milliseconds(void **state)
     }
 }
 
-/* A server of HTTP/2 that answers every request with its own body. */
+/* An HTTP/2 server that answers every request with the request's body. */
 struct peer {
     nghttp2_session *session;
     struct buf body;
@@ -287,7 +287,7 @@ static void start_worker(struct kit *k, size_t i, const char *acks, size_t count
     load_binary_wire.request(&k->conn, client);
 }
 
-/* What the turn has sent. */
+/* Expect the bytes that this turn has sent. */
 static void expect_sent(struct kit *k, const char *bytes, size_t len)
 {
     load_binary_wire.finish(&k->conn);
@@ -333,7 +333,8 @@ static void binary__workers_on_a_connection_share_what_is_pushed(void **state)
     buf_clear(&k->conn.out);
     load_binary_wire.open(&k->conn);
 
-    /* Each gives credits for two jobs, both in one frame. Three come: two and one. */
+    /* Each worker grants credits for two jobs, in one frame together. Three jobs arrive: two for
+     * one worker, one for the other. */
     start_worker(k, 0, "", 0);
     start_worker(k, 1, "", 0);
     expect_sent(k, "\2\1\0\0\0\6\0\0\0\4\0what", 15);
@@ -342,8 +343,8 @@ static void binary__workers_on_a_connection_share_what_is_pushed(void **state)
     assert_ptr_equal(k->client[0].next_answered, &k->client[1]);
     assert_int_equal(take(k, 0) + take(k, 1), 3);
 
-    /* Their acks are one frame, and their credits are one. A job that comes before the answer
-     * waits: it is for whoever is free first. */
+    /* Their acks are one frame, and their credits another. A job that arrives before the answer
+     * waits for the first free worker. */
     start_worker(k, 0, "A", 1);
     start_worker(k, 1, "BC", 2);
     expect_sent(k, frames, sizeof frames - 1);
@@ -355,7 +356,7 @@ static void binary__workers_on_a_connection_share_what_is_pushed(void **state)
     assert_int_equal(k->client[1].acked, 2);
     assert_int_equal(take(k, 0) + take(k, 1), 1);
 
-    /* A client that comes when jobs are there has them looked at. */
+    /* If jobs are already waiting, a new request sends a ping. Its answer wakes the client. */
     input(k, job, sizeof job - 1);
     assert_null(k->conn.answered);
     start_worker(k, 0, "", 0);
@@ -364,7 +365,7 @@ static void binary__workers_on_a_connection_share_what_is_pushed(void **state)
     assert_ptr_equal(k->conn.answered, &k->client[0]);
     assert_int_equal(take(k, 0), 1);
 
-    /* Credits that are refused are nobody's any more. */
+    /* Refused credits no longer belong to any client. */
     start_worker(k, 1, "", 0);
     load_binary_wire.finish(&k->conn);
     input(k, "\xff\3\0\0\0\12\0\0\0overloaded", 9 + 10);
