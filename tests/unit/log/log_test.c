@@ -8,7 +8,7 @@
 
 enum { LINES = 1000, PIPE_BYTES = 16384 };
 
-/* Standard error is a pipe that nobody reads until the end. */
+/* Standard error, redirected to a pipe that only read_some reads. */
 struct unread {
     int saved;
     int from;
@@ -48,7 +48,7 @@ static unsigned count_of(const char *text, const char *what)
     return count;
 }
 
-/* It would hang if a line waited for room. */
+/* The test would hang if a line waited for room in the pipe. */
 static void a_full_pipe__loses_lines_and_says_how_many(void **state)
 {
     static char text[1 << 17];
