@@ -28,7 +28,8 @@ static void deliver(struct msg *m)
     }
 }
 
-/* Who closes is told of all that came before, in order, and then of what it has posted itself. */
+/* A message handler that closes the mailbox: the messages posted before are delivered in order, and
+ * then the message that the handler has posted. */
 static void close__delivers_in_the_order_of_posting(void **state)
 {
     struct box box = {.count = 0};
