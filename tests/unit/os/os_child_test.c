@@ -83,7 +83,7 @@ static void child__and_what_it_started_get_the_signal(void **state)
     struct pollfd ready = {.fd = c.stdout_fd, .events = POLLIN};
     assert_int_equal(poll(&ready, 1, -1), 1);
     os_child_signal(&c, SIGTERM);
-    read_all(c.stdout_fd, &out); /* ends only when the sleeper is gone too */
+    read_all(c.stdout_fd, &out); /* ends only when sleep has exited, too */
     assert_int_equal(wait_end(&c), -SIGTERM);
     buf_deinit(&out);
 }

@@ -1,5 +1,5 @@
 /*
- * Lists of networks: what is in one of them, as text.
+ * Lists of networks: which addresses, as text, are in one of them.
  */
 #include "os/os_networks.h"
 
@@ -22,7 +22,7 @@ static void address__is_in_a_network(void **state)
         {"::/0", "8.8.8.8", false},
         {"fd00::/8", "fd12::1", true},
         {"fd00::/8", "fe80::1", false},
-        {"127.0.0.0/8", "::ffff:127.0.0.1", true}, /* a socket for both kinds says it like that */
+        {"127.0.0.0/8", "::ffff:127.0.0.1", true}, /* IPv4 on a dual-stack socket */
         {"10.0.0.0/8", "proxy", false},
         {"10.0.0.0/8", "", false},
         {"10.0.0.0/8", "10.0.0.1.2", false},

@@ -53,7 +53,8 @@ static void os_process__counts_the_processors(void **state)
     assert_true(os_process_cpus() >= 1);
 }
 
-/* In a process of its own: which of the three are closed, and what is there then. */
+/* In a child process: close the given standard descriptors and fill them. Returns 0 if the closed
+ * ones are in use again, but can be neither read nor written. */
 static int fill(const bool closed[static 3])
 {
     for (int fd = 0; fd < 3; fd++) {
