@@ -74,7 +74,7 @@ static void guard__refuses_what_is_no_receiver(void **state)
         {"198.18.0.1", false},
         {"198.19.255.255", false},
         {"198.20.0.0", true},
-        {"100.64.0.1", true}, /* shared by providers, and by overlay networks */
+        {"100.64.0.1", true}, /* shared address space, also of overlay networks */
         {"223.255.255.255", true},
         {"224.0.0.1", false},
         {"239.255.255.255", false},
@@ -105,7 +105,7 @@ static void guard__refuses_what_is_no_receiver(void **state)
         {"3fff::1", false},
         {"3fff:1000::1", true},
         {"5f00::1", false},
-        /* the same by other ways */
+        /* IPv4 addresses inside IPv6 addresses */
         {"::ffff:169.254.169.254", false},
         {"::ffff:127.0.0.1", true},
         {"::169.254.169.254", false},
@@ -142,12 +142,12 @@ static void guard__obeys_its_lists(void **state)
         {"0.0.0.0/0 ::/0", "10.1.0.0/16", "10.1.2.3", true},
         {"0.0.0.0/0 ::/0", "10.1.0.0/16", "10.2.2.3", false},
         {"0.0.0.0/0 ::/0", "10.1.0.0/16", "2606::1", false},
-        {"::/0", "", "10.1.2.3", true}, /* no IPv6, IPv4 as ever */
+        {"::/0", "", "10.1.2.3", true}, /* denies IPv6, but not IPv4 */
         {"::/0", "", "::ffff:10.1.2.3", false},
         {"0.0.0.0/0 ::/0", "10.1.0.0/16", "::ffff:10.1.2.3", true},
         {"", "169.254.7.0/24", "169.254.7.1", true},
         {"", "169.254.7.0/24", "169.254.8.1", false},
-        {"", "169.254.169.254", "169.254.169.254", false}, /* metadata: never */
+        {"", "169.254.169.254", "169.254.169.254", false}, /* metadata service: never allowed */
         {"", "0.0.0.0/0", "::ffff:169.254.169.254", false},
         {"", "::/0", "fd00:ec2::254", false},
         {"10.0.0.1/31", "", "10.0.0.0", false},
@@ -247,7 +247,7 @@ static void guard__refuses_the_server_itself(void **state)
     };
     (void)state;
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
-        /* What the lists allow makes no difference. */
+        /* The listener is refused even if the lists allow its address. */
         struct outgoing_guard *g = guard("", "0.0.0.0/0 ::/0");
         struct socket_address listener = with_port(rows[i].listener, 8080);
         struct socket_address address = with_port(rows[i].address, rows[i].port);

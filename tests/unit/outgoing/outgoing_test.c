@@ -1,5 +1,5 @@
 /*
- * Requests to a server of the test's own, on a thread: every way in which one can end.
+ * Requests to a test server on a thread, with every way in which a request can end.
  */
 #include "outgoing/outgoing.h"
 
@@ -16,8 +16,8 @@
 
 enum { REQUEST_MAX = 1 << 16, BODY_MS = 50 };
 
-/* Takes one connection and answers with the same bytes for each request on it; without bytes it
- * says nothing until the client goes. */
+/* The server accepts one connection and sends the same reply to each request on it. Without a
+ * reply, it sends nothing until the client disconnects. */
 struct fixture {
     uv_loop_t loop;
     struct outgoing *client;
@@ -26,9 +26,9 @@ struct fixture {
     uv_thread_t thread;
     bool serving;
     const char *reply;
-    unsigned requests;      /* that were served */
-    char seen[REQUEST_MAX]; /* of the next one */
-    char last[REQUEST_MAX]; /* the last whole one */
+    unsigned requests;      /* received so far */
+    char seen[REQUEST_MAX]; /* the next request */
+    char last[REQUEST_MAX]; /* the last whole request */
     char url[128];
     unsigned done;
 };
@@ -53,7 +53,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* The client goes, and with its connection the server; what it saw may be looked at. */
+/* Close the client, and with its connection the server. Then the test may read what it received. */
 static void finish(struct fixture *f)
 {
     if (f->client != NULL) {
@@ -76,7 +76,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Read until the blank line and the body that Content-Length says. False at the end. */
+/* Read up to the blank line and a body of Content-Length bytes. False at the end of the
+ * connection. */
 static bool read_request(struct fixture *f, int fd)
 {
     size_t have = 0;
@@ -140,12 +141,12 @@ static struct outgoing_request request(struct fixture *f, const char *url)
                                      .data = f};
 }
 
-/* Run it to its end. */
+/* Run the request to its end. */
 static void run(struct fixture *f, struct outgoing_request *r)
 {
     unsigned before = f->done;
     outgoing_start(f->client, r);
-    assert_int_equal(f->done, before); /* never from inside */
+    assert_int_equal(f->done, before); /* not called inside outgoing_start */
     while (f->done == before) {
         (void)uv_run(&f->loop, UV_RUN_ONCE);
     }
@@ -167,7 +168,7 @@ static void request__brings_an_answer_and_keeps_the_connection(void **state)
         outgoing_request_deinit(&r);
     }
     finish(f);
-    assert_int_equal(f->requests, 3); /* all by the one connection that it takes */
+    assert_int_equal(f->requests, 3); /* all on the only connection that it accepts */
     assert_non_null(strstr(f->last, "POST /path?q=1 HTTP/1.1\r\n"));
     assert_non_null(strstr(f->last, "User-Agent: test/1\r\n"));
     assert_non_null(strstr(f->last, "X-One: 1  X-Two: 2\r\n"));
@@ -212,7 +213,7 @@ static void request__ends_in_time(void **state)
     outgoing_request_deinit(&r);
 }
 
-/* The head is there; the rest never comes. */
+/* The head arrives, but the rest of the body never does. */
 static void request__waits_so_long_for_a_body(void **state)
 {
     struct fixture *f = *state;
@@ -300,7 +301,7 @@ static void request__asks_the_guard_for_every_address(void **state)
     outgoing_guard_free(guard);
 }
 
-/* By a connection that is kept from somebody who may. */
+/* Not even on a connection kept from a request that was allowed. */
 static void request__of_a_guest_goes_to_no_private_address(void **state)
 {
     struct fixture *f = *state;

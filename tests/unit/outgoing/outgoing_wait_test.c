@@ -11,7 +11,8 @@
 #include "lib/expect.h"
 #include "lib/test.h"
 
-/* A server of one answer, in a process of its own; what it was asked is read from a pipe. */
+/* A server in a child process that sends one answer. The request that it received is read from a
+ * pipe. */
 struct peer {
     pid_t pid;
     int asked_fd;
@@ -39,7 +40,7 @@ static void serve(int listener, int asked, const char *answer, bool linger)
     (void)!write(asked, room, len);
     (void)!write(fd, answer, strlen(answer));
     if (linger) {
-        (void)recv(fd, room, sizeof room, 0); /* until the client goes */
+        (void)recv(fd, room, sizeof room, 0); /* until the client disconnects */
     }
     _exit(0);
 }
@@ -200,7 +201,7 @@ static void stream__gives_pieces_until_it_is_enough(void **state)
 {
     (void)state;
     struct outgoing_wait *w = outgoing_wait_new();
-    /* The stream has no end: only the receiver's word ends it. */
+    /* The stream has no end: only the return value of on_piece ends it. */
     struct peer p = peer_open("HTTP/1.1 200 OK\r\n\r\nsome and enough", true);
     struct buf got;
     buf_init(&got, 1000);
@@ -275,7 +276,7 @@ static void conversation__ends_where_nobody_speaks_http2(void **state)
                                           .body = STR("first"),
                                           .on_piece = on_piece,
                                           .data = &got};
-        /* Nothing but the peer ends it: the body stays open, and there is no time-out. */
+        /* Only the peer can end the call: the body stays open, and there is no timeout. */
         assert_true(outgoing_wait_run(w, &call, -1));
         assert_true(call.err.code != ERR_OK || call.status != 200);
         assert_false(call.unreached);
