@@ -99,31 +99,31 @@ static void test_both_encodings_agree(void **state)
     }
 }
 
-/* Bytes that a writer of ours does not make, and what they mean; NULL is a refusal. */
+/* Bytes that our encoder never writes, and what they mean. NULL: refused. */
 static const struct {
     const char *hex, *json;
 } read_only[] = {
     {"0a01610a0162", "{\"text\":\"b\"}"},                                   /* the last one wins */
-    {"42030a017842021005", "{\"inner\":{\"name\":\"x\",\"count\":\"5\"}}"}, /* they merge */
+    {"42030a017842021005", "{\"inner\":{\"name\":\"x\",\"count\":\"5\"}}"}, /* they are merged */
     {"188100", "{\"number\":\"1\"}"}, /* a longer varint than needed */
     {"1881808080808080808000", "{\"number\":\"1\"}"},
     {"188180808080808080808000", NULL}, /* eleven bytes */
     {"3002", "{\"flag\":true}"},
     {"108080808010", "{}"},         /* an int32 of 2^32 is cut to 0 */
     {"0801", "{}"},                 /* the wrong wire type: unknown */
-    {"f8070a", "{}"},               /* unknown: varint, */
-    {"f9070000000000000000", "{}"}, /* 64 bits, */
-    {"fd0700000000", "{}"},         /* 32 bits, */
-    {"fa07036162", NULL},           /* bytes that are not all there, */
-    {"fb07fc07", "{}"},             /* a group, */
-    {"fb07fb07fc07fc07", "{}"},     /* groups in a group, */
-    {"fb070801fc07", "{}"},         /* with something inside, */
-    {"fb0784080a", NULL},           /* that another ends, */
-    {"fb07", NULL},                 /* that nothing ends */
-    {"fc07", NULL},                 /* an end without a beginning */
+    {"f8070a", "{}"},               /* unknown: a varint */
+    {"f9070000000000000000", "{}"}, /* unknown: 64 bits */
+    {"fd0700000000", "{}"},         /* unknown: 32 bits */
+    {"fa07036162", NULL},           /* unknown: incomplete bytes */
+    {"fb07fc07", "{}"},             /* unknown: a group */
+    {"fb07fb07fc07fc07", "{}"},     /* unknown: a nested group */
+    {"fb070801fc07", "{}"},         /* unknown: a group with a field */
+    {"fb0784080a", NULL},           /* a group with another's end */
+    {"fb07", NULL},                 /* a group without an end */
+    {"fc07", NULL},                 /* an end without a group */
     {"0e", NULL},                   /* wire type 6 */
     {"0a", NULL},                   /* no length */
-    {"0a05616263", NULL},           /* fewer bytes than said */
+    {"0a05616263", NULL},           /* fewer bytes than announced */
     {"0a02c328", NULL},             /* not UTF-8 */
     {"4a02c328", NULL},
     {"2900", NULL},
@@ -153,7 +153,7 @@ static void test_what_is_read(void **state)
     }
 }
 
-/* Texts that a writer of ours does not make; NULL is a refusal. */
+/* JSON that our encoder never writes, and what it means. NULL: refused. */
 static const struct {
     const char *in, *out;
 } json_rows[] = {
@@ -219,7 +219,7 @@ static void test_json_that_is_read(void **state)
     }
 }
 
-/* Random messages survive both codecs, and their bytes are the same again. */
+/* Random messages are encoded to the same bytes again after a round trip through either codec. */
 
 static struct str random_text(struct rng *rng, struct arena *arena, size_t max)
 {
@@ -243,7 +243,7 @@ static struct sample_inner *random_inner(struct rng *rng, struct arena *arena)
 
 static void random_sample(struct rng *rng, struct arena *arena, struct sample *s)
 {
-    size_t many = rng_below(rng, 10) == 0 ? 2000 : 5; /* size is an axis */
+    size_t many = rng_below(rng, 10) == 0 ? 2000 : 5; /* small and large messages */
     *s = (struct sample){
         .text = random_text(rng, arena, many == 5 ? 20 : 60000),
         .small_number = (int32_t)rng_next(rng),
@@ -305,7 +305,7 @@ static void test_round_trips(void **state)
     }
 }
 
-/* Whatever the arena's limit, a decoder answers, and with nothing but success or ERR_TOO_LARGE. */
+/* Whatever the arena's limit, a decoder returns ERR_OK or ERR_TOO_LARGE. */
 static void test_a_full_arena_is_an_answer(void **state)
 {
     (void)state;
