@@ -38,7 +38,7 @@ static void frame__waits_at_every_cut(void **state)
     for (size_t cut = 0; cut < bytes.len; cut++) {
         struct raftnet_frame f;
         size_t len = 0;
-        char *copy = malloc(cut + 1); /* nothing behind it */
+        char *copy = malloc(cut + 1); /* to detect reads past the end, except one byte */
         assert_non_null(copy);
         memcpy(copy, bytes.ptr, cut);
         assert_int_equal(raftnet_frame_read(str_from(copy, cut), 100, &f, &len),

@@ -1,5 +1,5 @@
 /*
- * The handshake, without a network: what one side says is handed to the other.
+ * The handshake, without a network: the test passes the output of one side to the other.
  */
 #include "raftnet/raftnet_shake.h"
 
@@ -38,7 +38,7 @@ static void end(struct pair *p)
     buf_deinit(&p->to_dials);
 }
 
-/* Hand the one frame that is there over. */
+/* Pass the only frame in `from` to a side. */
 static enum raftnet_shake_state hand(struct raftnet_shake *to, struct buf *from, struct buf *back,
                                      struct err *err)
 {
@@ -62,7 +62,7 @@ static enum raftnet_shake_state to_dials(struct pair *p)
     return hand(&p->dials, &p->to_dials, &p->to_answers, &p->err);
 }
 
-/* An invitation, up to where the node is asked whether it follows it. */
+/* Run an invitation up to the point where the invited node accepts or refuses it. */
 static void begin_invitation(struct pair *p, bool non_voter)
 {
     const struct raftnet_shake_node b = {.id = 2, .name = STR("two"), .non_voter = non_voter};
@@ -89,7 +89,7 @@ static void same_secret__is_accepted(void **state)
     raftnet_shake_accept(&p.answers, &p.to_dials);
     assert_int_equal(to_dials(&p), RAFTNET_SHAKE_DONE);
     assert_int_equal(p.dials.other.id, 2);
-    assert_int_equal(p.dials.other.name.len, 0); /* numbers only, before anything is proved */
+    assert_int_equal(p.dials.other.name.len, 0); /* only numbers are sent before the proof */
     end(&p);
 }
 
@@ -102,11 +102,11 @@ static void other_secret__is_refused_by_who_dials(void **state)
     assert_int_equal(to_dials(&p), RAFTNET_SHAKE_FAILED);
     assert_int_equal(p.dials.refusal, RAFTNET_SHAKE_SECRET);
     assert_string_equal(p.err.msg, "it does not have the same cluster secret");
-    assert_int_equal(p.to_answers.len, 0); /* no proof for a stranger */
+    assert_int_equal(p.to_answers.len, 0); /* no proof is sent */
     end(&p);
 }
 
-/* Somebody without the secret who plays back a proof of another conversation. */
+/* A side without the secret replays a proof of another handshake. */
 static void proof__is_of_this_conversation(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void proof__is_of_this_conversation(void **state)
     end(&fresh);
 }
 
-/* The proof of who answers is none of who dials. */
+/* The proof of the answering side is not valid for the dialing side. */
 static void proof__cannot_be_sent_back(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void invitation__needs_a_name_and_a_whole_answer(void **state)
                      RAFTNET_SHAKE_FAILED);
     end(&p);
 
-    /* The hello of a connection for messages, with the purpose of an invitation. */
+    /* The hello of a connection for messages, but with the purpose of an invitation. */
     struct raftnet_frame f;
     size_t len = 0;
     begin(&p, "s", "s");

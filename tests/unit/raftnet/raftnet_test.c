@@ -19,7 +19,7 @@ struct end {
     size_t received_bytes;
     enum raftnet_shake_refusal why;
     bool admits;
-    bool adopts; /* the cluster of who invites it */
+    bool adopts; /* the cluster of the inviting node */
     bool closed;
 };
 
@@ -50,7 +50,7 @@ static void received(void *data, const struct raftnet_shake_node *from,
     struct end *e = data;
     assert_true(from->id == 1);
     assert_int_equal(f->kind, RAFTNET_FRAME_RAFT);
-    /* In the order of sending, each whole. */
+    /* Frames arrive whole and in the order of sending. */
     unsigned number;
     assert_int_equal(f->body.len, BYTES);
     memcpy(&number, f->body.ptr, sizeof number);
@@ -165,7 +165,7 @@ static void frames__arrive_in_order(void **state)
     for (unsigned i = 0; i < FRAMES; i++) {
         assert_true(send_number(&a, &b, i));
     }
-    assert_int_equal(a.written, 0); /* nothing is told inside a call */
+    assert_int_equal(a.written, 0); /* done is not called inside raftnet_send */
     while (b.received < FRAMES || a.written < FRAMES) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
@@ -205,7 +205,7 @@ static void stranger__hears_nothing(void **state)
     refuse_with("the same secret here", false, RAFTNET_SHAKE_REMOVED);
 }
 
-/* What waits when it is closed is told to be lost, and nothing is left behind. */
+/* Frames that still wait at the close are reported as lost, and nothing is left. */
 static void close__ends_what_waits(void **state)
 {
     (void)state;
@@ -244,8 +244,7 @@ static void nobody__listens_there(void **state)
     close_both(&loop, &a, &b);
 }
 
-/* Whoever has dialed a node hears that it is gone; the other side, and a node that is closed, do
- * not. */
+/* The side that has dialed is notified of the loss. The other side, which is closed, is not. */
 static void loss__is_told_to_who_has_dialed(void **state)
 {
     (void)state;
@@ -272,7 +271,7 @@ static void loss__is_told_to_who_has_dialed(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-/* An invitation, on a thread that waits for its end. */
+/* An invitation, sent by a thread that waits for its end. */
 struct inviting {
     const char *address;
     uv_async_t over;
@@ -315,7 +314,7 @@ static void invite(uv_loop_t *loop, struct inviting *i, const char *address)
     assert_int_equal(uv_thread_join(&thread), 0);
 }
 
-/* The node adopts the cluster while it is asked, and the answer still arrives. */
+/* The node adopts the cluster in its admit hook, and its answer still arrives. */
 static void invitation__ends_with_its_answer(void **state)
 {
     (void)state;
@@ -336,7 +335,7 @@ static void invitation__ends_with_its_answer(void **state)
     assert_int_equal(b.met, 0);
     invite(&loop, &i, b.address); /* once more */
     assert_int_equal(i.err.code, ERR_OK);
-    assert_true(send_number(&a, &b, 0)); /* and it hears from the others */
+    assert_true(send_number(&a, &b, 0)); /* messages arrive, too */
     while (b.received == 0) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
@@ -367,7 +366,7 @@ static void invitation__is_refused(void **state)
     close_both(&loop, &a, &b);
 }
 
-/* Somebody accepts the connection and says nothing. */
+/* The connection is established, but nothing is sent. */
 static void invitation__has_a_limit(void **state)
 {
     (void)state;
