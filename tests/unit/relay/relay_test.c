@@ -1,5 +1,6 @@
 /*
- * Requests to a real server over kept connections: bodies both ways, failures, cancellation.
+ * Requests to a real server over persistent connections: bodies in both directions, failures,
+ * cancellation.
  */
 #include "relay/relay.h"
 
@@ -22,12 +23,12 @@ struct world {
     uv_loop_t loop;
     struct relay *relay;
     uv_prepare_t turn;
-    atomic_uint gone; /* requests whose clients went */
+    atomic_uint gone; /* requests whose clients disconnected */
 };
 
 static struct world *world;
 
-/* The server: /echo gives the body back, /park waits for ever, anything else is "hello". */
+/* The server: /echo returns the body, /park never answers, any other path returns "hello". */
 
 static void echo(struct http_request *req, enum http_body_result result)
 {
@@ -165,7 +166,7 @@ static void answers__come_whole(void **state)
     arena_free(arena);
 }
 
-/* Larger than every window, both ways, several at once. */
+/* Bodies larger than every window, in both directions, several at once. */
 static void bodies__are_not_bounded_by_windows(void **state)
 {
     enum { BYTES = 9 << 20, COUNT = 3 };
@@ -206,7 +207,7 @@ static void nobody_there__is_untouched(void **state)
     arena_free(arena);
 }
 
-/* A certificate for 127.0.0.1 that has signed itself, and its key, as PEM. */
+/* Write a self-signed certificate for 127.0.0.1, and its key, as PEM. */
 static void write_certificate(const char *cert_file, const char *key_file)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -239,7 +240,7 @@ static void write_certificate(const char *cert_file, const char *key_file)
     EVP_PKEY_free(key);
 }
 
-/* By TLS to a node that the authority vouches for, and to nobody else. */
+/* A request over TLS fails unless the CA file verifies the node's certificate. */
 static void tls__is_for_those_that_are_trusted(void **state)
 {
     struct tmpdir dir = tmpdir_new();
@@ -284,7 +285,7 @@ static void tls__is_for_those_that_are_trusted(void **state)
     tmpdir_remove(&dir);
 }
 
-/* Clear text where TLS is expected is nobody to talk to. */
+/* A request over TLS to a server without TLS fails. */
 static void other_protocol__fails(void **state)
 {
     struct arena *arena = arena_new(1 << 20);
