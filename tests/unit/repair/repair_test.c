@@ -1,6 +1,6 @@
 /*
- * Repair: a folder is damaged in one way, and a repair either brings every job back or says that
- * only a backup helps. Without being told to, it changes nothing.
+ * Repair: a folder is damaged in one way, and a repair either restores every job or reports that
+ * only a backup helps. Unless it is told to apply the repair, it changes nothing.
  */
 #include "repair/repair.h"
 
@@ -15,7 +15,7 @@
 
 enum { JOBS_MAX = 20000, REPORT_BYTES_MAX = 1 << 20 };
 
-/* A folder as a server left it, with all that was acknowledged. */
+/* A folder that a server has left, and all acknowledged jobs. */
 struct folder {
     struct engine_kit *kit;
     struct id job[JOBS_MAX];
@@ -59,7 +59,7 @@ static struct folder *open_folder(void (*configure)(struct engine_config *config
     return f;
 }
 
-/* Two snapshots, and a log that was cut for them. */
+/* Two snapshots, and a log without the entries before them. */
 static int setup(void **state)
 {
     log_configure(LOG_ERROR, LOG_TEXT);
@@ -67,7 +67,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* The first snapshot, and the whole log. */
+/* One snapshot, and the whole log. */
 static int setup_first(void **state)
 {
     log_configure(LOG_ERROR, LOG_TEXT);
@@ -109,7 +109,7 @@ static enum repair_outcome look(struct folder *f, const char *says)
     return outcome;
 }
 
-/* Start, and find every job. */
+/* Start the engine and check that every job exists. */
 static void assert_all_there(struct folder *f)
 {
     engine_kit_start_engine(f->kit);
@@ -126,7 +126,7 @@ static void assert_mended(struct folder *f, const char *says)
     assert_all_there(f);
 }
 
-/* The manifests in order, the newest last. */
+/* Damage a manifest. from_newest: 0 is the newest. The names are sorted, the newest last. */
 static void spoil_manifest(struct folder *f, size_t from_newest)
 {
     struct os_file_names names = {0};
@@ -195,7 +195,7 @@ static void only_manifest__is_not_needed_while_the_log_has_everything(void **sta
                      "rebuilds the state from the log");
 }
 
-/* Without the log, an empty folder must not pass for one that has everything. */
+/* Without the log, an empty log folder must not count as a complete log. */
 static void missing_log__needs_a_backup(void **state)
 {
     struct folder *f = *state;
@@ -206,7 +206,8 @@ static void missing_log__needs_a_backup(void **state)
     assert_int_equal(look(f, "log: missing"), REPAIR_LOST);
 }
 
-/* What a start removes or writes again: spares of another size, a missing key. */
+/* A repair does not change what a start removes or writes again: spares of another size, a missing
+ * key. */
 static void log_files__stay_as_they_are(void **state)
 {
     struct folder *f = *state;
