@@ -36,7 +36,7 @@ static const struct {
     {"grpc.health.v1.Health.Watch", HEALTH},
     {"grpc.health.v1.HealthCheckResponse.status", HEALTH},
     {"grpc.health.v1.HealthCheckResponse.ServingStatus", HEALTH},
-    {"grpc.health.v1.HealthCheckResponse.NOT_SERVING", HEALTH}, /* beside its enum */
+    {"grpc.health.v1.HealthCheckResponse.NOT_SERVING", HEALTH}, /* a sibling of its enum */
     {"grpc.health.v1.HealthCheckResponse.ServingStatus.NOT_SERVING", ""},
     {"grpc.health.v1.HealthCheckResponse.NOPE", ""},
     {"google.protobuf.Timestamp.nanos", "google/protobuf/timestamp.proto"},

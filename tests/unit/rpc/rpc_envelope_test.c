@@ -5,8 +5,8 @@
 
 enum { LIMIT = 1000 };
 
-/* The messages of a body that arrives in pieces of at most `step` bytes, as one text: each behind
- * its flags. The last word is how it ended. */
+/* Read a body in pieces of at most `step` bytes. Writes the flags and text of each message, and
+ * then a word for the result. */
 static void read_all(struct str body, size_t step, unsigned allowed, struct buf *out)
 {
     struct rpc_envelope_reader r;
@@ -14,7 +14,7 @@ static void read_all(struct str body, size_t step, unsigned allowed, struct buf 
     rpc_envelope_reader_init(&r, LIMIT, allowed);
     size_t at = 0;
     while (at < body.len && result <= RPC_ENVELOPE_MESSAGE) {
-        /* a copy, so that a sanitizer sees what is read behind the piece */
+        /* a copy, so that a sanitizer detects reads past the piece */
         size_t len = step < body.len - at ? step : body.len - at;
         char *piece = malloc(len);
         assert_non_null(piece);

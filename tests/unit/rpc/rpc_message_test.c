@@ -97,7 +97,7 @@ static void test_a_keep_alive_is_empty(void **state)
     buf_deinit(&out);
 }
 
-/* Every row of every table stands in the schema file, in the message of its name. */
+/* Check that the schema file contains every row of every table, in the message of the same name. */
 
 static const char *const words[PROTO_KIND_COUNT] = {
     [PROTO_STR] = "string",

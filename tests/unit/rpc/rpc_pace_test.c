@@ -3,7 +3,8 @@
 
 enum { START_MS = 1000 };
 
-/* A frame begins at START_MS, is answered, and the next one may begin at `earliest`. */
+/* A frame begins at START_MS and is answered at answered_ms. The next one may begin at
+ * earliest_ms. */
 static const struct {
     const char *name;
     uint32_t fps;

@@ -48,7 +48,7 @@ static void test_content_types(void **state)
     }
 }
 
-/* The type of an answer is that of the request, in the spelling of the contract. */
+/* The content type of an answer is that of the request, in the contract's spelling. */
 static void test_types_of_answers(void **state)
 {
     static const struct {
@@ -169,7 +169,7 @@ static void test_statuses(void **state)
         ROW(err_wire(statuses[i].code));
         assert_int_equal(rpc_status_of(statuses[i].code), statuses[i].status);
     }
-    assert_int_equal(RPC_UNAUTHENTICATED, 16); /* the number of gRPC */
+    assert_int_equal(RPC_UNAUTHENTICATED, 16); /* gRPC's number */
     assert_string_equal(rpc_status_word(RPC_DATA_LOSS), "data_loss");
     assert_int_equal(rpc_status_http(RPC_CANCELED), 499);
 }
