@@ -1,6 +1,6 @@
 /*
- * Every variable and flag of Scheduled-DB (scheduler.md 15): what it sets, and what becomes of a
- * value that makes no sense.
+ * The variables and flags of Scheduled-DB (scheduler.md 15): what each sets, and what happens to an
+ * invalid value.
  */
 #include "server/settings.h"
 
@@ -13,13 +13,13 @@
 enum { TEXT_BYTES = 128 };
 enum kind { TEXT, YES, NUMBER, REAL, NOTHING };
 
-/* Where bad is NULL, every value makes sense. */
+/* If bad is NULL, every value is valid. */
 static const struct row {
     const char *variable, *flag; /* NULL: there is none */
     const char *good;
     enum kind kind;
     size_t offset;
-    const char *text; /* that it is then; durations in milliseconds */
+    const char *text; /* the resulting value; durations in milliseconds */
     const char *bad;
 } rows[] = {
 /* clang-format off */
@@ -111,7 +111,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A list like main's, of words with a | between them. */
+/* Build a list like argv of main, from words separated by |. */
 static char **list_of(struct arena *arena, const char *words, int *out_count)
 {
     enum { WORDS_MAX = 16 };
@@ -202,7 +202,7 @@ static void flags__are_understood(void **state)
     }
 }
 
-/* Of a variable that is empty, or has a value that makes no sense, nothing is left. */
+/* A variable that is empty or has an invalid value has no effect. */
 static void variables__without_sense_change_nothing(void **state)
 {
     const struct settings usual = must_read(*state, "", "");
@@ -233,7 +233,7 @@ static void flags__without_sense_end_the_start_by_name(void **state)
     }
 }
 
-/* Texts that any source may give, and that would do nothing, or fail somebody later. */
+/* Invalid texts, from any source. If accepted, they would have no effect, or fail later. */
 #define NETWORKS_4   "10.0.0.1,10.0.0.1,10.0.0.1,10.0.0.1,"
 #define NETWORKS_16  NETWORKS_4 NETWORKS_4 NETWORKS_4 NETWORKS_4
 #define NETWORKS_64  NETWORKS_16 NETWORKS_16 NETWORKS_16 NETWORKS_16
@@ -352,7 +352,7 @@ static void pods__are_known_by_their_environment(void **state)
         *state, "",
         "DISCOVERY_STRATEGY=dns|KUBERNETES_SERVICE_NAME=jobs.x|CLUSTER_DOMAIN=here.local");
     assert_true(str_eq(s.discover_name, STR("jobs.x")));
-    assert_true(s.discover_domain.len == 0); /* the name is whole */
+    assert_true(s.discover_domain.len == 0); /* the name is complete */
 }
 
 static void peers__are_found_at_their_api(void **state)
