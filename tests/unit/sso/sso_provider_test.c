@@ -1,5 +1,5 @@
 /*
- * What a provider says of itself, what is sent to it, and what is remembered of tokens.
+ * The description of a provider, the requests to it, and the cache of tokens.
  */
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -8,7 +8,7 @@
 static void description__must_be_that_of_the_issuer(void **state)
 {
     static const struct {
-        const char *issuer, *text, *why; /* NULL: it is right */
+        const char *issuer, *text, *why; /* NULL: valid */
     } rows[] = {
         {"https://id.example", "{\"issuer\":\"https://id.example\",\"jwks_uri\":\"https://k/\"}",
          NULL},
