@@ -1,5 +1,5 @@
 /*
- * Whose batches are that call no queue (http-api.md 3.4, 3.5, 7.4).
+ * The owners of batches without a callback queue (http-api.md 3.4, 3.5, 7.4).
  */
 #include "svc/svc_batch.h"
 
@@ -32,7 +32,7 @@ static void owner__says_who_sees_it(void **state)
     }
 }
 
-/* The queue tells, so that members of any version can read the batch. */
+/* The callback queue determines the owner, so that members of any version can read the batch. */
 static void owner__is_not_said_with_a_callback_queue(void **state)
 {
     struct svc_caller who = {.ns = STR("acme"), .scope = STR("a.*")};

@@ -1,6 +1,6 @@
 /*
- * The thread that moves bulk operations on: by lists and by a finder, with failures that pass and
- * failures that do not, watched and cancelled.
+ * The thread that executes bulk operations: from lists and with a finder, with temporary and
+ * permanent failures, watched and cancelled.
  */
 #include "svc/svc_bulk.h"
 
@@ -24,16 +24,16 @@ struct fixture {
     unsigned failures_left;
     enum err_code failure;
     bool hold;                  /* the next page is answered later */
-    struct svc_bulk_page *held; /* this one */
+    struct svc_bulk_page *held; /* that page */
     uv_sem_t holds;
-    /* the watch, of the client's thread */
+    /* the watch; belongs to the client's thread */
     struct svc_bulk_watch watch;
     uv_sem_t over, ended, kept_alive, news;
     unsigned told;
     struct svc_bulk_news first, last;
 };
 
-/* The jobs of the fixture in order, as a search would find them. Called on the bulk's thread. */
+/* Return the jobs of the fixture in order, as a search would. Called on the bulk's thread. */
 static void find(void *data, struct svc_bulk_page *p)
 {
     struct fixture *f = data;
@@ -259,7 +259,7 @@ static void restart__goes_on_without_a_word(void **state)
                        ->id;
     engine_kit_stop_engine(f->kit);
     engine_kit_start_engine(f->kit);
-    open_bulk(f, 15000); /* nobody wakes it */
+    open_bulk(f, 15000); /* nothing wakes it */
     wait_over(f, id);
     assert_int_equal(f->last.affected, JOBS);
 }
@@ -268,7 +268,7 @@ static void cancel__is_told_to_those_who_watch(void **state)
 {
     struct fixture *f = *state;
     f->failures_left = UINT_MAX;
-    f->failure = ERR_OVERLOADED; /* it does not get anywhere */
+    f->failure = ERR_OVERLOADED; /* no page is found */
     struct id id = put_filter(f, COMMAND_JOB_HOLD);
     (void)run(
         f, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = id, .cancelled = true}});
@@ -294,7 +294,7 @@ static void silence__is_broken_now_and_then(void **state)
     assert_int_equal(f->last.processed, 0);
 }
 
-/* A command that is never fit to be proposed: it is tried a few times, and the record says why. */
+/* A command that can never be proposed is tried a few times, and the record contains the reason. */
 static void refusals__end_it_after_a_few_tries(void **state)
 {
     struct fixture *f = *state;
@@ -308,7 +308,7 @@ static void refusals__end_it_after_a_few_tries(void **state)
     assert_true(atomic_load(&f->asked) <= 6);
 }
 
-/* One that cannot go on for now leaves the others their turns. */
+/* An operation that cannot continue for now does not hold up the others. */
 static void failures__hold_nobody_else_up(void **state)
 {
     struct fixture *f = *state;
@@ -328,7 +328,7 @@ static void failures__hold_nobody_else_up(void **state)
                                    .bulk_end = {.id = held, .cancelled = true}});
 }
 
-/* A queue is deleted in steps; what comes meanwhile stays. */
+/* A queue is deleted in steps. A job that arrives meanwhile stays. */
 static void queues__are_deleted_in_steps(void **state)
 {
     struct fixture *f = *state;
@@ -346,8 +346,7 @@ static void queues__are_deleted_in_steps(void **state)
     assert_int_equal(f->last.total, JOBS);
 }
 
-/* An operation that waits for its turn has not begun: the first that is told of it is that it has.
- */
+/* An operation that waits for its turn has not begun, so its first news is SVC_BULK_STARTED. */
 static void beginning__is_told_when_it_comes(void **state)
 {
     struct fixture *f = *state;
@@ -361,7 +360,7 @@ static void beginning__is_told_when_it_comes(void **state)
     assert_int_equal(f->first.type, SVC_BULK_STARTED);
     assert_int_equal(f->first.status, STORE_BULK_RUNNING);
     begin_watch(f, second);
-    find(f, f->held); /* behind the watch */
+    find(f, f->held); /* after the watch began */
     uv_sem_wait(&f->over);
     end_watch(f);
     assert_int_equal(f->first.type, SVC_BULK_STARTED);

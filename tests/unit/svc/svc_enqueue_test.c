@@ -1,6 +1,6 @@
 /*
- * From a job as it is asked for to a command, as any dialect does it: defaults, limits, names,
- * chains, and what happens when there is no memory for them.
+ * From a requested job to a command, in any dialect: defaults, limits, names, chains, and what
+ * happens when the arena is full.
  */
 #include "svc/svc_enqueue.h"
 
@@ -56,7 +56,7 @@ static void minimal_job__has_the_defaults(void **state)
     arena_free(a.arena);
 }
 
-/* A dialect that cannot say what it sends is JSON has it checked with everything else. */
+/* If a dialect has not checked that the payload is JSON, command_check does. */
 static void payload__is_checked_once(void **state)
 {
     struct ask a;
@@ -137,7 +137,7 @@ static void names__are_those_of_the_namespace(void **state)
     ask_begin(&a, "team");
     assert_int_equal(ask_one(&a, &job), ERR_OK);
     expect_str(a.room.job.queue, STR("team::q"));
-    expect_str(a.room.job.payload, STR("{\"n\":1}")); /* that of the first step */
+    expect_str(a.room.job.payload, STR("{\"n\":1}")); /* the payload of the first step */
     expect_str(a.room.job.chain_config,
                STR("{\"steps\":[{\"queue\":\"team::q\",\"payload\":{\"n\":1}},"
                    "{\"queue\":\"team::r\"}],\"on_failure\":{\"queue\":\"team::f\"}}"));
@@ -230,7 +230,7 @@ static void once__is_of_a_namespace_a_kind_and_a_body(void **state)
     arena_free(a.arena);
 }
 
-/* Whatever the arena has room for, the answer is the command or that there is not enough. */
+/* Whatever the arena's limit, the result is the command or ERR_TOO_LARGE. */
 static void memory__that_runs_out_is_an_answer(void **state)
 {
     struct svc_chain_step steps[] = {{.queue = STR("q")}, {.queue = STR("r")}};

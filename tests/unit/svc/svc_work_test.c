@@ -1,5 +1,5 @@
 /*
- * What workers ask for, as any dialect asks it: waits and leases, the words of an ack, heartbeats.
+ * The requests of workers, in any dialect: waits and leases, the words of an ack, heartbeats.
  */
 #include "svc/svc_work.h"
 
@@ -171,7 +171,7 @@ static void fail__cuts_what_is_too_long(void **state)
     assert_string_equal(err.msg, "job \"job_1\" not found");
 }
 
-/* Of several beats of one job the last counts; each job is answered once. */
+/* If a job has several beats, the last counts. Each job is answered once. */
 static void beats__are_one_per_job(void **state)
 {
     char text[2][ID_TEXT_MAX];
