@@ -33,7 +33,7 @@ static void ui__refuses_paths_that_lead_elsewhere(void **state)
     }
 }
 
-/* An asset with all forms; what they hold is which they are. */
+/* An asset with all forms. The content of each form is its name. */
 static const struct ui_asset asset = {
     .path = {"assets/a.js", 11},
     .etag = {"W/\"abc\"", 7},
