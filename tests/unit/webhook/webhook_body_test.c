@@ -3,7 +3,7 @@
 #include "lib/expect.h"
 #include "lib/test.h"
 
-/* RFC 4231, and no bytes at all as OpenSSL's command line has it. */
+/* Vectors of RFC 4231, and the signature of an empty body from OpenSSL's command line. */
 static void sign__agrees_with_known_vectors(void **state)
 {
     static const struct {
