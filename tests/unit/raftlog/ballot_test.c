@@ -10,7 +10,7 @@ enum { SECOND_COPY = 4096 };
 static int setup(void **state)
 {
     static struct tmpdir t;
-    log_configure(LOG_ERROR, LOG_TEXT); /* repairs are what is tested */
+    log_configure(LOG_ERROR, LOG_TEXT); /* hide the repairs, which are tested here */
     t = tmpdir_new();
     *state = &t;
     return 0;
@@ -69,13 +69,13 @@ static void ballot__survives_the_loss_of_either_copy(void **state)
     for (uint64_t offset = 0; offset < 40; offset++) {
         store(path.z, 7 + offset, 3);
         tmpdir_flip_bit(path.z, offset);
-        assert_ballot(path.z, 7 + offset, 3); /* and is whole again: */
+        assert_ballot(path.z, 7 + offset, 3); /* and repairs the copy */
         tmpdir_flip_bit(path.z, SECOND_COPY + offset);
         assert_ballot(path.z, 7 + offset, 3);
     }
 }
 
-/* A crash after the first copy: the change may have happened or not, but only as a whole. */
+/* A crash after the first copy: the change may have happened or not, but never in part. */
 static void ballot__takes_the_newer_copy_after_a_crash_between_them(void **state)
 {
     struct os_file_path path = tmpdir_path(*state, "ballot");
@@ -88,7 +88,7 @@ static void ballot__takes_the_newer_copy_after_a_crash_between_them(void **state
     memcpy(after.ptr + SECOND_COPY, before.ptr + SECOND_COPY, SECOND_COPY);
     tmpdir_write(path.z, buf_str(&after));
     assert_ballot(path.z, 5, 0);
-    /* Torn in the first copy: nobody heard of the change. */
+    /* The first copy is torn, so no other member knows of the change. */
     memcpy(after.ptr, before.ptr, 20);
     tmpdir_write(path.z, buf_str(&after));
     assert_ballot(path.z, 4, 1);

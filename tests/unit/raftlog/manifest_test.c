@@ -87,7 +87,7 @@ static void manifest__refuses_every_flipped_bit_and_every_cut(void **state)
     arena_free(arena);
 }
 
-/* Change some bytes of the encoded sample and make the checksum right again. */
+/* Decode the sample with some bytes changed and the checksum corrected. */
 static enum err_code decode_changed(const char *from, const char *to, struct err *err)
 {
     struct arena *arena = arena_new(1 << 16);

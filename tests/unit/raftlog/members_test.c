@@ -24,7 +24,7 @@ static struct buf encode(const struct raft_configuration *c)
     return bytes;
 }
 
-/* Without the zeros that fill it up to 8; the last byte of the last member is not 0. */
+/* Return the size without the padding to 8 bytes. The last byte of the last member is not 0. */
 static size_t used_bytes(const struct buf *bytes)
 {
     size_t used = bytes->len;

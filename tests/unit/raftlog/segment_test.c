@@ -14,7 +14,7 @@ enum { GENERATION = 7, IMAGE_BYTES_MAX = 1 << 20 };
 static const struct segment_id id = {.key = 0x1122334455667788, .generation = GENERATION};
 static const struct segment_id earlier = {.key = 0x1122334455667788, .generation = GENERATION - 1};
 
-/* What a file would have after the batch is written to it at the offset. */
+/* Write the batch into the image of a file, at the offset. */
 static void write_to(struct buf *image, size_t offset, const struct segment_batch *b)
 {
     for (unsigned i = 0; i < b->iov_count; i++) {
@@ -45,7 +45,7 @@ static const struct segment_record sample[] = {
     {.type = SEGMENT_SEAL, .index = 8, .flushed = 72},
 };
 
-/* A segment with the sample in it. */
+/* Return the image of a segment that contains the sample. */
 static struct buf sample_image(struct segment_id which)
 {
     struct segment_batch *b = calloc(1, sizeof *b);
@@ -69,7 +69,7 @@ static void assert_record_equal(const struct segment_record *a, const struct seg
     assert_true(str_eq(a->payload, b->payload));
 }
 
-/* The number of valid records in front. */
+/* Count the valid records before the first invalid one. */
 static size_t count_valid(struct segment_scan *s)
 {
     struct segment_record r;
@@ -134,7 +134,7 @@ static void scan__sees_every_flipped_bit(void **state)
         image.ptr[bit / 8] = (char)(image.ptr[bit / 8] ^ (1 << bit % 8));
         bool begun = segment_scan_begin(&s, buf_str(&image), id);
         size_t valid = count_valid(&s);
-        /* What fills up a payload to 8 bytes is not covered, and says nothing. */
+        /* The padding of a payload to 8 bytes is not covered by the checksum and has no meaning. */
         bool filler = bit / 8 >= 64 + 40 + 32 + 3 && bit / 8 < 64 + 40 + 40;
         assert_true(filler ? begun && valid == all : valid < all);
         assert_true(begun == (bit / 8 >= SEGMENT_HEADER_BYTES));
@@ -148,7 +148,7 @@ static void scan__ends_at_every_length_without_reading_past_it(void **state)
     (void)state;
     struct buf image = sample_image(id);
     for (size_t len = 0; len <= image.len; len++) {
-        char *cut = malloc(len == 0 ? 1 : len); /* so that the sanitizer sees a read behind it */
+        char *cut = malloc(len == 0 ? 1 : len); /* so that the sanitizer detects reads past it */
         assert_non_null(cut);
         memcpy(cut, image.ptr, len);
         struct segment_scan s;
@@ -166,7 +166,7 @@ static void scan__knows_a_later_format_from_no_format(void **state)
     (void)state;
     struct buf image = sample_image(id);
     struct segment_scan s;
-    image.ptr[8] = SEGMENT_VERSION + 1; /* and with that the checksum, at 12, is wrong */
+    image.ptr[8] = SEGMENT_VERSION + 1; /* this makes the checksum, at 12, wrong */
     assert_false(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(s.stop, SEGMENT_NOT_BEGUN);
     memset(image.ptr + 12, 0, 4);
@@ -177,7 +177,8 @@ static void scan__knows_a_later_format_from_no_format(void **state)
     buf_deinit(&image);
 }
 
-/* A payload that its sender made of records, for every generation there may be. */
+/* A client can send a payload that consists of records of every possible generation, but does not
+ * know the key. */
 static void scan__does_not_see_what_was_written_without_the_key(void **state)
 {
     (void)state;
@@ -202,8 +203,8 @@ static void find__tells_a_torn_write_from_a_damaged_record(void **state)
     struct buf image = sample_image(id);
     struct segment_scan s;
     struct segment_record r;
-    /* The second record, at 104, goes bad. The fourth was written when 64 bytes were on disk, the
-     * last when 72 were: neither knew the second to be there. */
+    /* Damage the second record, at 104. The fourth was written when 64 bytes were on disk, the last
+     * when 72 were, so neither proves that the second was on disk. */
     image.ptr[104 + 33] = 'X';
     assert_true(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(count_valid(&s), 1);
@@ -215,7 +216,7 @@ static void find__tells_a_torn_write_from_a_damaged_record(void **state)
         found++;
     }
     assert_int_equal(found, COUNT_OF(sample) - 2);
-    /* The first goes bad as well: the last record knew it. */
+    /* Damage the first record, too. The last record proves that it was on disk. */
     image.ptr[64 + 33] = 'X';
     assert_true(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(count_valid(&s), 0);
@@ -253,7 +254,7 @@ static void find__sees_a_record_wherever_it_is_behind_zeros(void **state)
     free(b);
 }
 
-/* A payload that is made of headers, each of which claims to have the rest as its payload. */
+/* A payload that consists of record headers, each of which claims the rest as its payload. */
 static void find__is_not_slowed_down_by_payloads_that_look_like_records(void **state)
 {
     (void)state;
@@ -271,7 +272,7 @@ static void find__is_not_slowed_down_by_payloads_that_look_like_records(void **s
     size_t offset = 0;
     (void)segment_scan_begin(&s, buf_str(&image), id);
     assert_false(segment_find(&s, &offset, &r));
-    assert_true(s.find_bytes < BYTES); /* it gave up, instead of reading 17 GB */
+    assert_true(s.find_bytes < BYTES); /* it stopped instead of reading 17 GB */
     buf_deinit(&image);
 }
 

@@ -22,7 +22,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A checkpoint of two files; the second is the same for every index. */
+/* Create a checkpoint of two files. The second file is the same for every index. */
 static struct snapshots_id make_checkpoint(const char *dir, uint64_t index)
 {
     struct snapshots_id id = snapshots_new_id(index);
@@ -61,7 +61,7 @@ static struct snapshots_id take(const char *dir, uint64_t index)
     return id;
 }
 
-/* The newest manifest; bytes and arena are the caller's. */
+/* Load the newest manifest. It uses bytes and arena, which the caller frees. */
 static struct manifest load(const char *dir, struct buf *bytes, struct arena *arena)
 {
     struct manifest m = {0};
@@ -90,7 +90,7 @@ static void load__finds_the_newest_manifest(void **state)
     arena_free(arena);
 }
 
-/* Its checkpoint goes, so a start must not find it. */
+/* The caller removes the checkpoint, so a start must not find the manifest. */
 static void store__leaves_no_manifest_when_it_fails(void **state)
 {
     struct tmpdir *t = *state;
@@ -98,7 +98,7 @@ static void store__leaves_no_manifest_when_it_fails(void **state)
     struct buf bytes;
     (void)take(t->path, 5);
     struct snapshots_id newer = make_checkpoint(t->path, 6);
-    fault_arm(FAULT_DISK_FLUSH_DIR, 1); /* when it has its name */
+    fault_arm(FAULT_DISK_FLUSH_DIR, 1); /* after the rename */
     assert_int_equal(try_store(t->path, 6, &newer), ERR_IO);
     fault_reset();
     assert_int_equal(load(t->path, &bytes, arena).index, 5);
@@ -130,7 +130,7 @@ static void id__is_known_without_the_manifest(void **state)
     struct snapshots_id newest = take(t->path, 123456789);
     struct snapshots_id id;
     struct err err;
-    struct os_file_path path = tmpdir_find(t->path, newest.z, 1); /* behind the checkpoint */
+    struct os_file_path path = tmpdir_find(t->path, newest.z, 1); /* number 0 is the checkpoint */
     tmpdir_flip_bit(path.z, 30);
     assert_int_equal(snapshots_id_nth(t->path, 0, &id, &err), ERR_OK);
     assert_string_equal(id.z, newest.z);
@@ -178,7 +178,7 @@ static void prune__keeps_the_newest_two_and_what_may_be_under_way(void **state)
         id[i] = take(t->path, 10 * (i + 1));
     }
     struct snapshots_id orphan = make_checkpoint(t->path, 15);
-    id[4] = make_checkpoint(t->path, 50); /* under way */
+    id[4] = make_checkpoint(t->path, 50); /* in progress */
     struct os_file_path rest = tmpdir_path(t, "00000000000000000020-00.manifest.tmp");
     tmpdir_write(rest.z, STR("half"));
     snapshots_prune(t->path, false);
@@ -189,7 +189,7 @@ static void prune__keeps_the_newest_two_and_what_may_be_under_way(void **state)
     assert_false(exists(t, &orphan, ""));
     assert_true(exists(t, &id[4], ""));
     assert_int_equal(tmpdir_count(t->path, ""), 5);
-    snapshots_prune(t->path, true); /* at a start nothing is under way */
+    snapshots_prune(t->path, true); /* at a start, nothing is in progress */
     assert_false(exists(t, &id[4], ""));
     assert_int_equal(tmpdir_count(t->path, ""), 4);
 }
@@ -209,8 +209,8 @@ static void describe__reads_only_files_that_are_new(void **state)
     assert_int_equal(unlink(new_b.z), 0);
     assert_int_equal(link(old_b.z, new_b.z), 0);
     struct manifest earlier = load(t->path, &bytes, arena);
-    /* The shared file is changed behind the manifest's back: its old checksum shows that it was
-     * not read. */
+    /* Change the shared file after the manifest was written. Its old checksum shows that it was not
+     * read. */
     tmpdir_write(old_b.z, STR("THE SAME"));
     struct manifest m = {.index = 2, .term = 1, .checkpoint = str_from_z(second.z)};
     assert_int_equal(snapshots_describe(t->path, &earlier, arena, &m, &err), ERR_OK);
@@ -265,10 +265,10 @@ static void check__looks_at_some_files_each_time_and_marks_the_damaged(void **st
     struct tmpdir *t = *state;
     struct snapshots_cursor c = {0};
     struct err err;
-    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK); /* there is none */
+    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK); /* no snapshot */
     struct snapshots_id first = take(t->path, 1);
     assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK);
-    assert_int_equal(c.file, 1); /* one file was enough */
+    assert_int_equal(c.file, 1); /* it stopped after one file */
     assert_true(c.rounds == 0);
     assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK);
     assert_true(c.rounds == 1);
@@ -276,13 +276,13 @@ static void check__looks_at_some_files_each_time_and_marks_the_damaged(void **st
     struct os_file_path dir = snapshots_path(t->path, str_from_z(second.z));
     tmpdir_write(os_file_join(dir.z, "sub/b").z, STR("THE SAME"));
     assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK);
-    assert_true(c.rounds == 0); /* another one */
+    assert_true(c.rounds == 0); /* it begins again with the new snapshot */
     assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.msg, "sub/b"));
     assert_true(snapshots_is_damaged(t->path, str_from_z(second.z)));
     assert_false(snapshots_is_damaged(t->path, str_from_z(first.z)));
     snapshots_prune(t->path, true);
-    assert_true(snapshots_is_damaged(t->path, str_from_z(second.z))); /* a start remembers it */
+    assert_true(snapshots_is_damaged(t->path, str_from_z(second.z))); /* a start keeps the mark */
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -1,7 +1,7 @@
 /*
- * What earlier versions have written to the disk still decodes to what it was (tests/lib/golden.h
- * says how files are added). Where the version is still the present one, the same bytes are written
- * today.
+ * Files that earlier versions have written still decode to the same values. Where the format
+ * version is still current, the same bytes are written today. tests/lib/golden.h describes how to
+ * add files.
  */
 #include "lib/golden.h"
 #include "lib/test.h"

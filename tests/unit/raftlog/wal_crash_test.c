@@ -1,8 +1,8 @@
 /*
- * Crashes and random histories against a model of what the log should have.
+ * Crashes and random histories, compared with a model of the log.
  *
- * The seed decides everything and is printed with a failure, which is replayed with WAL_SEED=<seed>
- * in the environment. WAL_SEEDS=<count> runs more of them than a unit test has time for.
+ * The seed determines everything and is printed with a failure. WAL_SEED=<seed> in the environment
+ * replays it. WAL_SEEDS=<count> runs more seeds than a unit test has time for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { INDEX_MAX = 20000, SECTOR_BYTES = 512 };
 
-/* What the log should have: the term and size of each entry. */
+/* The expected log: the term and size of each entry. */
 struct model {
     uint64_t first, next; /* entries first to next - 1 */
     uint64_t term[INDEX_MAX];
@@ -32,8 +32,8 @@ static void model_append(struct model *m, uint64_t term, size_t bytes)
     m->next++;
 }
 
-/* Is the content the model's entries up to next - 1? Those before the model's first may be there
- * or not. */
+/* Does the content equal the model's entries up to next - 1? Entries before the model's first may
+ * be present or not. */
 static bool matches(const struct wal_content *c, const struct model *m, uint64_t next)
 {
     if (c->first_index + c->count != next || c->first_index > m->first) {
@@ -78,7 +78,8 @@ static bool has_begun(const char *path, struct segment_id id)
     return begun;
 }
 
-/* Whatever the log has been through, a start misses its newest segment, if not its only one. */
+/* Remove the newest segment of a copy of the log. True if a start then reports damage, or if it was
+ * the only segment. */
 static bool loss_is_noticed(const struct wal_rig *r)
 {
     struct tmpdir other = tmpdir_new();
@@ -169,8 +170,8 @@ static void random_history(uint64_t seed)
 
 /* --- crashes in the middle of an operation, without the thread --- */
 
-/* What a disk may have when the power goes while to is being made from from: any of its sectors may
- * be old or new. */
+/* Change image to what a disk may contain if the power fails while old is overwritten with image:
+ * each of its sectors may be old or new. */
 static void mix(const struct buf *old, struct buf *image, struct rng *rng)
 {
     uint64_t share = 1 + rng_below(rng, 9);
@@ -190,9 +191,9 @@ static bool same_file(const struct buf *a, const struct buf *b)
     return str_eq(buf_str(a), buf_str(b));
 }
 
-/* Turn the folder after an operation into one that crashed in it. Segments that it wrote are on
- * disk in order, since each is flushed before the next begins; one of them is torn, and those
- * behind it are still zero. */
+/* Turn the folder after an operation into one where a crash interrupted it. The segments that it
+ * wrote reach the disk in order, since each is flushed before the next begins. One of them is torn,
+ * and those after it are still zero. */
 static void crash(const char *before, const char *after, struct rng *rng)
 {
     struct os_file_names names;
@@ -221,7 +222,8 @@ static void crash(const char *before, const char *after, struct rng *rng)
     os_file_names_clear(&names);
 }
 
-/* One operation: what the model was before it, and what it is if all of it got to the disk. */
+/* One operation: the state of the model before it. The model itself is changed as if all of the
+ * operation had reached the disk. */
 struct change {
     uint64_t first_before, next_before;
     bool is_append;
@@ -255,8 +257,8 @@ static struct change change_log(struct wal_rig *r, struct model *m, struct rng *
     return c;
 }
 
-/* After a crash the log has everything from before the operation and a part of it. Make the model
- * agree with what was found, or fail. */
+/* After a crash, the log contains everything from before the operation and a part of the operation.
+ * Adapt the model to the content found. False if that is not possible. */
 static bool settle(const struct wal_content *found, struct model *m, const struct change *c)
 {
     uint64_t next = found->first_index + found->count;
@@ -268,9 +270,9 @@ static bool settle(const struct wal_content *found, struct model *m, const struc
         return true;
     }
     if (matches(found, m, m->next)) {
-        return true; /* it was cut off */
+        return true; /* the truncation is on disk */
     }
-    m->next = c->next_before; /* or it was not */
+    m->next = c->next_before; /* or it is not */
     return matches(found, m, m->next);
 }
 
@@ -308,7 +310,7 @@ static void random_crashes(uint64_t seed)
     wal_rig_deinit(&r);
 }
 
-/* --- running them --- */
+/* --- running the seeds --- */
 
 static void for_seeds(void (*run)(uint64_t seed), uint64_t count)
 {

@@ -1,5 +1,5 @@
 /*
- * What happens to log files on bad disks and at the hands of operators, one row each.
+ * Damage to log files, by bad disks and by operators, one row each.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "raftlog/wal_int.h"
 #include "unit/raftlog/wal_rig.h"
 
-/* 40 entries, each flushed by itself, 12 and a seal to a segment: 1-12, 13-24, 25-36, 37-40. */
+/* 40 entries, each flushed separately, 12 and a seal per segment: 1-12, 13-24, 25-36, 37-40. */
 enum {
     ENTRIES = 40,
     ENTRY_BYTES = 296,
@@ -123,7 +123,7 @@ static void flip_header_of_middle(const char *dir)
 
 static void flip_unused_end(const char *dir)
 {
-    flip(dir, 1, 4095); /* what is left when no record fits any more */
+    flip(dir, 1, 4095); /* the rest, where no record fits */
 }
 
 static void cut_middle(const char *dir)
@@ -178,8 +178,8 @@ static void write_at(const char *dir, size_t number, uint64_t offset, struct str
     buf_deinit(&image);
 }
 
-/* The newest segment as it was before its first record: what a crash leaves between that and the
- * seal of the one before. */
+/* Clear the newest segment: the result of a crash after the seal of the segment before it and
+ * before its first record. */
 static void blank_last(const char *dir)
 {
     static const char zeros[WAL_SEGMENT_BYTES_MIN];
@@ -191,7 +191,7 @@ static void flip_seal(const char *dir)
     flip(dir, 1, record_at(PER_SEGMENT) + 8);
 }
 
-/* As programs wrote it that had no seals. */
+/* Make the log one of a program without seals. */
 static void lose_seals(const char *dir)
 {
     static const char zeros[SEGMENT_SEAL_BYTES];
@@ -250,7 +250,7 @@ static struct buf batch_bytes(const struct segment_batch *b)
     return bytes;
 }
 
-/* A segment that was written by no wal, but is valid by itself. */
+/* Write a segment that no wal would write, but that is valid by itself. */
 static void forge(const char *dir, uint64_t first_index, uint64_t index)
 {
     static struct segment_batch b;
@@ -303,7 +303,7 @@ static void flip_key(const char *dir)
     tmpdir_flip_bit(path.z, 10);
 }
 
-/* The key of a log that has nothing to do with this one. */
+/* Replace the key by the key of an unrelated log. */
 static void swap_key(const char *dir)
 {
     struct tmpdir other = tmpdir_new();
@@ -341,9 +341,9 @@ static void strangers(const char *dir)
 static const struct {
     const char *name;
     damage_fn damage;
-    uint64_t covered_index; /* what a snapshot has */
-    uint64_t first, last;   /* what is found; last 0 when nothing may be */
-    const char *message;    /* part of it */
+    uint64_t covered_index; /* by a snapshot */
+    uint64_t first, last;   /* entries found; last 0: refused */
+    const char *message;    /* part of the message */
 } rows[] = {
     {"nothing",                                       nothing,                     0,  1, 40, NULL},
     {"zeros at the end of the last record",           zero_end,                    0,  1, 39, NULL},
@@ -399,7 +399,7 @@ static void make_log(struct wal_rig *r)
     }
     wal_rig_close(r);
     assert_true(tmpdir_count(r->dir.path, "log-") >= SEGMENTS);
-    while (tmpdir_count(r->dir.path, "log-") > SEGMENTS) { /* the one that was made ahead */
+    while (tmpdir_count(r->dir.path, "log-") > SEGMENTS) { /* created ahead */
         remove_segment(r->dir.path, SEGMENTS);
     }
 }
@@ -422,12 +422,12 @@ static void damage__is_refused_unless_it_was_never_promised(void **state)
             if (strstr(err.msg, rows[i].message) == NULL) {
                 fail_msg("said '%s'", err.msg);
             }
-            /* Refusing changes nothing. */
+            /* The refusal has changed nothing. */
             assert_int_equal(wal_rig_try(&r, &err), ERR_CORRUPT);
         } else {
             assert_int_equal(code, ERR_OK);
             wal_rig_assert_content(&r, rows[i].first, rows[i].last, 1);
-            /* And it goes on from there. */
+            /* The log continues from there. */
             wal_rig_close(&r);
             wal_rig_open(&r);
             r.term = 1;
@@ -442,7 +442,7 @@ static void damage__is_refused_unless_it_was_never_promised(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
-/* Segments that no start of this size would keep. */
+/* Add spare segments that a start would remove because of their size. */
 static void add_spares(const char *dir)
 {
     static const char *const names[] = {"spare-0000000000000100", "spare-0000000000000101"};
@@ -511,8 +511,8 @@ static void append_now(struct wal_rig *r, unsigned count)
     }
 }
 
-/* One write of three entries, of which only the first did not get to the disk. When another entry
- * takes its place exactly, the other two must not follow it. */
+/* One write of three entries, of which only the first did not reach the disk. If another entry
+ * takes exactly its place, the other two must not reappear after it. */
 static void a_torn_write__leaves_nothing_that_comes_back(void **state)
 {
     (void)state;
@@ -535,8 +535,8 @@ static void a_torn_write__leaves_nothing_that_comes_back(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
-/* The last entry is in memory, but its flush failed, and the process stopped for that. The next
- * flush would say that all is well, unless the entry is written again. Seen by the file's time. */
+/* The last entry is in the page cache, but its flush failed, so the process stopped. The next flush
+ * would report success, unless the entry is written again. The file's time shows that it is. */
 static void an_entry_without_proof_of_its_flush__is_written_again(void **state)
 {
     (void)state;
@@ -560,8 +560,8 @@ static void an_entry_without_proof_of_its_flush__is_written_again(void **state)
     wal_rig_deinit(&r);
 }
 
-/* Entries were replaced by as many others, and the record that says so goes bad, in a segment that
- * is not the newest. The entries that count are missing, although no index is. */
+/* Entries were replaced by the same number of others, and the record of the truncation is damaged,
+ * in a segment that is not the newest. The valid entries are missing, although no index is. */
 static void a_lost_truncation__is_noticed(void **state)
 {
     (void)state;
@@ -584,7 +584,7 @@ static void a_lost_truncation__is_noticed(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
-/* The same in a segment of its own, of which the whole file is gone. */
+/* The same, but the truncation is in a separate segment, whose file is missing. */
 static void a_lost_segment__is_noticed_although_no_index_is_missing(void **state)
 {
     (void)state;
@@ -598,7 +598,7 @@ static void a_lost_segment__is_noticed_although_no_index_is_missing(void **state
     wal_rig_truncate(&r, PER_SEGMENT - 7);
     r.term = 2;
     wal_rig_append(&r, 8, ENTRY_BYTES);
-    wal_rig_append(&r, 1, 3 * ENTRY_BYTES); /* does not fit any more, and is entry 13 */
+    wal_rig_append(&r, 1, 3 * ENTRY_BYTES); /* entry 13, which does not fit any more */
     wal_rig_wait(&r);
     wal_rig_close(&r);
     remove_segment(r.dir.path, 1);
@@ -627,7 +627,7 @@ static void the_newest_segment__is_fine_when_it_is_brought_back(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
-/* What it accepts once is accepted: later starts are durable again. */
+/* What one start has accepted stays accepted: later starts are durable again. */
 static void a_start_without_durability__accepts_that_the_newest_segment_is_missing(void **state)
 {
     (void)state;
@@ -654,11 +654,11 @@ static void a_start_without_durability__accepts_that_the_newest_segment_is_missi
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
-/* A program without seals left no room for one. */
+/* Programs without seals left no room for one. */
 static void a_segment_without_room_for_a_seal__is_followed_by_another(void **state)
 {
     (void)state;
-    enum { BYTES = 300, COUNT = 12 }; /* with their headers they fill it to the last byte */
+    enum { BYTES = 300, COUNT = 12 }; /* with headers, they fill the segment exactly */
     static struct segment_batch b;
     struct raft_entry entry[COUNT];
     struct wal_rig r;

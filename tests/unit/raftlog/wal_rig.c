@@ -8,7 +8,7 @@
 #include "lib/rng.h"
 #include "lib/test.h"
 
-/* An append on its way, with the entries that Raft would keep. */
+/* An operation in progress. An append has the entries that Raft would keep. */
 struct step {
     struct wal_op op;
     struct wal_rig *rig;

@@ -44,7 +44,7 @@ static void wal__is_empty_in_an_empty_folder(void **state)
     reopen(r);
     wal_rig_assert_content(r, 1, 0, 0);
     wal_rig_close(r);
-    r->covered_index = 41; /* a snapshot was installed and nothing came after it */
+    r->covered_index = 41; /* a snapshot was installed, and no entry follows it */
     wal_rig_open(r);
     wal_rig_assert_content(r, 42, 41, 0);
 }
@@ -120,7 +120,7 @@ static void wal__makes_room_for_an_entry_larger_than_a_segment(void **state)
     wal_rig_wait(r);
     reopen(r);
     wal_rig_assert_content(r, 1, 6, 1);
-    /* Its file is not kept for reuse: it has the wrong size. */
+    /* The file of a large entry is not kept for reuse, because it has the wrong size. */
     wal_rig_append(r, 20, 1000);
     wal_rig_drop(r, 20);
     wal_rig_wait(r);
@@ -165,8 +165,8 @@ static void a_new_log__begins_with_small_segments(void **state)
     wal_rig_assert_content(r, 1, 21, 1);
 }
 
-/* The place left in a segment goes from nothing to more than a record, byte for byte of what a
- * payload may have; with truncations in the same write, and everything at once or one by one. */
+/* The space left in a segment varies byte by byte from nothing to more than a record, with
+ * truncations in the same write, and with operations submitted all at once or one by one. */
 static void a_segment__may_end_at_any_offset(void **state)
 {
     struct wal_rig *r = *state;
@@ -189,13 +189,13 @@ static void a_segment__may_end_at_any_offset(void **state)
     }
 }
 
-/* --- what is done from inside done --- */
+/* --- calls from inside done --- */
 
 struct closer {
     struct wal_op op;
     struct wal_rig *rig;
     bool full;
-    unsigned closed_count; /* or how often to go on */
+    unsigned closed_count; /* or how often to submit again */
 };
 
 static void closer_closed(void *data)
@@ -211,14 +211,14 @@ static void close_from_done(struct wal_op *op)
     struct closer *c = CONTAINER_OF(op, struct closer, op);
     wal_close(c->rig->wal, closer_closed, c);
     fault_arm(FAULT_DISK_WRITE_FULL, c->full ? 1 : 0);
-    assert_int_equal(c->closed_count, 0); /* not from inside */
+    assert_int_equal(c->closed_count, 0); /* not called inside wal_close */
 }
 
 /* clang-format off */
 static const struct {
     const char *name;
     unsigned before, behind; /* entries, submitted in the same turn */
-    bool full;               /* the disk, from then on */
+    bool full;               /* is the disk full from then on? */
 } closings[] = {
     {"alone",                                    0,  0, false},
     {"with others around it",                    2,  2, false},
@@ -239,7 +239,7 @@ static void close__may_come_from_inside_a_done(void **state)
         uint64_t last = r->next_index - 1;
         wal_rig_append(r, 1, 1000);
         wal_rig_wait(r);
-        log_configure(full ? LOG_LEVEL_COUNT : LOG_ERROR, LOG_TEXT); /* it says so, as an error */
+        log_configure(full ? LOG_LEVEL_COUNT : LOG_ERROR, LOG_TEXT); /* it logs this as an error */
         wal_rig_append(r, 1 + closings[i].before, 100);
         wal_submit(r->wal, &c.op);
         wal_rig_append(r, 1 + closings[i].behind, 1000);
@@ -259,7 +259,7 @@ static void close__may_come_from_inside_a_done(void **state)
     }
 }
 
-/* To write the zeros of so large a segment takes a while, and longer on a slow disk. */
+/* Writing the zeros of such a large segment takes a while, and longer on a slow disk. */
 static void close__does_not_wait_for_a_segment_that_nobody_needs(void **state)
 {
     struct wal_rig *r = *state;
@@ -279,7 +279,7 @@ static void submit_from_done(struct wal_op *op)
 {
     struct closer *c = CONTAINER_OF(op, struct closer, op);
     if (--c->closed_count > 0) {
-        wal_submit(c->rig->wal, op); /* the same one, which is ours again */
+        wal_submit(c->rig->wal, op); /* the same op, which is ours again */
         wal_rig_append(c->rig, 3, 900);
     }
 }
@@ -298,7 +298,7 @@ static void submit__may_come_from_inside_a_done(void **state)
     wal_rig_assert_content(r, 1, 29 * 3, 1);
 }
 
-/* --- taking back --- */
+/* --- removing entries --- */
 
 static void truncate__removes_a_suffix_for_good(void **state)
 {
@@ -343,7 +343,7 @@ static void drop__recycles_segments_and_keeps_the_rest(void **state)
     wal_rig_drop(r, 90);
     wal_rig_wait(r);
     r->covered_index = 90;
-    reopen(r); /* the files are taken care of by then */
+    reopen(r); /* the files have been processed by then */
     assert_true(r->content.first_index > 1);
     assert_true(r->content.first_index <= 91);
     wal_rig_assert_content(r, r->content.first_index, 100, 1);
@@ -353,7 +353,7 @@ static void drop__recycles_segments_and_keeps_the_rest(void **state)
     assert_true(wal_status(r->wal)->log_bytes < 30 * 400);
 }
 
-/* The segments that are used again are full of entries with plausible indexes. */
+/* Recycled segments are full of old entries with plausible indexes. */
 static void recycled_segments__never_show_their_old_entries(void **state)
 {
     struct wal_rig *r = *state;
@@ -438,7 +438,7 @@ static void open__fits_to_another_segment_size(void **state)
 
 /* --- disks that fail --- */
 
-/* Write one entry in a child process, with a fault armed, and give back how the child ended. */
+/* Write entries in a child process, with a fault armed. Returns the child's wait status. */
 static int append_in_child(struct wal_rig *r, enum fault point, unsigned nth)
 {
     pid_t pid = fork();
@@ -446,7 +446,7 @@ static int append_in_child(struct wal_rig *r, enum fault point, unsigned nth)
     if (pid == 0) {
         struct err err;
         (void)signal(SIGABRT, SIG_DFL);
-        int null = open("/dev/null", O_WRONLY); /* what it says before it dies */
+        int null = open("/dev/null", O_WRONLY); /* hides its last messages */
         if (null < 0 || dup2(null, STDERR_FILENO) < 0) {
             _exit(1);
         }
@@ -476,7 +476,7 @@ static const struct {
     {"a flush gives EIO", FAULT_DISK_FLUSH},
 };
 
-/* Whichever write or flush fails: the process stops, and what was done before is there. */
+/* Whichever write or flush fails, the process stops, and what was written before is intact. */
 static void a_disk_that_fails__stops_the_process(void **state)
 {
     struct wal_rig *r = *state;
@@ -490,7 +490,8 @@ static void a_disk_that_fails__stops_the_process(void **state)
             if (wal_rig_try(r, &err) != ERR_OK) {
                 fail_msg("%s", err.msg);
             }
-            /* Each entry took one write and one flush, and so did the seal behind each fourth. */
+            /* Each entry took one write and one flush, and so did the seal after each fourth
+             * entry. */
             assert_true(r->content.count + r->content.count / 4 + 1 >= nth);
             wal_rig_assert_content(r, 1, r->content.count, 1);
             wal_rig_close(r);
@@ -560,7 +561,7 @@ static void a_full_disk__gives_back_what_waits_when_closed(void **state)
     wal_rig_append(r, 1, 300);
     wal_rig_append(r, 30, 300);
     wal_rig_until(r, space_is_low);
-    log_configure(LOG_LEVEL_COUNT, LOG_TEXT); /* it says so, as an error */
+    log_configure(LOG_LEVEL_COUNT, LOG_TEXT); /* it logs this as an error */
     wal_rig_close(r);
     assert_int_equal(r->pending, 0);
     fault_reset();
@@ -575,12 +576,12 @@ static void little_space__is_noticed_and_passes(void **state)
     fault_arm(FAULT_DISK_SPACE_LOW, 1);
     wal_rig_open(r);
     assert_true(wal_status(r->wal)->low_space); /* from the start */
-    wal_rig_append(r, 30, 300);                 /* what must be written is written */
+    wal_rig_append(r, 30, 300);                 /* writes still succeed */
     wal_rig_wait(r);
     fault_reset();
     wal_rig_until(r, space_is_back);
     fault_arm(FAULT_DISK_SPACE_LOW, 1);
-    while (!wal_status(r->wal)->low_space) { /* it is looked at with each new segment */
+    while (!wal_status(r->wal)->low_space) { /* checked with each new segment */
         wal_rig_append(r, 10, 300);
         wal_rig_wait(r);
     }
