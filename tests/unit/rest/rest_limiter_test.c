@@ -37,7 +37,7 @@ static void limiter__begins_full_and_refills_continuously(void **state)
     assert_true(reads(l, STR("a"), 1, 100));
     assert_false(reads(l, STR("a"), 1, 150));
     assert_true(reads(l, STR("a"), 1, 201));
-    /* A long pause fills it up to the burst and no further. */
+    /* A long pause fills the bucket up to the burst, but no further. */
     assert_true(reads(l, STR("a"), 2, 60000));
     assert_false(reads(l, STR("a"), 1, 60000));
     rest_limiter__free(l);
@@ -76,7 +76,7 @@ static void limiter__takes_the_rest_of_a_price_or_gives_back_what_was_paid(void 
     assert_false(rest_limiter__take_at(l, STR("a"), true, 1, 5, at_ms(0)));
     assert_true(reads(l, STR("a"), 4, 0));
     assert_false(reads(l, STR("a"), 1, 0));
-    /* No more comes back than the bucket holds. */
+    /* A refund does not fill the bucket above its burst. */
     assert_true(reads(l, STR("b"), 1, 0));
     assert_true(rest_limiter__take_at(l, STR("b"), true, 1, 10000, at_ms(60000)));
     assert_false(reads(l, STR("b"), 1, 60000));
@@ -150,14 +150,14 @@ static void limiter__remembers_a_bounded_number_of_clients(void **state)
     (void)state;
     assert_true(reads(l, STR("first"), 1, 0));
     assert_true(reads(l, STR("second"), 1, 0));
-    assert_false(reads(l, STR("first"), 1, 0)); /* heard of again, so it is not the oldest */
+    assert_false(reads(l, STR("first"), 1, 0)); /* used again, so it is not the oldest */
     for (int i = 0; i < LIMIT_RATE_CLIENTS - 1; i++) {
         int n = snprintf(key, sizeof key, "client %d", i);
         assert_true(reads(l, str_from(key, (size_t)n), 1, 1));
     }
     assert_int_equal(rest_limiter__clients(l), LIMIT_RATE_CLIENTS);
     assert_false(reads(l, STR("first"), 1, 1));
-    assert_true(reads(l, STR("second"), 1, 1)); /* it was dropped, so it is full again */
+    assert_true(reads(l, STR("second"), 1, 1)); /* it was dropped, so its bucket is full again */
     assert_int_equal(rest_limiter__clients(l), LIMIT_RATE_CLIENTS);
     rest_limiter__free(l);
 }
@@ -168,7 +168,7 @@ static void limiter__knows_a_client_by_its_credential_or_address(void **state)
     static const struct {
         const char *name, *address, *known;
         bool shows_nothing;
-        const char *key, *key_loopback; /* and with loopback callers counted */
+        const char *key, *key_loopback; /* the second with loopback callers counted */
     } rows[] = {
         {"nothing but an address", "10.1.2.3", "", true, "ip:10.1.2.3", "ip:10.1.2.3"},
         {"a credential that is right", "10.1.2.3", "secret", false, "api:2bb80d537b1da3e3",
@@ -251,7 +251,7 @@ static void credential__is_found_wherever_it_is_shown(void **state)
     arena_free(arena);
 }
 
-/* Until this many wrong ones at once; then one more per second. */
+/* Wrong credentials that may be tried at once. After that, one more per second. */
 enum { GUESSES = 20 };
 
 static void limiter__slows_down_guesses_by_address(void **state)
@@ -268,7 +268,8 @@ static void limiter__slows_down_guesses_by_address(void **state)
     }
     assert_false(rest_limiter__may_try_at(l, from, STR("a guess"), at_ms(1000)));
     assert_false(rest_limiter__may_try_at(l, from, STR("a guess"), at_ms(1999)));
-    /* Others are not concerned, nor what was right from there before. */
+    /* Other addresses are not affected, nor is a credential that was right from this address
+     * before. */
     assert_true(rest_limiter__may_try_at(l, STR("10.1.2.4"), STR("a guess"), at_ms(1000)));
     assert_true(rest_limiter__may_try_at(l, from, STR("right"), at_ms(1000)));
     assert_true(rest_limiter__may_try_at(l, from, STR("a guess"), at_ms(2000)));
@@ -277,7 +278,7 @@ static void limiter__slows_down_guesses_by_address(void **state)
     rest_limiter__free(l);
 }
 
-/* One machine has all addresses of its IPv6 network, and guesses from each. */
+/* A machine guesses from all addresses of its IPv6 network. */
 static void limiter__slows_down_guesses_by_network(void **state)
 {
     struct rest_limiter *l = limiter(1000, 1000);
@@ -303,7 +304,7 @@ static void limiter__slows_down_guesses_by_network(void **state)
     rest_limiter__free(l);
 }
 
-/* From as many addresses as guesses: the number of those that are remembered is bounded. */
+/* Each guess has another address, but the number of remembered addresses is bounded. */
 static void limiter__remembers_a_bounded_number_of_guessers(void **state)
 {
     struct rest_limiter *l = limiter(1000, 1000);

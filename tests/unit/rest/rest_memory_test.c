@@ -1,6 +1,6 @@
 /*
- * Memory that runs out in the middle of a request: for every route, at every allocation, there is
- * an answer, and nothing of what was asked for has happened.
+ * Memory that runs out during a request: for every route and at every allocation, there is an
+ * answer. If it is 413 or 431, the state is unchanged.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +25,10 @@ struct fixture {
     struct engine *engine;
     struct view *view;
     struct svc_bulk *bulk;
-    struct auth_table *auth; /* which nobody tells of keys: the server stays open */
+    struct auth_table *auth; /* without keys: the server stays open */
     struct rest *rest;
     struct http_server *server;
-    char job[ID_TEXT_MAX + 1]; /* a new one for each try */
+    char job[ID_TEXT_MAX + 1]; /* a new job for each try */
 };
 
 static void open_server(struct fixture *f)
@@ -89,14 +89,15 @@ static int teardown(void **state)
     svc_bulk_close(f->bulk);
     view_close(f->view);
     engine_close(f->engine);
-    /* Whatever was taken has been given back, whichever way a request ended. */
+    /* All memory has been released, however the requests ended. */
     assert_int_equal(atomic_load(&f->budget.used_bytes), 0);
     tmpdir_remove(&f->dir);
     free(f);
     return 0;
 }
 
-/* One request on a connection of its own; the answer's body is copied, its status returned. */
+/* Send one request on a new connection. Copies the body of the answer to out and returns its
+ * status. */
 static int ask(struct fixture *f, const char *method, const char *path, const char *headers,
                const char *body, struct buf *out)
 {
@@ -117,7 +118,7 @@ static int ask(struct fixture *f, const char *method, const char *path, const ch
     return answer.status;
 }
 
-/* What the routes are asked, besides nothing: %s is the job. */
+/* Request bodies; %s is the job. Other routes receive "{}" or no body. */
 /* clang-format off */
 static const struct {
     const char *pattern;
@@ -151,7 +152,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* The same with the job where a %s is. */
+/* Append the text, with the job instead of each %s. */
 static void put_text(struct buf *out, struct str text, const char *job)
 {
     while (text.len > 0) {
@@ -177,7 +178,7 @@ static const char *body_of(const struct rest_route *route)
     return (route->flags & ROUTE_BODY) != 0 ? "{}" : "";
 }
 
-/* The pattern as a path: names are those of what the bodies make. */
+/* Append the pattern as a path, with the names of objects that the bodies create. */
 static void put_path(struct buf *out, const char *pattern, const char *job)
 {
     struct str rest = str_from_z(pattern);
@@ -219,12 +220,12 @@ static uint64_t state_hash(struct fixture *f)
     return status.state_hash;
 }
 
-/* What is sent along to make the job, and to ask. */
+/* Headers for creating the job, and for the request. */
 struct caller {
     const char *making, *asking;
 };
 
-/* Ask with the nth allocation failing. False when there are not so many. */
+/* Send the request with the nth allocation failing. False if there are fewer allocations. */
 static bool fails(struct fixture *f, const struct rest_route *route, const struct caller *caller,
                   unsigned nth)
 {
@@ -275,15 +276,15 @@ static void memory__that_runs_out_is_an_answer_on_every_route(void **state)
             while (fails(f, route, &headers[k], nth)) {
                 nth++;
             }
-            assert_true(nth > 2); /* the head of a request alone takes two */
+            assert_true(nth > 2); /* the head of a request alone needs two */
             tries += nth;
         }
     }
     print_message("    %u tries on %zu routes\n", tries, rest_router__count());
 }
 
-/* The batch that once ended the server: well-formed, below every limit of its own, and decoded into
- * more than a request may have. */
+/* A batch that once crashed the server: it is well-formed and below every limit, but decoding it
+ * takes more memory than a request may have. */
 static void memory__of_one_request_is_bounded(void **state)
 {
     enum { JOBS = 1250, EMPTY = 1000 };
@@ -314,8 +315,8 @@ static void memory__of_one_request_is_bounded(void **state)
     buf_deinit(&answer);
 }
 
-/* While others hold all of it, a request that needs more is told to come back, and what needs
- * nothing goes on. */
+/* While others hold the whole budget, a request that needs memory is refused. Afterwards it
+ * succeeds. */
 static void memory__of_all_requests_is_bounded(void **state)
 {
     struct fixture *f = *state;
@@ -330,7 +331,7 @@ static void memory__of_all_requests_is_bounded(void **state)
     budget_force(&f->budget, BUDGET_BYTES);
     int status = ask(f, "POST", "/api/v1/enqueue", "", body.ptr, &answer);
     budget_give(&f->budget, BUDGET_BYTES);
-    /* 503: even its head had no room, which it has where memory of earlier requests is kept. */
+    /* 503: not even the head had room. It has room if memory of earlier requests is kept. */
     assert_true(status == 429 || status == 503);
     assert_true(state_hash(f) == before);
     assert_true(atomic_load(&f->budget.refused) > 0);

@@ -29,7 +29,7 @@ static size_t number_of(const struct rest_route *route)
     return i + 1;
 }
 
-/* A view of a quiet node that leads. */
+/* Return the numbers of a leader without load. */
 static struct rest_numbers quiet_numbers(const struct engine_config *settings)
 {
     static struct engine_cluster_status alone;
@@ -54,7 +54,7 @@ static struct buf written(const struct rest_metrics *m, const struct rest_number
     return out;
 }
 
-/* The page has exactly this line. */
+/* Expect a line of exactly this text on the page. */
 static void expect_line(const struct buf *page, const char *line)
 {
     char whole[512];
@@ -150,7 +150,7 @@ static void metrics__counts_what_is_in_flight_and_what_was_throttled(void **stat
     expect_line(&page, "corvo_http_requests_in_flight 2");
     expect_line(&page,
                 "corvo_rate_limit_throttled_total{method=\"POST\",route=\"/api/v1/enqueue\"} 1");
-    /* The route that asks is there with zeros; one that nobody used is not. */
+    /* The metrics route itself is listed with zeros. An unused route is not listed. */
     expect_line(&page, "corvo_http_requests_total{method=\"GET\",route=\"/api/v1/metrics\"} 0");
     expect_no_text(&page, "route=\"/api/v1/fetch\"");
     buf_deinit(&page);
@@ -233,7 +233,7 @@ static void metrics__shows_numbers_of_the_engine(void **state)
     rest_metrics__free(m);
 }
 
-/* Each family once, with its help and type, and no sample outside of one. */
+/* Each family appears once, with its help and type, and there is no sample outside a family. */
 static void metrics__keeps_to_the_text_format(void **state)
 {
     struct engine_config settings = engine_config_default();
@@ -298,7 +298,7 @@ static void metrics__loses_nothing_between_threads(void **state)
     for (unsigned i = 0; i < COUNT_OF(threads); i++) {
         CHECK(uv_thread_create(&threads[i], count_many, &c) == 0);
     }
-    struct buf page = written(c.metrics, &v); /* meanwhile */
+    struct buf page = written(c.metrics, &v); /* while they count */
     buf_deinit(&page);
     for (unsigned i = 0; i < COUNT_OF(threads); i++) {
         CHECK(uv_thread_join(&threads[i]) == 0);

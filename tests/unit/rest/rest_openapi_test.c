@@ -50,7 +50,7 @@ static void expect_text(struct str object, const char *name, struct str text)
     assert_true(json_value_text_eq(v, text));
 }
 
-/* The object that a "#/…" reference leads to. */
+/* Return the object that a "#/…" reference points to. */
 static struct str follow(struct str object)
 {
     struct str reference = member(object, STR("$ref")).text;
@@ -65,7 +65,7 @@ static struct str follow(struct str object)
     return at;
 }
 
-/* Names of parameters aside, is it the same path? */
+/* Are the paths the same, apart from the names of parameters? */
 static bool is_same_path(const char *a, const char *b)
 {
     while (*a != '\0' && *a == *b) {
@@ -76,7 +76,8 @@ static bool is_same_path(const char *a, const char *b)
     return *a == *b;
 }
 
-/* One path may have parameters of several names; it stands under the first. */
+/* Return the path under which the route is described. If patterns differ only in the names of
+ * parameters, it is the first of them. */
 static struct str path_of(const struct rest_route *r)
 {
     size_t i = 0;
@@ -180,7 +181,7 @@ static void openapi__describes_path_parameters(void **state)
     }
 }
 
-/* The query parameter of that name; the text is empty when it is not described. */
+/* Find the description of a query parameter by name. The text is empty if there is none. */
 static struct str query_parameter(const struct rest_route *r, struct str name)
 {
     struct json_scan s = json_scan_from(member(operation_of(r), STR("parameters")).text);
@@ -195,7 +196,7 @@ static struct str query_parameter(const struct rest_route *r, struct str name)
     return STR_EMPTY;
 }
 
-/* Which member of the description says the field's limit. */
+/* Check that the description contains the field's limit. */
 static void expect_limit(const struct json_field *f, struct str property)
 {
     bool any = false;
@@ -273,7 +274,7 @@ static void openapi__describes_every_field_with_its_limit(void **state)
     }
 }
 
-/* A query's table is found by method and pattern: each must be that of a route. */
+/* The table of a query is found by method and pattern, so each table must belong to a route. */
 static void openapi__describes_every_query_parameter_with_its_limit(void **state)
 {
     unsigned tables = 0;
@@ -368,7 +369,7 @@ static void openapi__knows_the_words_of_every_error(void **state)
     }
 }
 
-/* What handlers see to themselves, because their refusals have words of their own. */
+/* Constraints that handlers check themselves, because they return special error messages. */
 static void openapi__tells_what_handlers_insist_on(void **state)
 {
     static const struct {
@@ -412,14 +413,14 @@ static void openapi__tells_what_handlers_insist_on(void **state)
     }
 }
 
-/* The answers that are no document of ours: text, and this description. */
+/* Is the answer without a schema: text, or the OpenAPI document itself? */
 static bool is_plain(struct str shape)
 {
     return str_starts_with(shape, STR("text/")) || str_eq(shape, STR("*/*")) ||
            str_eq(shape, STR("OpenAPI document"));
 }
 
-/* Of an answer that is one of several. */
+/* Check the schemas of an answer that has several forms. */
 static void expect_each_typed(struct str schemas)
 {
     struct json_scan s = json_scan_from(schemas);
@@ -439,7 +440,7 @@ static void openapi__types_every_answer(void **state)
     for (size_t i = 0; i < rest_router__count(); i++) {
         const struct rest_route *r = rest_router__route(i);
         if (str_starts_with(str_from_z(r->answer), STR("204"))) {
-            continue; /* nothing is answered */
+            continue; /* no body */
         }
         const char *end = strstr(r->answer, ", 2");
         end = end != NULL ? end : strstr(r->answer, ", 3");

@@ -89,7 +89,7 @@ static void router__knows_no_other_paths(void **state)
         "/api",
         "/api/v1",
         "/api/v1/",
-        "/api/v1/enqueue/", /* no redirect, no second meaning */
+        "/api/v1/enqueue/", /* no redirect, no alias */
         "//api/v1/enqueue",
         "/api//v1/enqueue",
         "/API/v1/enqueue",
@@ -143,7 +143,7 @@ static void router__numbers_every_route(void **state)
     }
 }
 
-/* What a row must have, whoever writes it. */
+/* The requirements of every row. */
 static void router__has_sound_rows(void **state)
 {
     (void)state;
@@ -156,8 +156,8 @@ static void router__has_sound_rows(void **state)
         assert_true(r->roles != 0);
         assert_true(r->in == NULL || (r->flags & (ROUTE_BODY | ROUTE_STREAM)) != 0);
         assert_true(r->cost == NULL || (r->flags & ROUTE_OPEN) == 0);
-        /* Readers do not write, and whoever writes is somebody; but everybody may sign in, and out
-         * again, and a node shows a token or a signature of its own. */
+        /* Routes that write are not for the readonly role and not open. Exceptions: everybody may
+         * sign in and out, and a node presents its own token or signature. */
         bool signs = strcmp(r->pattern, "/api/v1/auth/session") == 0;
         bool node =
             strcmp(r->pattern, "/join") == 0 || strcmp(r->pattern, "/api/v1/cluster/audit") == 0;

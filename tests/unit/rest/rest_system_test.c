@@ -80,7 +80,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Ask, and wait for the answer, whose body is returned. */
+/* Send a request and wait for the answer. Returns its body. */
 static struct str ask(struct fixture *f, const char *method, const char *path, const char *headers,
                       const char *body)
 {
@@ -140,7 +140,7 @@ static void system__answers_json_or_text_on_every_page(void **state)
     assert_int_equal(f->answer.status, 200);
 }
 
-/* Ids and queues of the listed workers, in order. */
+/* Expect the ids and queues of the listed workers, in order. */
 static void expect_workers(struct fixture *f, const char *headers, const char *want)
 {
     char got[256] = "";
@@ -159,7 +159,7 @@ static void expect_workers(struct fixture *f, const char *headers, const char *w
     expect_str(str_from_z(got), str_from_z(want));
 }
 
-/* A fetch that finds something, so that nobody waits. */
+/* Enqueue a job and fetch it, so that the fetch does not wait. */
 static void fetch_as(struct fixture *f, const char *headers, const char *queue, const char *body)
 {
     char job[64];
@@ -243,7 +243,7 @@ static void system__serves_a_page_that_may_run_nothing_else(void **state)
     expect_str(net_client_header(&f->answer, STR("Location")), STR("/ui/"));
 }
 
-/* 'sha256-…' of what stands between two tags, as a policy names it. */
+/* Check that the policy contains the SHA-256 hash of the text between two tags. */
 static void expect_allowed(struct str policy, const char *from, const char *to)
 {
     const char *begin = memmem(rest_docs_page.ptr, rest_docs_page.len, from, strlen(from));
@@ -292,7 +292,7 @@ static void system__bears_clients_that_do_not_wait(void **state)
     assert_int_equal(status_of(state, "/api/v1/metrics"), 200);
 }
 
-/* The core thread waits, as for a disk. */
+/* A call that blocks the core thread, like a slow disk. */
 struct stall {
     struct engine_call call;
     uv_loop_t loop;
