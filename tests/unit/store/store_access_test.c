@@ -1,5 +1,5 @@
 /*
- * Records of who may do what that came later than the first ones: their bytes are on disk.
+ * Access records that were added after the first ones. Their bytes are on disk.
  */
 #include "store/store_access.h"
 
@@ -39,7 +39,7 @@ static void sso__has_these_bytes(void **state)
     expect_str(role, STR("admin"));
     assert_true(store_access_is_valid(STORE_ACCESS_SSO, STR_EMPTY, buf_str(&body)));
     assert_false(store_access_is_valid(STORE_ACCESS_SSO, STR("x"), buf_str(&body)));
-    for (size_t len = 0; len < body.len; len++) { /* cut between two mappings it is one */
+    for (size_t len = 0; len < body.len; len++) { /* valid if cut between two mappings */
         bool whole = len == body.len - sizeof "\x03ops\x06worker" + 1 ||
                      len == body.len -
                                 sizeof "\x03ops\x06worker\x03"
@@ -57,7 +57,7 @@ static void sso__has_these_bytes(void **state)
     buf_deinit(&body);
 }
 
-/* Those that a password or a key began have no roles of their own, as before there were others. */
+/* Sessions begun with a password or a key have no roles, as before SSO sessions were added. */
 static void session__has_roles_only_by_sso(void **state)
 {
     static const uint8_t proof[STORE_ACCESS_HASH_BYTES] = {1};

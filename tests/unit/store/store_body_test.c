@@ -1,6 +1,6 @@
 /*
- * Documents in two parts: nobody sees that they are, and a body is there exactly as long as the
- * head that knows it.
+ * Documents in two parts: readers do not see the parts, and a body exists exactly as long as the
+ * head that refers to it.
  */
 #include "store/store_body.h"
 
@@ -16,7 +16,7 @@
 
 enum { LONG = 5000 };
 
-/* A text of so many bytes. */
+/* Return a text of len times c. */
 static struct str text_of(char c, size_t len)
 {
     static char texts[128][LONG];
@@ -46,14 +46,14 @@ static size_t count_bodies(struct store_fixture *f)
     return count;
 }
 
-/* The committed document, as any thread reads it. */
+/* Read the committed document like any other thread, and compare it. */
 static void expect_read(struct store_fixture *f, const struct job *want)
 {
     struct buf doc;
     struct job got;
     struct err err;
     buf_init(&doc, 1 << 20);
-    buf_add_str(&doc, STR("before")); /* it is put behind what is there */
+    buf_add_str(&doc, STR("before")); /* the document is appended */
     assert_true(store_docs_read(&f->store, want->id, &doc));
     assert_int_equal(store_job_decode(want->id, str_from_offset(buf_str(&doc), 6), &got, &err),
                      ERR_OK);
@@ -104,7 +104,7 @@ static void change__of_the_state_does_not_write_the_body(void **state)
     }
 }
 
-/* The same bytes in another place are the same body. */
+/* The same bytes at another address are the same body. */
 static void body__is_compared_by_what_it_says(void **state)
 {
     struct store_fixture *f = *state;
@@ -124,7 +124,7 @@ static void body__is_compared_by_what_it_says(void **state)
     assert_true(kv_batch_bytes(f->store.batch).len > LONG);
     store_fixture_commit(f);
     expect_read(f, &j);
-    j.tags = text_of('t', 3); /* of the body, too */
+    j.tags = text_of('t', 3); /* the tags are part of the body, too */
     store_docs_put(f->store.docs, &j, STORE_LIVE);
     assert_true(kv_batch_bytes(f->store.batch).len > LONG);
     store_fixture_commit(f);
@@ -139,14 +139,14 @@ static void entry__decides_and_what_was_in_two_parts_stays(void **state)
     struct job j = job_of(1, JOB_PENDING, text_of('x', LONG));
     struct buf whole;
     buf_init(&whole, 1 << 20);
-    /* As the version before writes it. */
+    /* As the previous version writes it. */
     store_docs_put(d, &j, STORE_FAMILY_COUNT);
     store_job_encode(&j, &whole);
     assert_true(str_eq(store_docs_head(d, j.id), buf_str(&whole)));
     store_fixture_commit(f);
     assert_int_equal(count_bodies(f), 0);
     expect_read(f, &j);
-    /* In two parts at its next change… */
+    /* The next change writes it in two parts. */
     f->store.bodies = true;
     j.state = JOB_ACTIVE;
     store_docs_put(d, &j, STORE_LIVE);
@@ -154,7 +154,7 @@ static void entry__decides_and_what_was_in_two_parts_stays(void **state)
     store_fixture_commit(f);
     assert_int_equal(count_bodies(f), 1);
     expect_read(f, &j);
-    /* …and so it stays, */
+    /* It stays in two parts. */
     f->store.bodies = false;
     j.state = JOB_RETRYING;
     store_docs_put(d, &j, STORE_LIVE);
@@ -162,7 +162,7 @@ static void entry__decides_and_what_was_in_two_parts_stays(void **state)
     store_fixture_commit(f);
     assert_int_equal(count_bodies(f), 1);
     expect_read(f, &j);
-    /* unless it becomes short. */
+    /* If it becomes short, it is one part again. */
     j.payload = text_of('s', STORE_JOB_BODY_BYTES - 1);
     store_docs_put(d, &j, STORE_LIVE);
     expect_parts("short", store_docs_head(d, j.id), false);
@@ -214,14 +214,14 @@ static void remove__takes_the_body_along(void **state)
     }
     store_fixture_commit(f);
     assert_int_equal(count_bodies(f), 4);
-    store_docs_remove(f->store.docs, STORE_LIVE, samples_id(0)); /* from memory, */
+    store_docs_remove(f->store.docs, STORE_LIVE, samples_id(0)); /* while it is in memory */
     store_docs_remove(f->store.docs, STORE_DONE, samples_id(1));
     store_fixture_commit(f);
     assert_int_equal(count_bodies(f), 2);
     store_fixture_reopen(f);
-    store_docs_remove(f->store.docs, STORE_LIVE, samples_id(2)); /* and from the store */
+    store_docs_remove(f->store.docs, STORE_LIVE, samples_id(2)); /* while it is only in the store */
     store_docs_remove(f->store.docs, STORE_DONE, samples_id(3));
-    struct job j = job_of(5, JOB_PENDING, text_of('x', LONG)); /* came and went in one entry */
+    struct job j = job_of(5, JOB_PENDING, text_of('x', LONG)); /* exists only in this entry */
     f->store.bodies = true;
     store_docs_put(f->store.docs, &j, STORE_FAMILY_COUNT);
     store_docs_remove(f->store.docs, STORE_LIVE, j.id);
@@ -229,7 +229,8 @@ static void remove__takes_the_body_along(void **state)
     assert_int_equal(count_bodies(f), 0);
 }
 
-/* Jobs of all sizes come, change and go; with little room in memory, and in old and new entries. */
+/* Jobs of all sizes are created, changed and removed, with little room in memory, and in old and
+ * new entries. */
 
 enum { JOBS = 40, ENTRIES = 400 };
 
@@ -265,7 +266,7 @@ static void some_change(struct store_fixture *f, struct rng *rng, struct known *
         k->there = k->two = false;
         return;
     }
-    struct job j = k->there ? got : k->job; /* views of what is in memory */
+    struct job j = k->there ? got : k->job; /* its texts are in the store's memory */
     j.state = k->job.state = states[rng_below(rng, COUNT_OF(states))];
     j.version = k->job.version = entry;
     if (!k->there || rng_below(rng, 5) == 0) {
@@ -360,8 +361,8 @@ static void two_parts__are_one_for_every_reader(void **state)
     f->store.docs = large;
 }
 
-/* A reader beside a writer that gives a job another body, takes it away and brings it back: what it
- * reads is of one entry. */
+/* A reader next to a writer that changes the body of a job, removes the job and creates it again:
+ * each document that it reads is of one entry. */
 
 struct reading {
     struct store_fixture *f;
@@ -411,7 +412,7 @@ static void read__beside_a_writer_is_of_one_entry(void **state)
             store_fixture_commit(f);
         }
         if (i % 400 == 0) {
-            kv_view_free(kv_view_new(f->store.kv)); /* the window is written */
+            kv_view_free(kv_view_new(f->store.kv)); /* writes the window */
         }
     }
     atomic_store(&r.stop, true);
@@ -464,7 +465,7 @@ static void parts__that_do_not_belong_together_are_refused(void **state)
     got.chain_config = j.chain_config;
     samples_same_job(&got, &j);
     assert_int_equal(store_job_decode(j.id, h, &got, &err),
-                     ERR_CORRUPT); /* a head is no document */
+                     ERR_CORRUPT); /* a head is not a document */
     assert_int_equal(store_job_decode_head(j.id, h, &got, &err), ERR_OK);
     buf_add_str(&head, buf_str(&body));
     assert_int_equal(store_job_decode(j.id, buf_str(&head), &got, &err), ERR_OK);

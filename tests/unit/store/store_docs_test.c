@@ -17,7 +17,7 @@ static void put(struct store_docs *d, unsigned number, enum job_state s, const c
     store_docs_put(d, &j, was_in);
 }
 
-/* The payload that is found in the family; "-" when there is no such job. */
+/* Expect the payload of the job in the family. "-": not found. */
 static void expect_doc(struct store_docs *d, enum store_family family, unsigned number,
                        const char *payload)
 {
@@ -71,7 +71,7 @@ static void note_some(void *data, size_t i, struct str doc)
     payloads[i] = job_state_is_terminal(j.state) ? STR("done") : STR("live");
 }
 
-/* Live, done and absent ones, in the order in which they were asked for. */
+/* Live, done and absent jobs, each reported with its position in the request. */
 static void read_some__finds_jobs_wherever_they_are(void **state)
 {
     struct store_fixture *f = *state;
@@ -158,7 +158,7 @@ static void put__to_and_fro_in_one_entry_leaves_one_document(void **state)
     expect_doc(f->store.docs, STORE_DONE, 1, "d");
 }
 
-/* Ids in any order, with gaps, and some that are nowhere. */
+/* Ids in any order, with gaps, and some that do not exist. */
 static void fetch__brings_what_is_missing_and_nothing_older(void **state)
 {
     struct store_fixture *f = *state;
@@ -202,7 +202,7 @@ static void bytes__stay_where_they_are_until_the_commit(void **state)
     assert_true(store_docs_get(d, STORE_LIVE, samples_id(1), &first));
     put(d, 1, JOB_PENDING, "second", STORE_LIVE);
     assert_true(store_docs_get(d, STORE_LIVE, samples_id(1), &second));
-    /* Enough others that the table grows, and more than the cache may hold. */
+    /* Enough other jobs to grow the table and to exceed the cache. */
     for (unsigned i = 2; i < 3000; i++) {
         put(d, i, JOB_PENDING, "other", STORE_FAMILY_COUNT);
     }
@@ -233,7 +233,7 @@ static void bytes__are_those_of_the_newest_document(void **state)
     assert_false(store_docs_has(d, samples_id(1)));
 }
 
-/* The mark of the removal is in the table beside the new document. */
+/* The mark of the removal is in the table next to the new document. */
 static void document__that_is_made_again_hides_its_removal(void **state)
 {
     struct store_fixture *f = *state;
@@ -273,7 +273,7 @@ static void fetch__of_one_twice_is_of_one(void **state)
     assert_false(store_docs_get(d, STORE_LIVE, samples_id(1), &j));
 }
 
-/* Who came first is asked for first. */
+/* Documents that were added first are requested first. */
 static void a_full_cache__keeps_those_that_were_there(void **state)
 {
     struct store_fixture *f = *state;
@@ -287,7 +287,7 @@ static void a_full_cache__keeps_those_that_were_there(void **state)
     }
     assert_true(store_docs_has(d, samples_id(1)));
     assert_false(store_docs_has(d, samples_id(99)));
-    /* What is read comes in, for what nobody has asked for. */
+    /* A document that is read enters the cache, instead of one that was never requested. */
     assert_true(store_docs_get(d, STORE_LIVE, samples_id(99), &j));
     store_fixture_commit(f);
     assert_true(store_docs_has(d, samples_id(99)));
@@ -296,7 +296,7 @@ static void a_full_cache__keeps_those_that_were_there(void **state)
     f->store.docs = large;
 }
 
-/* With room for a few documents only, every answer is the same as with room for all. */
+/* With room for only a few documents, every result is the same as with room for all. */
 static void eviction__changes_no_answer(void **state)
 {
     struct store_fixture *f = *state;
@@ -345,8 +345,8 @@ static void expect_looked_at(struct store_docs *d, unsigned number, enum job_sta
     assert_int_equal(found, want);
 }
 
-/* Of what is large, once for an entry; it counts each time, and what the entry does to it is seen.
- */
+/* A large document is read once per entry. Its bytes count each time, and changes by the entry are
+ * seen. */
 static void state__is_read_once_for_an_entry(void **state)
 {
     struct store_fixture *f = *state;
@@ -357,7 +357,7 @@ static void state__is_read_once_for_an_entry(void **state)
     store_docs_put(f->store.docs, &j, STORE_FAMILY_COUNT);
     store_fixture_commit(f);
     for (unsigned entry = 0; entry < 2; entry++) {
-        store_fixture_reopen(f); /* out of memory */
+        store_fixture_reopen(f); /* removes it from memory */
         struct store_docs *d = f->store.docs;
         fault_arm(FAULT_KV_READ, 2); /* a second read would stop the process */
         expect_looked_at(d, 1, JOB_COMPLETED);

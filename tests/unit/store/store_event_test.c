@@ -4,7 +4,7 @@
 #include "lib/rng.h"
 #include "unit/store/store_fixture.h"
 
-/* Events that were read: the first and the last number, and how many. */
+/* The events that were read: first and last number, and count. */
 struct seen {
     uint64_t first, last, count, stop_after;
     struct wall first_at;
@@ -17,7 +17,7 @@ static bool look(void *data, const struct store_event *e)
         s->first = e->seq;
         s->first_at = e->at;
     } else {
-        assert_int_equal(e->seq, s->last + 1); /* in order, none twice, none left out */
+        assert_int_equal(e->seq, s->last + 1); /* in order, none repeated, none missing */
     }
     s->last = e->seq;
     s->count++;
@@ -41,7 +41,7 @@ static void expect_range(struct store_fixture *f, uint64_t after, uint64_t first
     }
 }
 
-/* An entry at this second with so many events. */
+/* Write an entry at this second with count events. */
 static void write_block(struct store_fixture *f, int64_t second, unsigned count)
 {
     struct store_event_block b;
@@ -145,7 +145,7 @@ static void trim__takes_blocks_older_than_the_moment(void **state)
     write_block(f, 10, 3);                           /* 1 to 3 */
     write_block(f, 20, 3);                           /* 4 to 6 */
     write_block(f, 30, 3);                           /* 7 to 9 */
-    assert_int_equal(trim(f, 10).ns, 10 * NS_PER_S); /* that very moment stays */
+    assert_int_equal(trim(f, 10).ns, 10 * NS_PER_S); /* exactly this time stays */
     expect_range(f, 0, 1, 9);
     assert_int_equal(trim(f, 11).ns, 20 * NS_PER_S);
     assert_int_equal(f->store.meta.oldest_event, 4);
@@ -173,7 +173,7 @@ static void trim__of_everything_never_gives_a_number_twice(void **state)
     expect_range(f, 5, 6, 7);
 }
 
-/* Trimming is part of an entry that may write events itself. */
+/* Trimming is part of an entry, which may also write events. */
 static void trim__leaves_what_the_same_entry_writes(void **state)
 {
     struct store_fixture *f = *state;
@@ -205,7 +205,7 @@ static void log__keeps_a_bounded_number_of_events(void **state)
         uint64_t all = (uint64_t)i * PER_BLOCK;
         assert_int_equal(s.last, all);
         assert_int_equal(f->store.meta.oldest_event, s.first);
-        /* At least what is promised, and not many blocks more. */
+        /* At least the promised number, and only a few blocks more. */
         assert_true(s.count >= (all < LIMIT_EVENTS_KEPT ? all : LIMIT_EVENTS_KEPT));
         assert_true(s.count < LIMIT_EVENTS_KEPT + 3 * PER_BLOCK);
         if (i == BLOCKS / 2) {
@@ -226,14 +226,14 @@ static void log__keeps_a_block_that_is_larger_than_the_limit(void **state)
     assert_int_equal(s.count, 20);
 }
 
-/* Blocks of a run are known; those of the run before have to be looked for. */
+/* Blocks written since the start are known. Older blocks must be searched for. */
 static void log__is_cut_at_the_same_place_after_a_restart(void **state)
 {
     struct store_fixture *restarted = *state;
     struct store_fixture *on = NULL;
     assert_int_equal(store_fixture_setup((void **)&on), 0);
     struct rng rng = rng_from(7);
-    enum { BLOCKS = 400, STEP = 500, STEPS = 4 }; /* often the cut is just where a block begins */
+    enum { BLOCKS = 400, STEP = 500, STEPS = 4 }; /* the cut is often at the beginning of a block */
     for (unsigned i = 1; i <= BLOCKS; i++) {
         unsigned count = STEP * (1 + (unsigned)rng_below(&rng, STEPS));
         if (rng_below(&rng, 20) == 0) {
@@ -266,7 +266,8 @@ static bool copy_event(void *data, const struct store_event *e)
     return true;
 }
 
-/* False when the bytes are no block; otherwise they are what a block of these events has. */
+/* False if the bytes are not a block. Otherwise checks that the same bytes result when the events
+ * are encoded. */
 static bool encodes_again(struct str bytes)
 {
     struct copy c = {0};
@@ -328,7 +329,7 @@ static void read_failing(void)
     (void)read_after(failing, 0);
 }
 
-/* A walk that breaks off must not look like the end of the log. */
+/* A walk that fails must not be mistaken for the end of the log. */
 static void read_failures__stop_the_process(void **state)
 {
     struct store_fixture *f = *state;

@@ -1,5 +1,5 @@
 /*
- * A store in a folder of its own, for the tests of this module.
+ * A store in a temporary folder, for the tests of this module.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ static inline void store_fixture_reopen(struct store_fixture *f)
     store_fixture_open(f);
 }
 
-/* As the machine does at the end of an entry. */
+/* Commit as the machine does at the end of an entry. */
 static inline void store_fixture_commit(struct store_fixture *f)
 {
     f->store.meta.applied_index++;

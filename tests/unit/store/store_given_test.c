@@ -36,7 +36,7 @@ static void record__that_cannot_be_is_refused(void **state)
 {
     static const struct store_given rows[] = {
         {.first = 1, .last = 0, .left = 1}, /* ends before it begins */
-        {.first = 0, .last = 1, .left = 0}, /* none */
+        {.first = 0, .last = 1, .left = 0}, /* none is left */
         {.first = 3, .last = 4, .left = 3}, /* more than there are numbers */
     };
     struct store_given got;

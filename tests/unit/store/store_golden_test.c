@@ -1,6 +1,7 @@
 /*
- * What earlier versions have stored still decodes to what it was (tests/lib/golden.h says how files
- * are added). Where the version is still the present one, the same bytes are written today.
+ * Data that earlier versions have stored still decodes to the same values. Where the format version
+ * is still current, the same bytes are written today. tests/lib/golden.h describes how to add
+ * files.
  */
 #include "base/unpack.h"
 #include "lib/golden.h"
@@ -34,29 +35,29 @@ static void documents__decode(void **state)
     struct job minimal = samples_job_minimal();
     expect_document("document-full-1.bin", &full);
     expect_document("document-minimal-1.bin", &minimal);
-    /* Since a worker's end of a claim is remembered. */
+    /* Added: how and when a worker has ended its claim. */
     full.ended = JOB_ENDED_FAIL;
     full.fail_ended_at.ns = 1700000000123456789;
     expect_document("document-ended-1.bin", &full);
-    /* Since the time is kept at which a job came into line. */
+    /* Added: the time at which a job came into line. */
     full.ready_at.ns = 1700000000223456789;
     expect_document("document-ready-2.bin", &full);
-    /* Since what a job has cost is kept with it. */
+    /* Added: the cost of a job. */
     full.usage_summed = 3;
     full.usage_nusd = 1234567890123;
     expect_document("document-summed-2.bin", &full);
-    /* Since operators bring jobs to a queue while it is cleared. */
+    /* Added when operators could bring jobs into a queue while it is cleared. */
     full.joined = samples_id(77);
     expect_document("document-joined-2.bin", &full);
-    /* Since a clear leaves the jobs that wait again. */
+    /* Added when a clear began to leave the jobs that wait again. */
     full.waits_since = samples_id(78);
     expect_document("document-waits-2.bin", &full);
-    /* Since the server delivers jobs. */
+    /* Added: jobs that the server delivers. */
     struct job push = samples_job_push();
     expect_document("document-push-2.bin", &push);
 }
 
-/* Two files, and the two as one. */
+/* Head and body in two files, and joined to one document. */
 static void document_in_two_parts__decodes(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void document_in_two_parts__decodes(void **state)
     buf_deinit(&body_file);
 }
 
-/* One test for each small thing: a file, how it is written and read, and its sample. */
+/* Define the test of a small record: its file, its encoder and decoder, and its sample. */
 #define GOLDEN(thing, module, file_name)                                                           \
     static void thing##__decodes(void **state)                                                     \
     {                                                                                              \
@@ -117,7 +118,7 @@ GOLDEN(iteration, store_rows, "row-iteration-1.bin")
 GOLDEN(try, store_rows, "row-try-1.bin")
 #undef GOLDEN
 
-/* What a policy of the default namespace means depends on the version of its record. */
+/* The meaning of a policy of the default namespace depends on the version of its record. */
 static void policy__of_the_default_namespace_decodes(void **state)
 {
     (void)state;
@@ -140,7 +141,7 @@ static void policy__of_the_default_namespace_decodes(void **state)
     }
 }
 
-/* Members that came with jobs that the server delivers are in version 2 alone. */
+/* The members that were added with jobs that the server delivers are only in version 2. */
 static void queue_with_names__decodes(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void batch_with_an_owner__decodes(void **state)
     golden_read_present("record-batch-2.bin", &present, &file);
     assert_true(store_record_decode_batch(buf_str(&file), &got));
     samples_same_batch(&got, &want);
-    /* The version and the owner go together. */
+    /* A version 1 record with an owner is refused. */
     file.ptr[0] = 1;
     assert_false(store_record_decode_batch(buf_str(&file), &got));
     buf_deinit(&present);
@@ -267,7 +268,7 @@ static void bulk_with_a_fit__decodes(void **state)
     golden_read_present("record-bulk-5.bin", &present, &file);
     assert_true(store_record_decode_bulk(buf_str(&file), &got));
     samples_same_bulk(&got, &want);
-    /* And of a caller with a scope. */
+    /* The same, of a caller with a scope. */
     want.scope = STR("mail.*, news");
     want.parts = 60;
     buf_clear(&present);
@@ -293,8 +294,7 @@ static void batch_with_its_callback__decodes(void **state)
                             &file);
         assert_true(store_record_decode_batch(buf_str(&file), &got));
         samples_same_batch(&got, &want);
-        memset(file.ptr + file.len - ID_BYTES, 0,
-               ID_BYTES); /* the version says that there is one */
+        memset(file.ptr + file.len - ID_BYTES, 0, ID_BYTES); /* the version requires one */
         assert_false(store_record_decode_batch(buf_str(&file), &got));
         buf_deinit(&present);
         buf_deinit(&file);
@@ -315,7 +315,7 @@ static void webhook_with_a_scope__decodes(void **state)
     golden_read_present("record-webhook-2.bin", &present, &file);
     assert_true(store_record_decode_webhook(buf_str(&file), &got));
     samples_same_webhook(&got, &want);
-    /* The version and the scope go together. */
+    /* A version 1 record with a scope is refused. */
     file.ptr[0] = 1;
     assert_false(store_record_decode_webhook(buf_str(&file), &got));
     buf_deinit(&present);
@@ -335,7 +335,7 @@ static void worker_with_a_version__decodes(void **state)
     golden_read_present("record-worker-2.bin", &present, &file);
     assert_true(store_record_decode_worker(buf_str(&file), &got));
     samples_same_worker(&got, &want);
-    file.ptr[0] = 1; /* the version of the record says whether there is one */
+    file.ptr[0] = 1; /* in version 1 there is none */
     assert_false(store_record_decode_worker(buf_str(&file), &got));
     buf_deinit(&present);
     buf_deinit(&file);
@@ -459,7 +459,7 @@ static void bulk_of_a_queue__decodes(void **state)
     golden_read_present("record-bulk-3.bin", &present, &file);
     assert_true(store_record_decode_bulk(buf_str(&file), &got));
     samples_same_bulk(&got, &want);
-    /* The version and the action go together. */
+    /* A version 1 record with this action is refused. */
     file.ptr[0] = 1;
     assert_false(store_record_decode_bulk(buf_str(&file), &got));
     buf_deinit(&present);
@@ -500,7 +500,7 @@ static void expect_events(const char *name, unsigned count)
     buf_deinit(&file);
 }
 
-/* Types were added; a block of those that there were has the same bytes. */
+/* Types were added. A block of the older types has the same bytes. */
 static void events__decode(void **state)
 {
     (void)state;
@@ -508,8 +508,8 @@ static void events__decode(void **state)
     expect_events("events-2.bin", SAMPLES_EVENTS);
 }
 
-/* The machine's record has no functions of its own: it is seen through a store that opens. Its
- * state hash is made of the entry's writes and is taken as the file has it. */
+/* The machine's record has no functions to encode and decode it, so it is tested by opening a
+ * store. Its state hash depends on the writes of the entry, so the hash of the file is expected. */
 static void machine_record__decodes(void **state)
 {
     struct store_fixture *f = *state;

@@ -40,7 +40,7 @@ static void quantiles__are_upper_bounds(void **state)
     assert_int_equal(store_history_quantile_ms(&t, 0), 1);
     assert_int_equal(store_history_quantile_ms(&t, 500), 1);
     assert_int_equal(store_history_quantile_ms(&t, 900), 1);
-    assert_int_equal(store_history_quantile_ms(&t, 990), 1000); /* no more than the largest */
+    assert_int_equal(store_history_quantile_ms(&t, 990), 1000); /* at most the largest value */
     assert_int_equal(store_history_quantile_ms(&t, 1000), 1000);
 }
 
@@ -76,7 +76,7 @@ static void cells__come_back_as_they_were(void **state)
         store_history_encode(&want, oldest, &b);
         assert_true(store_history_decode(buf_str(&b), &got));
         assert_memory_equal(&got, &want, sizeof got);
-        /* Nothing shorter or longer is one. */
+        /* Shorter and longer bytes are refused. */
         assert_false(store_history_decode(str_from(b.ptr, b.len - 1), &got));
         buf_add_char(&b, 0);
         assert_false(store_history_decode(buf_str(&b), &got));

@@ -7,7 +7,7 @@
 #include "lib/samples.h"
 #include "lib/test.h"
 
-/* Where things stand in a document; docs/formats/documents.md says the same. */
+/* Offsets in a document, as in docs/formats/documents.md. */
 enum {
     AT_VERSION = 0,
     AT_STATE = 1,
@@ -58,7 +58,7 @@ static void document__keeps_every_member(void **state)
     expect_round_trip(&empty);
 }
 
-/* One member at a time, so that none leans on another. */
+/* One member at a time, so that none depends on another. */
 static void document__keeps_each_member_alone(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void head__has_what_a_start_needs(void **state)
     struct err err;
     encode(&full, &doc);
     assert_int_equal(store_job_decode_head(full.id, buf_str(&doc), &got, &err), ERR_OK);
-    /* Everything else is as if it had not been there. */
+    /* All other members are unset. */
     want.payload = want.unique_key = want.worker_id = want.hostname = want.tags = STR_EMPTY;
     want.progress = want.checkpoint = want.result = want.parent_id = STR_EMPTY;
     want.chain_id = want.chain_config = want.hold_reason = STR_EMPTY;
@@ -158,7 +158,7 @@ static void truncation__is_always_found(void **state)
         struct buf doc;
         encode(&jobs[k], &doc);
         for (size_t len = 0; len < doc.len; len++) {
-            /* An allocation of the exact size, so that a read past the end is seen. */
+            /* A copy, so that reads past the end are detected, except of one byte. */
             char *cut = malloc(len + 1);
             memcpy(cut, doc.ptr, len);
             expect_corrupt(str_from(cut, len));
@@ -206,7 +206,7 @@ static void version__that_is_unknown_is_named(void **state)
     assert_int_equal(store_job_decode_head(ID_NONE, STR("\x07"), &j, &err), ERR_CORRUPT);
 }
 
-/* A member that is announced and then empty: the encoder never writes that. */
+/* A member that is announced but empty, which the encoder never writes. */
 static void member__that_says_nothing_is_found(void **state)
 {
     (void)state;

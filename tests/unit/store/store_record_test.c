@@ -5,8 +5,8 @@
 #include "lib/samples.h"
 #include "lib/test.h"
 
-/* Each kind of record behind one signature: the sample's bytes; and decode, compare with the sample
- * when that is asked for, and encode again. */
+/* The functions of one kind of record: encode the sample; and decode, compare with the sample if
+ * is_sample, and encode again. The second returns false if decoding fails. */
 struct kind {
     const char *name;
     void (*encode)(struct buf *out);
@@ -94,7 +94,7 @@ static void decode__refuses_what_was_never_written(void **state)
             }
             bytes.ptr[at] = old;
         }
-        bytes.ptr[0] = 2; /* a later version */
+        bytes.ptr[0] = 2; /* another version */
         assert_false(kinds[k].again(buf_str(&bytes), false, &again));
         bytes.ptr[0] = 1;
         buf_add_char(&bytes, '\0');

@@ -4,7 +4,7 @@
 #include "lib/rng.h"
 #include "unit/store/store_fixture.h"
 
-/* What a walk gave: row numbers in the order in which they came. */
+/* The row numbers that a walk reported, in order. */
 struct rows {
     uint64_t row[256];
     size_t count;
@@ -89,7 +89,7 @@ static void add__numbers_rows_over_all_jobs_and_kinds(void **state)
     add_iteration(f, &a);
     add_error(f, &a);
     add_usage(f, &a);
-    assert_int_equal(errors_of(f, 1).count, 0); /* not before the commit */
+    assert_int_equal(errors_of(f, 1).count, 0); /* not visible before the commit */
     store_fixture_commit(f);
     store_fixture_reopen(f);
     struct rows errors = errors_of(f, 1);
@@ -107,7 +107,7 @@ static void add__numbers_rows_over_all_jobs_and_kinds(void **state)
     assert_int_equal(f->store.meta.next_row, 6);
 }
 
-/* Iterations grow from row to row; one that was held has several rows. */
+/* Iterations increase from row to row. An iteration that was held has several rows. */
 static void find_iteration__finds_the_newest_row_of_it(void **state)
 {
     struct store_fixture *f = *state;
@@ -122,7 +122,7 @@ static void find_iteration__finds_the_newest_row_of_it(void **state)
         it.iteration = iterations[i];
         store_rows_add_iteration(&f->store, &j, &it);
         if (i == COUNT_OF(iterations) - 2) {
-            store_fixture_commit(f); /* the last row is not there yet */
+            store_fixture_commit(f); /* the last row is not committed */
         }
     }
     for (int64_t wanted = 0; wanted < 9; wanted++) {
@@ -234,7 +234,7 @@ static void tokens_any__sees_each_member(void **state)
     }
 }
 
-/* The three kinds behind one signature: decode, and encode again when that went well. */
+/* For each of the three kinds: decode, and encode again if that succeeds. */
 static bool error_again(struct str value, struct buf *out)
 {
     struct store_error e;
@@ -304,7 +304,7 @@ static void decode__refuses_what_was_never_written(void **state)
             }
             row.ptr[at] = old;
         }
-        row.ptr[0] = 2; /* a later version */
+        row.ptr[0] = 2; /* another version */
         assert_false(again[kind](buf_str(&row), &back));
         row.ptr[0] = 1;
         buf_add_char(&row, '\0');

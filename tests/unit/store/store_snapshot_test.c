@@ -16,7 +16,7 @@ static void put(struct store_fixture *f, unsigned number, enum job_state state)
     store_docs_put(f->store.docs, &j, STORE_FAMILY_COUNT);
 }
 
-/* The numbers of samples in the family, in the order of the walk. */
+/* Expect the numbers of these samples in the family, in the order of the walk. */
 static void expect_walk(struct store_snapshot *sn, enum store_family family, const char *numbers)
 {
     struct buf text;
@@ -32,7 +32,7 @@ static void expect_walk(struct store_snapshot *sn, enum store_family family, con
         assert_true(doc.len > 0);
     }
     expect_str(buf_str(&text), str_from_z(numbers));
-    assert_false(store_snapshot_next(sn, family, &id, &doc)); /* the end stays the end */
+    assert_false(store_snapshot_next(sn, family, &id, &doc)); /* the walk stays at the end */
     buf_deinit(&text);
 }
 
@@ -56,13 +56,13 @@ static void snapshot__stays_as_it_was(void **state)
 
     expect_walk(sn, STORE_LIVE, "1 3 ");
     expect_walk(sn, STORE_DONE, "2 ");
-    expect_walk(sn, STORE_LIVE, "1 3 "); /* another family in between: from the beginning */
+    expect_walk(sn, STORE_LIVE, "1 3 "); /* after another family: from the beginning */
     assert_true(store_snapshot_get(sn, STORE_LIVE, samples_id(1), &value));
     assert_false(store_snapshot_get(sn, STORE_LIVE, samples_id(4), &value));
     assert_true(store_snapshot_record(sn, STORE_KIND_QUEUE, STR("q"), &value));
     expect_str(value, STR("1"));
     assert_false(store_snapshot_record(sn, STORE_KIND_QUEUE, STR("r"), &value));
-    /* Freed in the middle of a walk. */
+    /* Free the snapshot in the middle of a walk. */
     assert_true(store_snapshot_next(sn, STORE_DONE, &id, &value));
     store_snapshot_free(sn);
     store_snapshot_free(NULL);
@@ -137,7 +137,7 @@ static void rows__are_those_of_the_job_and_of_the_moment(void **state)
     store_snapshot_free(sn);
 }
 
-/* A row that is restored takes no other's place, and has a number of its own. */
+/* A restored row does not replace another row, and has a new number. */
 static void restored__rows_do_not_replace(void **state)
 {
     struct store_fixture *f = *state;

@@ -42,13 +42,13 @@ static void meta__comes_back_whole(void **state)
     struct store_fixture *f = *state;
     f->store.meta = some_meta();
     store_commit(&f->store);
-    struct store_meta written = f->store.meta; /* the hash has rolled on */
+    struct store_meta written = f->store.meta; /* with the new hash */
     assert_int_not_equal(written.state_hash, 108);
     store_fixture_reopen(f);
     expect_meta(&f->store.meta, &written);
 }
 
-/* The record and the rest of the entry are one write: neither is there without the other. */
+/* The record and the rest of the entry are one write: neither exists without the other. */
 static void commit__writes_the_record_with_the_entry(void **state)
 {
     struct store_fixture *f = *state;
@@ -102,7 +102,7 @@ static void each__walks_one_kind_in_key_order(void **state)
     expect_names(f, STORE_KIND_QUEUE, "a=2 b=1 ");
 }
 
-/* Two stores come to the same content on different ways. */
+/* Two stores reach the same content in different ways. */
 static void digest__is_equal_for_equal_content(void **state)
 {
     struct store_fixture *a = *state;
@@ -117,7 +117,7 @@ static void digest__is_equal_for_equal_content(void **state)
     store_put(&b->store, STORE_KIND_QUEUE, STR("r"), STR("2"));
     store_put(&b->store, STORE_KIND_QUEUE, STR("q"), STR("1"));
     store_fixture_commit(b);
-    /* The way is what the state hash remembers; make the records the same. */
+    /* The state hash depends on the way, so make the records the same. */
     assert_int_not_equal(a->store.meta.state_hash, b->store.meta.state_hash);
     a->store.meta.state_hash = b->store.meta.state_hash = 0;
     store_commit(&a->store);
@@ -167,7 +167,7 @@ static void state_hash__rolls_over_what_is_written(void **state)
     store_fixture_commit(a);
     store_fixture_commit(b);
     assert_int_not_equal(a->store.meta.state_hash, b->store.meta.state_hash);
-    /* And it never finds back. */
+    /* The hashes never become equal again. */
     store_put(&a->store, STORE_KIND_QUEUE, STR("q"), STR("4"));
     store_put(&b->store, STORE_KIND_QUEUE, STR("q"), STR("4"));
     store_fixture_commit(a);
@@ -195,7 +195,7 @@ static void open__refuses_a_record_that_it_does_not_know(void **state)
         store_close(&f->store);
         assert_int_equal(store_open(&f->store, tmpdir_path(&f->dir, "state").z, &err), ERR_CORRUPT);
         assert_string_equal(err.msg, rows[i].message);
-        store_close(&f->store); /* fine after a failure */
+        store_close(&f->store); /* allowed after a failure */
         tmpdir_remove(&f->dir);
         f->dir = tmpdir_new_in_memory();
         store_fixture_open(f);

@@ -42,7 +42,7 @@ static void shows_the_moment_at_which_it_began(void **state)
     put(f, 2, JOB_PENDING, STORE_FAMILY_COUNT);
     store_fixture_commit(f);
     struct store_walk *w = store_walk_new(&f->store);
-    put(f, 1, JOB_COMPLETED, STORE_LIVE); /* to the other family, while the walk is under way */
+    put(f, 1, JOB_COMPLETED, STORE_LIVE); /* moves to the other family during the walk */
     put(f, 3, JOB_PENDING, STORE_FAMILY_COUNT);
     store_docs_remove(f->store.docs, STORE_LIVE, samples_id(2));
     store_fixture_commit(f);
