@@ -1,5 +1,5 @@
 /*
- * Questions that nobody wants any more.
+ * Questions that are cancelled, and fair shares of the readers.
  */
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 #include "view/view_search.h"
 #include "view_kit.h"
 
-/* A question that never ends by itself, and one behind it in the line. */
+/* A question that does not end unless it is cancelled. */
 struct endless {
     struct view_ask ask;
     uv_sem_t begun, done;
     struct err err;
-    const char *program; /* NULL: it is SQLite that does not end */
+    const char *program; /* NULL: SQLite does not end */
     enum view_kind kind;
 };
 
@@ -84,7 +84,7 @@ static void a_question_that_nobody_wants_any_more_ends(void **state)
         end_endless(&runs);
         assert_int_equal(runs.ask.err.code, ERR_OK);
         assert_int_equal(runs.err.code, ERR_SEARCH);
-        view_kit_check(k); /* the reader serves the next one */
+        view_kit_check(k); /* the reader serves the next question */
     }
     view_kit_close(k);
 }
@@ -109,7 +109,7 @@ static void ask_many(struct view_kit *k, struct endless *asks, size_t count, enu
 
 static void cancel_many(struct endless *asks, size_t count)
 {
-    for (size_t i = count; i-- > 0;) { /* those that wait first, so that none of them begins */
+    for (size_t i = count; i-- > 0;) { /* the waiting ones first, so that none begins */
         view_cancel(&asks[i].ask);
     }
     for (size_t i = 0; i < count; i++) {
@@ -136,17 +136,17 @@ static void slow_questions_leave_readers_to_others(void **state)
     uv_sem_wait(&texts[0].begun);
     assert_int_equal(view_kit_count(k, &all), 1);
     struct view_status s = view_kit_status(k);
-    assert_int_equal(s.asks[VIEW_KIND_PROGRAM].running, 1); /* a quarter */
+    assert_int_equal(s.asks[VIEW_KIND_PROGRAM].running, 1); /* a quarter of the readers */
     assert_int_equal(s.asks[VIEW_KIND_PROGRAM].waiting, COUNT - 1);
-    assert_int_equal(s.asks[VIEW_KIND_TEXTS].running, 1); /* half, with the program */
+    assert_int_equal(s.asks[VIEW_KIND_TEXTS].running, 1); /* half, including the program */
     assert_int_equal(s.asks[VIEW_KIND_TEXTS].waiting, COUNT - 1);
-    ask_endless(k, &more); /* fills the quarter of the line… */
+    ask_endless(k, &more); /* fills the quarter of the line */
     struct endless refused = {.kind = VIEW_KIND_PROGRAM};
-    ask_endless(k, &refused); /* …so that there is no place for this one */
+    ask_endless(k, &refused); /* so this one is refused */
     end_endless(&refused);
     assert_int_equal(refused.ask.err.code, ERR_OVERLOADED);
     assert_int_equal(view_kit_status(k).asks[VIEW_KIND_PROGRAM].refused, 1);
-    assert_int_equal(view_kit_count(k, &all), 1); /* and for others there is */
+    assert_int_equal(view_kit_count(k, &all), 1); /* other kinds are accepted */
     cancel_many(&more, 1);
     cancel_many(texts, COUNT);
     cancel_many(programs, COUNT);

@@ -1,5 +1,5 @@
 /*
- * The check itself: it sees every counter that is wrong.
+ * The check of the view: it detects every wrong counter.
  */
 #include "view/view_check.h"
 
@@ -89,7 +89,7 @@ static void a_wrong_error_is_found(void **state)
     view_kit_close(k);
 }
 
-/* Numbers by which memory is reached: a file that has wrong ones is made anew. */
+/* Numbers that are used as indexes in memory. A file with invalid ones is rebuilt. */
 static void numbers_that_cannot_be_are_damage(void **state)
 {
     static const char *const rows[] = {

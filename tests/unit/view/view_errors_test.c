@@ -64,7 +64,7 @@ static void run_errors(struct view_kit *k, struct view_reader *r, void *data)
     (void)(view_errors_run(r, data, k->arena, &k->err) == ERR_OK);
 }
 
-/* The only group, of the failures from then on; no failures at all are none. */
+/* Return the only group of the failures since `from`. If there are no failures, it is empty. */
 static struct view_errors_group group_since(struct view_kit *k, struct wall from)
 {
     struct view_errors e = {.from = from, .to = {.ns = INT64_MAX}, .limit = 10};
@@ -113,7 +113,7 @@ static void groups__count_each_job_once(void **state)
     assert_int_equal(g.count, 1);
     assert_int_equal(g.jobs, 1);
     assert_int_equal(g.dead, 1);
-    /* What is not dead any more has failed all the same. */
+    /* A job that is no longer dead still counts as failed. */
     engine_kit_job(k->engine, COMMAND_JOB_RETRY, a);
     g = group_since(k, never);
     assert_int_equal(g.jobs, 2);
@@ -127,7 +127,8 @@ static void groups__count_each_job_once(void **state)
     view_kit_close(k);
 }
 
-/* The oldest errors of a job are dropped: one that followed one of them is then the first. */
+/* The oldest errors of a job are dropped. An error that followed a dropped one is then the
+ * first. */
 static void groups__count_jobs_whose_first_errors_are_gone(void **state)
 {
     struct view_kit *k = view_kit_open(NULL);

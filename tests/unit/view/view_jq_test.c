@@ -1,5 +1,5 @@
 /*
- * payload_jq: the grammar and what each form means (http-api.md 10.4).
+ * payload_jq: the grammar and the meaning of each form (http-api.md 10.4).
  */
 #include "view/view_jq.h"
 

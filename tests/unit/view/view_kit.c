@@ -11,7 +11,7 @@
 
 enum { ARENA_BYTES = 64 << 20 };
 
-/* Few enough for a test to fill the feed. */
+/* Make the feed so small that a test can fill it. */
 static void few_ids(struct engine_config *config)
 {
     config->feed_ids_max = VIEW_KIT_FEED_IDS;
@@ -24,7 +24,7 @@ struct view_kit *view_kit_open(void (*configure)(struct view_config *config))
     k->engine = engine_kit_open(few_ids);
     k->config = view_config_default();
     k->config.dir = k->engine->dir.path;
-    k->config.wait_ms = VIEW_KIT_PATIENCE_MS; /* a test waits for what it asked for */
+    k->config.wait_ms = VIEW_KIT_PATIENCE_MS; /* tests wait until their changes are visible */
     k->config.ask_ms = VIEW_KIT_PATIENCE_MS;
     if (configure != NULL) {
         configure(&k->config);
@@ -151,15 +151,16 @@ void view_kit_forget(struct view_kit *k)
     arena_reset(k->arena);
 }
 
-/* Is it right? */
+/* Checking the view */
 
 static void run_check(struct view_kit *k, struct view_reader *r, void *data)
 {
     (void)(view_check_run(r, engine_store(k->engine->engine), data, &k->err) == ERR_OK);
 }
 
-/* The words against the texts: those of a second index that learns all of them at once. Of texts
- * that are not there any more the first one knows as many as it says. */
+/* Compare the words with the texts: they must equal the words of a second index that adds all texts
+ * at once. The number of removed texts that the first index still contains must be the recorded
+ * one. */
 #define NOT_GONE "SELECT * FROM temp.known WHERE doc IN (SELECT num FROM texts)"
 
 static void check_words(struct view_kit *k)
@@ -272,7 +273,7 @@ static void run_nothing(struct view_kit *k, struct view_reader *r, void *data)
     (void)data;
 }
 
-/* The writer has nothing to do while they are copied, as if they were copied at one moment. */
+/* The writer is idle while the files are copied, so the copies are of one moment. */
 void view_kit_keep_image(struct view_kit *k)
 {
     view_kit_ask(k, true, run_nothing, NULL);

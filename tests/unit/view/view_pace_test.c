@@ -1,5 +1,5 @@
 /*
- * When the writer gives way, and for how long.
+ * When the writer pauses in favor of requests, and for how long.
  */
 #include "lib/test.h"
 #include "os/os_clock.h"
@@ -40,7 +40,7 @@ static void view_pace__looks_more_often_while_somebody_asks(void **state)
     (void)state;
     assert_int_equal(view_pace__linger_ms(&p, 100), 100);
     assert_int_equal(view_pace__linger_ms(&p, 0), 0);
-    p.asked_ns = os_clock_mono().ns + 3600 * NS_PER_S; /* the test may take its time */
+    p.asked_ns = os_clock_mono().ns + 3600 * NS_PER_S; /* the future: the test may be slow */
     assert_int_equal(view_pace__linger_ms(&p, 100), 25);
     assert_int_equal(view_pace__linger_ms(&p, 0), 0);
 }
@@ -49,7 +49,7 @@ static void view_pace__is_pressed_after_a_rest_that_nobody_minds(void **state)
 {
     int64_t now = os_clock_mono().ns;
     int64_t long_ago = now - 3600 * NS_PER_S;
-    int64_t lately = now + 3600 * NS_PER_S; /* the test may take its time */
+    int64_t lately = now + 3600 * NS_PER_S; /* the future: the test may be slow */
     const struct {
         const char *name;
         struct view_pace pace;
@@ -71,8 +71,8 @@ static void view_pace__a_question_waits_long_unless_jobs_change_all_the_time(voi
 {
     static const struct {
         const char *name;
-        int64_t at_ms;   /* a turn is over… */
-        uint64_t behind; /* …with so many left; then a question comes */
+        int64_t at_ms;   /* end of a turn, then a question */
+        uint64_t behind; /* changes left after the turn */
         int64_t wait_ms;
     } rows[] = {
         {"nothing waits", 1000, 0, 500},    {"a burst", 2000, 100000, 500},

@@ -1,5 +1,5 @@
 /*
- * Programs of payload_jq, over more jobs than one block of texts has.
+ * Programs of payload_jq, over more jobs than fit in one block of texts.
  */
 #include "base/check.h"
 #include "jqbox/jqbox.h"
@@ -53,8 +53,8 @@ static void ask_for(struct view_kit *k, int64_t ask_ms)
     view_kit_start_view(k);
 }
 
-/* The first block is full when the time is over, or nearly always is: the row that found it full
- * has no place in it. */
+/* When the time is over, the first block is nearly always full. The row that found it full is not
+ * in it. */
 static void a_full_block_that_cannot_be_judged_ends_the_search(void **state)
 {
     struct view_kit *k = *state;
@@ -68,7 +68,8 @@ static void a_full_block_that_cannot_be_judged_ends_the_search(void **state)
     finds_in_every_block(state);
 }
 
-/* The same when the program ends its child, whose memory has no bound under a sanitizer. */
+/* The same if the program ends its child. Not under a sanitizer, where the child's memory is not
+ * limited. */
 static void a_program_that_ends_its_child_ends_the_search(void **state)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -79,7 +80,7 @@ static void a_program_that_ends_its_child_ends_the_search(void **state)
     assert_int_equal(k->err.code, ERR_VALIDATION);
     view_kit_forget(k);
 #endif
-    finds_in_every_block(state); /* and the reader serves the next one */
+    finds_in_every_block(state); /* the reader serves the next question */
 }
 
 #define WITH_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

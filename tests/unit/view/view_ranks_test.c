@@ -1,5 +1,6 @@
 /*
- * Ranks: whatever happens to jobs, the numbers before any moment are those that a count finds.
+ * Ranks: after any changes of jobs, the number of jobs before a moment is the one that a count
+ * finds.
  */
 #include "lib/rng.h"
 #include "lib/test.h"
@@ -59,7 +60,7 @@ static void close_world(struct world *w)
     tmpdir_remove(&w->dir);
 }
 
-/* Some moments are shared by thousands, some by none. */
+/* Return a moment. Thousands of jobs share some moments; others belong to one job. */
 static int64_t random_moment(struct rng *rng)
 {
     switch (rng_below(rng, 4)) {
@@ -104,7 +105,7 @@ static int64_t count(sqlite3 *db, const char *sql, int64_t moment)
     return n;
 }
 
-/* What a line has, in the words of SQL; ? is the moment. */
+/* A line, and the moment of its jobs as an SQL expression. */
 struct line {
     struct view_line line;
     const char *moment;
@@ -181,7 +182,7 @@ static void ranks__are_what_a_count_finds(void **state)
         commit(&w);
     }
     compare(&w, &rng);
-    assert_true(count(w.db, "SELECT count(*) FROM ranks WHERE kind = 0", 0) > 3); /* it was cut */
+    assert_true(count(w.db, "SELECT count(*) FROM ranks WHERE kind = 0", 0) > 3); /* it was split */
     for (uint64_t version = 2; version < 10; version++) {
         begin(&w);
         for (unsigned i = 0; i < TURN; i++) {
@@ -195,7 +196,7 @@ static void ranks__are_what_a_count_finds(void **state)
         commit(&w);
     }
     compare(&w, &rng);
-    /* The same after the file was opened again, and changed again. */
+    /* The same after the file was reopened, and changed again. */
     view_rows__close(&w.rows);
     assert_int_equal(view_rows__open(&w.rows, w.db, NULL, &err), ERR_OK);
     begin(&w);
@@ -204,7 +205,7 @@ static void ranks__are_what_a_count_finds(void **state)
     }
     commit(&w);
     compare(&w, &rng);
-    /* Buckets without jobs are not kept. */
+    /* Buckets without jobs are removed. */
     int64_t buckets = count(w.db, "SELECT count(*) FROM ranks", 0);
     begin(&w);
     for (uint64_t n = 0; n < JOBS + TURN; n++) {
@@ -217,7 +218,7 @@ static void ranks__are_what_a_count_finds(void **state)
     close_world(&w);
 }
 
-/* A moment that all share is one bucket: a count before or behind it looks at no job. */
+/* A moment that many jobs share is one bucket, so that a count before or after it reads no job. */
 static void ranks__give_a_crowd_a_bucket_of_its_own(void **state)
 {
     struct world w = {0};

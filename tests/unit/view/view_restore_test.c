@@ -1,5 +1,6 @@
 /*
- * The view beside a restore: jobs come first, and what hangs on them in entries of its own.
+ * The view during a restore: jobs arrive first, and their errors and usage reports in separate
+ * entries.
  */
 #include "lib/test.h"
 #include "view_kit.h"
@@ -28,7 +29,8 @@ static void restore_usage(struct view_kit *k, struct id id, uint32_t place)
                    .kind = COMMAND_RESTORE_USAGE, .id = id, .place = place, .usage = u});
 }
 
-/* What hangs on a restored job comes in later entries, which do not write its document. */
+/* Errors and usage reports of a restored job arrive in later entries, which do not write its
+ * document. */
 static void follows_what_is_restored_piece_by_piece(void **state)
 {
     struct view_kit *k = view_kit_open(NULL);
@@ -52,7 +54,7 @@ static void follows_what_is_restored_piece_by_piece(void **state)
     restore_error(k, j.id, 2);
     view_kit_start_view(k);
     view_kit_check(k);
-    /* One of its usage reports is in no backup: what there is follows all the same. */
+    /* One of its usage reports is in no backup. The view follows the others nevertheless. */
     engine_kit_job(k->engine, COMMAND_JOB_RETRY, j.id);
     view_kit_check(k);
     engine_kit_job(k->engine, COMMAND_JOB_DELETE, j.id);

@@ -1,5 +1,5 @@
 /*
- * Searches, held against a plain look at every document.
+ * Searches, compared with a plain scan of every document.
  */
 #include "view/view_search.h"
 
@@ -24,17 +24,17 @@ enum { JOBS = 400, SEARCHES = 3000 };
 struct doc {
     struct job job;
     struct buf bytes;
-    struct buf errors; /* texts, with a NUL behind each */
+    struct buf errors; /* texts, each followed by a NUL */
 };
 
-/* What all tests look at: made once. */
+/* The data of all tests, created once. */
 struct world {
     struct view_kit *kit;
     struct doc *docs; /* in the order of ids */
     size_t count;
 };
 
-/* Making jobs of all sorts */
+/* Creating jobs of all kinds */
 
 static const char *const queues[] = {"mail", "mail.fast", "ns::a", "ns::b", "other::a"};
 #define FILL_128                                                                                   \
@@ -206,7 +206,7 @@ static int end_world(void **state)
     return 0;
 }
 
-/* The plain look */
+/* The plain scan */
 
 static bool has_part(struct str s, struct str part)
 {
@@ -278,7 +278,7 @@ static bool times_match(const struct view_filter *f, const struct job *j)
            in_span(f->expire, j->expire_at);
 }
 
-/* The id in a list of its own; as a mere text it is no dependency. */
+/* The id must be in a list. As a plain text, it is not a dependency. */
 static bool depends_matches(const struct view_filter *f, const struct job *j)
 {
     return f->depends_on.len == 0 || (has_part(j->chain_config, f->depends_on) &&
@@ -295,7 +295,7 @@ static bool origin_matches(const struct view_filter *f, const struct job *j)
            (!f->has_chain_step || (j->has_chain_step && j->chain_step == f->chain_step));
 }
 
-/* Programs, and what says the same in the small language. */
+/* Programs, and equivalent expressions in the small language. */
 static const struct {
     const char *program, *expression;
 } programs[] = {
@@ -373,7 +373,7 @@ static int by_order(const void *a, const void *b)
     return order != 0 ? order : id_cmp(x->id, y->id);
 }
 
-/* All that match, in order. */
+/* Write all matches to out, in order. Returns their number. */
 static size_t plain_search(const struct world *w, const struct view_search *s, struct order *out)
 {
     size_t n = 0;
@@ -402,7 +402,7 @@ static bool one_in(struct rng *rng, uint64_t n)
 static struct view_span span_around(struct rng *rng, struct wall at)
 {
     struct view_span span = {0};
-    int64_t shift = (int64_t)rng_below(rng, 3) - 1; /* the strictness of both ends */
+    int64_t shift = (int64_t)rng_below(rng, 3) - 1; /* to test that both ends are exclusive */
     if (at.ns != 0 && one_in(rng, 2)) {
         span.after.ns = at.ns + shift;
     }
@@ -500,7 +500,7 @@ static void compare(const struct world *w, struct view_search *s)
 
 static void finds_what_a_look_at_every_document_finds(void **state)
 {
-    /* All ways to a page: by a scan, by a walk, by a scan after a walk was tried. */
+    /* All ways to find a page: by a scan, by a walk, by a scan after a walk was tried. */
     static const int64_t scans[] = {1 << 20, 0, 2 * JOBS};
     const struct world *w = *state;
     struct rng rng = rng_from(11);
@@ -555,7 +555,7 @@ static void walks_all_matches_in_pages(void **state)
     }
 }
 
-/* Texts are texts */
+/* Texts with special characters */
 
 static void hostile_texts_are_only_texts(void **state)
 {

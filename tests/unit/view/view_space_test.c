@@ -1,5 +1,5 @@
 /*
- * A disk that fills up, and space that is given back.
+ * A disk that becomes full, and space that is released.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void stops_when_it_is_told_and_goes_on(void **state)
     uint64_t written = view_kit_status(k).written;
     view_set_space(k->view, true);
     put_many(k, 4 * CHUNK, STR_EMPTY);
-    view_kit_ask(k, false, run_count_all, &found); /* it would wait for a minute otherwise */
+    view_kit_ask(k, false, run_count_all, &found); /* does not wait for wait_ms */
     assert_int_equal(k->err.code, ERR_OK);
     assert_int_equal(found, CHUNK);
     assert_int_equal(k->lag, 4 * CHUNK);
@@ -50,13 +50,13 @@ static void stops_when_it_is_told_and_goes_on(void **state)
     assert_true(s.low_space);
     assert_int_equal(s.lag, 4 * CHUNK);
     assert_int_equal(s.written, written);
-    assert_int_equal(view_kit_rebuild(k), ERR_NO_SPACE); /* that would need even more */
+    assert_int_equal(view_kit_rebuild(k), ERR_NO_SPACE); /* it needs even more */
     view_set_space(k->view, false);
-    do { /* until it has noticed, answers come early */
+    do { /* until the view has noticed, answers arrive early */
         view_kit_ask(k, false, run_count_all, &found);
     } while (k->lag > 0);
     assert_int_equal(found, 5 * CHUNK);
-    view_kit_check(k); /* waits for what the status is published with */
+    view_kit_check(k); /* waits until the status is published */
     assert_false(view_kit_status(k).low_space);
     view_kit_close(k);
 }
@@ -83,7 +83,8 @@ static void begins_nothing_without_space(void **state)
     view_kit_close(k);
 }
 
-/* A start that finds the file behind, and no space to bring it up to date: what it has is shown. */
+/* At a start, the file is behind and there is no space to update it. The view then answers with
+ * what it has. */
 static void shows_what_it_has_while_it_cannot_catch_up(void **state)
 {
     struct view_kit *k = view_kit_open(NULL);
@@ -133,7 +134,7 @@ static void what_was_deleted_is_given_back(void **state)
     payload[0] = payload[PAYLOAD_BYTES + 1] = '"';
     put_many(k, 20000, str_from(payload, PAYLOAD_BYTES + 2));
     view_kit_check(k);
-    view_kit_stop_view(k); /* all of it is in the file, and nothing in the log */
+    view_kit_stop_view(k); /* moves everything from the log into the file */
     view_kit_start_view(k);
     uint64_t full = file_bytes(k);
     assert_true(full > 16 << 20);

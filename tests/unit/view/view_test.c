@@ -1,5 +1,5 @@
 /*
- * The view as a copy: it follows, continues, and heals.
+ * The view as a copy: it follows changes, continues after a stop, and repairs itself.
  */
 #include "view/view.h"
 
@@ -31,7 +31,7 @@ static struct id put(struct view_kit *k, const char *queue)
 {
     struct command_new job = engine_kit_new_job(queue);
     job.job.tags = STR("{\"env\":\"test\"}");
-    job.job.retry_base_ms = 3600 * 1000; /* nothing happens by itself while it is looked at */
+    job.job.retry_base_ms = 3600 * 1000; /* nothing changes by itself during a test */
     job.job.retry_max_ms = 3600 * 1000;
     return engine_kit_put(k->engine, job);
 }
@@ -113,7 +113,7 @@ static void compares_everything_when_too_much_has_changed(void **state)
     struct id id = put(k, "q");
     assert_int_equal(count_state(k, JOB_PENDING), 1);
     engine_kit_job(k->engine, COMMAND_JOB_CANCEL, id);
-    put_many(k, 2 * VIEW_KIT_FEED_IDS); /* nobody asks, so nothing is written */
+    put_many(k, 2 * VIEW_KIT_FEED_IDS); /* without a question, nothing is written */
     assert_int_equal(count_state(k, JOB_PENDING), 2 * VIEW_KIT_FEED_IDS);
     assert_int_equal(count_state(k, JOB_CANCELLED), 1);
     view_kit_check(k);
@@ -133,7 +133,7 @@ static void usage_goes_with_its_job(void **state)
     view_kit_check(k);
 }
 
-/* Documents of more bytes than are held at once, between some that are elsewhere. */
+/* Documents of more bytes than are held at once, between documents of the other family. */
 static void large_documents_go_in_several_batches(void **state)
 {
     enum { LARGE = 24 };
@@ -161,7 +161,7 @@ static void continues_after_a_clean_stop(void **state)
 {
     struct view_kit *k = *state;
     put_many(k, VIEW_KIT_FEED_IDS - 100);
-    view_kit_stop_view(k); /* at once: what the feed has is written first */
+    view_kit_stop_view(k); /* at once: the changes in the feed are written first */
     view_kit_start_view(k);
     view_kit_check(k);
     assert_false(view_kit_status(k).rebuilt);
@@ -222,7 +222,7 @@ static void run_count_all(struct view_kit *k, struct view_reader *r, void *data)
     (void)(view_search_count(r, &all, k->arena, data, &k->err) == ERR_OK);
 }
 
-/* The file has 500 of 1,200 jobs, and another connection keeps the writer from adding to it. */
+/* The file contains 500 of 1,200 jobs, and another connection keeps the writer from adding more. */
 static void says_how_late_it_is_while_it_catches_up(void **state)
 {
     struct view_kit *k = *state;
@@ -244,7 +244,7 @@ static void says_how_late_it_is_while_it_catches_up(void **state)
     assert_true(view_kit_status(k).lag >= 700);
     do {
         view_kit_ask(k, false, run_count_all, &found);
-    } while (k->err.code == ERR_UNHEALTHY); /* the file has not been looked at yet */
+    } while (k->err.code == ERR_UNHEALTHY); /* the file has not been checked yet */
     assert_int_equal(k->err.code, ERR_OK);
     assert_int_equal(found, 500);
     assert_true(k->lag >= 700);
@@ -258,7 +258,7 @@ static void says_how_late_it_is_while_it_catches_up(void **state)
     assert_int_equal(view_kit_status(k).lag, 0);
 }
 
-/* Nothing was flushed while it was in use, so what is there after a power cut may be anything. */
+/* Nothing is flushed while the file is in use, so it may contain anything after a power failure. */
 static void is_made_anew_when_the_machine_stopped(void **state)
 {
     struct view_kit *k = *state;
@@ -325,7 +325,7 @@ static void is_made_anew_when_the_state_was_exchanged(void **state)
     assert_false(view_kit_status(k).rebuilt);
     assert_true(engine_run(k->engine->engine, &call));
     uv_sem_wait(&k->done);
-    put_many(k, 1); /* what a question waits for */
+    put_many(k, 1); /* a change that the next question waits for */
     view_kit_check(k);
     assert_true(view_kit_status(k).rebuilt);
 }
@@ -345,7 +345,7 @@ static void the_log_ends_although_somebody_always_asks(void **state)
     uint64_t before = 0;
     bool shrank = false;
     (void)state;
-    for (unsigned i = 0; i < 100 && !shrank; i++) { /* far less than SQLite itself waits for */
+    for (unsigned i = 0; i < 100 && !shrank; i++) { /* far below SQLite's own limit */
         put_many(k, 1);
         (void)count_state(k, JOB_PENDING);
         before = info.size;
@@ -358,7 +358,7 @@ static void the_log_ends_although_somebody_always_asks(void **state)
     view_kit_close(k);
 }
 
-/* Files that are of no use */
+/* Unusable files */
 
 static void write_over(const struct view_kit *k, const char *bytes, size_t len, uint64_t offset)
 {
@@ -448,7 +448,7 @@ static void a_file_of_no_use_is_made_anew_at_start(void **state)
         view_kit_check(k);
         view_kit_stop_view(k);
         rows[i].spoil(k);
-        put_many(k, 20); /* so that it has to be looked into */
+        put_many(k, 20); /* so that the file must be read */
         view_kit_start_view(k);
         view_kit_check(k);
         assert_true(view_kit_status(k).rebuilt);
@@ -476,13 +476,13 @@ static void damage_that_a_question_meets_is_repaired(void **state)
     struct view_kit *k = *state;
     put_many(k, 5000);
     view_kit_check(k);
-    view_kit_stop_view(k); /* the log goes into the file */
+    view_kit_stop_view(k); /* moves the log into the file */
     view_kit_start_view(k);
-    view_kit_ask(k, false, run_nothing, NULL); /* it was looked at and found good */
+    view_kit_ask(k, false, run_nothing, NULL); /* it has been checked and is good */
     spoil_middle(k);
     view_kit_ask(k, false, run_part_search, NULL);
     assert_int_equal(k->err.code, ERR_SEARCH);
-    put_many(k, 1); /* a question waits for it, and so for the file that is made anew */
+    put_many(k, 1); /* the next question waits for it, and so for the rebuilt file */
     view_kit_check(k);
 }
 
@@ -646,7 +646,7 @@ static void a_question_that_waits_is_refused_when_the_view_stops(void **state)
     uv_sem_wait(&gate.inside);
     raw_start(k, &waiting, NULL);
     CHECK(uv_thread_create(&closer, close_view, k->view) == 0);
-    do { /* it is stopping when it says so */
+    do { /* until the view is stopping */
         raw_start(k, &probe, NULL);
     } while (raw_end(&probe) != ERR_STOPPING);
     uv_sem_post(&gate.go);
@@ -659,7 +659,7 @@ static void a_question_that_waits_is_refused_when_the_view_stops(void **state)
     view_kit_close(k);
 }
 
-/* Anything, in any order */
+/* Random commands and interruptions */
 
 static void random_command(struct view_kit *k, struct rng *rng, struct id *known, unsigned count)
 {

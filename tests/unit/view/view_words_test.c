@@ -51,7 +51,7 @@ static void expect_found(struct view_kit *k, const char *ns, const char *query,
     view_kit_forget(k);
 }
 
-/* How many texts the index knows. */
+/* Return the number of texts in the index. */
 static int64_t count_known(struct view_kit *k)
 {
     sqlite3 *db = NULL;
@@ -82,7 +82,8 @@ static void finds_words_wherever_they_stand(void **state)
     expect_found(k, "", "nothing", NULL, 0);
 }
 
-/* However they are written, in a payload of any size; and nothing is left of one that has gone. */
+/* Words are found however they are escaped, in a payload of any size. Nothing is left of a deleted
+ * payload. */
 static void finds_words_that_are_escaped(void **state)
 {
     static char large[4096];
@@ -100,12 +101,12 @@ static void finds_words_that_are_escaped(void **state)
     expect_found(k, "", "\"caf\u00e9 black\"", &a, 1);
     expect_found(k, "", "black", &a, 1);
     expect_found(k, "", "next", &a, 1);
-    expect_found(k, "", "af\u00e9 bl", &a, 1); /* a part */
-    expect_found(k, "", "\\u0062lack", &a, 1); /* as it is written */
+    expect_found(k, "", "af\u00e9 bl", &a, 1); /* a part of the text */
+    expect_found(k, "", "\\u0062lack", &a, 1); /* as it is escaped */
     expect_found(k, "", "smile d half", &b, 1);
     expect_found(k, "", "na\u00efve", &b, 1);
     expect_found(k, "", "stra\u00dfe", &c, 1);
-    expect_found(k, "", "u00e9", &a, 1); /* a part of what is written */
+    expect_found(k, "", "u00e9", &a, 1); /* a part of the escaped text */
     view_kit_check(k);
     for (size_t i = 0; i < COUNT_OF(all); i++) {
         engine_kit_job(k->engine, COMMAND_JOB_DELETE, *all[i]);
@@ -123,7 +124,7 @@ static void finds_words_of_states(void **state)
     expect_found(k, "", "pending", both, 2);
     expect_found(k, "", "fox pending", both, 2);
     assert_true(id_eq(engine_kit_claim(k->engine, "q"), a));
-    expect_found(k, "", "active", both, 2); /* one is, the other says so */
+    expect_found(k, "", "active", both, 2); /* the state of one, a word of the other */
     expect_found(k, "", "pending", &b, 1);
     expect_found(k, "", "fox dead", NULL, 0);
 }
@@ -176,8 +177,8 @@ static void forgets_what_is_gone_and_follows_what_moves(void **state)
     view_kit_check(k);
 }
 
-/* A payload that is not in the file: it is found like any other, but what the index knows of it
- * cannot be forgotten. When that is most of it, the index begins again. */
+/* A payload that is not in the file is found like any other, but its words cannot be removed from
+ * the index. If that applies to most of the index, the index is rebuilt. */
 static void large_payloads_are_found_and_forgotten(void **state)
 {
     enum { JOBS = 4200, KEPT = 10, FILL = 1024 };
@@ -271,7 +272,7 @@ static void sums_usage_by_what_is_asked(void **state)
     u = sum(k, "two", VIEW_USAGE_BY_QUEUE);
     assert_int_equal(u.total.input, 21);
     assert_int_equal(u.group_count, 2);
-    expect_str(u.groups[0].key, STR("two::q")); /* the dearest */
+    expect_str(u.groups[0].key, STR("two::q")); /* the most expensive */
     u = sum(k, "", VIEW_USAGE_BY_MODEL);
     expect_str(u.groups[0].key, STR("big"));
     assert_int_equal(u.groups[0].reports, 2);
