@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Fail when files of one module call each other in a circle that is larger than it was.
+"""Fail if a module has more files that call each other in circles than KNOWN allows.
 
-Takes the build folder. A file stands on another when it calls a function of it; a table that lists functions of
-other files (routes, commands) is data and does not count. Files in a circle can only be read together. KNOWN has
-how many files of a module are in circles: those are one object in several files. It only gets shorter.
+The argument is the build folder. A file depends on another file if it calls a function of it. A table that only
+lists functions of other files (routes, commands) is data and does not count. Files in a circle can only be
+understood together. KNOWN contains the number of files in circles per module: each group is one object in several
+files. The numbers may only decrease.
 """
 import pathlib
 import subprocess
@@ -18,12 +19,12 @@ KNOWN = {
 
 
 def symbols(build):
-    """What each file of src/ defines and calls: {file: (defined, called)}."""
+    """Return what each file of src/ defines and calls: {file: (defined, called)}."""
     files = {}
     for obj in sorted([*build.rglob("src/*/*.c.o"), *build.rglob("src/*/*/*.c.o")]):
         name = pathlib.Path(*obj.parts[obj.parts.index("src", len(build.parts)):]).with_suffix("")
         if not (ROOT / name).exists():
-            continue  # of a file that was moved or removed since
+            continue  # the source file was moved or removed
         rows = [line.split() for line in subprocess.run(["nm", "-g", obj], capture_output=True, text=True,
                                                         check=True).stdout.splitlines()]
         files[name] = ({r[-1] for r in rows if r[-2] == "T"}, {r[-1] for r in rows if r[-2] == "U"})
@@ -31,7 +32,7 @@ def symbols(build):
 
 
 def reach(graph, start):
-    """Everything that can be reached from a file."""
+    """Return all files that can be reached from a file."""
     seen, todo = set(), [start]
     while todo:
         for other in graph[todo.pop()] - seen:

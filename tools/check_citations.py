@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fail when a file cites a section of docs/contract/ that does not exist.
+"""Fail if a file cites a section of docs/contract/ that does not exist.
 
 A citation is a page and section numbers ("http-api.md 5.2, 6.3 to 6.5, 8.1"), "contract" and numbers
-in the tests of the API (which means http-api.md), or "§" and a number inside a page itself.
+in the tests of the API (which means http-api.md), or "§" and a number in a page of docs/contract/.
 """
 import pathlib
 import re
@@ -16,7 +16,7 @@ LIST = rf"(?:§|sections? )?({NUMBER}(?:(?:,| and| to|, and)\s+{NUMBER})*)(?![\w
 
 
 def sections(page):
-    """The numbers of its headings, and of the lines of numbered lists as SECTION.LINE."""
+    """Return the numbers of the page's headings, and of its numbered list items as SECTION.ITEM."""
     found, inside = set(), None
     for line in page.read_text(encoding="utf-8").splitlines():
         if heading := re.match(rf"#+ ({NUMBER})\b", line):
@@ -28,8 +28,8 @@ def sections(page):
 
 
 def citations(name, text, pages):
-    """Every (line, page, section) that the text cites."""
-    # a comment's line break is a blank; the offsets stay the same
+    """Yield every (line, page, section) that the text cites."""
+    # Replace the line breaks of comments with blanks. The offsets stay the same.
     flat = re.sub(r"\n[ \t]*(?:\*|//|#)?", lambda m: " " * len(m[0]), text)
     rules = [(rf"\b({'|'.join(pages)})\.md\)?[,:]?\s+{LIST}", None)]
     if name.startswith("tests/integration/api/"):

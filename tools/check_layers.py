@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fail when a file in src/ includes what src/LAYERS does not allow it to.
+"""Fail if a file in src/ includes a header that src/LAYERS does not allow.
 
-A module is a folder of src/. It may have drawers: folders inside it, one deep, which share its line of
+A module is a folder of src/. It may have drawers: subfolders, one level deep, which share the module's line in
 LAYERS and the prefix of its names.
 """
 import fnmatch

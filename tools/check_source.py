@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fail on what no file of ours may have: functions that invite mistakes, files that grew into two,
-notes that were not meant to stay, a header that does not say what it is for."""
+"""Fail on unwanted content in the C sources: banned functions, files that are too long, unfinished notes,
+// comments, tabs and trailing blanks, and headers without a comment at the top."""
 import pathlib
 import re
 import subprocess
@@ -10,7 +10,7 @@ BANNED = ("strcpy strcat sprintf vsprintf gets strtok atoi atol strtol sscanf al
           "localtime gmtime system popen").split()
 FILE_LINES, HEADER_LINES = 800, 250
 
-# Longer for a reason; this list only gets shorter.
+# Files with a good reason to be longer. The list may only get shorter.
 LONGER = {}
 
 root = pathlib.Path(__file__).resolve().parent.parent

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Fail when two files of src/ have one name, or one exports a symbol that does not begin with it.
+"""Fail if two files of src/ have the same name, or if a file exports a symbol without the file's prefix.
 
-Takes the build folder. A file's one entry function may also have exactly the file's name; what a
-module's own header declares (engine_submit of engine/engine.h) may stand in any file of it, and what
-the header of a file's first word declares (machine_next_tick of fsm/machine.h) in any file that begins
-with that word (machine_questions.c). The files of a module's drawers (src/cli/top/) are files of the
-module.
+The argument is the build folder. Other names that a file may export: the exact name of the file; functions that
+the module's own header declares (engine_submit of engine/engine.h); and, in files that begin with the same word
+(machine_questions.c), functions that the header of that word declares (machine_next_tick of fsm/machine.h). Files
+in a module's drawers (src/cli/top/) belong to the module.
 """
 import pathlib
 import subprocess
@@ -20,7 +19,7 @@ for source in sorted((root / "src").rglob("*.c")):
 for obj in sorted([*build.rglob("src/*/*.c.o"), *build.rglob("src/*/*/*.c.o")]):
     name = pathlib.Path(*obj.parts[obj.parts.index("src", len(build.parts)):]).with_suffix("")
     if not (root / name).exists():
-        continue  # of a file that was moved or removed since
+        continue  # the source file was moved or removed
     looked_at += 1
     stem, module = name.stem, name.parts[1]
     words = stem.split("_")
@@ -29,7 +28,7 @@ for obj in sorted([*build.rglob("src/*/*.c.o"), *build.rglob("src/*/*/*.c.o")]):
     out = subprocess.run(["nm", "-g", "--defined-only", obj], capture_output=True, text=True, check=True)
     for symbol in (line.split()[-1] for line in out.stdout.splitlines()):
         if symbol.startswith("__odr_asan."):
-            continue  # AddressSanitizer's mark beside each variable
+            continue  # AddressSanitizer adds one for each variable
         if symbol != stem and not symbol.startswith((stem + "_", module + "_", *roofs)):
             problems.append(f"{name} exports {symbol}")
 if looked_at == 0:

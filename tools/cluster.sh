@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Three nodes on this machine, until Ctrl-C: for trying things out. Their data stays in the folder.
+# Run three nodes on this machine until Ctrl-C, for experiments. Their data stays in the folder.
 #   cluster.sh BINARY FOLDER
 set -euo pipefail
 binary=$1 folder=$2 secret=a-secret-for-trying-out pids=()
@@ -14,7 +14,8 @@ for i in 1 2 3; do
         >"$folder/n$i.log" 2>&1 &
     pids+=($!)
 done
-for i in 1 2 3; do # a node that was a member before is ready when a majority is there
+# A node that was a member before is not ready until a majority is running.
+for i in 1 2 3; do
     until grep -q "corvo server ready" "$folder/n$i.log"; do
         kill -0 "${pids[i - 1]}" 2>/dev/null || { cat "$folder/n$i.log"; exit 1; }
         sleep 0.1

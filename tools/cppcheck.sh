@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cppcheck over src/; findings are errors.
+# Run cppcheck on src/. Findings are errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Make the documentation site from docs/guide, and check it.
+"""Build the documentation site from docs/guide, or check the links of the documentation.
 
-    docs.py build OUT    one HTML page per Markdown file, search included; nothing from elsewhere
-    docs.py check        every link of docs/, README.md and the guide leads somewhere
+    docs.py build OUT    one HTML page per Markdown file, with a search; uses no external resources
+    docs.py check        check that every link of docs/, README.md, ARCHITECTURE.md and CONTRIBUTING.md has a target
 
-The Markdown is a small part of it: headings, paragraphs, lists, tables, fenced code, links, bold,
-emphasis and code. What is not understood is text.
+Supports a subset of Markdown: headings, paragraphs, lists, tables, fenced code, links, bold, emphasis and
+code. Anything else is treated as text.
 """
 import html
 import json
@@ -26,7 +26,7 @@ def slug(text):
 
 
 def inline(text, link):
-    """Code first: nothing in it means anything else."""
+    """Render inline Markdown. Code comes first, because no other markup applies inside it."""
     parts = re.split(r"(`[^`]+`)", text)
     out = []
     for part in parts:
@@ -46,7 +46,7 @@ def cells(line):
 
 
 def render(text, link):
-    """The body of a page, and its headings as (level, id, text)."""
+    """Return the HTML body of a page and its headings as (level, id, text)."""
     lines, out, heads, i = text.split("\n"), [], [], 0
     while i < len(lines):
         line = lines[i]
@@ -96,7 +96,7 @@ def render(text, link):
 
 
 def page_link(target):
-    """Where a link of a guide page leads on the site."""
+    """Return the address on the site for a link of a guide page."""
     if re.match(r"^[a-z]+:", target) or target.startswith(("#", "/")):
         return target
     path, _, anchor = target.partition("#")
@@ -147,7 +147,7 @@ def build(out):
     shutil.rmtree(out, ignore_errors=True)
     (out / "examples").mkdir(parents=True)
     for example in sorted((GUIDE / "examples").iterdir()):
-        # As text: a browser shows it instead of running or saving it.
+        # As .txt, so that a browser shows the file instead of running or saving it.
         shutil.copyfile(example, out / "examples" / (example.name + ".txt"))
     (out / "style.css").write_text(STYLE.strip() + "\n")
     (out / "search.js").write_text(SCRIPT.strip() + "\n")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Put the built web interface into one C file.
+"""Embed the built web interface in a C file.
 
     embed_assets.py DIST ABSENT.html OUT.gen.c [HEADER NAME]
 
-DIST is the folder that the interface was built into; beside a file may stand its compressed forms,
-FILE.gz and FILE.br. When there is no DIST/index.html, ABSENT.html is what the program has instead.
-The table is ui_table of ui/ui_table_int.h, or NAME of HEADER.
+DIST is the folder with the built interface. A file may have compressed forms next to it, FILE.gz and
+FILE.br. If there is no DIST/index.html, ABSENT.html is embedded instead. The table is ui_table of
+ui/ui_table_int.h, or NAME of HEADER.
 """
 import hashlib
 import pathlib
@@ -29,7 +29,7 @@ BYTES_PER_LINE = 32
 
 
 def literal(data):
-    """A C string; every byte in octal, so that no byte needs a thought."""
+    """Return a C string with every byte in octal, so that no byte needs special treatment."""
     lines = []
     for at in range(0, len(data), BYTES_PER_LINE):
         lines.append('    "' + "".join(f"\\{b:03o}" for b in data[at:at + BYTES_PER_LINE]) + '"')
@@ -37,7 +37,7 @@ def literal(data):
 
 
 def forms(path):
-    """The file as it is and in its compressed forms, those that are smaller; else nothing."""
+    """Return the file's content and its compressed forms. A form is empty if it is missing or not smaller."""
     plain = path.read_bytes()
     out = [plain]
     for suffix in COMPRESSED:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Put a page, with its style and its script inside it, into one C file.
+"""Embed a page, with its style and its script inlined, in a C file.
 
     embed_page.py PAGE.html STYLE.css SCRIPT.js SYMBOL HEADER OUT.gen.c
 
-The page has {{style}} and {{script}} where they go. Besides the page the file has the
-Content-Security-Policy under which exactly this style and this script may run.
+The page contains the placeholders {{style}} and {{script}}. The C file also has the
+Content-Security-Policy that allows exactly this style and this script.
 """
 import base64
 import hashlib
@@ -23,7 +23,7 @@ def digest(text):
 
 
 def literal(text):
-    """A C string, one line of the text per line; bytes outside ASCII in octal."""
+    """Return a C string with one line of the text per line, and bytes outside ASCII in octal."""
     lines = []
     for line in text.splitlines(keepends=True):
         escaped = "".join(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Put a text file into one C file.
+"""Embed a text file in a C file.
 
     embed_text.py FILE SYMBOL HEADER OUT.gen.c
 """

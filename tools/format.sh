@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format every C file of ours; with --check, only say which are not.
+# Format every C file of the repository. With --check, only report files that are not formatted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=$(git ls-files -co --exclude-standard '*.c' '*.h' | while read -r f; do [ -f "$f" ] && echo "$f"; done)

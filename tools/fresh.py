@@ -3,12 +3,12 @@
 
     fresh.py [--keep | --reuse ROOT] [--skip-run] [--test [STEP …]]
 
-Makes a root with debootstrap, make and git from the mirror that this machine's apt is set up for,
-clones the commit that is checked out into it, and runs `make run` there until /healthz answers and
-every curl line of the README has worked, then stops it as Ctrl-C does. With --test it runs
-`make test` there as well, or only the named steps of the gate. Needs root and a free port 8080.
-The root is removed in the end, unless it is to be kept, for --reuse to go on in it with a new
-clone; its processes and mounts end with the script.
+Creates a root with debootstrap, make and git, from the mirror that apt on this machine uses. Clones the
+checked-out commit into it and runs `make run` there. Waits until /healthz succeeds, runs every curl line of
+the README, and stops the server as Ctrl-C does. With --test it also runs `make test` there, or only the named
+steps of the gate. Needs root privileges and a free port 8080. The root is removed at the end, except with
+--keep. --reuse continues in a kept root with a new clone, and keeps it. All processes and mounts of the root
+end with the script.
 """
 import argparse
 import json
@@ -43,7 +43,7 @@ def output(*command):
 
 
 def mirror():
-    """Where this machine's apt takes the suite from."""
+    """Return the URL from which apt on this machine downloads the suite."""
     rows = output("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages")
     for uri, release in (line.split() for line in rows.splitlines()):
         if release == SUITE:
@@ -52,7 +52,8 @@ def mirror():
 
 
 def apt_network():
-    """This machine's way to its mirror: proxies, and whether old lists are good enough."""
+    """Return the apt options that this machine needs for its mirror: proxies, and whether expired lists are
+    accepted."""
     wanted = re.compile(r"^Acquire::(.*Proxy.*|Check-Valid-Until) ", re.M | re.I)
     return "".join(line + "\n" for line in output("apt-config", "dump").splitlines() if wanted.match(line))
 
@@ -64,7 +65,7 @@ def make_root(root):
     (root / "etc/apt/apt.conf.d/99network").write_text(apt_network())
     for name in ("etc/resolv.conf", "etc/hosts"):
         shutil.copy(f"/{name}", root / name)
-    # A network that this machine trusts by a certificate of its own stays reachable.
+    # Copy this machine's CA certificates, so that a network that uses a private CA works in the root, too.
     trusted = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
     if trusted.exists():
         local = root / "usr/local/share/ca-certificates"
@@ -79,10 +80,10 @@ def clone(root):
 
 
 class Inside:
-    """A command in the root, with an empty environment, in process and mount namespaces of its own."""
+    """A command in the root, with an empty environment and separate process and mount namespaces."""
 
     def __init__(self, root, *command):
-        # A root that is mounted, as that of a machine is: ip netns changes how it is.
+        # The root must be a mount point, as on a real machine, because ip netns changes its propagation.
         script = ('set -e; mount --bind "$0" "$0"; mount --rbind /dev "$0/dev"; mount --rbind /sys "$0/sys"; '
                   'mount -t proc proc "$0/proc"; root=$0; exec /usr/bin/env -i /usr/sbin/chroot "$root" '
                   f'/usr/bin/env -i -C {INSIDE} "$@"')
@@ -105,12 +106,12 @@ class Inside:
         return code
 
     def interrupt(self):
-        """What Ctrl-C does: everything in the foreground gets the signal."""
+        """Act like Ctrl-C: send SIGINT to the whole process group."""
         os.killpg(self.process.pid, signal.SIGINT)
 
     def discard(self):
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)  # and with the namespace, whatever is in it
+            os.killpg(self.process.pid, signal.SIGKILL)  # the namespace kills everything inside it
         self.wait()
 
 
@@ -123,7 +124,8 @@ def is_healthy():
 
 
 def run_readme_lines():
-    """Every curl line of the README, in order; JOB_ID is that of the last answer that had one."""
+    """Run every curl line of the README, in order. JOB_ID is replaced with the job_id of the last response that had
+    one."""
     lines = re.findall(r"^curl .*$", (ROOT / "README.md").read_text(), re.M)
     if not lines:
         sys.exit("the README has no curl line")

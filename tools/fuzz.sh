@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run every fuzz target of the fuzz build for the given number of seconds, from its corpus. New
-# inputs stay in build/fuzz/corpus/; a crash stops here and leaves its input there.
+# Run every fuzz target of the fuzz build for the given number of seconds, starting from its corpus. New inputs stay in
+# build/fuzz/corpus/. A crash ends the run and leaves its input there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Run everything that gates a landing, the cheap refusals first, and count.
+"""Run all checks that a change must pass, cheap checks first, and count the results.
 
 Each step is a command. A step that runs ctest counts as its tests, any other step as one. There are
-two lanes, each with one step at a time, in the order of the table: one works (builds, linters), one
-tests. Tests wait as often as they work, and the other lane uses what they leave: it is nice to them.
-What load would falsify runs alone, at the end.
+two lanes, each with one step at a time, in the order of the table: one for work (builds, linters) and one
+for tests. Tests wait about as often as they compute, and the work lane uses the time they leave: it has a
+lower priority (nice). Steps whose result would be distorted by load run alone, at the end.
 
-A step is told when it begins, and with its numbers when it ends; what it said is in
-build/gate/NAME.log, and shown when it failed. After that nothing else begins, unless it was a test:
-those that follow may have more to say. `gate.py NAME …` runs only those steps.
+A step is announced when it begins. Its numbers follow when it ends. Its output is in build/gate/NAME.log,
+and printed if the step failed. After a failure no other step begins, unless the failed step was a test:
+the remaining tests may report more. `gate.py NAME …` runs only those steps.
 """
 import os
 import pathlib
@@ -33,21 +33,24 @@ def build(preset, *targets):
 
 
 def ctest(preset, *extra):
-    """One test more than there are cores: suites of whole processes wait as often as they work."""
+    """Return the ctest command. It runs one test more than there are cores, because suites of whole processes wait
+    about as often as they compute."""
     return [["ctest", "--test-dir", f"build/{preset}", "-j", str(CORES + 1), "--output-on-failure",
              "--no-tests=error", *extra]]
 
 
-# The modules with threads; the others gain nothing from ThreadSanitizer, and a test of theirs opens a
-# store in a forked child, which it cannot follow.
+# The modules with threads. The others gain nothing from ThreadSanitizer, and one of their tests opens a store in a
+# forked child, which ThreadSanitizer cannot follow.
 THREADED = ["os", "raftnet", "raftlog", "kv", "auth", "event", "outgoing", "courier", "http", "cluster", "engine",
             "audit", "view", "webhook", "sso", "discover", "svc", "relay", "front", "hub", "rest"]
 
-# What runs where: unit tests, saved fuzz inputs, requests and crashes where a sanitizer watches (a build
-# without one would show nothing more), simulations and crashes where the compiler optimises, because they
-# are long, and in the release the suites of whole processes, because that is what people run.
+# Which tests run in which build:
+# - with a sanitizer: unit tests, saved fuzz inputs, the API tests and crashes. Builds without one would show
+#   nothing more.
+# - with optimization and counters: simulations and crashes, because they take long.
+# - in the release: the suites of whole processes, because users run the release.
 #
-# Lane, name, what must have ended well before, commands.
+# Lane, name, step that must have passed before, commands.
 STEPS = [
     (WORK, "layers", None, [["python3", "tools/check_layers.py"]]),
     (WORK, "docs", None, [["python3", "tools/docs.py", "check"]]),
@@ -73,13 +76,13 @@ STEPS = [
 
 
 class Step:
-    """A step of the table and, once it has begun, how it goes."""
+    """A step of the table and, once it has begun, its progress."""
 
     def __init__(self, lane, name, after, commands):
         self.lane, self.name, self.after, self.commands = lane, name, after, list(commands)
         self.path = LOGS / f"{name.replace(' ', '-')}.log"
         self.process, self.began, self.cpu_s = None, 0.0, 0.0
-        self.ok = None  # until it has ended
+        self.ok = None  # None until it has ended
 
     def begin(self):
         print(f"-- {self.name}", flush=True)
@@ -102,7 +105,7 @@ class Step:
             self.ok = self.process.returncode == 0
 
     def report(self):
-        """Say how it ended; return how many tests passed and failed."""
+        """Print the result. Return the numbers of passed and failed tests."""
         output = self.path.read_text(errors="replace")
         passed, failed = int(self.ok), int(not self.ok)
         if found := re.findall(r"(\d+) tests failed out of (\d+)", output):
@@ -118,7 +121,8 @@ class Step:
 
 
 def next_step(lane, waiting, under_way):
-    """The first of the lane that may begin now: not while another is under way in it, nor before what it needs."""
+    """Return the first step of the lane that may begin now, or None. The lane must be free, and the step that it
+    needs must have ended."""
     busy = {step.lane for step in under_way}
     if lane in busy or ALONE in busy or (lane == ALONE and busy):
         return None
@@ -127,7 +131,7 @@ def next_step(lane, waiting, under_way):
 
 
 def run(waiting):
-    """Run the steps; return how many tests passed and failed."""
+    """Run the steps. Return the numbers of passed and failed tests."""
     under_way, passed_total, failed_total = [], 0, 0
     while True:
         for lane in (WORK, TEST, ALONE):

@@ -3,9 +3,9 @@
 #
 #   install.sh install BINARY | uninstall
 #
-# PREFIX (/usr/local) is where things go; SYSCONFDIR (/etc) has the configuration; DESTDIR is put in
-# front of every path, for packages. A configuration that is there already is never overwritten, and
-# uninstall removes it only if nobody has changed it. Data in /var/lib/corvo is never touched.
+# PREFIX (/usr/local) is the target folder. SYSCONFDIR (/etc) is the folder of the configuration. DESTDIR is put
+# in front of every path, for packages. An existing configuration is never overwritten, and uninstall removes it
+# only if it is unchanged. Data in /var/lib/corvo is never touched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -45,7 +45,7 @@ install_all() {
     if [ -e "$conf" ]; then
         echo "  $conf is kept as it is"
     else
-        put 600 "$conf" <"$sample" # it may get a password
+        put 600 "$conf" <"$sample" # it may contain a password
     fi
 }
 

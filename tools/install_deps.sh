@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Install what is missing of parts of packages.txt; prints nothing when nothing is missing.
+# Install the missing packages of parts of packages.txt. Prints nothing if all are installed.
 #
 #   install_deps.sh PART… [--optional PART…]
 #
-# A part behind --optional that cannot be installed is a warning. A package whose command is there
-# already counts as installed, wherever it came from: npm of another Node.js, for example, and
-# Debian's cannot be installed side by side.
+# If a part after --optional cannot be installed, only a warning is printed. A package counts as installed if a
+# command with its name exists, wherever it came from. For example, npm of another Node.js and Debian's npm
+# cannot be installed side by side.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
@@ -30,7 +30,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then env "$@"; else sudo env "$@"; fi
 }
 
-# Count what apt reports: on a terminal in one line that changes, else a line now and then.
+# Count the packages in apt's output: on a terminal in one line that is updated, else in a line now and then.
 show_progress() {
     local line total="?" fetched=0 unpacked=0 ready=0 step=40
     while IFS= read -r line; do
@@ -54,7 +54,7 @@ apt_get() {
     as_root LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
 }
 
-# Install the packages; on failure show what apt reported.
+# Install the packages. On failure print the last lines of apt's output.
 install() {
     local log ok=yes
     log=$(mktemp)

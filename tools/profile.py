@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Count what of the server runs how often, for the release build to be optimised for.
+"""Count how often each part of the server runs, so that the release build can be optimized for it.
 
-Runs the profile build under the loads that the release shall be fast at: jobs one by one and in
-batches, over HTTP/1.1 and HTTP/2, by calls and streams of the RPC service and by the binary protocol,
-from the request to the ack; jobs that the server is to deliver; searches. Does nothing when that was done before, unless asked to do it --again.
+Runs the profile build under the loads that the release should be fast at: jobs one by one and in batches,
+over HTTP/1.1, HTTP/2, calls and streams of the RPC service and the binary protocol, from the request to the
+ack; jobs that the server delivers; searches. Does nothing if the counts exist already, except with --again.
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 sys.path.insert(0, str(ROOT / "bench"))
 from lib import pipeline
 from lib.running import ENVIRONMENT, Server, free_port
@@ -33,7 +33,7 @@ LOADS = [
     ("50,000 jobs by RPC streams", ["--jobs=50000", "--concurrency=64", "--protocol=stream", *TEN]),
     ("50,000 jobs by the binary protocol", ["--jobs=50000", "--concurrency=64", "--protocol=binary", *TEN]),
 ]
-# Path, body, how many: several under way at a time.
+# Path, body, number of requests. Several requests are in flight at a time.
 REQUESTS = [
     ("20,000 jobs to be delivered", "/jobs",
      '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}', 20000),
@@ -48,7 +48,7 @@ def cmake(*args, **options):
 def build():
     print("profile: building the server that counts", flush=True)
     cmake("--preset", "profile", stdout=subprocess.DEVNULL)
-    # ninja itself shows how far it is
+    # ninja shows its progress
     cmake("--build", "--preset", "profile", "-j", str(os.cpu_count() or 2), "--target", "corvo")
 
 
@@ -64,7 +64,7 @@ def run_loads():
         for number, (what, *request) in enumerate(REQUESTS, len(LOADS) + 1):
             print(f"profile: load {number} of {count}: {what}", flush=True)
             pipeline.post(server.port, *request)
-    if server.process.returncode != 0:  # it writes the counts when it ends
+    if server.process.returncode != 0:  # it writes the counts when it exits
         sys.exit(f"the server ended with {server.process.returncode}")
 
 
@@ -77,7 +77,7 @@ def main():
     if not any(COUNTS.glob("*.gcda")):
         sys.exit(f"nothing was counted in {COUNTS}")
     if (ROOT / "build/release/build.ninja").exists():
-        # it does not know the counts
+        # ninja does not know that the objects depend on the counts
         cmake("--build", "--preset", "release", "--target", "clean", stdout=subprocess.DEVNULL)
     DONE.touch()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy over src/ as the "clang" preset compiles it; findings are errors. With --deep its analyzer
-# follows calls as far as it can: five times as long.
+# Run clang-tidy on src/ as the "clang" preset compiles it. Findings are errors. With --deep its analyzer follows calls
+# as deep as it can, which takes five times as long.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 depth=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=mode=shallow)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Build or check the web interface in a folder of its own, so that the source tree stays clean.
+"""Build or check the web interface in a separate folder, so that the source tree stays clean.
 
-    ui.py build [--required] WORK   WORK/dist has the built files, each with its compressed forms
-    ui.py check WORK                lint, types and unit tests
+    ui.py build [--required] WORK   build into WORK/dist, each file with its compressed forms
+    ui.py check WORK                run lint, type checks and unit tests
 
-WORK has a copy of ui/, with the packages that package-lock.json names. Packages are installed when
-that file has changed, and the interface is built when any of its sources has. A build that fails,
-for want of a network for instance, leaves no WORK/dist and says so; it is an error only with
---required.
+WORK contains a copy of ui/ and the packages that package-lock.json names. Packages are installed when
+that file has changed, and the interface is built when any of its sources has. If a build fails, for
+example without a network, WORK/dist is removed and an error is printed. The exit status is then 1 only
+with --required.
 """
 import fcntl
 import hashlib
@@ -46,7 +46,7 @@ def run(work, *command):
 
 
 def run_beside(work, *scripts):
-    """Scripts of package.json, all at once; what each says is shown when it ends."""
+    """Run scripts of package.json at the same time. Print the output of each when it ends."""
     running = [subprocess.Popen(("npm", "run", "--silent", script), cwd=work, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for script in scripts]
     for script, process in zip(scripts, running):
@@ -57,7 +57,8 @@ def run_beside(work, *scripts):
 
 
 def copy_sources(work):
-    """The copy is made like the source; what is not there any more goes, so that no test of it runs."""
+    """Make the copy identical to the source. Files that were removed from the source are deleted, so that their
+    tests no longer run."""
     wanted = set(sources())
     for path in [p for p in work.rglob("*") if p.is_file()]:
         relative = path.relative_to(work)

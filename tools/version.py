@@ -4,9 +4,9 @@
     version.py [--plain] FILE
 
 The version is the content of VERSION. The commit is that of the git folder, if there is one. The
-date is SOURCE_DATE_EPOCH, else that of the commit, else that of the file VERSION: the same sources
-give the same bytes. --plain leaves commit and date out, for programs that must not be linked anew
-after each commit. FILE is touched only if its content changes.
+date is SOURCE_DATE_EPOCH, else that of the commit, else that of the file VERSION. So the same sources
+produce the same bytes. --plain leaves out commit and date, for programs that should not be relinked after
+each commit. FILE is rewritten only if its content changes, but its modification time is always updated.
 """
 import datetime
 import os
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def git(*args):
-    """What git prints, or nothing: without git, without its folder, or when it refuses."""
+    """Return git's output, or an empty string if git or the git folder is missing or the command fails."""
     try:
         done = subprocess.run(["git", "-C", ROOT, *args], capture_output=True, text=True, check=False)
     except OSError:
@@ -28,7 +28,7 @@ def git(*args):
 
 
 def is_own_git_folder():
-    """Sources that were unpacked inside another project's folder are not of its commit."""
+    """False if the sources were unpacked inside another project's git folder, whose commit is not theirs."""
     top = git("rev-parse", "--show-toplevel")
     return top != "" and os.path.samefile(top, ROOT)
 
@@ -57,7 +57,7 @@ def main():
     if not path.exists() or path.read_text() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    os.utime(path)  # ninja compares it with what it was made from
+    os.utime(path)  # ninja compares the time with that of the inputs
 
 
 main()
