@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Does an operation on very many jobs hold up the others?
+"""Measure whether an operation on very many jobs delays other requests.
 
   bulk.py CORVO [JOBS [SECONDS]]
 
-Starts a durable server of its own and fills a queue. Four clients then enqueue single jobs into
-another queue, one after the other with a pause: first for some seconds with nothing else to do, then
-while a bulk operation cancels everything in the first queue, until it is over. The p99 of the second
-may be three times that of the first.
+Starts a separate durable server and fills a queue. Then four clients enqueue single jobs into another
+queue, one after the other with a pause: first for some seconds on an idle server, then while a bulk
+operation cancels everything in the first queue, until it ends. The second p99 may be at most three times
+the first.
 """
 import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib.running import Client, Server, percentile, percentiles
 
 CLIENTS, PAUSE_S, BATCH, BUDGET = 4, 0.004, 1000, 3.0
@@ -26,7 +26,7 @@ def fill(server, count):
 
 
 def enqueue_until(server, over):
-    """What single enqueues took until the event came."""
+    """Enqueue single jobs until the event is set. Return the latencies."""
     took, lock = [], threading.Lock()
 
     def work():
@@ -54,7 +54,7 @@ def main():
     with Server(program) as server:
         fill(server, jobs)
         client = Client(server)
-        client.post("/api/v1/jobs/search", {"queue": "crowd", "limit": 1})  # the view catches up
+        client.post("/api/v1/jobs/search", {"queue": "crowd", "limit": 1})  # wait until the view has caught up
         over = threading.Event()
         threading.Timer(seconds, over.set).start()
         alone = enqueue_until(server, over)

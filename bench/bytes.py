@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Bytes that the server writes to files for a job's life: enqueue, fetch, ack.
+"""Measure the bytes that the server writes to files for a lifecycle: enqueue, fetch, ack.
 
-Counted in bytes handed to write (`wchar`), thread by thread, because what a block device reports
-comes in whole pages and with everybody else's. The server is stopped at the end, so that what is
-still in memory is written too, and counts.
+Counts the bytes passed to write (`wchar`) per thread, because a block device counts whole pages and
+the writes of other processes too. The server is stopped at the end, so that data that is still in
+memory is written and counted.
 
     bytes.py PROGRAM [--jobs N] [--payload BYTES]...
 
-Two orders: `at once`, where workers follow on the heels of producers and much of what is written is
-written over in memory; and `backlog`, where all jobs wait before the first is fetched.
+Measures two orders: `at once`, where workers process jobs as soon as they are enqueued, so that much
+data is overwritten in memory before it is written; and `backlog`, where all jobs wait before the first
+is fetched.
 """
 import argparse
 import collections
@@ -24,7 +25,7 @@ SOCKETS = ("http", "signals")
 
 
 def written(pid):
-    """Bytes by thread name, of the threads that there are, and of the whole process."""
+    """Return the bytes by thread name, of the threads that are running, and of the whole process."""
     by_name = collections.Counter()
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         try:
@@ -64,7 +65,8 @@ def view_is_level(client):
 
 
 def await_quiet(pid):
-    """The log's first files are written with zeros when they are made; that is no job's."""
+    """Wait until nothing is written. The first files of the log are filled with zeros when they are created, which
+    no job causes."""
     before = -1
     while before != wchar(pathlib.Path(f"/proc/{pid}")):
         before = wchar(pathlib.Path(f"/proc/{pid}"))

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Does a claim cost more when more jobs wait? Instructions per claim, counted by Callgrind inside
-# machine_apply, with 10 and with many waiting jobs, each from a store that was opened anew: ten
-# claims in an entry, none of the documents in memory. Of the many, 80 are claimed: documents are
-# read 16 at a time, so that the first ten claims pay for others.
+# Check that a claim does not cost more when more jobs wait. Counts the instructions per claim with Callgrind,
+# inside machine_apply, with 10 and with many waiting jobs. Each count uses a newly opened store: ten claims per
+# entry, no documents in memory. Of the many jobs, 80 are claimed: documents are read 16 at a time, so the first
+# ten claims pay for others.
 #
-#   claim_flat.sh MACHINE_BENCH [JOBS]     JOBS: 5000000 unless said
+#   claim_flat.sh MACHINE_BENCH [JOBS]     JOBS: 5000000 by default
 set -euo pipefail
 shopt -s inherit_errexit
 
 bench=$1
 jobs=${2:-5000000}
 budget=1.3
-export LD_BIND_NOW=1 # looking for functions at their first call is no cost of a claim
+export LD_BIND_NOW=1 # resolve symbols at start, so that this is not counted as part of a claim
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# count JOBS CLAIMS: instructions of that many claims, with so many jobs waiting
+# count JOBS CLAIMS: print the instructions per claim of CLAIMS claims, with JOBS jobs waiting
 count() {
     "$bench" --fill "$work/$1" "$1"
     valgrind --tool=callgrind --instr-atstart=no --toggle-collect=machine_apply \

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""A cluster of three nodes beside a single one, and what clients notice when the leader goes.
+"""Compare a cluster of three nodes with a single node, and measure the effects of a lost leader on clients.
 
   cluster.py CORVO [--jobs N] [--rounds N] [--kills N] [--stops N] [--standby-jobs N] [--only PART,…]
 
-All nodes and clients share this machine; every node flushes to its disk before it answers. Parts:
+All nodes and clients share this machine. Every node flushes to its disk before it responds. Parts:
 
-  rates    jobs per second, latencies and the processor time of the leader per job: of a single node,
-           of three through the leader, and of three through a follower; medians of rounds in turns
-  kills    from kill -9 of the leader to the next write that is acknowledged, of those that began after it
-  stops    from SIGTERM to the leader: the longest time without an acknowledged write, and failed requests
-  standby  from the start of an empty node to its vote, with so many jobs to fetch, most of them as a checkpoint
+  rates    jobs per second, latencies and the CPU time of the leader per job: of a single node, of three
+           through the leader, and of three through a follower. Medians of rounds, which alternate
+  kills    time from kill -9 of the leader to the first acknowledgement of a write that began after it
+  stops    after SIGTERM to the leader: the longest time without an acknowledged write, and failed requests
+  standby  time from the start of an empty node until it votes. It fetches --standby-jobs jobs, most of them as
+           a checkpoint
 """
 import argparse
 import contextlib
@@ -26,16 +27,16 @@ import tempfile
 import threading
 import time
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib.calm import ticks
 from lib.running import ENVIRONMENT, cpu_s, percentile
 
 PARTS = ["rates", "kills", "stops", "standby"]
 ONE = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
 PATIENCE_S = 120
-FAIL_S = 30           # of a request
-SNAPSHOT = ("--snapshot-log-bytes", str(32 << 20))  # a new node gets a checkpoint, not the whole log
-AFTER_STOP_S = 1.0    # how long clients go on when a leader has ended
+FAIL_S = 30           # timeout of a request
+SNAPSHOT = ("--snapshot-log-bytes", str(32 << 20))  # so that a new node fetches a checkpoint, not the whole log
+AFTER_STOP_S = 1.0    # how long clients continue after a leader has ended
 SECRET = "a secret for the nodes of one bench"
 
 
@@ -51,7 +52,8 @@ def until(what, said):
 
 
 def free_port():
-    """Below those that the system gives to connections: a node that is down must find its own free."""
+    """Return a port below the range that the system assigns to connections: a node that was stopped must find its
+    port free."""
     while True:
         with socket.socket() as s, contextlib.suppress(OSError):
             s.bind(("127.0.0.1", random.randrange(10000, 32000)))
@@ -77,7 +79,7 @@ class Node:
         return self.process is not None and self.process.poll() is None
 
     def status(self):
-        """Nothing when there is no answer."""
+        """Return the node's status, or an empty object if it does not respond."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         try:
             connection.request("GET", "/api/v1/cluster/status")
@@ -92,7 +94,7 @@ class Node:
         return self.is_running() and self.status().get("state") == "Leader"
 
     def cpu_s(self):
-        """Of the process, until now."""
+        """Return the CPU time of the process so far."""
         return cpu_s(self.process.pid)
 
 
@@ -125,7 +127,7 @@ class Cluster:
         return [n for n in self.nodes if n is not node]
 
     def wait_voters(self):
-        """All vote, have caught up, and know where to ask the leader."""
+        """Wait until all nodes vote, have caught up and know the URL of the leader."""
         def all_vote():
             status = self.leader().status()
             rows = status.get("nodes", [])
@@ -138,7 +140,7 @@ class Cluster:
 # --- rates ---
 
 def bench(program, node, leader, jobs):
-    """What corvo bench says, and the processor time of the leader meanwhile."""
+    """Return the report of corvo bench, with the CPU time that the leader used per job."""
     before = leader.cpu_s()
     done = subprocess.run([program, "bench", "--server", node.url, "--jobs", str(jobs), "--concurrency", "64",
                            "--output", "json", *ONE], env=ENVIRONMENT, check=True, capture_output=True, text=True)
@@ -173,11 +175,11 @@ def rates(options, folder):
               f"{'  (wanted at most 1.35)' if way == ways[1] else ''}")
 
 
-# --- the leader goes ---
+# --- loss of the leader ---
 
 class Writer(threading.Thread):
-    """Enqueues one job after the other through one node, and notes when each request began and ended, and
-    whether it was acknowledged."""
+    """Enqueues one job after another through one node. Records when each request began and ended, and whether it was
+    acknowledged."""
 
     def __init__(self, node, over):
         super().__init__()
@@ -236,8 +238,8 @@ def kill_once(cluster):
 
 
 def stop_once(cluster):
-    """(the longest time without an acknowledged write through the others, what failed there, what failed at
-    the node itself)"""
+    """Stop the leader with SIGTERM. Returns the longest time without an acknowledged write through the other nodes,
+    the errors there, the errors at the leader, and how long the leader took to end."""
     victim = cluster.leader()
     others = cluster.others(victim)
     with writers([*others, *others, victim]) as threads:

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What grows with the number of jobs, queues and schedules, and what must not.
+"""Measure what depends on the number of jobs, queues and schedules, and what should not.
 
     growth.py PROGRAM [--only waiting,finished,queues,schedules] [--jobs N] [--queues N] [--schedules N]
 
-waiting     a start with so many waiting jobs, memory for each, and the CPU time of a fetch and ack with
-            few and with all of them waiting
-finished    the rate of lifecycles before, during and after the removal of so many finished jobs, the CPU
-            time of the server for each, and the space on the disk before and when it no longer changes
-queues      the CPU time of what is asked every second, with few and with so many queues: a page of queues,
-            the metrics, the throughput, the status, and a second in which nothing is asked
-schedules   so many schedules of the same minute: from its first second until the last job is made
+waiting     the time of a start with --jobs waiting jobs, the memory per job, and the CPU time of a fetch and
+            ack with few jobs and with all of them waiting
+finished    the rate of lifecycles and the server's CPU time per lifecycle before, during and after the removal of
+            --jobs finished jobs, and the disk space before the removal and once it no longer changes
+queues      the CPU time of requests that clients send every second, with few and with --queues queues: a page of
+            queues, the metrics, the throughput, the status. Also the CPU time of an idle second
+schedules   the time from the start of a minute until the last job of --schedules schedules for that minute is created
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
 from running import Client, Server, await_view, cpu_s  # noqa: E402
 
 UNDER_WAY = 200
-ASKED = 200  # times that something is asked
+ASKED = 200  # repetitions of a request
 
 
 def resident_mb(process):
@@ -33,7 +33,7 @@ def resident_mb(process):
 
 
 def send_all(port, path, bodies):
-    """POST each of the bodies, with many requests under way."""
+    """POST each of the bodies, with many requests in flight."""
     sent = answered = 0
     bodies = iter(bodies)
     more = True
@@ -55,7 +55,7 @@ def send_all(port, path, bodies):
 
 
 def enqueue(client, queues, count):
-    """Jobs for later do not wait: these are for now, spread over the queues."""
+    """Enqueue jobs that are due now, spread over the queues. Jobs for later would not wait in line."""
     batch = 1000
     for first in range(0, count, batch):
         client.post("/api/v1/enqueue/batch", {"jobs": [
@@ -70,13 +70,13 @@ def metric(client, name):
 
 
 def ran_s(pid):
-    """CPU time of the threads that a process has, finer than cpu_s."""
+    """Return the CPU time of the current threads of a process. More precise than cpu_s."""
     tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def each_us(server, count, what):
-    """CPU time of the server for one of these, in microseconds."""
+    """Return the server's CPU time per call of what, in microseconds."""
     began = ran_s(server.process.pid)
     for _ in range(count):
         what()
@@ -89,7 +89,7 @@ def lifecycle(client, queue):
 
 
 def restart(server):
-    """On the same folder. How long until it answers."""
+    """Restart the server on the same folder. Return the time until it is ready."""
     server.stop()
     began = time.monotonic()
     server.start()
@@ -97,7 +97,7 @@ def restart(server):
 
 
 def idle_ms(server):
-    """CPU time in a second in which nothing is asked, once what was asked before is done."""
+    """Return the CPU time of an idle second, after the work of earlier requests is done."""
     last = cpu_s(server.process.pid)
     while True:
         time.sleep(1)
@@ -116,7 +116,7 @@ def measure_waiting(options):
         began = time.monotonic()
         enqueue(client, ["many"], options.jobs)
         print(f"waiting: {options.jobs} jobs enqueued in {time.monotonic() - began:.0f} s")
-        idle_ms(server)  # the search index and the compaction of what was enqueued are over
+        idle_ms(server)  # wait until the indexing and compaction of the new jobs are done
         after = each_us(server, ASKED, lambda: lifecycle(client, "many"))
         index = metric(client, "corvo_index_bytes")
         print(f"waiting: fetch and ack {before:.0f} µs of CPU with few jobs, {after:.0f} µs with all")
@@ -128,7 +128,7 @@ def measure_waiting(options):
 
 
 def load(server, *flags):
-    """Lifecycles in batches; what the generator says of them, and the CPU time of the server for each."""
+    """Run lifecycles in batches. Return the load generator's report, and the server's CPU time per lifecycle."""
     began = cpu_s(server.process.pid)
     out = subprocess.run([server.command[0], "bench", "--server", f"http://127.0.0.1:{server.port}",
                           "--concurrency", "64", "--payload-bytes", "100", "--output", "json", *flags],
@@ -138,13 +138,14 @@ def load(server, *flags):
 
 
 def disk_mb(folder):
-    """What the files take of the disk, each once."""
+    """Return the disk space of the files. Each inode counts once."""
     stats = [os.stat(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names]
     return sum({s.st_ino: s.st_blocks for s in stats}.values()) * 512 // 1_000_000
 
 
 def settled_disk_mb(folder):
-    """The same when it has not changed for a while: the view and RocksDB give space back in their own time. And since when."""
+    """Wait until the disk space no longer changes, because the view and RocksDB free space later. Return the space
+    and the time of the last change."""
     size, since = disk_mb(folder), time.monotonic()
     while time.monotonic() < since + SETTLED_S:
         time.sleep(1)
@@ -219,7 +220,7 @@ def measure_schedules(options):
         send_all(server.port, "/api/v1/schedules", (
             {"name": f"s{i}", "queue": "minute", "cron": "* * * * *", "payload": {"n": i}} for i in range(options.schedules)))
         made = metric(client, "corvo_throughput_enqueued_total")
-        while True:  # a whole minute in which all of them are there
+        while True:  # wait for a minute that begins after all schedules exist
             next_minute = (int(time.time()) // 60 + 1) * 60
             time.sleep(max(0, next_minute - 2 - time.time()))
             made = metric(client, "corvo_throughput_enqueued_total")

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""What an operation costs the server, in instructions counted by Callgrind.
+"""Count the instructions that the server executes per operation, with Callgrind.
 
-Time on a shared machine says little; instructions of fixed work say the same tomorrow. One client
-sends one request after another on one connection, so that every request is an entry of its own; those
-that are called busy are sent 32 at a time, as by many clients, and share their entries. Only
-the threads that a request passes are counted, those with a loop and the view's readers: what
-others do follows a clock.
+Times vary on a shared machine. The number of instructions of fixed work does not. One client sends one
+request after another on one connection, so that every request is a separate log entry. The operations
+called busy are sent 32 at a time, as by many clients, and share entries. Only the threads that a request
+passes are counted: those with an event loop and the view's readers. Other threads do work that depends on
+the time.
 
     instructions.py PROGRAM              count, and compare with instructions.json beside this file
     instructions.py PROGRAM --write      count, and write that file
     instructions.py PROGRAM OTHER        count both, and compare them
 
-An operation that costs more than 3 % more than what it is compared with is a failure: whoever made
-it dearer for a reason writes the file in the same commit, and says why. Beside other load a request
-takes up to 2 % more, because threads that sleep have to be woken; so what seems to be dearer is
-counted again, and the lowest of three counts.
+The run fails if an operation costs over 3 % more than in the comparison. If a higher cost has a good reason,
+write the file in the same commit and explain why. Under other load a request costs up to 2 % more, because
+sleeping threads must be woken. So if an operation seems too expensive, everything is counted again, and the
+lowest of up to three counts is used.
 """
 import argparse
 import http.client
@@ -39,12 +39,12 @@ STREAMED = 2000
 BUSY = 12800
 UNDER_WAY = 32
 PATIENCE_S = 120
-LEASE_S = 3600  # a server under Callgrind is slow; no lease may end while it is counted
+LEASE_S = 3600  # a server under Callgrind is slow; no lease may end during the count
 PAYLOAD = {"to": "someone@example.org", "template": "welcome", "text": "x" * 40}
 
 
 class Work:
-    """The operations, in an order in which each finds what it needs."""
+    """The operations. They run in an order in which each finds the jobs that it needs."""
 
     def __init__(self, program, client):
         self.program, self.client = program, client
@@ -52,7 +52,7 @@ class Work:
         self.busy = self.answers = None
 
     def send_busily(self, path, body):
-        """So many of the same requests, and as many answers. One that fails ends the count."""
+        """Send the same request UNDER_WAY times, and read all responses. Exits if a request fails."""
         if self.busy is None:
             self.busy = socket.create_connection((self.client.connection.host, self.client.connection.port),
                                                  timeout=PATIENCE_S)
@@ -64,7 +64,7 @@ class Work:
             self.expect_success(path)
 
     def expect_success(self, path):
-        """Read the next answer of the busy connection."""
+        """Read the next response of the busy connection. Exits if it is not a success."""
         try:
             status = self.answers.readline().decode()
             headers = http.client.parse_headers(self.answers)
@@ -91,7 +91,7 @@ class Work:
         self.client.post("/api/v1/enqueue", {"queue": "mail", "payload": PAYLOAD})
 
     def become_busy(self):
-        """Queues, buffers and tables have their size."""
+        """Make queues, buffers and tables grow to their final size."""
         for _ in range(10):
             self.enqueue_busy()
             self.create_busy()
@@ -102,7 +102,7 @@ class Work:
         self.client.headers["X-API-Key"] = key
 
     def write_what_waits(self):
-        """Commits wait in a window (src/kv); a new copy of all jobs begins with writing it."""
+        """Write the commits that are still in the window (src/kv): rebuilding the view writes them first."""
         self.client.post("/api/v1/admin/rebuild-sqlite", {})
 
     def fetch(self):
@@ -110,7 +110,7 @@ class Work:
             "queues": ["mail"], "worker_id": "w1", "timeout": 1, "lease_duration": LEASE_S})["job_id"])
 
     def heartbeat(self):
-        """Of the job that is acknowledged next: it shortens the lease to a minute."""
+        """Extend the lease of the job that is acknowledged next. This shortens it to a minute."""
         self.client.post("/api/v1/heartbeat", {"jobs": {self.jobs[-1]: {}}, "worker_id": "w1"})
 
     def ack(self):
@@ -132,7 +132,8 @@ class Work:
         self.client.post("/api/v1/jobs/search", {"queue": "mail", "state": ["pending"], "limit": 20})
 
     def lifecycle_stream(self):
-        """Ten jobs a frame: the acks of the last ones, and the fetch of the next."""
+        """Run lifecycles over a stream, ten jobs per frame: the acks of the previous jobs and the fetch of the next
+        ones."""
         connection = self.client.connection
         subprocess.run([self.program, "bench", "--server", f"http://{connection.host}:{connection.port}",
                         "--protocol", "stream", "--jobs", str(STREAMED), "--concurrency", "1", "--threads", "1",
@@ -145,17 +146,17 @@ class Work:
         self.client.post("/api/v1/ack/batch", {"acks": [{"job_id": job} for job in self.jobs]})
 
 
-# name: the method, how often, and how many jobs it does each time
+# name of the method, number of calls, jobs per call
 PLAN = [("enqueue", OPERATIONS, 1), ("search", SEARCHES, 1), ("fetch", OPERATIONS, 1), ("get_job", OPERATIONS, 1),
         ("heartbeat", OPERATIONS, 1), ("ack", OPERATIONS, 1),
         ("lifecycle_batch", BATCHES, BATCH), ("lifecycle_stream", 1, STREAMED)]
-# jobs for later with many requests under way: for a worker; and those that the server delivers, by either way to make
-# them (scheduler.md 2.3)
+# Jobs for later with many requests in flight: one that a worker fetches, and one that the server delivers, created in
+# both ways (scheduler.md 2.3).
 BUSY_PLAN = [(name, BUSY // UNDER_WAY, UNDER_WAY) for name in ("enqueue_busy", "create_busy", "enqueue_push_busy")]
 
 
 class Counted(Server):
-    """A server under Callgrind, whose counts can be set to zero and read."""
+    """A server under Callgrind. Its counts can be reset and read."""
 
     def __init__(self, program):
         self.counts = tempfile.TemporaryDirectory(prefix="corvo-counts-")
@@ -186,16 +187,17 @@ class Counted(Server):
 
 
 def measure(program, plan, prepare=lambda work: None):
-    """A server of its own: what an operation costs depends on what is in the store already."""
+    """Count the operations of the plan with a new server, because the cost of an operation depends on the content of
+    the store."""
     costs = {}
     with Counted(program) as server:
         work = Work(program, Client(server))
         prepare(work)
         for _ in range(OPERATIONS // 20):
-            work.enqueue()  # what happens once has happened
+            work.enqueue()  # do the work that happens only once
         for name, times, jobs in plan:
             operation = getattr(work, name)
-            work.write_what_waits()  # so that none pays for what was done before it
+            work.write_what_waits()  # so that no operation is charged for earlier work
             server.begin()
             for _ in range(times):
                 operation()
@@ -204,7 +206,7 @@ def measure(program, plan, prepare=lambda work: None):
 
 
 def count(program):
-    """The operations, and what an enqueue costs a caller with a key."""
+    """Count all operations, and an enqueue of a caller with an API key."""
     with_key = measure(program, PLAN[:1], Work.use_a_key)
     return {**measure(program, PLAN), "enqueue_with_key": with_key["enqueue"],
             **measure(program, BUSY_PLAN, Work.become_busy)}
@@ -215,7 +217,7 @@ def is_dearer(name, cost, before):
 
 
 def count_until_cheap(program, before):
-    """The lowest counts of up to three rounds, until nothing seems to be dearer than before."""
+    """Return the lowest counts of up to three rounds. Stops when no operation seems more expensive than before."""
     costs = count(program)
     for _ in range(ROUNDS - 1):
         if not any(is_dearer(name, cost, before) for name, cost in costs.items()):

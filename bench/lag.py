@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How far is the search index behind while jobs come and go at a steady rate?
+"""Measure how far the search index lags behind at a steady rate of jobs.
 
     lag.py PROGRAM [--rate JOBS] [--seconds S] [--payload BYTES] [--load PROGRAM]
 
-Starts a durable server of its own and runs lifecycles in batches of 64 against it, so many a second
-(0: as many as it takes). In the first half nobody searches, in the second half a client searches by an
-index five times a second. Twice a second the lag is read from the metrics; in seconds it is the number
-of changed jobs that the index does not know, divided by the jobs that end in a second. CPU time is that
-of the view's writer, of the rest of the server and of the load generator, in processors and per job.
-What is wanted stands beside what was measured. --load: the program that makes the load, if another.
+Starts a separate durable server and runs lifecycles in batches of 64 against it, at --rate jobs per second
+(0: without a limit). In the first half there are no searches. In the second half a client runs an indexed
+search five times a second. The lag is read from the metrics twice a second. In seconds, it is the number of
+changed jobs that the index does not have, divided by the number of jobs that finish per second. CPU time is
+shown for the view's writer, the rest of the server and the load generator, in processors and per job. The
+wanted values are printed next to the measured ones. --load: another program that generates the load.
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib.running import Client, Server, cpu_s, percentile
 
 STREAMS, SAMPLE_S, SEARCH_S, WAITING = 64, 0.5, 0.2, 16384
@@ -32,7 +32,7 @@ def writer_cpu_s(pid):
 
 
 def idle_s():
-    """Time that all processors together had nothing to do, since the start of the machine."""
+    """Return the time that all processors together were idle since boot."""
     return int(pathlib.Path("/proc/stat").read_text().split()[4]) / os.sysconf("SC_CLK_TCK")
 
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""How long a job takes to reach a worker that waits, and how late a scheduled one is.
+"""Measure how long a job takes to reach a waiting worker, and how late scheduled jobs arrive.
 
   latency.py CORVO [ROUNDS [SCHEDULED]]
 
-Starts a durable server of its own on a free port. The first part enqueues one job at a time while
-one worker waits in a long poll; the time is from before the enqueue is sent until the worker has the
-job, so it holds one flush to disk and this program's own work. The second part schedules many jobs
-for the same few seconds ahead and measures, for each, how long after its time a worker had it.
+Starts a separate durable server on a free port. The first part enqueues one job at a time while one worker
+waits in a long poll. The time is from before the enqueue is sent until the worker has the job, so it includes
+one flush to disk and the work of this program. The second part schedules many jobs within the same few seconds
+and measures how long after its due time each job reached a worker.
 """
 import datetime
 import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib.calm import Calm
 from lib.running import Client, Server, percentiles
 
@@ -48,7 +48,8 @@ def handed_over(server, rounds):
 
 
 def lateness(server, count, over_s=10):
-    """count jobs, spread over over_s seconds that begin when all of them are enqueued."""
+    """Schedule count jobs, spread over over_s seconds that begin after all of them are enqueued. Return how late
+    they arrived."""
     producer, late, lock = Client(server), [], threading.Lock()
     first = time.time() + max(5.0, count / 20000)
     due = [first + over_s * n / count for n in range(count)]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The ways to talk to a server side by side: HTTP, RPC, streams and the binary worker protocol.
+"""Compare the protocols of a server: HTTP, RPC, streams and the binary worker protocol.
 
-One durable server on free ports of its own; corvo bench sends the same jobs in each way, in turns,
-forwards and backwards. Shown are medians of the rounds: jobs per second, and the processor time of the
-server for 1,000 jobs, which depends least on who else uses the machine. A measurement during which the
-host took more of the processors than lib/calm.py allows is made again. The ratios are medians of those
-within each round, whose two measurements follow one another, so that a slow moment hits both.
+Starts one durable server on free ports. corvo bench sends the same jobs with each protocol, in alternating
+order, forwards and backwards. Shows medians of the rounds: jobs per second, and the server's CPU time for
+1,000 jobs, which depends least on other users of the machine. If the host took more of the processors than
+lib/calm.py allows, a measurement is repeated. The ratios are medians of the ratios within each round, whose
+two measurements follow one another, so that a slow moment affects both.
 
-Then one worker at a time waits, in each way in turn, for a job that is enqueued over HTTP: the time is
-from before the enqueue is sent until the job's first byte is there. What it takes this program to read
-the answer, which differs from way to way, is left out.
+Then one worker at a time waits for a job that is enqueued over HTTP, with each protocol in turn. The time is
+from before the enqueue is sent until the job's first byte arrives. The time that this program needs to read
+the response, which differs between protocols, is not included.
 """
 import argparse
 import json
@@ -22,20 +22,20 @@ import sys
 import tempfile
 import time
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib.calm import Calm
 from lib.running import ENVIRONMENT, PATIENCE_S, Client, await_view, free_port, percentiles, running
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/integration/api"))
 from http2_client import Connection
 
-HANDED_OVER = 300  # jobs to a waiting worker, in each way
+HANDED_OVER = 300  # jobs for a waiting worker, with each protocol
 CONNECTIONS = 6
 
 ONE = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
 TEN = ("--fetch-batch-size", "10", "--ack-batch-size", "10")
 
-# Name, phase that counts, flags.
+# Name, phase that is reported, flags.
 WAYS = [
     ("HTTP/1.1, one job each", "enqueue", ONE),
     ("HTTP/2, one job each", "enqueue", ("--http2", *ONE)),
@@ -47,7 +47,7 @@ WAYS = [
     ("binary, credits for 10", "lifecycle", ("--protocol", "binary", *TEN)),
 ]
 
-# Rows of these, and what their ratio shall be.
+# Name, two rows of WAYS, and the wanted ratio.
 RATIOS = [
     ("gRPC enqueues / HTTP/2 with JSON", 2, 1, 1.0),
     ("streams / single HTTP/1.1 requests", 6, 3, 2.0),
@@ -64,13 +64,13 @@ def measure(program, port, rpc_port, jobs, flags):
 
 
 def arrival(connection):
-    """When there is something to read."""
+    """Wait until data arrives. Return the time."""
     connection.recv(1, socket.MSG_PEEK)
     return time.perf_counter()
 
 
 class Fetch:
-    """A fetch that is parked."""
+    """A parked fetch."""
 
     def __init__(self, server, _):
         self.connection = Client(server).connection
@@ -84,11 +84,11 @@ class Fetch:
 
 
 class Stream:
-    """A lifecycle stream; its fetch ends empty after --idle-fetch-sleep, and is sent again."""
+    """A lifecycle stream. Its fetch ends without jobs after --idle-fetch-sleep, and is sent again."""
 
     def __init__(self, server, _):
         self.connection = Connection(server.port, PATIENCE_S)
-        self.connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the others
+        self.connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # like the other connections
         self.stream = self.connection.open("/corvo.v1.WorkerService/StreamLifecycle",
                                            [("content-type", "application/connect+json")])
         self.seen = 0
@@ -133,7 +133,8 @@ class Binary:
 
 
 def handed_over(server, rpc_port):
-    """Several connections in each way: whether one is on the producer's thread is chance."""
+    """Measure how long a waiting worker needs to get a job. Uses several connections per protocol, because it is
+    chance whether a connection shares the producer's thread."""
     producer = Client(server)
     ways = [[kind(server, rpc_port) for _ in range(CONNECTIONS)] for kind in (Fetch, Stream, Binary)]
     took = [[] for _ in ways]
@@ -153,7 +154,7 @@ def handed_over(server, rpc_port):
 
 
 def one_round(number, calm, measure_way):
-    """Every other one backwards: neither of two neighbours is always the first."""
+    """Run every other round backwards, so that neither of two neighbours is always first."""
     order = range(len(WAYS)) if number % 2 == 0 else reversed(range(len(WAYS)))
     found = [None] * len(WAYS)
     for i in order:

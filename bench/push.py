@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Jobs that the server delivers: calls a second, lateness, a hanging host, memory, and the rate of creation.
+"""Measure jobs that the server delivers: calls per second, lateness, a hanging host, memory, and the rate of creation.
 
   push.py --binary PATH [--jobs N] [--due-window S] [--hanging N] [--targets N] [--create N [--rounds N]]
 
-Enqueues N jobs that are due in a window of S seconds, some more for a host that never answers, waits until all of the
-first have been called, and prints calls per second and the lateness of each call by its own due time. With a window
-of 0 all are due at once: then the rate is what the server can do. The targets (bench/push_target) answer at once and
-write down when they were called.
+Enqueues N jobs that are due within a window of S seconds, and --hanging more for a host that never responds. Waits
+until all of the first N have been called, and prints calls per second and the lateness of each call relative to its
+due time. With a window of 0 all jobs are due at once, so the rate is the server's maximum. The targets
+(bench/push_target) respond at once and record the times of the calls.
 
---create also compares the rates of POST /jobs and of POST /api/v1/enqueue, in turns: of a job that a worker would
-fetch, which is less work, and of the same job as that of POST /jobs, which the server delivers.
+--create also compares the rates of POST /jobs and POST /api/v1/enqueue, in turns. The enqueued job is one that a
+worker would fetch, which is less work, or the same job as that of POST /jobs, which the server delivers.
 """
 import argparse
 import array
@@ -26,20 +26,20 @@ import tempfile
 import time
 import http.client
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib import pipeline
 from lib.running import await_view
 
 
 class Target:
-    """A process that is called (push_target.c)."""
+    """A process that receives the calls (push_target.c)."""
 
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.good, self.hole = (int(self.process.stdout.readline()) for _ in range(2))
 
     def calls(self):
-        """How late each call was, and when, in seconds."""
+        """Return a list of (lateness, time) of the calls, in seconds."""
         connection = http.client.HTTPConnection("127.0.0.1", self.good, timeout=120)
         connection.request("GET", "/report")
         numbers = array.array("d", connection.getresponse().read())
@@ -78,7 +78,7 @@ def start_server(binary, folder, *args):
 
 
 def processor_time(server):
-    """Seconds that all threads of the server have used: what others do on the machine does not count."""
+    """Return the CPU seconds of all threads of the server, which do not include other processes."""
     with open(f"/proc/{server.pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -90,7 +90,7 @@ def resident(server):
 
 
 def enqueue(port, options, goods, hole, first):
-    """All jobs, in batches of 1000; those behind the last wanted one hang."""
+    """Enqueue all jobs, in batches of 1000. The last options.hanging jobs go to the host that hangs."""
     for start in range(0, options.jobs + options.hanging, 1000):
         jobs = []
         for n in range(start, min(start + 1000, options.jobs + options.hanging)):
@@ -129,7 +129,7 @@ def deliver(options, folder):
             target.close()
 
 
-# Jobs for later: one that a worker fetches, and one that the server delivers, by either way to make it.
+# Jobs for later: one that a worker fetches, and one that the server delivers, created in both ways.
 KINDS = {
     "enqueue": ("/api/v1/enqueue", '{"queue":"q","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z"}'),
     "enqueue with push": ("/api/v1/enqueue", '{"queue":"p","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z",'
@@ -139,7 +139,7 @@ KINDS = {
 
 
 def create_one(server, port, kind, jobs):
-    """Jobs a second, and microseconds of processor time for each."""
+    """Create jobs with four clients. Return the jobs per second, and the CPU time per job in microseconds."""
     path, body = KINDS[kind]
     await_view(port)
     began, before = time.monotonic(), processor_time(server)
@@ -154,7 +154,7 @@ def create_one(server, port, kind, jobs):
 
 
 def create(options, folder):
-    """In rounds, forwards and backwards in turn; ratios are those within a round."""
+    """Compare the kinds in rounds, forwards and backwards in turn. Ratios are calculated within a round."""
     server, port = start_server(options.binary, folder, "--queue-job-limit", "100000000", "--queue-memory-limit", "100GB")
     rounds = []
     try:

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Run all benches with the release build. bench/README.md says how to read
-# them.
+# Run all benches with the release build. bench/README.md explains the results.
 #
-#   run.sh [FOLDER]     FOLDER: with the executables; build/release/bench unless said
+#   run.sh [FOLDER]     FOLDER: with the executables; build/release/bench by default
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Corvo over HTTP beside beanstalkd, each as a server of its own, with the same generator beside it.
+"""Compare Corvo over HTTP with beanstalkd, each in a separate server process, with the same load generator.
 
   server.py [FOLDER [SECONDS [ROUNDS]]]   FOLDER: with the executables
 
-In rounds, so that a slow moment of the machine hits both; prints rates, and the medians of the
-ratios within each round. Overload is twice as many requests a second as batches just went through,
-from eight times as many clients, with as many writes let in at a time as there were clients before.
+The servers take turns in rounds, so that a slow moment of the machine affects both. Prints rates, and the
+medians of the ratios within each round. For the overload, eight times as many clients send twice as many
+requests per second as the batches measurement reached. The server then admits as many writes at a time as
+there were clients before.
 """
 import pathlib
 import shutil
@@ -13,7 +14,7 @@ import statistics
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 import latency
 from lib.calm import Calm
 from lib.running import free_port, output, running
@@ -48,7 +49,7 @@ class Bench:
             return self.load(port, mode)
 
 
-# How each rate is measured: the bench, a folder of its own, and the rates of the round so far.
+# How each rate is measured: the bench, a new folder, and the rates of the round so far.
 RATES = {
     "enqueue": lambda b, work, _: b.corvo_rate(work, "corvo-enqueue"),
     "beanstalkd put": lambda b, work, _: b.beanstalkd_rate(work, "beanstalk-put"),

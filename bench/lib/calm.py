@@ -1,15 +1,15 @@
-"""Measure while the host leaves the processors alone.
+"""Measure while the host does not take processor time away.
 
-On a shared machine the host takes processors away for moments (steal, in /proc/stat). Threads that
-work hand in hand then all wait for the one that was stopped, and what is measured is the host. Such
-a measurement is made again, as often as the run has repeats for; whether it is depends on what the
-host took alone, never on the result.
+On a shared machine the host takes processors away for short moments (steal in /proc/stat). Threads that
+work together then all wait for the stopped one, and the measurement shows the host. Such a measurement is
+repeated, as long as the run has repeats left. The decision depends only on the time that the host took,
+never on the result.
 """
 LIMIT_PERCENT = 2.0
 
 
 def ticks():
-    """Of the processors, since the start of the machine: taken by the host, and all."""
+    """Return the ticks of all processors since boot: those taken by the host, and the total."""
     with open("/proc/stat", encoding="ascii") as stat:
         spent = [int(field) for field in stat.readline().split()[1:9]]
     return spent[7], sum(spent)
@@ -21,8 +21,8 @@ class Calm:
         self.repeated = self.disturbed = 0
 
     def measure(self, what, show):
-        """What the function gave while the host took little, or when no repeats are left. Each
-        result is printed, as show has it."""
+        """Run what until the host took little time during it, or no repeats are left. Print each result, formatted
+        by show. Return the last one."""
         while True:
             taken, spent = ticks()
             result = what()

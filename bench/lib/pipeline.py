@@ -1,11 +1,11 @@
-"""Requests on one connection, several under way at a time."""
+"""Requests on one connection, several in flight at a time."""
 import socket
 
 UNDER_WAY = 32
 
 
 def post(port, path, text, count):
-    """Send the same request so many times; each must succeed."""
+    """Send the same request count times. Each must succeed."""
     one = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
     with socket.create_connection(("127.0.0.1", port)) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -19,5 +19,5 @@ def post(port, path, text, count):
             received = s.recv(1 << 16)
             if not received:
                 raise RuntimeError("the server hung up")
-            data = data[1 - len(success):] + received  # one may come in two parts
+            data = data[1 - len(success):] + received  # the text may be split between two reads
             answered += data.count(success)

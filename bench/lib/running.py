@@ -1,4 +1,4 @@
-"""Servers of one's own, a client of Corvo's, and what its answers took."""
+"""Start servers for a measurement, an HTTP client for Corvo, and percentiles of latencies."""
 import collections
 import contextlib
 import http.client
@@ -15,7 +15,7 @@ import time
 
 PATIENCE_S = 60
 
-# Settings of the caller's own server (CORVO_ADMIN_PASSWORD, for example) are not for these.
+# Settings of the caller's server (for example CORVO_ADMIN_PASSWORD) must not reach the servers of a bench.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CORVO_")}
 
 
@@ -23,7 +23,7 @@ _given = set()
 
 
 def free_port():
-    """A port that nobody listens on, another one each time."""
+    """Return a port that nobody listens on, a different one each time."""
     while True:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
@@ -46,7 +46,8 @@ def await_port(port, process):
 
 
 def await_view(port):
-    """The search index works off what one measurement has left to it, which the next one would pay for."""
+    """Wait until the search index has processed all changes of the last measurement, so that the next one is not
+    charged for them."""
     lag = "corvo_sqlite_mirror_lag_updates "
     while True:
         connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -64,7 +65,7 @@ def output(*command, **options):
 
 @contextlib.contextmanager
 def running(folder, port, *command, stop=signal.SIGTERM, **options):
-    """A server until the end of the block; its output goes to a file that is shown if it fails."""
+    """Run a server until the end of the block. Its output goes to a file, which is printed if the block fails."""
     log = pathlib.Path(folder) / "server.log"
     options.setdefault("env", ENVIRONMENT)
     with open(log, "wb") as out, subprocess.Popen(command, stdout=out, stderr=out, **options) as process:
@@ -83,7 +84,7 @@ def running(folder, port, *command, stop=signal.SIGTERM, **options):
 
 
 def cpu_s(pid, thread=None):
-    """CPU time of a process, or of one of its threads, since its start."""
+    """Return the CPU time of a process, or of one of its threads, since its start."""
     stat = pathlib.Path(f"/proc/{pid}/stat" if thread is None else f"/proc/{pid}/task/{thread}/stat")
     fields = stat.read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -91,7 +92,7 @@ def cpu_s(pid, thread=None):
 
 class Server:
     def __init__(self, program, *before, flags=()):
-        """before: the words of a program that runs it, a profiler for example."""
+        """before: the command of a program that runs the server, for example a profiler."""
         self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
         self.command = [*before, program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
                         "--rate-limit-enabled=false", "--log-format", "json", *flags]
@@ -106,7 +107,7 @@ class Server:
                 break
         else:
             sys.exit("the server did not start")
-        # a pipe that nobody reads fills up, and then the server drops lines instead of writing them
+        # drain the pipe: when it is full, the server drops log lines
         threading.Thread(target=collections.deque, args=(self.process.stderr, 0), daemon=True).start()
 
     def stop(self):
@@ -133,7 +134,7 @@ class Client:
         return self.ask("POST", path, json.dumps(body))
 
     def stream(self, path):
-        """Read an answer that comes bit by bit, to its end."""
+        """Read a streamed response to its end."""
         self.connection.request("GET", path)
         return self.connection.getresponse().read()
 
@@ -147,7 +148,7 @@ class Client:
 
 
 def percentile(seconds, p):
-    """In milliseconds."""
+    """Return the percentile in milliseconds."""
     values = sorted(seconds)
     return values[min(len(values) - 1, int(len(values) * p))] * 1000
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Corvo beside other job servers: the same jobs, on the same machine, one server at a time.
+"""Compare Corvo with other job servers: the same jobs, on the same machine, one server at a time.
 
-Every server is started anew for every measurement, on loopback, with a free port and a folder of
-its own, and takes part in turn, so that a slow moment of the machine hits all of them. Prints the
-medians and what Corvo makes of each peer's. How to read it is in docs/benchmarks.md.
+Every measurement starts a new server on loopback, with a free port and a new folder. The servers take
+turns, so that a slow moment of the machine affects all of them. Prints the medians and their ratios, Corvo
+to each peer. docs/benchmarks.md explains how to read them.
 
-Folders are made where temporary files go (TMPDIR), which should be a disk.
+The folders are created in the directory for temporary files (TMPDIR), which should be on a disk.
 
   run.py --bin FOLDER --modules FOLDER [--jobs N] [--concurrency N] [--rounds N] [PEER…]
 """
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 sys.path.insert(0, str(HERE.parent))
 from lib.running import PATIENCE_S, free_port, output, running
 
@@ -31,7 +31,7 @@ BATCH = 100
 
 
 class Peer:
-    """A server and its client. `measure` gives jobs per second of both phases."""
+    """A server and its client. `measure` returns the jobs per second of both phases."""
 
     name = setting = ""
     batches = True
@@ -140,7 +140,7 @@ class PgBoss(NodePeer):
 
     def measure(self, folder, batch):
         port, data = free_port(), f"{folder}/data"
-        # PostgreSQL does not run as root.
+        # PostgreSQL refuses to run as root.
         options = {}
         if os.getuid() == 0:
             shutil.chown(folder, "postgres", "postgres")
@@ -168,7 +168,7 @@ def machine():
 
 
 def table(title, peers, rates):
-    """Medians with the lowest and highest, and how many times the peer's median Corvo has."""
+    """Print a table of the medians with minimum and maximum, and the ratio of Corvo's median to the peer's."""
     print(f"\n{title}\n")
     print("| Server | Setting | Enqueue, jobs/s | Corvo ÷ server | Process, jobs/s | Corvo ÷ server |")
     print("|---|---|---:|---:|---:|---:|")

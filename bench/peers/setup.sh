@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Install what the comparison needs and is missing: Debian packages, by the programs that they bring,
-# and the pinned packages for Node.
+# Install what the comparison needs and is missing: Debian packages, detected by their programs, and the
+# pinned packages for Node.
 #
-#   setup.sh FOLDER     FOLDER: where node_modules goes
+#   setup.sh FOLDER     FOLDER: where node_modules is installed
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,11 +27,12 @@ fi
 mkdir -p "$folder"
 if ! cmp -s "$here/package-lock.json" "$folder/package-lock.json" || [ ! -d "$folder/node_modules" ]; then
     rm -rf "$folder/node_modules" "$folder/package-lock.json"
-    # As the lock file says, but "npm ci" is too strict: not every system has all optional packages. No
-    # scripts of strangers either: the one there is would build a faster decoder, for which there is another.
+    # Use the versions of the lock file. "npm ci" is too strict, because not every system has all optional packages. Do
+    # not run install scripts of packages: the only one would build a faster decoder, and there is another decoder
+    # without it.
     cp "$here/package.json" "$here/package-lock.json" "$folder/"
     if ! (cd "$folder" && npm install --no-save --omit=optional --ignore-scripts --no-audit --no-fund --loglevel error); then
-        rm -rf "$folder/node_modules" # half of it would be taken for all of it the next time
+        rm -rf "$folder/node_modules" # an incomplete folder would count as complete the next time
         exit 1
     fi
 fi
