@@ -1,9 +1,10 @@
-# The front door. Every target works on a fresh Debian 12 with make and git, as root or with sudo.
+# Entry points for building, testing and measuring. Every target works on a fresh Debian 12 with make and git, as root
+# or with sudo.
 
 SEEDS ?= 3000
 WHOLE_SEEDS ?= 10000
 ROUNDS ?= 100
-# The version before, from which a cluster is upgraded in a test.
+# Commit of an earlier version, from which "make upgrade" upgrades a cluster.
 BEFORE ?= a80a2bd
 FUZZ_SECONDS ?= 60
 
@@ -26,7 +27,7 @@ export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-# Only what the target needs: running takes no test tools, and does without Node.js if need be.
+# Install only what the target needs: running needs no test tools, and Node.js is optional.
 deps: ## Install the packages that are missing to build and run
 	@tools/install_deps.sh build --optional ui
 

@@ -1,5 +1,5 @@
-# What the release build adds against bugs that nobody has found yet; each flag only where the
-# compiler has it.
+# Flags of the release build that limit the harm of undiscovered bugs. Flags in the loop are used only if the compiler
+# supports them.
 include(CheckCCompilerFlag)
 set(CORVO_HARDENING -fno-common -fno-delete-null-pointer-checks -fno-omit-frame-pointer)
 foreach(flag

@@ -1,5 +1,5 @@
-# The web interface: built by Node.js in a folder of its own, then put into the program as a table.
-# Without Node.js, or when its packages cannot be had, the program has a page that says so.
+# The web interface: built by Node.js in a separate folder, then embedded in the program as a table. Without Node.js, or
+# if its packages cannot be installed, the program contains a page that says so.
 option(CORVO_UI_REQUIRED "Fail when the web interface cannot be built" OFF)
 set(CORVO_UI_WORK ${CMAKE_BINARY_DIR}/ui CACHE PATH "Where the web interface is built")
 

@@ -1,11 +1,11 @@
-# The version (VERSION), commit and date that the program reports, in one small file that is made
-# anew after each commit. The program alone is linked with it: tests and benches get one without a
-# commit, so that a commit does not link all of them again.
+# The version (VERSION), commit and date that the program reports, in one small file that is written again after each
+# commit. Only the program is linked with it. Tests and benches use a file without a commit, so that they are not
+# relinked after each commit.
 set(CORVO_VERSION_STAMPED ${CMAKE_BINARY_DIR}/gen/build_stamped.gen.c)
 set(version_plain ${CMAKE_BINARY_DIR}/gen/build_plain.gen.c)
 set(version_tool ${CMAKE_SOURCE_DIR}/tools/version.py)
 
-# What git writes at each commit and checkout; its place differs in a worktree.
+# git writes this file at each commit and checkout. Its path differs in a worktree.
 set(version_git)
 execute_process(COMMAND git rev-parse --path-format=absolute --git-path logs/HEAD
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE git_log

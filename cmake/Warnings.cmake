@@ -1,4 +1,4 @@
-# The warnings that every file of ours compiles without.
+# Warnings that are enabled for all C files of this project, which compile without any.
 set(CORVO_WARNINGS
     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
     -Wpointer-arith -Wcast-qual -Wcast-align -Wwrite-strings -Wformat=2 -Wundef -Wvla -Walloca
