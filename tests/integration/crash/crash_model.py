@@ -1,13 +1,13 @@
-"""What must be in the store after a crash, learnt from the lines that the clients wrote.
+"""The expected content of the store after a crash, derived from the lines that the clients wrote.
 
-Each client works on a queue of its own, one operation at a time. So the state of its jobs follows
-from the operations that were answered, and from at most one that was under way: that one happened
-as a whole or not at all, and the store says which.
+Each client works on a separate queue, one operation at a time. So the state of its jobs follows from the
+operations that were answered, and from at most one that was in progress. That operation took effect as a
+whole or not at all, and the store shows which.
 """
 
 
 class Mismatch(Exception):
-    """The store is not what it must be."""
+    """The store differs from the expected content."""
 
 
 class Job:
@@ -17,7 +17,7 @@ class Job:
         self.attempt = self.token = self.errors = 0
         self.counted = self.beaten = False
         self.progress = "-"
-        self.lease = self.due = None  # when the claim ends, and the next attempt comes, as told
+        self.lease = self.due = None  # end of the lease, and time of the next attempt, as reported to the client
 
 
 class Dump:
@@ -65,11 +65,11 @@ class Model:
     def __init__(self):
         self.jobs, self.batches, self.locks = {}, {}, {}
         self.deleted, self.tokens = set(), set()
-        self.throttles, self.claims = {}, {}  # by queue: rate and window; when jobs were claimed
+        self.throttles, self.claims = {}, {}  # by queue: rate and window; start times of claims
         self.open = {}  # client: the operation that was begun and not answered
         self.answered = 0
 
-    # Reading the clients' lines.
+    # Read the clients' lines.
 
     def hear(self, line, soon):
         mark, client, number, *rest = line.split(" ")
@@ -81,10 +81,10 @@ class Model:
         getattr(self, "do_" + verb)(client, args, rest[0], rest[1:], soon)
         self.answered += 1
 
-    # Operations, with the results that they were answered with.
+    # Operations with their results.
 
     def specs(self, client, args):
-        """What an enqueue makes: one (spec, holder of its key or None) per job."""
+        """Return what an enqueue creates: one (spec, holder of its key or None) per job."""
         queue, taken, out = "q" + client, {}, []
         for arg in args:
             payload, when, retries, key = arg.rsplit(":", 3)
@@ -145,7 +145,7 @@ class Model:
         self.claims.setdefault(job.queue, []).append(started)
         job.states, job.token, job.attempt, job.beaten = {"active"}, token, attempt, False
         job.lease, job.due = lease, None
-        if leaves:  # nobody will work on it: its lease ends
+        if leaves:  # no worker processes it, so its lease will expire
             job.states = {"active", "pending"}
 
     def do_claim(self, client, args, code, results, soon):
@@ -170,7 +170,7 @@ class Model:
         job.states = {state}
 
     def state_for(self, job_id, states, code, refusal):
-        """The job, if it is in a state in which the operation is done; checks the answer's code."""
+        """Return the job if its state allows the operation, else None. Requires the matching result code."""
         job = self.jobs.get(job_id)
         wanted = "NOT_FOUND" if job is None else "OK" if job.states <= states else refusal
         require(code == wanted, f"{job_id}: answered {code}, {wanted} was due")
@@ -222,14 +222,14 @@ class Model:
         del self.jobs[job_id]
         self.deleted.add(job_id)
 
-    # The operation that was under way: did it happen?
+    # The operation that was in progress: find out whether it took effect.
 
     def resolve(self, dump):
         for client, (_, verb, args, soon) in list(self.open.items()):
             getattr(self, "maybe_" + verb)(client, args, soon, dump)
             del self.open[client]
         for job in self.jobs.values():
-            if job.beaten and job.states == {"active"}:  # its worker is dead, its lease short
+            if job.beaten and job.states == {"active"}:  # its worker is gone and the lease is short
                 job.states = {"active", "pending"}
 
     def maybe_enqueue(self, client, args, soon, dump, batch="-"):
@@ -246,7 +246,7 @@ class Model:
 
     def maybe_batch(self, client, args, soon, dump):
         if not self.maybe_enqueue(client, args, soon, dump):
-            for job in dump.jobs.values():  # one without members: its callback says that it was
+            for job in dump.jobs.values():  # a batch without jobs: its callback shows that it was opened
                 batch = batch_of_callback(job)
                 if job["queue"] == "cb" + client and batch not in self.batches:
                     self.open_batch(client, batch)
@@ -262,7 +262,7 @@ class Model:
                        job["started"], args[1] == "leaves")
 
     def maybe_throttle(self, client, args, soon, dump):
-        self.do_throttle(client, args, "OK", [], soon)  # where it is not, nothing is claimed yet
+        self.do_throttle(client, args, "OK", [], soon)  # if it had no effect, nothing was claimed since
 
     def maybe(self, job_id, dump, states, changed):
         job = self.jobs.get(job_id)
@@ -291,7 +291,7 @@ class Model:
         if args[0] in self.jobs and args[0] not in dump.jobs:
             self.remove(args[0])
 
-    # The whole store against the whole model.
+    # Compare the whole store with the whole model.
 
     def check(self, dump):
         for job_id, job in self.jobs.items():
@@ -309,7 +309,7 @@ class Model:
         self.check_queues(dump)
 
     def check_times(self, job_id, job, got, now):
-        """Leases and delays are as they were told, and nothing came before its time."""
+        """Require that leases and delays are as reported, and that no lease or delay ended early."""
         if got["state"] == "active" and job.lease is not None:
             require(got["lease"] == job.lease, f"{job_id}: leased to {got['lease']}, not {job.lease}")
         if got["state"] == "retrying" and job.due is not None:
@@ -320,7 +320,7 @@ class Model:
             require(now >= job.due, f"{job_id}: its retry is due at {job.due}, and it is {now}")
 
     def check_throttles(self):
-        """No window has more claims than the rate, whatever crashed in it."""
+        """Require that no window has more claims than the rate, even if it contains crashes."""
         for queue, (rate, window) in self.throttles.items():
             times = sorted(self.claims.get(queue, []))
             for first, behind in zip(times, times[rate:]):
@@ -356,6 +356,6 @@ class Model:
 
 
 def batch_of_callback(job):
-    """The batch that a callback job is of, from its payload."""
+    """Return the batch of a callback job, read from its payload, or None."""
     at = job["payload"].find('"batch_id":"')
     return None if at < 0 else job["payload"][at + 12:].split('"')[0]

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Kill an engine over and over, and look whether anything that it answered for is gone.
+"""Kill an engine again and again, and check that nothing it acknowledged is lost.
 
     crash_test.py --child PATH --shim PATH [--cycles N] [--seed N] [--keep]
 
-A cycle: start crash_child, compare the state that it finds with what the clients of all runs before
-were told (crash_model.py), let its clients work, kill it with SIGKILL at some moment, sometimes
-while it is still starting. The cycles are spread over four ways of running:
+A cycle: start crash_child, compare the state that it finds with the results that the clients of all
+earlier runs received (crash_model.py), let its clients work, kill it with SIGKILL at a random moment,
+sometimes while it is still starting. The cycles are divided among four ways of running:
 
-    whole log    no snapshots: the log has everything from its first entry. Now and then it is
+    whole log    no snapshots: the log contains everything from its first entry. Now and then it is
                  replayed from there into an empty state, which must have the same hash and digest
-    snapshots    very small segments and snapshots, so that many kills hit one being taken; a state
-                 that is lost comes back from the snapshot and the log, with the same hash
-    soon         the same with jobs that become due all the time
-    lossy disk   the disk forgets what was not flushed (lossy_disk.py)
+    snapshots    very small segments and snapshots, so that many kills hit a snapshot in progress. A
+                 lost state is restored from the snapshot and the log, with the same hash
+    soon         like snapshots, with jobs that become due all the time
+    lossy disk   the disk loses what was not flushed (lossy_disk.py)
 
-At the end the lossy disk is tried on an engine that does not flush: it must be caught losing
-something, or else the cycles before have shown nothing.
+At the end the lossy disk is tried with an engine that does not flush. It must be caught losing
+something, because otherwise the cycles before have proved nothing.
 """
 import argparse
 import os
@@ -39,7 +39,7 @@ CARELESS_TRIES = 10
 
 
 class Child:
-    """A running crash_child, and the lines that it has written."""
+    """A running crash_child and the lines that it has written."""
 
     def __init__(self, command, env):
         self.lines, self.found = [], threading.Event()
@@ -78,14 +78,14 @@ class Child:
 
 
 class Way:
-    """One way of running, on a folder and with a model of its own."""
+    """One way of running, with a separate folder and model."""
 
     def __init__(self, test, name, options):
         self.test, self.name, self.options, self.disk = test, name, options, None
         self.dir = test.root / name.replace(" ", "-")
         self.dir.mkdir()
         self.model = Model()
-        self.start_s = 0.2  # how long a start takes, learnt
+        self.start_s = 0.2  # duration of a start, measured
         self.verified = self.snapshots = self.early = 0
 
     def command(self, folder, *extra):
@@ -93,7 +93,7 @@ class Way:
                 *extra]
 
     def let_run(self, child):
-        """Until the moment of the kill."""
+        """Wait until the moment of the kill."""
         began = time.monotonic()
         if self.test.random.random() < 0.25:
             time.sleep(self.test.random.uniform(0, self.start_s * 1.2))
@@ -119,7 +119,7 @@ class Way:
             self.disk.lose(self.test.random)
 
     def take_in(self, lines):
-        """The state that was found, if it was printed whole, and what was done then."""
+        """Compare the state that the child found, if it was printed completely. Then read the operations after it."""
         end = lines.index("E") if "E" in lines else None
         if end is None:
             return
@@ -139,8 +139,8 @@ class Way:
         return Dump(child.lines[:-1])
 
     def settle(self):
-        """Compare once more, without a kill; where the clock changes nothing, also with the state
-        that the log (or snapshot and log) gives by itself."""
+        """Compare once more, without a kill. Where the clock has no effect, compare also with the state that the log
+        (or snapshot and log) alone produces."""
         copy = self.dir.with_name(self.dir.name + "-copy")
         shutil.copytree(self.dir, copy, ignore=shutil.ignore_patterns("state*"))
         alone = self.dump(copy)
@@ -164,14 +164,14 @@ class Test:
 
 
 def cycle_counts(total):
-    """How many of the cycles each way gets: the lossy disk a quarter, the others the rest."""
+    """Return the number of cycles of each way: a quarter for the lossy disk, a third of the rest for each other way."""
     lossy = max(total // 4, 1)
     third = (total - lossy) // 3
     return [total - lossy - 2 * third, third, third, lossy]
 
 
 def run_way(way, cycles):
-    """Returns how many cycles were fine, and whether all were."""
+    """Return the number of successful cycles, and whether all were successful."""
     for n in range(cycles):
         try:
             way.cycle()

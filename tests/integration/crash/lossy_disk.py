@@ -1,10 +1,10 @@
-"""Bring a folder into a state in which a power cut could have left it.
+"""Put a folder into a state in which a power cut could have left it.
 
-The journal of lossy_disk.c says what was changed and what was flushed. Names (files made, renamed,
-removed) are kept up to some point after the last one that was flushed, and undone from there, the
-newest first: file systems keep them in order. Data is lost in any pattern: each sector of a file
-that was written and not flushed has its old or its new content, and a file that grew has any size
-in between. This folder's path must be the one that the process used.
+The journal of lossy_disk.c records what was changed and what was flushed. Changes of names (files created,
+renamed, removed) are kept up to some point after the last flushed one. Later ones are undone, newest first,
+because file systems keep their order. Data is lost in any pattern: each sector that was written and not
+flushed has its old or its new content, and a file that grew has any size in between. The path of the folder
+must be the one that the process used.
 """
 import os
 import shutil
@@ -32,7 +32,7 @@ def read_journal(path):
         sizes = head[7:]
         at += RECORD.size
         if at + sum(sizes) > len(data):
-            break  # the process died while it wrote this: the change was not made
+            break  # the process died while it wrote this record, so the change was not made
         parts = []
         for size in sizes:
             parts.append(data[at:at + size])
@@ -42,7 +42,7 @@ def read_journal(path):
 
 
 def lost_names(records, random):
-    """The changes of names that do not survive, newest first."""
+    """Return the changes of names that do not survive, newest first."""
     changes = [r for r in records if r.kind in NAMES]
     durable = 0
     for flush in (r for r in records if r.kind == "D"):
@@ -58,7 +58,7 @@ def undo_name(change):
             os.unlink(change.path)
     elif change.kind == "M":
         if os.path.isdir(change.path):
-            shutil.rmtree(change.path)  # what came into it later went with it
+            shutil.rmtree(change.path)  # including later files inside it
     elif change.kind == "X":
         os.makedirs(change.path, exist_ok=True)
     elif change.kind == "U":
@@ -72,7 +72,7 @@ def undo_name(change):
 
 
 def lost_writes(records):
-    """Per file, the changes of its data that were not flushed."""
+    """Return the unflushed changes of data, by file."""
     files = {}
     for r in records:
         if r.kind in "WT":
@@ -83,7 +83,7 @@ def lost_writes(records):
 
 
 def before(now, writes):
-    """The file without the changes."""
+    """Return the content of the file before the changes."""
     data = bytearray(now)
     for w in reversed(writes):
         if w.kind == "W":
@@ -98,7 +98,7 @@ def before(now, writes):
 
 
 def mixed(old, new, random):
-    """A file of which some sectors are old and some new."""
+    """Return a content in which some sectors are old and some new."""
     shape = random.random()
     if shape < 0.25:
         return old
@@ -121,7 +121,7 @@ class LossyDisk:
         self.lost_writes = self.lost_names = 0
 
     def prepare(self, env):
-        """For the process that is about to be started: an empty journal."""
+        """Prepare an empty journal, and set the environment of the process that will be started."""
         self.journal.unlink(missing_ok=True)
         shutil.rmtree(self.aside, ignore_errors=True)
         self.aside.mkdir()
@@ -131,7 +131,7 @@ class LossyDisk:
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
 
     def lose(self, random):
-        """After it has died: the power was cut, too."""
+        """Simulate a power cut, after the process has died."""
         records = read_journal(self.journal)
         names = lost_names(records, random)
         writes = lost_writes(records)
