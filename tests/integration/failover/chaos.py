@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""
-Three nodes, clients with a ledger, and somebody who breaks things (nemesis).
+"""Three nodes, clients with a ledger, and functions that cause faults (nemeses).
 
   chaos.py --binary build/release/corvo [--rounds N] [--seed S] [--only NEMESIS] [--network proxies]
 
-Each round one thing goes wrong while the clients go on; then all is mended, the clients stop, and
-everything that they were told must be true on every node.
+Each round causes one fault while the clients continue. Then everything is repaired, the clients stop, and
+all results that they received must be true on every node.
 """
 import argparse
 import collections
@@ -21,20 +20,20 @@ from ledger import Ledger  # noqa: E402
 from nemeses import FEW, NEMESES, beside, full_disk, mend  # noqa: E402
 from nodes import PATIENCE_S, Nodes, until  # noqa: E402
 
-CLUSTER_ROUNDS = 30  # then a new cluster, because the check reads every job there is
+CLUSTER_ROUNDS = 30  # start a new cluster after these, because the check reads every job
 
 DONE = ["enqueued", "unique", "claimed", "acked", "failed", "cancelled"]
 
 
 def all_jobs(node):
-    """Every job, by a backup, which is one moment's."""
+    """Return every job, from a backup, which is consistent."""
     status, answer, _ = node.call("GET", "/api/v1/admin/backup")
     assert status == 200, f"{node.name}: {answer}"
     return answer["jobs"]
 
 
 def documents(node, ids):
-    """The jobs by this node's own state."""
+    """Return the jobs from the state of this node, by id."""
     rows = []
     for i in range(0, len(ids), 1000):
         status, answer, _ = node.call("POST", "/api/v1/jobs/bulk-get", {"job_ids": ids[i:i + 1000]})
@@ -44,7 +43,7 @@ def documents(node, ids):
 
 
 def indexes(nodes):
-    """What each has applied; None where there is no answer."""
+    """Return the index that each node has applied, or [None] if one does not respond."""
     try:
         return [node.status()["applied_index"] for node in nodes.nodes]
     except (OSError, KeyError, TypeError):
@@ -52,7 +51,7 @@ def indexes(nodes):
 
 
 def at_one_index(nodes, read):
-    """read() of a moment in which all nodes have applied the same, and nothing was written."""
+    """Return read() from a moment in which all nodes have applied the same index and no write happened."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         before = indexes(nodes)
@@ -65,7 +64,7 @@ def at_one_index(nodes, read):
 
 
 def settle(nodes):
-    """All nodes are up, and all vote."""
+    """Wait until all nodes are up and vote."""
     for node in nodes.nodes:
         assert node.is_running(), f"{node.name} has ended by itself with {node.process.poll()}"
         until(node.answers)
@@ -73,7 +72,7 @@ def settle(nodes):
 
 
 def compare(nodes):
-    """(jobs of the leader, what is different on others)"""
+    """Return the jobs of the leader, and the differences on other nodes."""
     leader = nodes.leader()
     jobs = all_jobs(leader)
     ids = [job["id"] for job in jobs]
@@ -96,7 +95,8 @@ def compare(nodes):
 
 
 def count_queues(node, want):
-    """The numbers of the queues, which a node keeps by themselves: each job counts in one state."""
+    """Compare the counters of the queues, which a node keeps separately, with the jobs: each job counts in one
+    state."""
     wrong = []
     _, rows, _ = node.call("GET", "/api/v1/queues")
     rows = rows if isinstance(rows, list) else rows["queues"]
@@ -109,7 +109,7 @@ def count_queues(node, want):
 
 
 def verify(nodes):
-    """What an operator would ask."""
+    """Run the check that an operator would run. Returns what is wrong."""
     def nothing_wrong():
         done = nodes.nodes[0].command("cluster", "verify")
         nothing_wrong.said = done.stdout + done.stderr
@@ -122,14 +122,14 @@ def verify(nodes):
 
 
 def check(nodes, ledger):
-    """(number of jobs, what is wrong) of a cluster that nobody uses."""
+    """Check a cluster without clients. Returns the number of jobs and what is wrong."""
     settle(nodes)
     jobs, wrong = at_one_index(nodes, lambda: compare(nodes))
     return len(jobs), wrong + ledger.check(jobs) + verify(nodes)
 
 
 class Summary:
-    """By nemesis: rounds, seconds, what clients were told, the longest time without a write."""
+    """By nemesis: rounds, seconds, results of clients, the longest time without a write."""
 
     def __init__(self):
         self.rows = collections.defaultdict(list)
@@ -155,7 +155,7 @@ class Summary:
 
 
 def play(nodes, ledger, nemesis, chance, summary):
-    """One round; what is wrong after it."""
+    """Play one round. Returns what is wrong after it."""
     began = time.monotonic()
     before = ledger.counts.copy()
     ledger.start()
@@ -178,7 +178,7 @@ def play(nodes, ledger, nemesis, chance, summary):
 
 
 def possible(nodes):
-    """The nemeses that can be had here."""
+    """Return the nemeses that this environment supports."""
     if nodes.nodes[0].disk.own:
         return NEMESES
     print("  full_disk is left out: nodes have no file system of their own here", flush=True)
@@ -186,7 +186,7 @@ def possible(nodes):
 
 
 def rounds(nodes, count, seed, chance, summary, only=None, done=0):
-    """Each nemesis once, then by chance."""
+    """Play each nemesis once, then random ones."""
     ledger = Ledger(nodes.nodes, f"{seed}/{done}")
     here = possible(nodes)
     for i in range(done, done + count):

@@ -1,10 +1,9 @@
-"""
-Clients that write down what they were told, and the check that all of it was true.
+"""Clients that record the results they received, and the check that all of them were true.
 
-Each asks a node chosen by chance and asks once: whatever has to be asked again is the servers'
-business. So a marker that is in two jobs, or an attempt that two workers got, is a server's fault.
-Two kinds of client do ask again, in the ways that the contract has for it: by the name of an operation of
-unknown outcome, and by a key.
+Each client sends a request to a random node, once. Retries are left to the servers. So if two jobs have the
+same marker, or two workers got the same attempt, it is the fault of a server. Two kinds of client do retry,
+in the ways that the contract provides: by the name of an operation with an unknown outcome, and by an
+idempotency key.
 """
 import collections
 import random
@@ -13,16 +12,16 @@ import time
 
 from nodes import PATIENCE_S, until
 
-CERTAIN = {"LEADER_UNAVAILABLE", "FORWARD_LOOP"}  # it has not happened
+CERTAIN = {"LEADER_UNAVAILABLE", "FORWARD_LOOP"}  # the request had no effect
 QUEUES = ["red", "green", "blue"]
 STATES = {"pending", "active", "held", "completed", "retrying", "dead", "cancelled", "scheduled"}
 CLIENTS = 6
-ENOUGH = 500  # writes of a round
-WISE = {f"client-{i}" for i in range(2, CLIENTS)}  # they do not ask a node that is known to be in trouble
+ENOUGH = 500  # writes per round
+WISE = {f"client-{i}" for i in range(2, CLIENTS)}  # clients that avoid a node that is known to be in trouble
 
 
 def payload_of(chance, marker):
-    """Some are so long that they are stored apart from what changes of the job."""
+    """Return a payload. Some are so long that they are stored separately from the changing part of the job."""
     return {"m": marker, "text": "x" * chance.choice((0, 0, 3000))}
 
 
@@ -30,16 +29,16 @@ class Ledger:
     def __init__(self, nodes, seed):
         self.nodes, self.seed = nodes, seed
         self.lock = threading.Lock()
-        self.made = {}         # marker -> job id, for answers of success
-        self.not_made = set()  # markers of those that certainly failed
-        self.unique = {}       # key -> job ids that were told
+        self.made = {}         # marker -> job id, of successful responses
+        self.not_made = set()  # markers of requests that certainly failed
+        self.unique = {}       # key -> job ids in responses
         self.claims = {}       # (job, attempt) -> client
         self.acked = {}        # job -> (client, attempt) whose result was accepted
-        self.failed = {}       # job -> the last attempt that was accepted as failed
+        self.failed = {}       # job -> the last attempt whose failure was accepted
         self.cancelled = set()
         self.groups = {}       # batch id -> ids of its jobs
         self.counts = collections.Counter()
-        self.longest = 0.0     # seconds from one acknowledged write to the next, in this round
+        self.longest = 0.0     # longest time between two acknowledged writes of this round, in seconds
         self.last = None
         self.wrong = []
         self.stopping = threading.Event()
@@ -61,12 +60,12 @@ class Ledger:
             thread.join()
 
     def writes(self):
-        """Acknowledged until now."""
+        """Return the number of acknowledged writes."""
         with self.lock:
             return self.counts["enqueued"] + self.counts["acked"] + self.counts["failed"]
 
     def more(self, count, seconds=PATIENCE_S):
-        """Wait until so many more writes were acknowledged: clients are served."""
+        """Wait until count more writes are acknowledged, which shows that clients are served."""
         want = self.writes() + count
 
         def acknowledged_writes():
@@ -86,22 +85,23 @@ class Ledger:
             while not self.stopping.is_set():
                 chance.choice(works)(chance, f"client-{number}")
                 if self.writes() > enough:
-                    self.stopping.wait(0.05)  # the check reads every job, so a long round makes few more
+                    self.stopping.wait(0.05)  # the check reads every job, so a long round creates few more
         except BaseException as e:  # noqa: BLE001
             self.broken = repr(e)
             raise
 
     def _call(self, chance, client, path, body, headers=None):
-        """(status, answer): status 0 when there was none, so that nothing is known."""
+        """Send a request to a random node. Returns (status, answer). Status 0 means that there was no response and
+        the outcome is unknown."""
         node = chance.choice(self.nodes)
-        if node.in_trouble and client in WISE:  # else all clients would soon wait there
+        if node.in_trouble and client in WISE:  # otherwise all clients would soon wait there
             node = chance.choice([n for n in self.nodes if not n.in_trouble] or self.nodes)
         try:
             status, answer, _ = node.call("POST", path, body, timeout=25, headers=headers)
         except OSError:
             with self.lock:
                 self.counts["no answer"] += 1
-            self.stopping.wait(0.05)  # the node is down: others are asked
+            self.stopping.wait(0.05)  # the node is down: use other nodes
             return 0, {}
         if status >= 400:
             with self.lock:
@@ -114,13 +114,14 @@ class Ledger:
             return self.next_marker
 
     def _note(self, word, count=1):
-        """A write was acknowledged. The caller has the lock."""
+        """Count an acknowledged write. The caller holds the lock."""
         self.counts[word] += count
         now = time.monotonic()
         self.longest, self.last = max(self.longest, now - self.last), now
 
     def _make(self, chance, client, path, body, markers, headers=None):
-        """Create jobs; what was not known is asked for again, by its name, as the answer says."""
+        """Create jobs. If the outcome is unknown, send the request again with the operation's name, as the response
+        asks."""
         for _ in range(3):
             status, answer = self._call(chance, client, path, body, headers)
             if status != 503 or answer.get("code") != "UNKNOWN_OUTCOME":
@@ -149,7 +150,7 @@ class Ledger:
                    {"jobs": [{"queue": queue, "payload": payload_of(chance, m)} for m in markers]}, markers)
 
     def _group(self, chance, client):
-        """A batch: when all its jobs have ended, one more job is made, once."""
+        """Enqueue a batch. When all its jobs have ended, one callback job is created, once."""
         markers = [self._marker() for _ in range(2)]
         ids, answer = self._make(chance, client, "/api/v1/enqueue/batch", {
             "jobs": [{"queue": "red", "payload": {"m": m}} for m in markers],
@@ -159,7 +160,7 @@ class Ledger:
                 self.groups[answer["batch_id"]] = ids
 
     def _keyed(self, chance, client):
-        """The same request by its key to two nodes: one job."""
+        """Send the same request with the same key to two nodes. It must create one job."""
         marker = self._marker()
         told = set()
         for _ in range(2):
@@ -245,7 +246,7 @@ class Ledger:
     # --- the check ---
 
     def check(self, jobs):
-        """jobs: every job there is, by the state of one node."""
+        """Return what is wrong. jobs: all jobs, from the state of one node."""
         wrong = list(self.wrong)
         by_marker = collections.defaultdict(list)
         by_key = collections.defaultdict(list)

@@ -1,9 +1,8 @@
-"""
-What goes wrong while clients work. Each function breaks one thing, waits until that has had an effect
-and clients are served again where they can be, and mends it.
+"""Faults while clients work. Each function causes one fault, waits until it has had an effect and clients
+are served again where possible, and repairs it.
 
-They wait for events: for another leader, and for so many more acknowledged writes (ledger.more). So each
-of them also asserts that a cluster which has its majority goes on.
+The functions wait for events: for another leader, and for a number of further acknowledged writes
+(ledger.more). So each of them also asserts that a cluster with a majority continues to work.
 """
 from nodes import until
 
@@ -11,7 +10,7 @@ FEW, SOME = 60, 250  # acknowledged writes
 
 
 def another_leads(nodes, old):
-    """The others have one of their own, whatever the old one believes."""
+    """Wait until the other nodes have a leader, even if the old one still believes that it leads."""
     def another_leader():
         return any(node.is_running() and not node.stopped and node.leads() for node in nodes.others(old))
     until(another_leader)
@@ -73,7 +72,7 @@ def isolate_leader(nodes, ledger, chance):
 
 
 def mute_leader(nodes, ledger, chance):
-    """It hears the others, and they hear nothing of it."""
+    """The leader receives from the others, but its messages do not arrive."""
     victim = nodes.leader()
     nodes.isolate(victim, hears=True)
     another_leads(nodes, victim)
@@ -82,7 +81,7 @@ def mute_leader(nodes, ledger, chance):
 
 
 def deafen_leader(nodes, ledger, chance):
-    """The others hear it, and it hears nothing of them."""
+    """The others receive from the leader, but their messages do not arrive."""
     victim = nodes.leader()
     nodes.isolate(victim, sends=True)
     another_leads(nodes, victim)
@@ -110,7 +109,7 @@ def separate_all(nodes, ledger, chance):
 
 
 def flapping(nodes, ledger, chance):
-    """Cuts that come and go: packets are lost in bursts."""
+    """Cut and heal repeatedly: packets are lost in bursts."""
     for _ in range(8):
         nodes.cut_one_way(chance)
         ledger.more(FEW // 4)
@@ -119,8 +118,7 @@ def flapping(nodes, ledger, chance):
 
 
 def beside(nodes, chance):
-    """What may be wrong besides, without keeping anybody from working; the name of it, or nothing. It is
-    over with mend()."""
+    """Sometimes add a second fault that does not keep nodes from working. Returns its name or None. mend() ends it."""
     which = chance.choice([None, None, None, "wrong clocks", "slow disks"])
     for node in nodes.every:
         if which == "wrong clocks":
@@ -144,7 +142,7 @@ def slow_disk(nodes, ledger, chance):
 
 
 def full_disk(nodes, ledger, chance):
-    """To the last byte, or nearly. The node refuses, or ends; it loses nothing."""
+    """Fill the disk, almost or completely. The node refuses writes or exits, but loses nothing."""
     victim = chance.choice(nodes.nodes)
     victim.disk.fill(chance.choice([0, 1 << 20, 12 << 20, 40 << 20]))
 
@@ -208,7 +206,8 @@ def add_and_remove(nodes, ledger, chance):
 
 
 def remove(nodes, node):
-    """Ask until it is gone from the list: a leader that changes may not have done it."""
+    """Remove the node. Retries until it is not in the list any more, because a leader that lost its leadership may
+    not have done it."""
     def removed():
         asked = leader_of_others(nodes, node)
         if asked is None or node.name not in nodes_of(asked):
@@ -222,7 +221,7 @@ def remove(nodes, node):
 
 
 def leader_of_others(nodes, node):
-    """Or any of them, which passes on what it is asked to do."""
+    """Return the leader among the other nodes, or else any of them, because it forwards requests."""
     others = [n for n in nodes.others(node) if n.is_running()]
     return next((n for n in others if n.leads()), None) or next((n for n in others if n.answers()), None)
 
@@ -235,7 +234,7 @@ def nodes_of(asked):
 
 
 def replace(nodes, ledger, victim):
-    """It is removed, loses its data, and joins again under its name."""
+    """Remove the node, delete its data, and let it join again under its name."""
     remove(nodes, victim)
     ledger.more(FEW)
     victim.kill()

@@ -1,13 +1,12 @@
-"""
-What is between the nodes, and how it is cut: two ways to have a network that a test may break.
+"""The network between the nodes, and how to cut it. There are two kinds of network that a test may break.
 
-Namespaces: each node is in a network namespace of its own, with a cable to the one that the test runs
-in, which passes packets on between them. What A sends to B is dropped there. The whole test runs in
-namespaces that end with it (enter), so it needs no root where users may make namespaces, leaves
-nothing behind however it ends, and any number of such tests can run at the same time.
+Namespaces: each node has a separate network namespace, with a cable to the test's namespace, which forwards
+packets between them. What A sends to B is dropped there. The whole test runs in namespaces that end with it
+(enter). So it needs no root where users may create namespaces, leaves nothing behind however it ends, and
+any number of such tests can run at the same time.
 
-Proxies, where namespaces are not allowed: all nodes are on loopback, and each connection between them
-passes through this process, which can hold back what A says to B.
+Proxies, where namespaces are not allowed: all nodes are on loopback, and each connection between them passes
+through this process, which can hold back what A sends to B.
 """
 import asyncio
 import ctypes
@@ -22,18 +21,19 @@ import threading
 INSIDE = "CORVO_FAILOVER_INSIDE"
 HTTP_PORT, RAFT_PORT = 8080, 9400
 UNSHARE = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-# All that is needed of them. On /run the names of namespaces are kept.
+# All operations that namespaces must support. The names of network namespaces are kept in /run.
 TRIAL = ("mount -t tmpfs none /run && ip netns add trial && ip -n trial link set lo up && "
          "ip rule add from 192.0.2.1 to 192.0.2.2 blackhole && echo 1 > /proc/sys/net/ipv4/ip_forward && "
          "ip link add trial type veth peer name eth0 netns trial")
 
 
 def enter(wanted=None):
-    """Go on in namespaces of this process's own, if it may have them; wanted: "namespaces" or "proxies"
-    and nothing else. Says what is used."""
+    """Run the test again in new namespaces, if this process may create them. wanted: "namespaces" or "proxies", to
+    accept only this kind. Prints which kind is used."""
     if os.environ.get(INSIDE):
         subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # the first process has no default
+        # The first process of a PID namespace has no default signal handler.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
         print("network: each node in a network namespace of its own", flush=True)
         return
     why = "as it was asked for"
@@ -55,7 +55,7 @@ def network(count):
 
 
 class Namespaces:
-    """Node i has the address 192.0.2.(4 i + 2), and this process's namespace the one before it."""
+    """Node i has the address 192.0.2.(4 i + 2). The test's namespace has the address before it."""
     kind = "namespaces"
     libc = ctypes.CDLL(None, use_errno=True)
     NEWNET = 0x40000000
@@ -98,7 +98,7 @@ class Namespaces:
     # --- a node ---
 
     def command(self, number):
-        """Words before those of a program that runs where the node is."""
+        """Return the command prefix that runs a program on the node's machine."""
         return ["nsenter", f"--net=/run/netns/{self.names[number - 1]}"]
 
     def settings(self, number):
@@ -107,7 +107,7 @@ class Namespaces:
                 "--raft-bind", f"{own}:{RAFT_PORT}", "--open-access"]
 
     def url(self, number):
-        """Of its API, for other nodes."""
+        """Return the URL of the node's API for other nodes."""
         return f"http://{self._address(number - 1, 2)}:{HTTP_PORT}"
 
     def own_url(self, number):
@@ -115,12 +115,12 @@ class Namespaces:
 
     @staticmethod
     def host(n):
-        """An address of this process, one of many, as nodes see it."""
+        """Return an address of this process as nodes see it. There are many."""
         return f"10.77.{n // 200}.{n % 200 + 1}"
 
     def connect(self, number, timeout):
-        """A connection as from the node's own machine, which no cut touches. A socket stays in the
-        namespace in which it was made, whatever its thread does later."""
+        """Return a connection from the node's own machine, which no cut affects. A socket stays in the namespace in
+        which it was created, even if its thread leaves it."""
         self._enter(self.spaces[number - 1])
         try:
             s = socket.socket()
@@ -141,7 +141,7 @@ class Namespaces:
     # --- cuts ---
 
     def cut(self, sender, receiver):
-        """Nothing of what sender sends arrives; both notice nothing else."""
+        """Drop everything that sender sends to receiver. They do not notice anything else."""
         way = (f"from {self._address(sender.number - 1, 2)} "
                f"to {self._address(receiver.number - 1, 2)}")
         if way not in self.rules:
@@ -155,7 +155,7 @@ class Namespaces:
 
 
 def free_ports(count):
-    """Ports that nobody listens on, below those that the system hands out for connections."""
+    """Return ports that nobody listens on, below the range that the system assigns to connections."""
     ports, base = [], 10000 + os.getpid() % 2000 * 8
     while len(ports) < count:
         base = base + 1 if base < 32000 else 10000
@@ -170,7 +170,7 @@ def free_ports(count):
 
 
 def owner_of(port):
-    """The process that has a connection from this local port, among children of this one."""
+    """Return the connected socket with this local port, as /proc/PID/fd shows it, or None."""
     with open("/proc/net/tcp", encoding="ascii") as rows:
         for row in rows.readlines()[1:]:
             fields = row.split()
@@ -180,7 +180,7 @@ def owner_of(port):
 
 
 class Proxies:
-    """In front of every node's ports. What one node sends another can be held back; it comes late."""
+    """A proxy in front of every port of a node. What one node sends another can be held back, and then arrives late."""
     kind = "proxies"
 
     def __init__(self, count):
@@ -255,7 +255,7 @@ class Proxies:
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
     def _who(self, port):
-        """The node that has opened the connection."""
+        """Return the number of the node that opened the connection, or 0."""
         inode = owner_of(port)
         for node in self.nodes:
             if inode is None or not node.is_running():
@@ -285,7 +285,7 @@ class Proxies:
             there_writer.close()
 
     async def _pump(self, reader, writer, way):
-        """What is held back comes late, as in a network."""
+        """Copy data. What is held back arrives late, as in a network."""
         try:
             while True:
                 data = await reader.read(65536)

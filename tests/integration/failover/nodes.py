@@ -17,13 +17,13 @@ import children  # noqa: E402
 from network import network  # noqa: E402
 
 SECRET = "a secret of sixteen or more characters"
-DISK_BYTES = 512 << 20       # of each node, where file systems can be mounted
-PATIENCE_S = 120.0           # for an event, on a machine that is busy with other things
-FREE_SPACE_MIN = 64 << 20    # below this the server takes no new jobs
+DISK_BYTES = 512 << 20       # of each node, if file systems can be mounted
+PATIENCE_S = 120.0           # for an event, on a busy machine
+FREE_SPACE_MIN = 64 << 20    # below this the server accepts no new jobs
 
 
 def until(what, seconds=PATIENCE_S, pause=0.02):
-    """Wait for an event: what() becomes true."""
+    """Wait until what() returns a true value, and return it."""
     end = time.monotonic() + seconds
     while True:
         got = what()
@@ -35,7 +35,7 @@ def until(what, seconds=PATIENCE_S, pause=0.02):
 
 
 class Disk:
-    """Where a node keeps its data: a file system of its own, if one can be mounted, which can be filled."""
+    """The folder with a node's data. If a file system can be mounted there, it can be filled."""
 
     def __init__(self, folder, own):
         self.folder, self.own = folder, own
@@ -44,7 +44,8 @@ class Disk:
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", folder], check=True)
 
     def fill(self, leave=0):
-        """Leave so many bytes free, at once, while the node takes and frees some too."""
+        """Fill the disk at once so that `leave` bytes are free. Repeats, because the node writes and frees space
+        meanwhile."""
         with open(self.folder / "ballast", "ab") as f:
             while (more := self.free() - leave) > 0:
                 try:
@@ -80,15 +81,15 @@ class Node:
 
     @property
     def url(self):
-        """Of its API, for other nodes."""
+        """Return the URL of the node's API for other nodes."""
         return self.net.url(self.number)
 
     @property
     def in_trouble(self):
-        """Clients that notice such things would rather ask another."""
+        """True if the node is paused or cut off. Clients that notice this prefer another node."""
         return self.stopped or self.cut_off
 
-    # --- its process ---
+    # --- process ---
 
     def start(self, join=None, extra=()):
         args = [*self.net.command(self.number), str(self.binary), "server", "--data-dir", str(self.folder),
@@ -121,7 +122,7 @@ class Node:
         self.stopped = False
 
     def pause(self):
-        self.stopped = True  # before it is: clients that avoid it must not be quicker
+        self.stopped = True  # set first, so that clients that avoid the node are not too late
         children.pause(self.process)
 
     def go_on(self):
@@ -133,27 +134,27 @@ class Node:
         return self.process.wait(timeout=PATIENCE_S)
 
     def forget(self):
-        """Its data is gone."""
+        """Delete the node's data."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def trouble(self, clock_s=0.0, disk_s=0.0):
-        """Its clock is wrong and its disk slow from now on (nemesis.c)."""
+        """Make the node's clock wrong and its disk slow from now on (nemesis.c)."""
         self.control.touch()
         with open(self.control, "r+b") as f:
             f.write(struct.pack("<qq", int(clock_s * 1e9), int(disk_s * 1e6)))
 
     def events(self, msg):
-        """The lines of its log that say so."""
+        """Return the lines of the node's log with this message."""
         lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         return [line for line in lines if line["msg"] == msg]
 
-    # --- its API ---
+    # --- API ---
 
     def connect(self, timeout=30.0):
         return self.net.connect(self.number, timeout)
 
     def call(self, method, path, body=None, timeout=30.0, headers=None):
-        """(status, answer, headers); raises OSError when there is no answer."""
+        """Return (status, answer, headers). Raises OSError if there is no response."""
         conn = http.client.HTTPConnection("127.0.0.1", timeout=timeout)
         try:
             conn.sock = self.connect(timeout)
@@ -170,7 +171,7 @@ class Node:
             conn.close()
 
     def command(self, *words):
-        """A command of the CLI, run on the node's machine."""
+        """Run a command of the CLI on the node's machine."""
         return subprocess.run([*self.net.command(self.number), str(self.binary), *words, "--server",
                                self.net.own_url(self.number)], capture_output=True, text=True,
                               env=children.environment())
@@ -179,14 +180,14 @@ class Node:
         return self.call("GET", "/api/v1/cluster/status", timeout=3)[1]
 
     def answers(self):
-        """It is a member and serves its API; probes are answered before."""
+        """True if the node is a member and serves its API. Probes are answered earlier."""
         try:
             return self.call("GET", "/api/v1/cluster/status", timeout=2)[0] == 200
         except OSError:
             return False
 
     def state(self):
-        """Of Raft; None if it does not answer."""
+        """Return the Raft state, or None if the node does not respond."""
         try:
             return self.status().get("state")
         except (OSError, AttributeError):
@@ -220,14 +221,14 @@ class Nodes:
         return self
 
     def members(self):
-        """Name to row, as the leader has them."""
+        """Return the rows of the members by name, as the leader knows them."""
         try:
             return {row["id"]: row for row in self.leader().status()["nodes"]}
         except (OSError, KeyError):
             return {}
 
     def all_vote(self):
-        """The members are these nodes and no others, and each has a vote."""
+        """True if the members are exactly these nodes and all of them vote."""
         return {name: row["voter"] for name, row in self.members().items()} == {
             node.name: True for node in self.nodes}
 
@@ -245,7 +246,7 @@ class Nodes:
         return [n for n in self.nodes if n is not node]
 
     def isolate(self, node, sends=False, hears=False):
-        """Cut it off from all others, or in one direction only."""
+        """Cut the node off from all others, in both directions or, with sends or hears, in one."""
         node.cut_off = True
         for other in self.others(node):
             if not sends:
@@ -267,7 +268,7 @@ class Nodes:
     def __exit__(self, kind, value, trace):
         for node in self.every:
             if node.is_running():
-                node.kill()  # a stopped one too
+                node.kill()  # also if it is paused
         self.net.stop()
         try:
             if kind is not None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What clients see of a cluster of three nodes, then rounds of chaos with three others."""
+"""Test what clients see of a cluster of three nodes, then run rounds of chaos with a second cluster."""
 import argparse
 import pathlib
 import random
@@ -14,7 +14,7 @@ import test_failover  # noqa: E402
 import test_ledger  # noqa: E402
 from nodes import Nodes  # noqa: E402
 
-ROUNDS = 30  # more by `make chaos`
+ROUNDS = 30  # `make chaos` runs more
 
 
 def main():

@@ -1,8 +1,7 @@
-"""
-Jobs that the server delivers, while leaders are lost (scheduler.md 7).
+"""Jobs that the server delivers while leaders are lost (scheduler.md 7).
 
-A thousand calls are under way when the leader is killed, or cut off. The target keeps a ledger of every call: no job is
-lost, none is called again after its end was committed, and every try that was abandoned is on its job.
+A thousand calls are in progress when the leader is killed or cut off. The target records every call: no job is
+lost, none is called again after its end was committed, and every abandoned attempt is recorded in its job.
 """
 import asyncio
 import collections
@@ -11,16 +10,16 @@ import threading
 from nodes import until
 
 CALLS = 1000
-ENDED = 300  # of these, before the leader is lost
+ENDED = 300  # number of calls that end before the leader is lost
 PATIENCE_S = 300
 
 
 class Target:
-    """Takes calls and answers them when it is told to; every address of it is a host of its own."""
+    """Accepts calls and responds to them when answer() allows it. Each of its addresses counts as a different host."""
 
     def __init__(self):
         self.loop = asyncio.new_event_loop()
-        self.calls = collections.defaultdict(list)  # key: the numbers of its attempts
+        self.calls = collections.defaultdict(list)  # key: numbers of its attempts
         self.released, self.open = set(), False
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
@@ -50,7 +49,7 @@ class Target:
             writer.close()
 
     def answer(self, keys=None):
-        """These calls; without keys all, from now on."""
+        """Respond to the calls with these keys, or without keys to all calls from now on."""
         async def release():
             async with self.changed:
                 self.released |= set(keys or ())
@@ -71,7 +70,7 @@ class Target:
 
 
 def enqueue_all(nodes, target, queue):
-    """Each for a host of its own: none of them is slow for another's sake."""
+    """Enqueue each job for a different host, so that no call is slowed down by others."""
     ids = []
     for first in range(0, CALLS, 100):
         status, answer, _ = nodes.leader().call("POST", "/api/v1/enqueue/batch", {"jobs": [
@@ -119,7 +118,7 @@ def check(nodes, target, ids, done):
     for job_id in ids:
         job = job_of(nodes, job_id)
         keys = [key for key in target.calls if key.startswith(job_id + ":")]
-        assert len(keys) == 1, (job_id, keys)  # one run, one key
+        assert len(keys) == 1, (job_id, keys)  # one run has one key
         outcomes = [attempt["outcome"] for attempt in job["push_attempts"]]
         assert len(outcomes) == job["attempt"] and outcomes[-1] == "completed", (job_id, job["attempt"], outcomes)
         assert set(outcomes[:-1]) <= {"timeout", "failed"}, (job_id, outcomes)

@@ -1,7 +1,6 @@
-"""
-What a client sees of a cluster, whichever node it asks (http-api.md 1.9, rpc.md 8.3).
+"""What clients see of a cluster, whichever node they use (http-api.md 1.9, rpc.md 8.3).
 
-Each case gets the same three nodes, all up, and leaves them so.
+All cases use the same three nodes. At the start and end of each case all nodes are up.
 """
 import datetime
 import json
@@ -27,7 +26,7 @@ def fetch(node, queue, timeout=0):
 
 
 class Later(threading.Thread):
-    """A call that is under way."""
+    """A call in progress, on a separate thread."""
 
     def __init__(self, work):
         super().__init__()
@@ -129,7 +128,7 @@ def test_rpc_of_a_follower(nodes):
 
 
 def test_rpc_has_its_own_limit(nodes):
-    """rpc.md 1.4: a message of 64 MiB, whatever --max-body-size is, also through a follower."""
+    """rpc.md 1.4: a message can have 64 MiB, whatever --max-body-size is, also through a follower."""
     node = nodes.followers()[0]
     status, answer, headers = node.call("POST", RPC + "Enqueue", {
         "queue": "rpc", "payloadJson": json.dumps("x" * (17 << 20))})
@@ -195,7 +194,7 @@ def test_leases_outlive_an_election(nodes):
         "queues": ["lease"], "worker_id": "w", "hostname": "h", "timeout": 1, "lease_duration": 5})
     assert status == 200 and job["job_id"], job
     leader.kill()
-    enqueue(node, "lease")  # somebody leads again
+    enqueue(node, "lease")  # wait until there is a leader again
     _, after, _ = node.call("GET", f"/api/v1/jobs/{job['job_id']}?consistency=strong")
     assert after["state"] == "active", after
     ends, began = (datetime.datetime.fromisoformat(after[name].replace("Z", "+00:00"))
@@ -245,7 +244,7 @@ def test_without_a_majority(nodes):
     for node in others:
         node.go_on()
     nodes.leader()
-    if retry:  # the same request, by its name, whatever became of it
+    if retry:  # repeat the request by its name, whatever its outcome was
         ids = set()
         for _ in range(2):
             status, answer, _ = alone.call("POST", "/api/v1/enqueue",
@@ -259,9 +258,10 @@ def test_without_a_majority(nodes):
 
 
 def test_a_deadline_ends_a_call_that_no_leader_answers(nodes):
-    """rpc.md 9: whether it waits for a leader, or was sent to one that does not answer any more."""
+    """rpc.md 9: the deadline ends a call that waits for a leader, and one that was forwarded to a leader that no
+    longer responds."""
     leader, (alone, other) = nodes.leader(), nodes.followers()
-    enqueue(alone, "late")  # it has a connection to the leader
+    enqueue(alone, "late")  # so that the node has a connection to the leader
     for node in (leader, other):
         node.pause()
     try:
@@ -277,10 +277,10 @@ def test_a_deadline_ends_a_call_that_no_leader_answers(nodes):
 
 
 def test_what_was_sent_waits_longer(nodes):
-    """A request that has reached a leader may have happened, so it is given up later than one that nobody
-    got (docs/failover.md): the first is still waiting when the second is refused."""
+    """A request that has reached a leader may have taken effect, so it is abandoned later than one that reached no
+    leader (docs/failover.md): the first is still waiting when the second is refused."""
     leader, (alone, other) = nodes.leader(), nodes.followers()
-    enqueue(alone, "sent")  # it has a connection to the leader
+    enqueue(alone, "sent")  # so that the node has a connection to the leader
     for node in (leader, other):
         node.pause()
     sent = Later(lambda: enqueue(alone, "sent", {"which": "first"}))

@@ -1,11 +1,11 @@
-"""The check itself: what is true passes, and each lie is noticed."""
+"""Tests of the ledger's check: true results pass, and each lie is detected."""
 import copy
 
 from ledger import Ledger
 
 
 def world():
-    """A ledger, and jobs of which everything that it was told is true."""
+    """Return a ledger, and jobs for which all recorded results are true."""
     ledger = Ledger([], 1)
     ledger.made = {1: "a", 2: "b", 3: "c", 4: "d"}
     ledger.not_made = {5}
@@ -26,7 +26,7 @@ def world():
 
 
 def more(id, like, **change):
-    """Another job, like one of them."""
+    """Add a copy of the job `like`, with changes."""
     def tell(jobs):
         jobs[id] = {**copy.deepcopy(jobs[like]), "id": id, **change}
     return tell

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""
-A rolling restart from an earlier version to this one, under load.
+"""A rolling upgrade from an earlier version to this one, under load.
 
   upgrade.py --binary build/release/corvo --before COMMIT [--work build/before]
 
-Builds the earlier commit (once), starts three nodes of it and clients with a ledger, and restarts the
-nodes with this version, one after the other, followers first. Leadership moves around while the versions
-are mixed. Then everything that the clients were told must be true on every node, as after a round of
-chaos. At the end one node is restarted with the earlier version again: whether that works or is refused
-is said, and neither may harm the cluster.
+Builds the earlier commit (once), starts three nodes of it and clients with a ledger, and restarts the nodes
+with this version, one after another, followers first. Leadership moves between nodes while the versions are
+mixed. Then all results that the clients received must be true on every node, as after a round of chaos. At
+the end one node is restarted with the earlier version. The output shows whether that works or is refused.
+Neither may harm the cluster.
 """
 import argparse
 import os
@@ -34,7 +33,7 @@ def full_name(commit):
 
 
 def build(commit, work):
-    """The server of that commit; without the web interface, which has no part in this."""
+    """Build the server of the commit, without the web interface, which is not needed. Returns its path."""
     folder = work / commit[:12]
     source, made, program = folder / "source", folder / "made", folder / "corvo"
     if program.exists():
@@ -63,7 +62,7 @@ def versions(nodes):
 
 
 def restart(nodes, node, binary):
-    """Stop it as an operator would, and start it with the other program."""
+    """Stop the node as an operator would, and start it with the other program."""
     code = node.terminate()
     assert code == 0, f"{node.name} ended with {code}"
     node.binary = binary
@@ -71,13 +70,13 @@ def restart(nodes, node, binary):
 
 
 def caught_up(nodes, node):
-    """It serves, and the leader counts it among the healthy."""
+    """True if the node serves clients and the leader reports it as a healthy voter."""
     row = nodes.members().get(node.name, {})
     return node.answers() and row.get("voter") and row.get("status") == "healthy"
 
 
 def move_leadership(nodes, ledger):
-    """To each version in turn."""
+    """Transfer leadership twice, so that each version leads."""
     for _ in range(2):
         nodes.leader().call("POST", "/api/v1/cluster/transfer", {})
         ledger.more(FEW)
@@ -99,7 +98,7 @@ def forward(nodes, ledger, binary):
 
 
 def back(nodes, ledger, before, binary):
-    """What becomes of a node that is started with the earlier version again."""
+    """Restart a node with the earlier version. Returns what happens to it."""
     victim = nodes.followers()[0]
     ledger.start()
     try:
@@ -114,7 +113,7 @@ def back(nodes, ledger, before, binary):
                 return f"it takes no part: its status is {row['status']}"
             return "it works" if caught_up(nodes, victim) else None
         said = until(outcome)
-        ledger.more(SOME)  # the others go on, whatever it does
+        ledger.more(SOME)  # the other nodes continue in any case
     finally:
         ledger.stop()
     if said == "it works":
@@ -129,7 +128,7 @@ def back(nodes, ledger, before, binary):
 
 
 def work(nodes, ledger):
-    """All nodes together: a hash is of what was applied since the start."""
+    """Let clients write while all nodes vote, because a state hash covers only what was applied since the start."""
     until(nodes.all_vote)
     ledger.start()
     try:
