@@ -1,8 +1,9 @@
-"""Run the *_test.mjs of a folder with packages from npm, which its package-lock.json names.
+"""Run the *_test.mjs files of a folder with the npm packages of its package-lock.json.
 
     main(folder, variable): run.py WORK [PART OF A FILE'S NAME …]
 
-WORK gets the packages when that file has changed; the tests are told of it in the variable.
+The packages are installed in WORK when that file has changed. The variable passes the path of WORK to the
+tests.
 """
 import fcntl
 import os

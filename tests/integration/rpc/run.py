@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Run the tests of the RPC service with clients from npm: every *_test.mjs here.
+"""Run the tests of the RPC service with clients from npm: every *_test.mjs in this folder.
 
     run.py WORK [PART OF A FILE'S NAME …]
 
-WORK gets the packages that package-lock.json names, when that file has changed. The program under
-test is the one that CORVO_BINARY names; CORVO_UI_MODULES is where the packages of the web
-interface's build are, of which the test in a browser needs a bundler and a driver.
+The packages of package-lock.json are installed in WORK when that file has changed. CORVO_BINARY is the
+program under test. CORVO_UI_MODULES is the folder with the packages of the web interface's build: the
+browser test uses a bundler and a driver from there.
 """
 import pathlib
 import sys
