@@ -1,8 +1,8 @@
-"""What the tests of the command line stand on, besides the harness of the API's tests.
+"""Helpers for the tests of the command line. They build on the harness of the API's tests.
 
-Corvo runs the program to its end; Running is one that goes on; Terminal is one that believes to
-talk to a person. FakeServer stands in for a server where the answer must be exactly known: a table
-of routes, and a list of what was asked.
+Corvo runs the program to its end. Running is a program that continues. Terminal runs the program on a
+terminal. FakeServer replaces a server where the response must be known exactly: it has a table of routes
+and a list of the requests it received.
 """
 import fcntl
 import http.server
@@ -25,13 +25,13 @@ from harness import PATIENCE_S, Server, binary, environment, unique
 
 
 class Corvo:
-    """The program, set up for one server."""
+    """The program with the settings for one server."""
 
     def __init__(self, url, **env):
         self.env = {"CORVO_URL": url, **env}
 
     def run(self, *args, stdin="", env=None):
-        """Run it with text (or bytes of a file) on standard input."""
+        """Run the program with text (or the bytes of a file) on standard input."""
         return subprocess.run([binary(), *args], input=stdin, capture_output=True, text=True, errors="replace",
                               timeout=PATIENCE_S, check=False,
                               env=environment({**self.env, **(env or {})}))
@@ -40,7 +40,7 @@ class Corvo:
         return Running(self, args, **options)
 
     def pipe(self, first, second):
-        """What the shell does with first | second; the second's outcome."""
+        """Run first | second as the shell does. Returns the result of the second program."""
         env = environment(self.env)
         with subprocess.Popen([binary(), *first], env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as one:
@@ -51,7 +51,7 @@ class Corvo:
 
 
 class Running:
-    """A program that goes on; its lines are read as they come."""
+    """A running program. Its lines are read as they arrive."""
 
     def __init__(self, corvo, args, env=None):
         self.process = subprocess.Popen(
@@ -99,7 +99,7 @@ class Running:
 
 
 class Terminal:
-    """The program with a terminal for its input, output and errors."""
+    """The program with a terminal as its input, output and errors."""
 
     def __init__(self, corvo, *args, env=None, stdin=None, columns=0):
         master, slave = pty.openpty()
@@ -118,13 +118,13 @@ class Terminal:
             raise AssertionError(f"the terminal says no more than {self.text!r}")
         try:
             piece = os.read(self.master, 65536)
-        except OSError:  # how Linux says that nobody has the other end open any more
+        except OSError:  # Linux reports this error when nobody has the other end open
             piece = b""
         self.text += piece.decode()
         return bool(piece)
 
     def expect(self, part):
-        """Wait until the screen has shown this."""
+        """Wait until the screen has shown the text."""
         deadline = time.monotonic() + PATIENCE_S
         while part not in self.text:
             if not self._more(deadline):
@@ -134,7 +134,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def finish(self):
-        """Everything it showed, and its exit code."""
+        """Return everything that the program showed, and its exit status."""
         deadline = time.monotonic() + PATIENCE_S
         while self._more(deadline):
             pass
@@ -168,7 +168,7 @@ class Request:
 
 
 def relay(one, other):
-    """Carry bytes both ways until one side ends."""
+    """Copy bytes in both directions until one side ends."""
     while True:
         for ready in select.select([one, other], [], [])[0]:
             piece = ready.recv(65536)
@@ -178,10 +178,9 @@ def relay(one, other):
 
 
 class FakeServer:
-    """Routes are "METHOD /path" (below /api/v1) to an answer: a value for 200, a (status, value)
-    pair, a list of these for one request after the other, or a function of the request, which may
-    also return a generator of bytes to stream. With streams_to, a port, it hands connections that
-    speak HTTP/2 on to a real server."""
+    """Routes map "METHOD /path" (below /api/v1) to a response: a value for 200, a (status, value) pair, a list
+    of Steps for successive requests, or a function of the request, which may also return a generator of
+    bytes to stream. With streams_to, a port, HTTP/2 connections are relayed to a real server."""
 
     def __init__(self, routes, streams_to=None):
         self.routes, self.requests, self.lock = routes, [], threading.Lock()
@@ -210,7 +209,7 @@ class FakeServer:
 
         class Quiet(http.server.ThreadingHTTPServer):
             def handle_error(self, request, client_address):
-                pass  # a client that went away in the middle: what some tests are about
+                pass  # some tests disconnect their client during a request
 
         self.server = Quiet(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -248,7 +247,7 @@ class FakeServer:
         handler.wfile.write(body)
 
     def asked(self, key):
-        """The requests with this method and path."""
+        """Return the received requests with this method and path."""
         method, path = key.split(" ")
         with self.lock:
             return [r for r in self.requests
@@ -267,14 +266,14 @@ class FakeServer:
 
 
 class Step:
-    """One answer of several that a route gives one after the other; the last one stays."""
+    """One of several responses that a route returns in turn. The last one is repeated."""
 
     def __init__(self, answer):
         self.answer = answer
 
 
 def frame(data, event=None, number=None):
-    """One server-sent event."""
+    """Return a server-sent event."""
     head = (f"id: {number}\n" if number is not None else "") + (f"event: {event}\n" if event else "")
     return f"{head}data: {json.dumps(data)}\n\n".encode()
 
@@ -283,21 +282,21 @@ class CliTest(unittest.TestCase):
     maxDiff = None
 
     def ok(self, done, stdout=None):
-        """It went well, without a word on standard error; its output."""
+        """Require success and no output on standard error. Returns the standard output."""
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         if stdout is not None:
             self.assertEqual(done.stdout, stdout)
         return done.stdout
 
     def failed(self, done, message, code=1):
-        """It failed, said why on standard error and printed nothing."""
+        """Require a failure with the message on standard error and no standard output."""
         self.assertEqual(done.returncode, code, done)
         self.assertIn(message, done.stderr)
         self.assertEqual(done.stdout, "")
 
 
 class LiveTest(CliTest):
-    """Tests against a real server that the class shares."""
+    """Tests against a real server, shared by the class."""
 
     settings = ("--rate-limit-enabled=false",)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the black-box tests of the command line and count them, as integration/api/run.py does.
+"""Run the black-box tests of the command line and count them, like integration/api/run.py.
 
   run.py [--binary PATH] [--jobs N] [-v] [PATTERN…]
 """

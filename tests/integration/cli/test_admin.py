@@ -1,4 +1,4 @@
-"""Cost, keys, namespaces, webhooks, audit, cluster and backup, against known answers."""
+"""Cost, keys, namespaces, webhooks, audit, cluster and backup commands, with known responses."""
 import os
 import pathlib
 import shutil
@@ -103,12 +103,12 @@ class Administration(FakeTest):
         self.ok(corvo.run("keys", "create", "--name", "ci", "--role", "worker", "--queue-scope",
                           "emails.*", "--expires-at", "2030-01-01T00:00:00Z"), "sk_123\n")
         self.assertEqual(fake.asked("POST /auth/keys")[0].json,
-                         {"name": "ci", "role": "worker",  # the namespace is that of the caller
+                         {"name": "ci", "role": "worker",  # without a namespace: the server uses that of the caller
                           "queue_scope": "emails.*", "expires_at": "2030-01-01T00:00:00Z"})
         self.assertNotIn("x-corvo-namespace", fake.requests[-1].headers)
         self.ok(corvo.run("keys", "create", "--name", "all", "--namespace", "*"), "sk_123\n")
         self.assertEqual(fake.requests[-1].json["namespace"], "*")
-        self.assertNotIn("x-corvo-namespace", fake.requests[-1].headers)  # which is where the caller is
+        self.assertNotIn("x-corvo-namespace", fake.requests[-1].headers)  # it would select the caller's namespace
         self.ok(corvo.run("keys", "create", "--name", "x", env={"CORVO_NAMESPACE": "acme"}), "sk_123\n")
         self.assertEqual(fake.requests[-1].json["namespace"], "acme")
         self.ok(corvo.run("keys", "delete", "abc"), "Key deleted: abc\n")
@@ -419,7 +419,7 @@ class Backup(FakeTest):
             self.assertEqual(fake.requests[-1].query, {"verify": "true"})
         self.ok(corvo.run("admin", "restore", "-", stdin=json.dumps(BACKUP)),
                 "Restored 1 jobs into acme\n")
-        # One of an older server says no format; it is passed on.
+        # A backup of an older server has no format. It is sent as it is.
         self.ok(corvo.run("admin", "restore", "-", stdin='{"jobs":[]}'))
         fake.routes["POST /admin/restore"] = {"status": "ok", "restored_jobs": 1, "skipped_jobs": 2,
                                               "failed_jobs": 3, "namespace": "acme"}

@@ -1,4 +1,4 @@
-"""bench: what it does to a real server, what it reports, and what it makes of odd answers."""
+"""bench: its effects on a real server, its reports, and how it handles unexpected responses."""
 import itertools
 import os
 import pathlib
@@ -26,7 +26,7 @@ class InFolder(CliTest):
 
 
 class Unanswered(CliTest):
-    """A server whose connections stay on their way: the line of those that wait to be accepted is full."""
+    """A server whose connections are never established: its queue of connections to accept is full."""
 
     def setUp(self):
         super().setUp()
@@ -111,7 +111,7 @@ class Bench(InFolder, LiveTest):
             self.failed(corvo.run(*flags, "--payload-bytes", "70000"), "payloads of at most 65535 bytes")
 
     def test_single_requests_fetch_with_the_ack(self):
-        """Twice as many flushes are needed by a worker that fetches with requests of its own."""
+        """A worker that fetches with separate requests needs twice as many flushes."""
         flushes = []
         for flags in ((), ("--separate-fetch",)):
             before = metric(self.api, "corvo_raft_log_flushes_total")
@@ -150,7 +150,7 @@ class Bench(InFolder, LiveTest):
             "separate_fetch": False, "rate": 0, "work_duration": "0ms", "combined": False, "payload_bytes": 500})
 
     def test_the_payload_has_the_size_that_was_asked_for(self):
-        # Nobody fetches while the queue is paused: the run is ended in the middle.
+        # No job is fetched while the queue is paused, so the run ends in the middle.
         self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/pause"))
         with self.corvo.start("bench", "--queue", self.queue, "--jobs", "3", "--payload-bytes", "77",
                               "--save", str(self.report())) as running:
@@ -185,7 +185,7 @@ class Bench(InFolder, LiveTest):
         self.assertEqual(len(out["comparison"]), 4)
 
     def test_a_report_into_a_pipe_leaves_the_pipe_in_its_place(self):
-        """A device or a pipe is written to; renaming a file over it would be its end."""
+        """bench writes into a device or a pipe. Renaming a file over it would replace it."""
         os.mkfifo(self.report())
         read = []
         reader = threading.Thread(target=lambda: read.append(self.report().read_text()))
@@ -266,7 +266,7 @@ class Bench(InFolder, LiveTest):
 
 
 class BenchCompare(InFolder):
-    """Two files, and no server that could be asked."""
+    """Compares two files, without a server."""
 
     BEFORE = {"timestamp": "2026-02-11T10:00:00Z", "commit": "abc", "server": {"nodes": 1}, "config": {"jobs": 10},
               "enqueue": {"ops_per_sec": 1000, "p50_us": 100, "p99_us": 2000, "server_cpu_pct": 50},
@@ -347,7 +347,7 @@ class BenchCompare(InFolder):
 
 
 class BenchFaults(InFolder, LiveTest):
-    """With a program in the place of docker that only notes what it was told."""
+    """The docker command is replaced by a program that only records its arguments."""
 
     def bench(self, scenario, answer="net1 net2 ", code=0):
         docker, self.calls = self.folder / "docker", self.folder / "calls"
@@ -424,7 +424,7 @@ class BenchLimited(InFolder):
 
 
 class BenchOddServer(InFolder, FakeTest):
-    """One job, so that every answer is known."""
+    """A run with one job, so that every response is known."""
 
     ROUTES = {
         "GET /healthz": {"status": "ok"},

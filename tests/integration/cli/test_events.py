@@ -1,4 +1,4 @@
-"""Following events, and waiting for a job by them."""
+"""Following events, and using them to wait for a job."""
 import threading
 
 from cli_harness import PATIENCE_S, FakeTest, LiveTest, Step, frame, json, signal
@@ -10,7 +10,7 @@ def event(number, kind="enqueued", **more):
 
 
 def stream(*numbers, then=None):
-    """Events with these numbers, then the end of the connection, or until the test lets go."""
+    """Return a response: events with these numbers, then the end of the stream, if given after `then` is set."""
     def answer(_):
         def events():
             yield b":hello\n\n"
@@ -92,7 +92,7 @@ class WaitByEvents(FakeTest):
         states = ["active", "completed"]
 
         def look(_):
-            looked.set()  # the event may now overtake this answer
+            looked.set()  # from now on the event may overtake this response
             return {"id": "job_1", "state": states.pop(0)}
 
         def events(_):

@@ -1,4 +1,4 @@
-"""What goes wrong: servers that are away, keys that are missing, pipes that break, Ctrl-C."""
+"""Failures: unavailable servers, missing keys, broken pipes, Ctrl-C."""
 import os
 import shutil
 import socket
@@ -48,7 +48,7 @@ class NoServer(CliTest):
 
 
 class Mute(CliTest):
-    """A server that accepts connections and never answers."""
+    """A server that accepts connections and never responds."""
 
     def test_a_command_ends_when_its_time_is_over(self):
         with socket.socket() as listener:
@@ -242,7 +242,7 @@ class Interrupted(FakeTest):
             os.mkfifo(fifo)
             for number in (signal.SIGINT, signal.SIGTERM):
                 with self.subTest(number), Corvo("").start("bench", "compare", fifo, fifo) as running:
-                    with open(fifo, "wb"):  # it has opened its end, and reads
+                    with open(fifo, "wb"):  # the program has opened its end and is reading
                         running.signal(number)
                         self.assertEqual(running.wait(), -number)
 
@@ -271,7 +271,7 @@ class Interrupted(FakeTest):
                 self.assertEqual((done.returncode, done.stderr), (1 if message else 0, message))
 
     def test_what_is_too_long_for_a_server_is_sent_all_the_same(self):
-        """It is the server's to refuse; a filter that is left out would be another question."""
+        """The server decides whether to refuse it. Without the filter it would be a different request."""
         long = "x" * 65500
         fake, corvo = self.serve({"GET /queues": [], "GET /events": (400, {"error": "asked"})})
         self.ok(corvo.run("queues", "--namespace", long), NO_QUEUES)

@@ -1,4 +1,4 @@
-"""history, errors, and the forms in which every list is printed."""
+"""history, errors, and the output formats of every list."""
 import csv
 import io
 

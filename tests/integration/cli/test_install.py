@@ -1,4 +1,4 @@
-"""make install: what it puts where, and that what it puts there works."""
+"""make install: the installed files and whether they work."""
 import pathlib
 import re
 import shutil
@@ -66,7 +66,7 @@ class Install(CliTest):
 
 
 class Sample(CliTest):
-    """The configuration that is installed: the server accepts it, with every line in force too."""
+    """The installed sample configuration. The server must accept it, also with every line enabled."""
 
     def setUp(self):
         self.text = self.ok(Corvo("").run("server", "--sample-config"))
@@ -74,7 +74,7 @@ class Sample(CliTest):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def start(self, text):
-        """Start with this configuration; return the settings that the log says are in force."""
+        """Start a server with this configuration. Return its effective settings from the log."""
         path = self.folder / "corvo.conf"
         path.write_text(text, encoding="utf-8")
         with Server("--config", str(path)) as server:

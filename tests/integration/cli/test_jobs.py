@@ -156,7 +156,7 @@ class Explain(LiveTest):
 
     def test_a_job_that_nothing_holds_up(self):
         self.enqueue()
-        self.api.fetch(self.queue, worker_id=self.queue)  # one that has asked for no other
+        self.api.fetch(self.queue, worker_id=self.queue)  # a worker that has not fetched from any other queue
         out = self.ok(self.corvo.run("explain", self.enqueue()))
         self.assertIn("- nothing blocks it", out)
 

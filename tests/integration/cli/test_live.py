@@ -1,6 +1,6 @@
-"""The pipelines of the contract, events and backups, end to end against a real server.
+"""The pipelines of the contract, events and backups, end to end with a real server.
 
-A test is skipped where the server does not have the route at all."""
+A test is skipped if the server does not have the route."""
 import pathlib
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""Search and bulk, and the pipes between them, against a server whose answers are known."""
+"""Search and bulk, and pipes between them, with a server whose responses are known."""
 import threading
 
 from cli_harness import PATIENCE_S, FakeTest, Step, Terminal, frame, json
@@ -109,7 +109,7 @@ class Search(FakeTest):
         self.assertEqual(done.stderr, "Printed 1200 of 2500 matching jobs: --limit 1200. "
                                       "Leave --limit out to print all.\n")
         self.assertEqual([r.json["limit"] for r in fake.requests], [1000, 200])
-        rest = self.ok(corvo.run("search", "--cursor", "1000", "-o", "ids"))  # nothing is left out: no note
+        rest = self.ok(corvo.run("search", "--cursor", "1000", "-o", "ids"))  # complete list: no note
         self.assertEqual(len(rest.split()), 1500)
 
     def test_a_list_that_is_not_complete_is_an_error(self):
@@ -127,7 +127,7 @@ class Search(FakeTest):
 
 
 class Pipes(FakeTest):
-    """search … | bulk …, in every form that search prints."""
+    """search … | bulk …, with every output format of search."""
 
     def test_every_form_of_search_feeds_bulk(self):
         for form in ((), ("--output", "json"), ("--output", "ids"), ("--output-json",)):

@@ -1,4 +1,4 @@
-"""What is different on a terminal: tables, colours, relative times, questions, Ctrl-C."""
+"""Differences on a terminal: tables, colors, relative times, questions, Ctrl-C."""
 import datetime
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""corvo top on a terminal: tmux is the terminal, and what it shows is what a person sees."""
+"""corvo top on a terminal. tmux is the terminal, and returns what a person would see."""
 import os
 import pathlib
 import re
@@ -13,11 +13,11 @@ from cli_harness import (PATIENCE_S, Corvo, FakeTest, LiveTest, Server, Terminal
                          frame, json, unique)
 from harness import wait_until
 
-COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[34][0-7](?:;[\d;]*)?m")  # SGR, but for the default colours
+COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[34][0-7](?:;[\d;]*)?m")  # SGR sequences, except for the default colors
 
 
 class Screen:
-    """corvo top in a terminal of a given size. When it has ended, the screen says how."""
+    """corvo top in a terminal of a given size. After it has ended, the screen shows its exit status."""
 
     def __init__(self, corvo, *args, size=(80, 24), env=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-top-"))
@@ -57,7 +57,7 @@ class Screen:
         os.kill(int((self.folder / "pid").read_text()), number)
 
     def expect(self, *parts, without=()):
-        """Wait until the screen shows all of these and none of those."""
+        """Wait until the screen shows all of the parts and none of `without`."""
         shown = ""
 
         def is_there():
@@ -71,14 +71,14 @@ class Screen:
         return shown
 
     def expect_ended(self, code):
-        """It has ended so, and the terminal echoes lines again."""
+        """Wait until the program has ended with this exit status and the terminal has echo and line input again."""
         shown = self.expect(f"ended with {code}", "icanon")
         for mode in (" echo ", " icanon "):
             assert mode in " ".join(shown.split()), shown
         return shown
 
     def row(self, name):
-        """The line of a queue, in words; [] when it is not there."""
+        """Return the line of a queue as words, or [] if the queue is not shown."""
         for line in self.lines():
             words = line.lstrip(">").split()
             if words and words[0] == name:
@@ -95,7 +95,7 @@ class Screen:
 
 
 class Sizes(LiveTest):
-    """The demonstration's data, on screens of all sizes."""
+    """Shows the data of seed demo on screens of different sizes."""
 
     @classmethod
     def setUpClass(cls):
@@ -158,13 +158,13 @@ class Sizes(LiveTest):
 
 class Keys(LiveTest):
     def setUp(self):
-        self.queue = unique("top")  # short enough for its column
+        self.queue = unique("top")  # short enough for the column
 
     def screen(self, *args, **options):
         return Screen(self.corvo, "--queue", self.queue, *args, **options)
 
     def fill(self, **counts):
-        """Queues with that many pending jobs; their names."""
+        """Create queues with the given numbers of pending jobs. Return their names."""
         names = {key: f"{self.queue}.{key}" for key in counts}
         for key, count in counts.items():
             for _ in range(count):
@@ -313,7 +313,7 @@ class Restart(LiveTest):
                 screen.expect(queue, "Leader", without=["NO ANSWER"])
             finally:
                 first.stop()
-            # What was known stays on the screen.
+            # What was shown before stays on the screen.
             screen.expect("NO ANSWER for", "trying again", queue)
             second = Server(*self.settings, "--bind", f"127.0.0.1:{first.port}", data_dir=folder)
             try:
@@ -339,7 +339,7 @@ def documents(**more):
 
 
 class Answers(FakeTest):
-    """What a server may say that ours does not."""
+    """Responses that a Corvo server would not send."""
 
     def test_what_is_refused_is_shown_and_asked_again(self):
         steps = iter([(401, {"error": "a key is needed"})])

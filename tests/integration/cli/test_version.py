@@ -1,4 +1,4 @@
-"""One version, from the file VERSION, wherever the program reports it."""
+"""The version in the file VERSION, everywhere the program reports it."""
 import json
 import os
 import pathlib
@@ -34,7 +34,7 @@ class Agreement(LiveTest):
 
 
 class Stamp(CliTest):
-    """tools/version.py in a copy of the tree that is no git folder, then in one that is."""
+    """Runs tools/version.py in a copy of the tree, first without and then with a git folder."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-version-"))

@@ -1,6 +1,6 @@
-"""corvo work: any program as a worker, against a live server.
+"""corvo work: any program as a worker, with a live server.
 
-What a worker promises does not depend on how it talks: the same tests run over requests and over a
+The guarantees of a worker do not depend on its protocol: the same tests run over requests and over a
 lifecycle stream.
 """
 import os
@@ -15,7 +15,7 @@ from test_cluster import Cluster
 
 
 def route_count(api, route, name="corvo_http_requests_total"):
-    """Requests that this route has answered."""
+    """Return the number of requests that this route has answered."""
     name = f'{name}{{method="POST",route="{route}"}} '
     lines = api.get("/metrics").body.decode().splitlines()
     return sum(int(line.removeprefix(name)) for line in lines if line.startswith(name))
@@ -30,7 +30,7 @@ class Work:
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def work(self, command, *flags):
-        """Work on what is there and return."""
+        """Run a worker until there are no more jobs."""
         return self.corvo.run("work", "--queue", self.queue, "--exec", command, "--protocol",
                               self.protocol, "--exit-when-idle", *flags)
 
@@ -130,7 +130,7 @@ class Work:
 
     def test_jobs_run_side_by_side(self):
         ids = [self.enqueue() for _ in range(3)]
-        # Each waits for the other two: only side by side they come to an end.
+        # Each job waits for the other two, so they end only if they run at the same time.
         command = (f'touch {self.folder}/$CORVO_JOB_ID; '
                    f'while [ $(ls {self.folder} | wc -l) -lt 3 ]; do sleep 0.01; done')
         self.ok(self.work(command, "--concurrency", "3"))
@@ -208,7 +208,7 @@ class Work:
             worker.error_line()
             worker.signal(signal.SIGTERM)
             self.assertEqual(worker.wait(), 143)
-        self.assertEqual(self.api.state(job_id), "active")  # until its lease ends
+        self.assertEqual(self.api.state(job_id), "active")  # its lease has not expired yet
 
     def test_a_drain_has_its_limit(self):
         self.enqueue()
@@ -219,7 +219,7 @@ class Work:
             self.assertEqual(worker.wait(), 1)
 
     def test_a_job_that_is_stopped_keeps_its_checkpoint(self):
-        """Also one that the program writes when it is told to stop."""
+        """Also a checkpoint that the program writes after it receives the signal."""
         for args in (("--drain-timeout", "10ms"), ()):
             job_id = self.enqueue()
             ready = self.folder / f"ready{len(args)}"
@@ -263,7 +263,7 @@ class WorkOverHttp(Work, LiveTest):
 
 class WorkOverAStream(Work, LiveTest):
     protocol = "stream"
-    silent = {}  # the contract of streams, where HTTP has no result
+    silent = {}  # by contract, the result of a program without output; over HTTP there is no result
 
     def test_it_says_so_and_acknowledges_by_frames(self):
         for protocol in ("auto", "stream"):
@@ -285,7 +285,7 @@ class WorkOverAStream(Work, LiveTest):
             self.api.wait_for_state(job_id, "completed")
             worker.signal(signal.SIGTERM)
             self.assertEqual(worker.wait(), 0)
-        # The ack and what it fetched, at most two that look for more, and no more.
+        # The ack with its fetch, and at most two frames that look for more jobs.
         self.assertLessEqual(metric(self.api, "corvo_lifecycle_frames_total"), before + 3)
 
     def test_a_stream_is_ended_not_broken(self):
@@ -300,7 +300,7 @@ class WorkOverAStream(Work, LiveTest):
 
 
 class WorkWithoutStreamsLeft(LiveTest):
-    """The server allows one, which is taken."""
+    """The server allows one stream, which is in use."""
     settings = (*LiveTest.settings, "--stream-max-open", "1")
 
     def test_auto_goes_on_over_http_and_stream_says_why_not(self):
@@ -333,7 +333,7 @@ class WorkThroughARestart:
             wait_until(ready.exists)
             self.server.terminate()
             go.touch()
-            # The same port again, so that the worker finds the server where it was.
+            # Use the same port, so that the worker finds the server again.
             self.server.args = (*self.settings, "--bind", f"127.0.0.1:{port}")
             self.server.start()
             self.api.close()
@@ -389,8 +389,8 @@ class WorkOverAStreamThroughARestart(WorkThroughARestart, LiveTest):
 
 
 class WorkWithAcksThatAreNotTaken(LiveTest):
-    """A stream does not confirm the ack of a job that was cancelled, and the server is too busy for
-    the request that follows."""
+    """The stream does not confirm the ack of a cancelled job, and the server is too busy for the request that
+    follows."""
 
     def test_no_more_jobs_are_started_than_there_are_slots(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-work-"))
@@ -412,7 +412,7 @@ class WorkWithAcksThatAreNotTaken(LiveTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("5 completed, 0 failed", done.stderr)
         self.assertEqual(sorted(f.name for f in folder.iterdir()), sorted(ids))
-        # One runs, and one is reported: these are all the slots until a report was taken.
+        # One job is running and one is being reported: together these are all slots, until a report is accepted.
         self.assertEqual(max(answered[:6]), 2)
 
 
@@ -433,7 +433,7 @@ class WorkInACluster(CliTest):
                     cluster.leader(among=[n for n in cluster.nodes if n is not leader])
                     ids = self.enqueue(corvo, 10)
                     self.assertEqual(worker.wait(), 0)
-                # A follower may be a moment behind.
+                # A follower may lag for a moment.
                 wait_until(lambda: {node.api.state(j) for j in ids} == {"completed"})
 
     def enqueue(self, corvo, count):
@@ -447,7 +447,7 @@ class WorkForAStrangeServer(FakeTest):
                 "max_retries": 1, "lease_duration": 60, **more}
 
     def test_a_server_without_streams_is_asked_over_http(self):
-        """It does not even speak HTTP/2."""
+        """The server does not even support HTTP/2."""
         fake, corvo = self.serve({"POST /fetch/batch": {"jobs": [self.job(1)]},
                                   "POST /ack/job_1": {"status": "ok"}})
         args = ("work", "--queue", "q", "--exec", "true", "--max-jobs", "1", "-v")
@@ -486,7 +486,7 @@ class WorkForAStrangeServer(FakeTest):
         self.assertEqual([r.json for r in fake.asked("POST /ack/job_1")], [{"lease_token": 9}])
 
     def test_an_ack_fetches_the_next_job(self):
-        """8.7: no fetch as long as there is a next one, and no more jobs than are wanted."""
+        """8.7: no fetch while acks return a next job, and no more jobs than requested."""
         fake, corvo = self.serve({
             "POST /fetch/batch": {"jobs": [self.job(1, lease_token=5)]},
             "POST /ack/job_1": {"status": "ok", "next": self.job(2)},

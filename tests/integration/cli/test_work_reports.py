@@ -1,7 +1,7 @@
-"""corvo work: what programs write to descriptor 3, and a server that does not take it at once.
+"""corvo work: what programs write to descriptor 3, with a server that does not accept it at once.
 
-A heartbeat speaks for all jobs of the worker, so a report must not be in the way of their leases;
-and a report counts as sent when the heartbeat was answered.
+A heartbeat covers all jobs of the worker, so a report must not endanger their leases. A report counts as
+sent when its heartbeat was answered.
 """
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ class Reports(FakeTest):
         self.wait = f"while [ ! -e {self.go} ]; do sleep 0.01; done"
 
     def says(self, number, **report):
-        """What the program of this job writes, with self.write."""
+        """Set the report that the program of this job writes with self.write."""
         (self.folder / f"job_{number}").write_text(json.dumps(report) + "\n")
 
     @property
@@ -28,8 +28,8 @@ class Reports(FakeTest):
         return f"cat {self.folder}/$CORVO_JOB_ID >&3"
 
     def work(self, count, command, answer, end="ack"):
-        """Run so many jobs side by side. Heartbeats are answered by a function of their jobs, which
-        are kept in self.beats. Returns the server and what the worker said."""
+        """Run count jobs at the same time. Heartbeats are answered by a function of their jobs, which are recorded
+        in self.beats. Returns the server and the worker's standard error."""
         def heartbeat(request):
             self.beats.append(request.json["jobs"])
             return answer(request.json["jobs"])
@@ -45,12 +45,12 @@ class Reports(FakeTest):
         return fake, done.stderr
 
     def reported(self, member):
-        """What the heartbeats carried, in order."""
+        """Return the reported values of all heartbeats, in order."""
         return [(job_id, job[member]) for jobs in self.beats
                 for job_id, job in jobs.items() if member in job]
 
     def go_when(self, is_time):
-        """Answer that all is well, and let the programs go on when it is time."""
+        """Return a heartbeat response without errors. It lets the programs continue once is_time() is true."""
         def answer(_):
             if is_time():
                 self.go.touch()
@@ -58,7 +58,7 @@ class Reports(FakeTest):
         return answer
 
     def check_too_large(self, member, limit):
-        self.says(1, **{member: "x" * (limit - 1)})  # and two quotes
+        self.says(1, **{member: "x" * (limit - 1)})  # plus two quotes
         self.says(2, **{member: "x" * (limit - 2)})
         _, errors = self.work(2, f"{self.write}; {self.write}; {self.wait}",
                               self.go_when(lambda: self.reported(member)))
