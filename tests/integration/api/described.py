@@ -1,8 +1,8 @@
-"""Whether answers are what the server's own description says they are.
+"""Check that responses match the server's OpenAPI document.
 
-Every answer of every black-box test goes through here. A good answer in JSON must fit the schema of
-its operation and status in /openapi.json: members that must be there are, and members that the
-description does not know are not. So what is generated from the description can be relied upon.
+Every response of every black-box test is checked here. A successful JSON response must match the schema of
+its operation and status in /openapi.json: required members are present, and unknown members are not. So code
+generated from the document can rely on it.
 """
 import json
 import re
@@ -21,7 +21,7 @@ TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z\Z")
 
 
 class Description:
-    """The description of one build of the server, read once."""
+    """The OpenAPI document of one build of the server, read once."""
 
     def __init__(self, document):
         self.document = document
@@ -45,7 +45,7 @@ class Description:
         return item.get(method.lower())
 
     def check(self, method, target, status, body):
-        """Fail when the answer is not what is described."""
+        """Fail if the response does not match its description."""
         operation = self.operation(method, target)
         if operation is None:
             return

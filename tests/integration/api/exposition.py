@@ -1,4 +1,4 @@
-"""Prometheus' text format, read more strictly than a scraper reads it."""
+"""A parser of Prometheus' text format that is stricter than a scraper."""
 import re
 
 SAMPLE = re.compile(r'\A([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)\Z')
@@ -15,7 +15,7 @@ class Family:
         return self.samples[self.name, tuple(sorted(labels.items()))]
 
     def labels(self):
-        """The names of its labels, without le."""
+        """Return the names of its labels, without le."""
         return {tuple(key for key, _ in labels if key != "le") for _, labels in self.samples}
 
 
@@ -31,7 +31,7 @@ def labels_of(text):
 
 
 def check_histogram(family):
-    """Buckets that add up, for each set of labels."""
+    """Require buckets that are cumulative and consistent, for each set of labels."""
     series = {}
     for (name, labels), value in family.samples.items():
         rest = tuple(pair for pair in labels if pair[0] != "le")
@@ -47,7 +47,8 @@ def check_histogram(family):
 
 
 def parse(text):
-    """The families by name. Each has one HELP, one TYPE and then all of its samples, none of them twice."""
+    """Return the families by name. Each must have one HELP, one TYPE and then all of its samples, without
+    duplicates."""
     families, family = {}, None
     assert text.endswith("\n"), "the last line does not end"
     for line in text.splitlines():

@@ -1,7 +1,7 @@
-"""A gRPC client by Debian's grpcio that has no schema: it asks the server for it (reflection).
+"""A gRPC client based on Debian's grpcio, without a schema: it requests the schema from the server (reflection).
 
-Only the messages of reflection itself are written down here, as descriptors; everything else is
-what the server says of itself.
+Only the messages of reflection itself are defined here, as descriptors. Everything else is what the server
+reports.
 """
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -11,7 +11,7 @@ ONE, MANY = 1, 3
 
 
 def reflection_file(package):
-    """grpc/reflection/…/reflection.proto, as far as it is used."""
+    """Return grpc/reflection/…/reflection.proto, reduced to the parts used here."""
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
 
     def message(name, *fields):
@@ -38,7 +38,7 @@ def reflection_file(package):
 
 
 def message_class(descriptor):
-    """By its descriptor; the name of the function depends on the release of protobuf."""
+    """Return the message class of a descriptor. The name of the function depends on the version of protobuf."""
     if hasattr(message_factory, "GetMessageClass"):
         return message_factory.GetMessageClass(descriptor)
     return message_factory.MessageFactory(descriptor.file.pool).GetPrototype(descriptor)
@@ -55,14 +55,14 @@ class Reflection:
                                           self.request.SerializeToString, answer.FromString)
 
     def ask(self, *questions):
-        """Answers to the questions, in one stream."""
+        """Send the requests in one stream. Return the responses."""
         return list(self.call((self.request(**question) for question in questions), timeout=30))
 
     def services(self):
         return [service.name for service in self.ask({"list_services": "*"})[0].list_services_response.service]
 
     def files(self, symbol):
-        """The file that declares the symbol and those that it needs, by name."""
+        """Return the file that declares the symbol and the files that it imports, by name."""
         found, wanted = {}, [{"file_containing_symbol": symbol}]
         while wanted:
             answer = self.ask(wanted.pop())[0]

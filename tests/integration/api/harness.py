@@ -1,12 +1,12 @@
-"""What the black-box tests of the HTTP API stand on: a server, a client and a test case.
+"""The basis of the black-box tests of the HTTP API: a server, a client and a test case.
 
-The server is the real binary in a process of its own, with a temporary folder and a port that the
-system chose; whoever starts one stops it, and stopping checks that it ends with exit code 0. The
-client speaks plain HTTP over connections that it keeps, one per thread, and checks on every answer
-what the contract promises of every answer. Nothing here waits for time to pass: a test waits for
-the server's own log line, for a long-poll, or for a condition with a deadline.
+The server is the real binary in a separate process, with a temporary folder and a port that the system
+chose. Whoever starts a server stops it, and stopping checks that it exits with status 0. The client speaks
+plain HTTP over persistent connections, one per thread, and checks in every response what the contract
+guarantees for all responses. Nothing here waits for a fixed time: a test waits for a line in the server's
+log, for a long poll, or for a condition with a deadline.
 
-The binary is named by the environment variable CORVO_BINARY.
+The environment variable CORVO_BINARY names the binary.
 """
 import email.utils
 import http.client
@@ -30,8 +30,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from children import environment, pause  # noqa: F401
 from described import Description
 
-# How long to wait for something that should come at once: long enough for a sanitizer build on a
-# busy machine. A good run never waits so long.
+# Timeout for things that should happen at once: long enough for a sanitizer build on a busy machine. A successful run
+# never waits this long.
 PATIENCE_S = 30
 
 ID = re.compile(r"\A[0-9a-z]{26}\Z")
@@ -47,7 +47,7 @@ _descriptions = {}
 
 
 def unique(prefix):
-    """A name that no other test of this run uses."""
+    """Return a name that no other test of this run uses."""
     return f"{prefix}.{next(_numbers)}"
 
 
@@ -59,7 +59,7 @@ def binary():
 
 
 def allow_files(wanted):
-    """Let this process have so many open files."""
+    """Raise this process's limit of open files to at least this number."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < wanted:
         raise AssertionError(f"the test needs {wanted} open files and may have {hard}")
@@ -68,7 +68,7 @@ def allow_files(wanted):
 
 
 def set_limits(limits):
-    """What a new process does first, to have limits by resource; nothing without any."""
+    """Return a function that sets resource limits in a new process, or None without limits."""
     def call():
         for which, most in limits.items():
             resource.setrlimit(which, (most, most))
@@ -76,13 +76,13 @@ def set_limits(limits):
 
 
 def run_command(*args, env=None, limits=None):
-    """Run the binary to its end, for starts that are refused."""
+    """Run the binary until it ends, for servers that refuse to start."""
     return subprocess.run([binary(), *args], env=environment(env), capture_output=True, text=True,
                           timeout=PATIENCE_S, check=False, preexec_fn=set_limits(limits))
 
 
 def wait_until(condition, what="the condition", patience_s=PATIENCE_S):
-    """The first true value of condition(), asked again and again until a deadline."""
+    """Call condition() repeatedly until it returns a true value, and return that. Fails after the deadline."""
     deadline = time.monotonic() + patience_s
     while True:
         value = condition()
@@ -95,12 +95,12 @@ def wait_until(condition, what="the condition", patience_s=PATIENCE_S):
 
 SEGMENT_BYTES = str(4 << 20)
 
-# A sanitizer keeps what was freed for a while; a test that weighs a server wants it gone.
+# Sanitizers keep freed memory for a while. Tests that measure a server's memory must avoid that.
 LEAN = {"ASAN_OPTIONS": "quarantine_size_mb=1"}
 
 
 def own_address():
-    """An address of this machine that others could reach it by; None when there is none."""
+    """Return an address of this machine that is not loopback, or None."""
     probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         probe.connect(("203.0.113.1", 9))  # sends nothing
@@ -113,7 +113,7 @@ def own_address():
 
 
 def metric(api, name):
-    """The value of a metric; labels are part of its name."""
+    """Return the value of a metric. Labels are part of its name."""
     for line in api.get("/metrics").body.decode().splitlines():
         if line.startswith(name + " "):
             return int(line.split()[1])
@@ -121,18 +121,18 @@ def metric(api, name):
 
 
 class Server:
-    """One process. Without a data_dir of the caller's it gets a folder, and removes it again.
+    """A server process. Without a data_dir it gets a temporary folder, which is removed at the end.
 
-    A search waits for the view as long as a test would: on a busy machine the view may be late, and
-    a test of what is found must not depend on that. A test of lateness sets --view-wait itself.
+    A search waits for the view as long as a test would: on a busy machine the view may lag, and tests of
+    results must not depend on that. Tests of the lag set --view-wait themselves.
 
-    Segments of the log are small: each is written out with zeros before it is used, and at the usual
-    64 MiB that would be most of what a short test does.
+    Segments of the log are small: each is filled with zeros before it is used, and at the default of
+    64 MiB that would take most of the time of a short test.
     """
 
     bind = ("--bind", "127.0.0.1:0")
-    up = ("corvo server ready",)  # lines of the log that say so
-    lobby_port = None             # where it listens when such a line does not say that
+    up = ("corvo server ready",)  # log messages that show that the server is up
+    lobby_port = None             # port of its API, for messages without a port
 
     def __init__(self, *args, env=None, data_dir=None, limits=None):
         self.binary = binary()
@@ -176,12 +176,12 @@ class Server:
         return "; its log:\n" + "".join(self.lines[-200:])
 
     def events(self, name=None):
-        """The log's records, or those with these words."""
+        """Return the log's records, or only those with this message."""
         records = [json.loads(line) for line in self.lines if line.startswith("{")]
         return [r for r in records if name in (None, r.get("msg"))]
 
     def check_alive(self, dying_s=0):
-        """Fail when the server is gone, or goes within this time: its sockets close before it is over."""
+        """Fail if the server has ended or ends within dying_s. A dying server closes its sockets before it ends."""
         try:
             self.process.wait(dying_s)
         except subprocess.TimeoutExpired:
@@ -193,7 +193,7 @@ class Server:
         return Client(self, headers)
 
     def description(self):
-        """What this binary says of its API; a server that does not say it is asked nothing."""
+        """Return the OpenAPI document of this binary, or None if it has none."""
         if self.binary not in _descriptions:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
             connection.request("GET", "/openapi.json")
@@ -206,7 +206,7 @@ class Server:
         return _descriptions[self.binary]
 
     def check_described(self, method, path, answer):
-        """A good answer in JSON is what the description says."""
+        """Check that a successful JSON response matches the OpenAPI document."""
         kind = answer.headers.get("content-type")
         if method != "HEAD" and kind == "application/json" and answer.status < 300 \
                 and path.startswith(("/api/", "/healthz", "/livez", "/readyz")):
@@ -215,7 +215,7 @@ class Server:
                 description.check(method, path, answer.status, answer.body)
 
     def terminate(self):
-        """SIGTERM; the exit code must be 0."""
+        """Send SIGTERM. The exit status must be 0."""
         self.process.send_signal(signal.SIGTERM)
         self.wait_stopped()
 
@@ -230,13 +230,13 @@ class Server:
             raise AssertionError(f"the server ended with {code}" + self.log())
 
     def kill(self):
-        """SIGKILL: what it acknowledged must survive even this."""
+        """Send SIGKILL. Acknowledged data must survive it."""
         self.process.kill()
         self.process.wait()
         self.reader.join()
 
     def discard(self):
-        """Whatever happened, leave nothing behind."""
+        """End the process if necessary, and remove its folder."""
         if self.process.poll() is None:
             self.kill()
         self.reader.join()
@@ -261,7 +261,7 @@ class Server:
 
 
 class Answer:
-    """An HTTP answer: status, headers by lower-case name, the bytes and what they decode to."""
+    """An HTTP response: status, headers by lower-case name, and the body as bytes and decoded."""
 
     def __init__(self, status, headers, body):
         self.status, self.body = status, body
@@ -272,7 +272,7 @@ class Answer:
         return json.loads(self.body)
 
     def raw(self, key):
-        """The text of one member of a compact object, as it crossed the wire."""
+        """Return the text of one member of a compact object exactly as it was sent."""
         text = self.body.decode()
         at = text.index(f'"{key}":') + len(key) + 3
         _, end = json.JSONDecoder().raw_decode(text, at)
@@ -283,7 +283,7 @@ class Answer:
 
 
 class Client:
-    """Speaks to one server; may be used by several threads at once."""
+    """A client of one server. Several threads may use it at once."""
 
     def __init__(self, server, headers=None):
         self.server = server
@@ -310,7 +310,7 @@ class Client:
         return connection
 
     def send(self, method, path, body=None, headers=None):
-        """One request. A body that is neither bytes nor None is sent as JSON."""
+        """Send a request. A body that is neither bytes nor None is sent as JSON."""
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body, separators=(",", ":")).encode()
         connection = self._connection()
@@ -326,7 +326,8 @@ class Client:
         return answer
 
     def request(self, method, path, body=None, headers=None):
-        """The same, failing with the server's log when the server is gone."""
+        """Send a request. If the connection fails because the server has ended, the failure includes the server's
+        log."""
         try:
             return self.send(method, path, body, headers)
         except (OSError, http.client.HTTPException):
@@ -345,7 +346,7 @@ class Client:
     def delete(self, path, body=None):
         return self.request("DELETE", path, body)
 
-    # The API's own words. Each answers with the decoded body and fails on any other status.
+    # Operations of the API. Each returns the decoded body and fails on an unexpected status.
 
     def must(self, answer, *statuses):
         if answer.status not in (statuses or (200,)):
@@ -353,7 +354,7 @@ class Client:
         return answer.json if answer.body else None
 
     def enqueue(self, queue, payload=None, **fields):
-        """The new job's id."""
+        """Return the new job's id."""
         body = {"queue": queue, **fields}
         if payload is not None:
             body["payload"] = payload
@@ -363,16 +364,16 @@ class Client:
         return self.must(self.post("/api/v1/enqueue/batch", {"jobs": jobs, **fields}), 201)
 
     def fetch(self, *queues, timeout=PATIENCE_S, **fields):
-        """A claimed job; there must be one before the timeout."""
+        """Return a claimed job. There must be one before the timeout."""
         body = {"queues": list(queues), "worker_id": "w", "timeout": timeout, **fields}
         return self.must(self.post("/api/v1/fetch", body), 200)
 
     def poll(self, *queues, path="/api/v1/fetch"):
-        """A fetch that waits beside the test for a job; result() is its answer."""
+        """Start a waiting fetch in the background. result() returns its response."""
         return Later(self.post, path, {"queues": list(queues), "timeout": PATIENCE_S})
 
     def fetches_waiting(self):
-        """How many long-polls the server says it has parked."""
+        """Return the number of long polls that the server has parked."""
         status = self.must(self.get("/api/v1/cluster/status"))
         return status["admission_stats"]["fetches_waiting"]
 
@@ -396,20 +397,20 @@ class Client:
         return self.job(job_id)["state"]
 
     def act(self, job_id, action, **fields):
-        """retry, cancel, hold, approve, reject, move or replay."""
+        """action: retry, cancel, hold, approve, reject, move or replay."""
         return self.must(self.post(f"/api/v1/jobs/{job_id}/{action}", fields or None), 200, 201)
 
     def queues(self):
-        """All queues by name."""
+        """Return all queues by name."""
         return {q["name"]: q for q in self.must(self.get("/api/v1/queues"))}
 
     def queue(self, name):
         return self.must(self.get("/api/v1/queues/" + urllib.parse.quote(name, safe="")))
 
     def is_claimable(self, queue):
-        """Whether a fetch would get a job from the queue at once; if so it is claimed now.
+        """True if a fetch would get a job from the queue at once. That job is then claimed.
 
-        A second queue with a job of its own answers instead of a wait for nothing."""
+        A second queue with one job avoids waiting for a timeout."""
         other = unique("witness")
         witness = self.enqueue(other)
         job = self.fetch(queue, other)
@@ -424,7 +425,7 @@ class Client:
 
 
 def is_rpc(path):
-    """Is it a method of the RPC service, whose answers have forms of their own?"""
+    """Is it a method of the RPC service? Its responses have different formats."""
     return path.startswith("/corvo.v1.") and path.count("/") == 2
 
 
@@ -432,9 +433,10 @@ SCHEDULER = re.compile(r"\A/(jobs|health|ready|join|debug/cluster|metrics)(?=[/?
 
 
 def check_common(method, path, answer):
-    """What every answer has (contract 1.3, 1.4); on the paths of Scheduled-DB scheduler.md 2.1 says what is allowed."""
+    """Check what every response must have (contract 1.3, 1.4). On the paths of Scheduled-DB, scheduler.md 2.1
+    defines the allowed methods."""
     headers = answer.headers
-    # Unless the face is off, or the request fails before its path is looked at.
+    # Except if the Scheduled-DB API is off, or the request fails before its path is examined.
     face = SCHEDULER.match(path) and headers.get("access-control-allow-headers") == "Content-Type, Authorization"
     wanted = {
         "access-control-allow-origin": "*",
@@ -457,13 +459,13 @@ def check_common(method, path, answer):
     if abs(email.utils.parsedate_to_datetime(headers.get("date", "")).timestamp() - time.time()) > PATIENCE_S:
         raise AssertionError(f"Date is {headers['date']!r}")
     if "content-encoding" in headers:
-        if is_rpc(path):  # RPC clients may ask for it, and look themselves
+        if is_rpc(path):  # RPC clients may request it, and check responses themselves
             return
         raise AssertionError("answers are not compressed")
     if headers.get("content-type", "").startswith("application/json") and method != "HEAD":
         if headers["content-type"] != "application/json" and not is_rpc(path):
             raise AssertionError(f"Content-Type is {headers['content-type']}")
-        # Over RPC only errors of requests without a protocol are those of this API.
+        # Over RPC, only errors of requests without a protocol have the format of this API.
         lines = 0 if is_rpc(path) and not re.search(rb'"code":"[A-Z_]+"}\s*$', answer.body) else 1
         if len(answer.body) - len(answer.body.rstrip(b"\n")) != lines:
             raise AssertionError(f"the body does not end with {lines} newline: {answer.body[-20:]!r}")
@@ -471,9 +473,9 @@ def check_common(method, path, answer):
 
 
 class ApiTest(unittest.TestCase):
-    """Tests that share one server; each uses queues of its own."""
+    """Tests that share one server. Each uses separate queues."""
 
-    # More network threads than a small machine would have, so that they meet.
+    # More network threads than a small machine would have, so that tests cover their interaction.
     settings = ("--rate-limit-enabled=false", "--http-threads", "3")
     maxDiff = None
 
@@ -490,7 +492,7 @@ class ApiTest(unittest.TestCase):
         self.queue = unique(self.id().rsplit(".", 1)[-1][:60])
 
     def refused(self, answer, status, code, message=None):
-        """An error body has exactly these keys; message is a part of its text."""
+        """Check an error response. The body has exactly these keys. message is a part of its text."""
         self.assertEqual(answer.status, status, answer)
         self.assertEqual(answer.headers["content-type"], "application/json")
         keys = {"error", "code"} | ({"retry_after_ms"} if code == "OVERLOADED" else set())
@@ -505,7 +507,7 @@ class ApiTest(unittest.TestCase):
         self.assertFalse(self.api.is_claimable(queue or self.queue), "a job was handed out")
 
     def active(self, queue=None, payload=None, **fields):
-        """A claimed job's id."""
+        """Enqueue and claim a job. Return its id."""
         queue = queue or self.queue
         job_id = self.api.enqueue(queue, payload, **fields)
         self.assertEqual(self.api.fetch(queue)["job_id"], job_id)
@@ -520,7 +522,7 @@ class ApiTest(unittest.TestCase):
 
 
 class Later:
-    """Work that goes on beside the test, such as a long-poll; result() waits for its end."""
+    """Work on a separate thread, such as a long poll. result() waits for its end."""
 
     def __init__(self, work, *args):
         self.value, self.failure = None, None
@@ -530,7 +532,7 @@ class Later:
     def _run(self, work, args):
         try:
             self.value = work(*args)
-        except BaseException as failure:  # raised again where the result is wanted
+        except BaseException as failure:  # raised again by result()
             self.failure = failure
 
     def result(self):
@@ -541,7 +543,7 @@ class Later:
 
 
 def in_threads(count, work):
-    """work(i) in this many threads at once; their results, or the first failure."""
+    """Run work(i) in count threads at once. Return the results, or raise the first failure."""
     running = [Later(work, i) for i in range(count)]
     for one in running:
         one.thread.join()
@@ -549,7 +551,7 @@ def in_threads(count, work):
 
 
 class RawConnection:
-    """A socket to the server, for what http.client will not send."""
+    """A socket to the server, for requests that http.client does not send."""
 
     def __init__(self, server):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
@@ -559,11 +561,11 @@ class RawConnection:
         self.socket.sendall(data)
 
     def shut(self):
-        """Send no more, and still read."""
+        """Stop sending, but continue to read."""
         self.socket.shutdown(socket.SHUT_WR)
 
     def read_head(self):
-        """The status and headers of an answer."""
+        """Read the status and headers of a response."""
         line = self.file.readline()
         if not line:
             raise AssertionError("the connection was closed instead of an answer")
@@ -579,7 +581,7 @@ class RawConnection:
         return Answer(status, headers.items(), self.file.read(length))
 
     def at_end(self):
-        """Whether the server closes without sending more."""
+        """True if the server closes the connection without sending more."""
         return self.file.read() == b""
 
     def __enter__(self):

@@ -1,8 +1,8 @@
-"""A small HTTP/2 client: many requests at once over one clear-text connection.
+"""A small HTTP/2 client: many requests at once over one plain-text connection.
 
-Enough for tests and no more. Headers are sent without compression, and the server is told to keep
-no table of its own, so that of an answer's headers the status, which comes first, can be read
-without a whole decoder.
+It implements only what the tests need. Headers are sent without compression, and the server is told to use
+an empty header table. So the status, which is the first header of a response, can be read without a
+complete decoder.
 """
 import base64
 import socket
@@ -23,7 +23,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def literal(text):
-    """A string of the header encoding; up to 16 KiB, not Huffman-coded."""
+    """Encode a string of a header, without Huffman coding; up to 16 KiB."""
     data = text.encode()
     if len(data) < 127:
         return bytes((len(data),)) + data
@@ -39,7 +39,7 @@ def encode(headers):
 
 
 def digits(data):
-    """Huffman-coded digits: the only text that a status has."""
+    """Decode Huffman-coded digits: a status contains nothing else."""
     bits = "".join(f"{byte:08b}" for byte in data)
     text = ""
     while len(bits) >= 5 and not set(bits) == {"1"}:
@@ -61,15 +61,15 @@ def status_of(block):
 
 
 class Connection:
-    """Streams are numbered by the client; answers are collected as they come.
+    """The client numbers the streams. Responses are collected as they arrive.
 
-    With upgrade_path the connection begins as HTTP/1.1 with a GET of that path and asks to go on as
-    HTTP/2; the answer to it is that of stream 1."""
+    With upgrade_path, the connection begins as HTTP/1.1 with a GET of that path and an upgrade to HTTP/2. The
+    response to the GET is that of stream 1."""
 
     def __init__(self, port, timeout, upgrade_path=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.next, self.status, self.body, self.ended = 1, {}, {}, set()
-        self.settings, self.room = {}, {0: WINDOW_DEFAULT}  # what may be sent, in all and by stream
+        self.settings, self.room = {}, {0: WINDOW_DEFAULT}  # how much may be sent, in total and per stream
         settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, (1 << 31) - 1)
         if upgrade_path is not None:
             self.upgrade(upgrade_path, settings)
@@ -92,7 +92,7 @@ class Connection:
         self.socket.sendall(data)
 
     def request(self, method, path, body=b""):
-        """Send a request; returns its stream."""
+        """Send a request. Returns its stream."""
         stream, self.next = self.next, self.next + 2
         block = encode([(":method", method), (":scheme", "http"), (":path", path),
                         (":authority", "test")])
@@ -102,7 +102,7 @@ class Connection:
         return stream
 
     def send_body(self, stream, body):
-        """The whole body, as far as the server lets it come."""
+        """Send the whole body, as the server's flow control allows."""
         at = 0
         while at < len(body) and stream not in self.ended:
             count = min(FRAME_BYTES, self.room[0], self.room[stream], len(body) - at)
@@ -115,7 +115,7 @@ class Connection:
                 self.room[0] - count, self.room[stream] - count, at + count)
 
     def open(self, path, headers):
-        """Begin a POST whose body follows by data(); returns its stream."""
+        """Begin a POST whose body is sent with data(). Returns its stream."""
         stream, self.next = self.next, self.next + 2
         block = encode([(":method", "POST"), (":scheme", "http"), (":path", path),
                         (":authority", "test"), *headers])
@@ -139,7 +139,7 @@ class Connection:
         return data
 
     def read(self):
-        """Take the next frame."""
+        """Read the next frame."""
         head = self.read_exactly(9)
         length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
         stream, payload = int.from_bytes(head[5:], "big"), self.read_exactly(length)
@@ -153,23 +153,23 @@ class Connection:
         elif kind == WINDOW_UPDATE:
             self.room[stream] = self.room.get(stream, 0) + int.from_bytes(payload, "big")
         elif kind == HEADERS:
-            if stream not in self.status:  # others are trailers
+            if stream not in self.status:  # later ones are trailers
                 self.status[stream] = status_of(payload)
         elif kind == DATA:
             self.body[stream] = self.body.get(stream, b"") + payload
             if length:
                 self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", length)))
         elif kind == RESET and stream in self.ended:
-            pass  # the rest of a body is not wanted after the answer
+            pass  # after its response, the server does not want the rest of the body
         elif kind == GOAWAY and payload[4:8] == bytes(4):
-            pass  # it stops, and finishes what it has
+            pass  # it stops accepting streams and finishes the open ones
         elif kind in (RESET, GOAWAY):
             raise AssertionError(f"the server refused: frame {kind} with {payload!r}")
         if kind in (HEADERS, DATA) and flags & END_STREAM:
             self.ended.add(stream)
 
     def answer(self, stream):
-        """Status and body, once the answer is complete."""
+        """Return status and body, once the response is complete."""
         while stream not in self.ended:
             self.read()
         return self.status[stream], self.body.get(stream, b"")

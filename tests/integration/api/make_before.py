@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write a data folder for test_before.py, with the program of an earlier version.
+"""Create a data folder for test_before.py, with the program of an earlier version.
 
     make_before.py PROGRAM OUT.tar.gz
 
-It has jobs in every state, records of every kind, a checkpoint and a log behind it; its server was killed. Beside the
-folder, expected.json has what that server said of all of it.
+The folder has jobs in every state, records of every kind, a checkpoint and a log after it. The server is killed
+at the end. expected.json contains what the server reported about all of it.
 """
 import json
 import os
@@ -48,7 +48,7 @@ class Old:
 
 
 def fill(s):
-    """The ids of all jobs."""
+    """Create jobs in every state. Return the ids of all jobs."""
     ids = [s.put("mail", payload={"n": n, "text": "é" * n}, priority=("normal", "high", "critical")[n % 3],
                  tags={"tenant": f"t{n % 4}"}, max_retries=1 + n % 5) for n in range(60)]
     ids += [s.put("mail", payload={"u": n}, unique_key=f"key-{n}", unique_period=3600 * 24 * 3650) for n in range(3)]
@@ -75,7 +75,7 @@ def fill(s):
 
 
 def kept(member):
-    """Without what is large and made anew: room that is kept free, and RocksDB's own log."""
+    """Leave out large files that are created again: the reserved space and RocksDB's log."""
     name = os.path.basename(member.name)
     return None if name.startswith(("reserve", "LOG")) else member
 

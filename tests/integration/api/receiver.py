@@ -1,7 +1,6 @@
-"""A receiver of webhooks: an HTTP server on a thread that remembers what it was told.
+"""A receiver of webhooks: an HTTP server on a thread that records the requests.
 
-What it answers is decided per request by a function, which may also wait, so that a test can hold a
-delivery back.
+A function returns the response to each request. It may also wait, so that a test can delay a delivery.
 """
 import hashlib
 import hmac
@@ -13,7 +12,7 @@ from harness import wait_until
 
 
 class Delivery:
-    """One request, as it came."""
+    """One request as it was received."""
 
     def __init__(self, path, headers, body):
         self.path, self.body = path, body
@@ -30,7 +29,7 @@ class Delivery:
 
 
 class Receiver:
-    """answer(delivery) gives the status, or the status and headers."""
+    """answer(delivery) returns the status, or the status and headers."""
 
     def __init__(self, answer=lambda delivery: 200):
         self.answer, self.deliveries, self.lock = answer, [], threading.Lock()
@@ -49,7 +48,7 @@ class Receiver:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                # What a GET would have had; a HEAD has no body.
+                # The length that a GET would return. A HEAD has no body.
                 self.send_header("Content-Length", "1234" if self.command == "HEAD" else "0")
                 self.end_headers()
 
@@ -63,7 +62,7 @@ class Receiver:
             request_queue_size = 128
 
             def handle_error(self, *_):
-                pass  # a sender that was killed
+                pass  # a sender was killed
 
         self.server = Quiet(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
@@ -78,13 +77,13 @@ class Receiver:
             return [d for d in self.deliveries if path in (None, d.path)]
 
     def wait_for(self, count, path=None):
-        """The deliveries, once there are so many."""
+        """Wait until there are count deliveries, and return them."""
         wait_until(lambda: len(self.taken(path)) >= count,
                    f"{count} deliveries; there are {len(self.taken(path))}")
         return self.taken(path)
 
     def wait_for_events(self, seqs, path=None):
-        """The deliveries, once each of these events has come at least once."""
+        """Wait until each of these events has arrived at least once, and return the deliveries."""
         wanted = set(seqs)
         wait_until(lambda: wanted <= {d.event["seq"] for d in self.taken(path)},
                    f"all of {len(wanted)} events")

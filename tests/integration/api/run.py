@@ -3,9 +3,9 @@
 
   run.py [--binary PATH] [--jobs N] [-v] [PATTERN…]
 
-Each test class has servers of its own, so classes run beside one another. A failure is shown with
-its traceback; the last line is "N passed, M failed". A PATTERN selects the tests whose names have
-it. Without --binary the program is the one that CORVO_BINARY names.
+Each test class has separate servers, so classes run at the same time. A failure is shown with its traceback.
+The last line is "N passed, M failed". A PATTERN selects the tests whose names contain it. Without --binary,
+CORVO_BINARY names the program.
 """
 import argparse
 import concurrent.futures
@@ -16,11 +16,11 @@ import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
 
 
 class Result(unittest.TestResult):
-    """Remembers which tests passed and how long each took."""
+    """Records which tests passed and how long each took."""
 
     def __init__(self):
         super().__init__()
@@ -44,11 +44,11 @@ def all_tests(suite):
 
 
 def by_class(tests):
-    """One suite per class, the classes in the order in which they were found."""
+    """Return one suite per class, in the order in which the classes were found."""
     suites = {}
     for test in tests:
         suites.setdefault(type(test), unittest.TestSuite()).addTest(test)
-    # Classes that say that they take long begin first, so that nothing waits for them at the end.
+    # Classes with takes_long start first, so that nothing waits for them at the end.
     return sorted(suites.items(), key=lambda item: not getattr(item[0], "takes_long", False))
 
 
@@ -59,7 +59,7 @@ def run_class(suite):
 
 
 def show(result, verbose):
-    """Print what went wrong; return the names of the tests that did."""
+    """Print the failures. Return the names of the failed tests."""
     wrong = set()
     for test, trace in result.failures + result.errors:
         wrong.add(getattr(test, "test_case", test).id())
@@ -91,7 +91,7 @@ def main():
             failed |= show(result, options.verbose)
             ran += result.testsRun
             skipped += len(result.skipped)
-    # A class whose server did not start or stop well counts as one failure more.
+    # A class whose server did not start or stop correctly counts as one more failure.
     outside = sum(1 for name in failed if "Class (" in name)
     passed = ran - skipped - (len(failed) - outside)
     if skipped:

@@ -1,6 +1,7 @@
-"""A client of the event stream: frames as they come, each with the chunk it came in.
+"""A client of the event stream that reads frames as they arrive.
 
-It reads the chunks of the answer by hand, because the contract says that each frame is exactly one.
+It reads the chunks of the response itself, because the contract guarantees that each frame is exactly one
+chunk.
 """
 import json
 import socket
@@ -9,7 +10,7 @@ from harness import PATIENCE_S
 
 
 class Frame:
-    """One frame; data is decoded, event is None when there is no such line."""
+    """One frame. data is decoded; event is None if there is no such line."""
 
     def __init__(self, text):
         lines = text.split("\n")
@@ -26,7 +27,7 @@ class Frame:
 
 
 class Stream:
-    """An open stream. Frames are read one by one, in the order of the wire."""
+    """An open stream. Frames are read one at a time, in the order of arrival."""
 
     def __init__(self, server, query="", headers=None, receive_buffer=None):
         self.socket = socket.socket()
@@ -41,7 +42,7 @@ class Stream:
         head = self._until(b"\r\n\r\n").decode().split("\r\n")
         self.status = int(head[0].split()[1])
         self.headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head[1:-2])}
-        self.position = None  # of a frame without data, where a stream with a tail begins
+        self.position = None  # of a frame without data: where a stream with a tail begins
 
     def _is_event(self, text):
         if text.startswith("id: ") and text.count("\n") == 2:
@@ -63,7 +64,7 @@ class Stream:
         return taken
 
     def chunk(self):
-        """The text of the next chunk; None at the end of the answer."""
+        """Return the text of the next chunk, or None at the end of the response."""
         size = int(self._until(b"\r\n"), 16)
         while len(self.buffer) < size + 2:
             self._more()
@@ -71,7 +72,7 @@ class Stream:
         return taken.decode() if size else None
 
     def next(self):
-        """The next frame, past comments and positions."""
+        """Return the next frame. Skips comments and positions."""
         text = self.chunk()
         while text is not None and not self._is_event(text):
             text = self.chunk()
@@ -83,7 +84,7 @@ class Stream:
         return [self.next() for _ in range(count)]
 
     def ids(self, count):
-        """The numbers of the next frames, without a look at the rest: for many of them."""
+        """Return the numbers of the next frames without decoding the rest: fast enough for many."""
         found = []
         while len(found) < count:
             text = self.chunk()
@@ -94,7 +95,7 @@ class Stream:
         return found
 
     def rest(self):
-        """The numbers of all frames up to the end, and whether the end was in order."""
+        """Return the numbers of all frames up to the end, and whether the response ended properly."""
         found = []
         try:
             while True:

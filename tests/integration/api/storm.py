@@ -3,13 +3,12 @@
 
   storm.py --binary PATH [--requests N] [--seed N]
 
-Bodies range from empty to beyond the limit. They travel over HTTP/1.1, pipelined, and over HTTP/2,
-many streams at once; some requests are damaged (test_mutations.py). The run fails if the server
-aborts, answers with anything but whole answers, exceeds its memory limit or leaks. After every
-200,000 requests the server is stopped, which checks for leaks, started, killed with SIGKILL and
-started once more; every acknowledged job of a witness queue must be there. Then a server with an
-empty folder goes on: lists that have grown long would take most of the time. A failure names the
-seed.
+Body sizes range from zero to beyond the limit. Requests are sent over HTTP/1.1, pipelined, and over HTTP/2, many
+streams at once. Some requests are damaged (test_mutations.py). The run fails if the server aborts, sends an
+incomplete response, exceeds its memory limit or leaks. After every 200,000 requests the server is stopped,
+which checks for leaks, started, killed with SIGKILL and started again. Every acknowledged job of a witness
+queue must still exist. Then a server with an empty folder continues, because long lists would take most of the
+time. A failure reports the seed.
 """
 import argparse
 import json
@@ -25,27 +24,27 @@ from harness import PATIENCE_S, Server, metric
 from test_mutations import check_answers, check_status, examples, mutate, originals, request, send_damaged
 
 SENDERS = 3
-GROUP = 16  # requests under way at once on a connection
+GROUP = 16  # requests in flight at once on a connection
 DAMAGED = 0.05  # share of the requests
 MEMORY_LIMIT = 128 << 20
 RESIDENT_MAX = 2 << 30  # AddressSanitizer's shadow and quarantine included
 BODY_LIMIT = 16 << 20
 WITNESSES = 200
-LIFE = 200_000  # requests to one server
-# One in ten is enough: a fetch waits when there is nothing, and the others read everything.
+LIFE = 200_000  # requests per server
+# One tenth of them is enough: a fetch waits if there is no job, and the others read everything.
 RARE = ("/api/v1/fetch", "/api/v1/admin/backup", "/api/v1/audit-logs", "/jobs?", "/metrics")
 VALUES = [None, True, 0, -1, 1.5, 1e308, 2**63, -(2**63), "", "x", "\0", "\ud800", "\u00e9" * 50,
           [], {}, [[]] * 20, {"a": {"b": {"c": []}}}, [""] * 1000, "2099-01-01T00:00:00Z", "1h"]
 
 
 def body_size(rng):
-    """Mostly small, now and then up to the limit and a little past it."""
+    """Return a size: usually small, sometimes up to slightly above the limit."""
     most = rng.choices((0, 300, 1 << 12, 1 << 18, BODY_LIMIT + 1000), (10, 60, 26, 3.9, 0.1))[0]
     return rng.randrange(most + 1)
 
 
 def spoil(rng, value):
-    """The value with some of its parts replaced."""
+    """Return the value with some of its parts replaced."""
     if rng.random() < 0.08:
         return rng.choice(VALUES)
     if isinstance(value, dict):
@@ -62,7 +61,7 @@ def random_request(rng, kinds):
     if path.startswith("/api/v1/fetch"):
         body = {**body, "timeout": 1}
     elif path == "/api/v1/enqueue" and rng.random() < 0.8:
-        body = {**body, "scheduled_at": None, "unique_key": None, "chain": None}  # to be fetched
+        body = {**body, "scheduled_at": None, "unique_key": None, "chain": None}  # so that it can be fetched
     if body is None:
         return method, path, b""
     body = spoil(rng, body)
@@ -82,7 +81,7 @@ def over_http1(port, group):
         s.setblocking(True)
         got, sent = b"", 0
         try:
-            while sent < len(data):  # reading meanwhile: the server may wait for us to
+            while sent < len(data):  # read meanwhile, because the server may wait until we read
                 sent += s.send(data[sent:sent + (1 << 16)])
                 s.setblocking(False)
                 try:
@@ -94,7 +93,7 @@ def over_http1(port, group):
             while piece := s.recv(1 << 20):
                 got += piece
         except (ConnectionResetError, BrokenPipeError):
-            return  # a body that was refused ends the connection
+            return  # a refused body ends the connection
     check_answers(got)
 
 
@@ -110,7 +109,7 @@ def over_http2(port, group):
 
 
 def send(port, seed, count, job):
-    """In a process of its own. None, or what went wrong."""
+    """Send requests from a separate process. Returns None or a description of the failure."""
     rng = random.Random(seed)
     queue = f"storm.{seed}"
     kinds, pool = examples(queue, job), originals(queue, job)
@@ -138,7 +137,7 @@ def resident(server):
 
 
 def rage(server, seed, count):
-    """Send the requests, watching the server's memory."""
+    """Send the requests while observing the server's memory. Returns the peak memory."""
     api = server.client()
     job = api.enqueue("storm.job")
     with multiprocessing.Pool(SENDERS) as pool:
@@ -161,12 +160,12 @@ def rage(server, seed, count):
 
 
 def live(seed, count):
-    """The life of one server. The most memory that it had."""
+    """Run one server with count requests. Returns its peak memory."""
     env = {"ASAN_OPTIONS": "quarantine_size_mb=64:abort_on_error=1"}
     with Server("--rate-limit-enabled=false", "--memory-limit", str(MEMORY_LIMIT), "--retention",
                 "1s", "--retention-interval", "5s", env=env) as server:
         peak = rage(server, seed, count)
-        server.terminate()  # an exit code of 0: no leak
+        server.terminate()  # exit status 0: no leak
         server.start()
         api = server.client()
         witnesses = [api.enqueue("storm.witness") for _ in range(WITNESSES)]

@@ -9,7 +9,7 @@ class AgentTest(ApiTest):
         return self.api.enqueue(self.queue, {"task": "x"}, agent=agent)
 
     def turn(self, status="continue", **fields):
-        """Claim, ack; the job's document afterwards."""
+        """Claim and ack a job. Return its document afterwards."""
         job = self.api.fetch(self.queue)
         self.api.ack(job["job_id"], agent_status=status, **fields)
         return self.api.job(job["job_id"])

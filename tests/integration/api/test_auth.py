@@ -30,7 +30,7 @@ class KeyTest(ApiTest):
         cls.api = cls.api.with_headers(X_API_Key="the password")
 
     def key(self, role="admin", **fields):
-        """A new key: its secret and its hash."""
+        """Create a key. Return its secret and its hash."""
         answer = self.api.must(self.api.post(KEYS, {"name": unique("key"), "role": role, **fields}))
         return answer["api_key"], answer["key_hash"]
 
@@ -40,7 +40,7 @@ class KeyTest(ApiTest):
 
 class OpenServer(ApiTest):
     def test_the_first_key_closes_it(self):
-        """18.1: at once; deleting the last one opens it again. The answer says what changed."""
+        """18.1: at once. Deleting the last key opens the server again. The response reports the change."""
         with Server() as server:
             api = server.client()
             made = api.must(api.post(KEYS, {"name": "first", "role": "admin"}))
@@ -62,7 +62,7 @@ class OpenServer(ApiTest):
             self.assertIn("--admin-password", made["note"])
 
     def test_callers_through_a_proxy_are_not_local(self):
-        """26: 403 with how to change that; health stays open."""
+        """26: 403 with instructions how to change that. Health checks stay open."""
         for settings, status in (((), 403), (("--open-access",), 200),
                                  (("--admin-password", "secret"), 401)):
             with Server(*settings) as server:
@@ -79,7 +79,7 @@ class OpenServer(ApiTest):
                     self.assertEqual(proxied.get(path).status, 200)
 
     def test_web_pages_of_other_sites_are_not_local(self):
-        """A browser on this machine carries their requests; pages of this machine may ask."""
+        """A browser on this machine sends their requests. Pages of this machine are allowed."""
         for settings, site, status in (((), "cross-site", 403), ((), "same-site", 200), ((), "same-origin", 200),
                                        ((), "none", 200), (("--open-access",), "cross-site", 200)):
             with self.subTest(settings=settings, site=site), Server(*settings) as server:
@@ -92,7 +92,7 @@ class OpenServer(ApiTest):
                     self.assertEqual(rpc.post("/corvo.v1.WorkerService/Enqueue", {"queue": "q"}).status, 403)
 
     def test_callers_from_another_address(self):
-        """The same for whoever comes by an address of this machine that is not loopback."""
+        """The same for clients that use an address of this machine that is not loopback."""
         address = own_address()
         if address is None:
             self.skipTest("this machine has no other address")
@@ -107,8 +107,8 @@ class OpenServer(ApiTest):
 
 
 class AnotherNetwork(unittest.TestCase):
-    """A server and a client, each in a network namespace of its own, with a cable between them."""
-    SERVER, CLIENT = "192.0.2.1", "192.0.2.2"  # addresses for documentation: they are nobody's
+    """A server and a client in separate network namespaces, with a cable between them."""
+    SERVER, CLIENT = "192.0.2.1", "192.0.2.2"  # addresses for documentation, which nobody owns
 
     def run_ip(self, *words):
         done = subprocess.run(["ip", *words], capture_output=True, text=True)
@@ -175,7 +175,7 @@ class Keys(KeyTest):
         self.assertNotIn(secret, json.dumps(self.api.must(self.api.get(KEYS))))
 
     def test_a_secret_of_the_callers_own(self):
-        """Posting a known secret changes all but created_at."""
+        """Posting a known secret changes all fields except created_at."""
         secret = unique("my own secret")
         for role in ("worker", "admin"):
             made = self.api.must(self.api.post(KEYS, {"name": role, "role": role, "key": secret}))
@@ -184,7 +184,7 @@ class Keys(KeyTest):
         self.assertEqual([(k["name"], k["role"]) for k in rows], [("admin", "admin")])
 
     def test_a_short_secret(self):
-        """18.1 has no minimum: one byte will do. The log has a line about each such key."""
+        """18.1 has no minimum: one byte is enough. The log has one line for each short key."""
         for secret, short in (("s", True), ("7 bytes", True), ("8 bytes.", False)):
             name = unique("short")
             for _ in range(2):
@@ -215,7 +215,7 @@ class Keys(KeyTest):
                 client.must(client.get("/api/v1/queues"))
 
     def test_rotation(self):
-        """Two secrets for a while; roles go along."""
+        """For a while both secrets are valid. The new key keeps the roles."""
         secret, key_hash = self.key("nothing")
         role = unique("role").replace(".", "-")
         self.api.must(self.api.post("/api/v1/auth/roles", {
@@ -275,7 +275,7 @@ class Keys(KeyTest):
 
 class Tenants(KeyTest):
     def test_a_key_stays_in_its_namespace(self):
-        """3.4: whatever the header says, unless the key is for all."""
+        """3.4: whatever the header contains, unless the key is for all namespaces."""
         client = self.client(namespace="acme")
         job = client.enqueue(self.queue)
         self.assertEqual(self.api.job(job)["queue"], f"acme::{self.queue}")
@@ -297,7 +297,7 @@ class Tenants(KeyTest):
         self.assertIn(f'queue="other::{self.queue}.theirs"', self.api.get("/api/v1/metrics").body.decode())
 
     def test_ids_of_another_tenant(self):
-        """Everywhere an id is taken: 404, and nothing has changed."""
+        """Wherever an id is accepted: 404, and nothing has changed."""
         acme, other = self.client(namespace="acme"), self.client(namespace="other")
         job = acme.enqueue(self.queue)
         for method, path, body in (
@@ -316,7 +316,7 @@ class Tenants(KeyTest):
         self.assertEqual(acme.state(job), "pending")
 
     def test_an_admin_of_a_namespace(self):
-        """Looks after its own keys, and after nothing of the server's."""
+        """It can manage the keys of its namespace and nothing of the server."""
         acme = self.client(namespace="acme")
         made = acme.must(acme.post(KEYS, {"name": "mine", "role": "worker"}))
         rows = acme.must(acme.get(KEYS))
@@ -355,7 +355,7 @@ class Scopes(KeyTest):
         self.inside, self.outside = f"{self.queue}.in.a", f"{self.queue}.out"
 
     def test_queues(self):
-        """3.5: 403 when a queue out of scope is named, 404 for its jobs."""
+        """3.5: 403 if a queue outside the scope is named, 404 for its jobs."""
         job, hidden = self.api.enqueue(self.inside), self.api.enqueue(self.outside)
         for path, body in (("enqueue", {"queue": self.outside}),
                            ("enqueue/batch", {"jobs": [{"queue": self.inside},
@@ -446,7 +446,7 @@ class Features(ApiTest):
     settings = (*ApiTest.settings, "--features", "audit")
 
     def test_a_feature_that_is_off(self):
-        """3.7: exactly this 403."""
+        """3.7: exactly this 403 response."""
         for path, feature in (("auth/roles", "rbac"), ("namespaces", "namespaces")):
             self.refused(self.api.get(f"/api/v1/{path}"), 403, "LICENSE_ERROR",
                          f"enterprise feature not enabled: {feature}")
@@ -496,7 +496,7 @@ class Namespaces(KeyTest):
         self.refused(self.api.put("/api/v1/namespaces/none/rate-limit", {}), 404, "NOT_FOUND")
 
     def test_quotas(self):
-        """Jobs, their bytes and queues of a namespace; other namespaces and limits stay as they are."""
+        """Limits for jobs, their bytes and queues of a namespace. Other namespaces and other limits are not changed."""
         path = "/api/v1/namespaces/quotas/quota"
         self.refused(self.api.get(path), 404, "NOT_FOUND")
         self.refused(self.api.put(path, {"max_jobs": 1}), 404, "NOT_FOUND")
@@ -522,14 +522,14 @@ class Namespaces(KeyTest):
         self.assertEqual(self.api.must(self.api.get(path)),
                          {"jobs": {"used": 3, "max": 3}, "payload_bytes": {"used": 6, "max": 100},
                           "queues": {"used": 2, "max": 2}})
-        self.assertEqual(tenant.must(tenant.get(path))["jobs"]["used"], 3)  # it may see its own
+        self.assertEqual(tenant.must(tenant.get(path))["jobs"]["used"], 3)  # it may read the quota of its own namespace
         self.refused(tenant.put(path, {}), 403, "FORBIDDEN")
-        # Room comes back with the end of a job, and not for a queue that is one too many.
+        # The end of a job frees quota, but not for one queue too many.
         job, = tenant.must(tenant.post("/api/v1/fetch/batch", {"queues": ["a"], "worker_id": "w", "count": 1}))["jobs"]
         tenant.must(tenant.post(f"/api/v1/ack/{job['job_id']}", {}))
         self.refused(enqueue("c", {}), 429, "QUOTA_EXCEEDED")
         tenant.must(enqueue("b", {}), 201)
-        # Request limits and quota leave one another alone.
+        # Request limits and quota do not change each other.
         self.api.must(self.api.put("/api/v1/namespaces/quotas/rate-limit", {}))
         self.refused(enqueue("b", {}), 429, "QUOTA_EXCEEDED")
         self.api.must(self.api.put(path, {}))
@@ -537,7 +537,7 @@ class Namespaces(KeyTest):
         tenant.must(enqueue("c", {}, 5), 201)
 
     def test_limits_are_kept(self):
-        """1.7: at once, for keys of the namespace and nobody else."""
+        """1.7: at once, only for keys of the namespace."""
         with Server("--admin-password", "pw") as server:
             api = server.client(**{"X-API-Key": "pw"})
             api.must(api.post("/api/v1/namespaces", {"name": "small"}), 201)
@@ -561,7 +561,7 @@ class Sessions(KeyTest):
         return self.nobody.with_headers(Cookie=cookie.split(";")[0], **headers)
 
     def test_the_cookie(self):
-        """HttpOnly, SameSite, an end, Secure behind TLS; the token is the server's."""
+        """HttpOnly, SameSite, an expiry, Secure behind TLS. The server chooses the token."""
         cookie = self.sign_in("the password")
         for part in ("; HttpOnly", "; SameSite=Strict", "; Path=/", "; Max-Age=43200"):
             self.assertIn(part, cookie)
@@ -574,7 +574,7 @@ class Sessions(KeyTest):
         client.must(client.get("/api/v1/queues"))
 
     def test_changes_must_come_from_the_page(self):
-        """CSRF: a browser says where a request comes from."""
+        """CSRF: a browser reports where a request comes from."""
         cookie = self.sign_in("the password")
         host = f"127.0.0.1:{self.server.port}"
         for headers, status in (
@@ -595,7 +595,7 @@ class Sessions(KeyTest):
         self.refused(foreign, 403, "FORBIDDEN")
 
     def test_its_end(self):
-        """Signing out, revocation, and the end of the key."""
+        """Signing out, revocation, and the expiry of the key."""
         same = {"Sec_Fetch_Site": "same-origin"}
         client = self.with_cookie(self.sign_in("the password"), **same)
         gone = client.delete("/api/v1/auth/session")
@@ -615,7 +615,7 @@ class Sessions(KeyTest):
         self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED")
 
     def test_the_list_has_those_that_are_let_in(self):
-        """Not those whose key was deleted, was disabled or has expired."""
+        """Sessions whose key was deleted, disabled or has expired are not listed."""
         def listed(name):
             rows = self.api.must(self.api.get("/api/v1/auth/sessions"))
             return name in [row["principal"] for row in rows]
@@ -653,7 +653,7 @@ class Sessions(KeyTest):
                      "UNAUTHORIZED")
 
     def test_many_guesses_cost_no_memory_and_few_entries(self):
-        """Whichever door: the buckets are the same, and what is written of refusals is bounded."""
+        """With every way to send a credential: the rate limit is the same, and the number of log entries is limited."""
         with Server("--admin-password", "pw", "--rate-limit-enabled=false") as server:
             api = server.client(**{"X-API-Key": "pw"})
             api.must(api.get("/api/v1/queues"))
@@ -666,14 +666,15 @@ class Sessions(KeyTest):
             answers = [door(n).status for n in range(100) for door in doors]
             answers += [doors[2](n).status for n in range(300)]
             self.assertEqual(set(answers), {401, 429})
-            # 20 are looked at, then one in a second; /join always says 401.
+            # 20 are checked, then one per second. /join always returns 401.
             self.assertGreater(answers.count(429), 200)
             wait_until(lambda: metric(api, "corvo_request_memory_bytes") <= used + 65536, "the memory to be given back")
             self.assertLess(api.must(api.get("/api/v1/audit-logs"))["total"], answers.count(401))
-            api.must(api.get("/api/v1/queues"))  # who was right before goes on
+            api.must(api.get("/api/v1/queues"))  # a client with a valid key before continues
 
     def test_a_hundred_thousand_guesses(self):
-        """They are not looked at, take no memory that lasts, and who is right from elsewhere is served meanwhile."""
+        """Most are not checked, and they use no lasting memory. Clients with a valid key at other addresses are
+        served meanwhile."""
         many, at_once, clients = 100_000, 200, 4
         with Server("--admin-password", "pw", "--rate-limit-enabled=false", env=LEAN) as server:
             api = server.client(**{"X-API-Key": "pw"})
@@ -720,7 +721,7 @@ class Audit(KeyTest):
         return self.api.must(self.api.get(f"/api/v1/audit-logs?{text}"))
 
     def test_the_log_has_the_request_before(self):
-        """1.9: whoever has an answer finds the request in the log."""
+        """1.9: when the response arrives, the audit log contains the request."""
         for n in range(20):
             path = f"/api/v1/queues/{self.queue}.{n}/pause"
             self.api.must(self.api.post(path))
@@ -729,7 +730,7 @@ class Audit(KeyTest):
             self.assertEqual([e["status_code"] for e in self.entries(path_prefix=path)["audit_logs"]], [401, 200])
 
     def test_long_methods_cost_nobody_an_entry(self):
-        """They share commands with the entries of others, from whoever sends them."""
+        """They are stored in commands together with entries of other clients, whoever sends them."""
         path = f"/api/v1/queues/{self.queue}/pause"
         changes = 200
 
@@ -744,7 +745,7 @@ class Audit(KeyTest):
         self.assertEqual(self.server.events("audit entries lost"), [])
 
     def test_requests_that_no_route_is_for(self):
-        """18.3: an unknown path or a wrong method, but for reads and the daily work."""
+        """18.3: an unknown path or a wrong method is logged, except for reads and routine operations."""
         secret, _ = self.key("worker", name="lost")
         client = self.nobody.with_headers(X_API_Key=secret)
         name = unique("nowhere")
@@ -765,7 +766,7 @@ class Audit(KeyTest):
                                      (status, "worker"))
 
     def test_a_change(self):
-        """18.3: with the true principal; reads, searches and the daily work are left out."""
+        """18.3: with the true principal. Reads, searches and routine operations are not logged."""
         secret, _ = self.key("operator", name="the operator", namespace="acme")
         client = self.nobody.with_headers(X_API_Key=secret)
         client.must(client.post(f"/api/v1/queues/{self.queue}/pause?why=test"))
@@ -784,7 +785,7 @@ class Audit(KeyTest):
         self.assertEqual(self.entries(path_prefix="/api/v1/jobs/search")["total"], 0)
 
     def test_the_comment_of_an_approval(self):
-        """http-api.md 26: who approved, when, and what they said; a comment that would be cut is refused."""
+        """http-api.md 26: who approved, when, and the comment. A comment that would be truncated is refused."""
         secret, _ = self.key("operator", name="the approver")
         client = self.nobody.with_headers(X_API_Key=secret)
         job_id = client.enqueue(self.queue)
@@ -826,7 +827,7 @@ class Audit(KeyTest):
                          ["4", "3", "2", "1", "0"])
 
     def test_many_entries(self):
-        """More than are looked at in one turn of the network thread."""
+        """More entries than one turn of the network thread reads."""
         count = 2100
         requests = b"".join(f"POST /api/v1/queues/{self.queue}/pause?{n} HTTP/1.1\r\nHost: x\r\nX-API-Key: the password\r\n"
                             f"Content-Length: 0\r\n{'Connection: close' if n == count - 1 else 'X-N: 1'}\r\n\r\n".encode()
@@ -860,7 +861,7 @@ class Audit(KeyTest):
 
 class Paths(KeyTest):
     def test_tricks(self):
-        """No spelling of a path reaches what the plain one does not."""
+        """No spelling of a path reaches more than the plain path does."""
         reader = self.key("readonly")[0]
         for path in ("//api/v1/auth/keys", "/api//v1/auth/keys", "/api/v1/auth//keys",
                      "/api/v1/./auth/keys", "/api/v1/%2e/auth/keys", "/api/v1/x/../auth/keys",
@@ -905,7 +906,7 @@ class Organisation(KeyTest):
         self.refused(self.api.delete(f"{path}/{other['id']}"), 404, "NOT_FOUND")
 
     def test_keys(self):
-        """19: they are admins of the default namespace."""
+        """19: these keys are admins of the default namespace."""
         path = "/api/v1/org/api-keys"
         made = self.api.must(self.api.post(path, {"name": "ci"}), 201)
         self.assertEqual(made["prefix"], made["key"][:8])

@@ -1,8 +1,8 @@
-"""Every route and RPC method against every kind of credential (contract 3.2, 3.6, 22; rpc.md 8.1).
+"""Every route and RPC method with every kind of credential (contract 3.2, 3.6, 22; rpc.md 8.1).
 
-The table is written from the contract, not from the server: a cell says whether a role may, and
-both answers are asserted. A request that is let in has a body that is no JSON, or names things that
-do not exist, so that it changes nothing. A route of the server without a row here fails the test.
+The table is derived from the contract, not from the server. A cell defines whether a role is allowed, and both
+outcomes are asserted. An allowed request has a body that is not JSON, or names things that do not exist, so that
+it changes nothing. A route of the server without a row here fails the test.
 """
 import http.client
 import itertools
@@ -12,7 +12,7 @@ import unittest
 from harness import PATIENCE_S, ApiTest
 from test_rpc import envelope, envelopes
 
-# method, path, built-in roles that may: Admin, Operator, Worker, Readonly; "open": everybody; "AOWR*": every
+# Method, path, allowed built-in roles: Admin, Operator, Worker, Readonly. "open": everybody. "AOWR*": every
 # authenticated caller, whatever its role.
 ROUTES = [
     ("POST", "/api/v1/enqueue", "AOW"),
@@ -126,7 +126,7 @@ ROUTES = [
     ("POST", "/api/v1/cluster/leave", "A"),
     ("POST", "/api/v1/cluster/transfer", "A"),
     ("DELETE", "/api/v1/cluster/nodes/{id}", "A"),
-    # The scheduler's dialect: producers and workers are one there.
+    # The API of Scheduled-DB, which does not distinguish producers from workers.
     ("POST", "/jobs", "AOW"),
     ("POST", "/jobs/batch", "AOW"),
     ("GET", "/jobs", "AOWR"),
@@ -142,10 +142,10 @@ ROUTES = [
                                          "/health", "/ready", "/ui", "/ui/{path}", "/")],
 ]
 
-# Routes with a secret of their own, which is tested where they are.
+# Routes that use a separate secret. Their own tests cover them.
 OWN_SECRET = {("POST", "/join"), ("POST", "/api/v1/cluster/audit")}
 
-# method, roles, and the resources that a custom role needs for it.
+# Method, roles, and the resources that a custom role must grant.
 RPC = [
     ("Enqueue", "AOW", "enqueue"), ("Fetch", "AOW", "fetch"), ("FetchBatch", "AOW", "fetch"),
     ("Ack", "AOW", "ack"), ("AckBatch", "AOW", "ack"), ("Fail", "AOW", "fail"),
@@ -161,7 +161,7 @@ _addresses = itertools.count(1)
 
 
 def permission_of(method, path):
-    """3.6: what a custom role must grant."""
+    """Return the permission that a custom role must grant (3.6)."""
     parts = path.strip("/").split("/")
     if method == "GET":
         return parts[2], "read"
@@ -185,8 +185,8 @@ class Matrix(ApiTest):
         return cls.admin.must(cls.admin.post("/api/v1/auth/keys", body))["api_key"]
 
     def status(self, method, path, headers, body=b"{", guess=False):
-        """Of the answer alone: some go on for ever. Guesses come from addresses of their own, or
-        the server would stop listening to them."""
+        """Return only the status, because some responses never end. Guesses use separate addresses, because the
+        server would soon refuse to check them."""
         path = path.replace("{queue}", "q").replace("{path}", "x")
         for name in ("{id}", "{job_id}", "{name}", "{role}", "{scope}", "{target}", "{key_hash}"):
             path = path.replace(name, "none")
@@ -229,7 +229,7 @@ class Matrix(ApiTest):
             cookie = answer.headers["set-cookie"].split(";")[0]
             for method, path, roles in ROUTES:
                 if (method, path) == ("DELETE", "/api/v1/auth/session"):
-                    continue  # which ends it
+                    continue  # it ends the session
                 with self.subTest(method=method, path=path, role=role):
                     headers = {"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
                     self.expect(roles == "open" or letter in roles, method, path, headers)
@@ -250,7 +250,7 @@ class Matrix(ApiTest):
                         self.assertEqual(status, 401)
 
     def test_custom_roles(self):
-        """A role that grants the very thing lets in, one that grants all other things does not."""
+        """A role with exactly the permission is allowed. One with all other permissions is not."""
         wanted = {permission_of(m, p) for m, p, roles in ROUTES
                   if roles != "open" and p.startswith("/api/v1/")}
         keys = {}
@@ -273,12 +273,12 @@ class Matrix(ApiTest):
 
     def refused(self, key):
         caller = self.api.with_headers(X_API_Key=key)
-        # The description has one name for the parameter of both methods on this path.
+        # The OpenAPI document uses the same parameter name for both methods of this path.
         return {(row["method"], row["path"].replace("/webhooks/{id}", "/webhooks/{queue}")): row
                 for row in caller.must(caller.get("/api/v1/auth/permissions"))["refused"]}
 
     def test_a_caller_is_told_what_it_may_not_do(self):
-        """18.1: exactly the routes that the table refuses, with who may."""
+        """18.1: exactly the routes that the table refuses, with the allowed roles."""
         table = [(m, p, roles) for m, p, roles in ROUTES
                  if p.startswith("/api/v1/") and roles not in ("open", "AOWR*")]
         for letter, role in ROLES.items():
@@ -300,7 +300,7 @@ class Matrix(ApiTest):
                 self.assertNotIn(("POST", "/api/v1/jobs/bulk"), refused)
 
     def test_an_ack_with_a_next_needs_both(self):
-        """8.7: a role that may acknowledge may not fetch by that."""
+        """8.7: a role that may acknowledge but not fetch cannot fetch in this way."""
         for granted, allowed in ((("ack",), False), (("ack", "fetch"), True)):
             role = "next-" + "-".join(granted)
             self.admin.must(self.admin.post("/api/v1/auth/roles", {"name": role, "permissions": [
@@ -313,10 +313,10 @@ class Matrix(ApiTest):
                     self.assertEqual(answer.status != 403, allowed, answer)
 
     def verdict(self, method, headers, guess=False):
-        """What a caller of the method is told, by Connect: the code of a refusal, or "allowed"."""
+        """Return the result of the method over Connect: the code of a refusal, or "allowed"."""
         stream = method == "Subscribe"  # a lifecycle stream over HTTP/1.1 is a single exchange
         body = envelope(b"{}") if stream else b"{}"
-        # An open stream of events ends when its time is over.
+        # The timeout ends an open stream of events.
         rpc = {"Content-Type": "application/connect+json" if stream else "application/json",
                "Connect-Timeout-Ms": "100"}
         n = next(_addresses)
@@ -365,7 +365,7 @@ class Matrix(ApiTest):
                     self.assertEqual(self.verdict(method, headers), "permission_denied" if missing else "allowed")
 
     def test_rpc_of_another_namespace_and_scope(self):
-        """8.1: an id of another namespace is unknown; a scope holds for what names a queue."""
+        """8.1: an id of another namespace is unknown. A scope applies to everything that names a queue."""
         mine, others, scoped = (
             self.api.with_headers(X_API_Key=self.make("worker", **fields), Content_Type="application/json")
             for fields in ({"namespace": "mine"}, {"namespace": "others"}, {"queue_scope": "in.*"}))
@@ -391,7 +391,7 @@ class Matrix(ApiTest):
         self.assertEqual(call(scoped, "Enqueue", {"queue": "in.x", "payloadJson": "{}"}).status, 200)
 
     def test_streams_of_custom_roles(self):
-        """8.1: fetch and ack to open a stream, enqueue for frames that do so."""
+        """8.1: fetch and ack are needed to open a stream, enqueue for frames with enqueues."""
         path = "/corvo.v1.WorkerService/StreamLifecycle"
         rows = (("fetch", "ack", "enqueue"), ("fetch", "ack"), ("fetch",), ("ack",))
         for granted in rows:

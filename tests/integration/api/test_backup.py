@@ -1,4 +1,4 @@
-"""Backup and restore (contract 20.4): what was backed up comes back as it was."""
+"""Backup and restore (contract 20.4): a restore recreates everything in the backup."""
 import contextlib
 import http.client
 import json
@@ -13,7 +13,7 @@ RESTORE = "/api/v1/admin/restore"
 
 
 def comparable(backup):
-    """A backup without what a restored server has of its own: the moment and numbers of rows."""
+    """Return the backup without what differs on a restored server: the time and the row numbers."""
     backup = {k: v for k, v in backup.items() if k not in ("created_at", "meta")}
     for job in backup["jobs"]:
         for rows in ("errors", "iterations", "usage"):
@@ -23,7 +23,7 @@ def comparable(backup):
 
 
 def checksum_free(backup):
-    """The backup as somebody would send it who wrote it by hand."""
+    """Return the backup without its checksum, like one that was written by hand."""
     return {**backup, "meta": {"format": backup["meta"]["format"]}}
 
 
@@ -37,7 +37,7 @@ class BackupTest(ApiTest):
         return client.must(client.post(RESTORE + query, backup))
 
     def fill(self, api):
-        """One of everything that a server can hold; the ids by name."""
+        """Create one of everything that a server can store. Return the ids by name."""
         ids = {}
         ids["pending"] = api.enqueue("b.line", {"n": 12345678901234567890}, tags={"a": "b"})
         ids["second"] = api.enqueue("b.line", None, unique_key="k", unique_period=7200)
@@ -151,7 +151,7 @@ class RoundTrip(BackupTest):
                 api.fetch("u.q")
                 api.ack(jobs[-1], usage={"model": f"m{n}", "input_tokens": 10 + n, "cost_usd": 0.25})
             api.must(api.delete(f"/api/v1/jobs/{jobs[0]}"))
-            # Many names, so that the list takes more than one turn.
+            # Many names, so that the list takes more than one step.
             api.must(api.post("/api/v1/enqueue/batch", {"jobs": [{"queue": "u.many"}] * 500}), 201)
             acks = [{"job_id": j["job_id"], "usage": {"model": f"model-{n}", "input_tokens": 1}}
                     for n, j in enumerate(api.fetch_batch("u.many", count=500))]
@@ -185,7 +185,7 @@ class RoundTrip(BackupTest):
             self.assertEqual((totals["count"], totals["input_tokens"]), (1, 10))
 
     def go_on(self, copy, ids):
-        """The copy works: lines, leases, keys, dependencies, batches and chains."""
+        """Check that the copy works: lines, leases, keys, dependencies, batches and chains."""
         self.assertEqual([copy.fetch("b.line")["job_id"] for _ in range(3)],
                          [ids["urgent"], ids["pending"], ids["second"]])
         duplicate = copy.must(copy.post("/api/v1/enqueue", {"queue": "b.line", "unique_key": "k"}))
@@ -229,7 +229,7 @@ class RoundTrip(BackupTest):
             for i in range(4):
                 ids += api.enqueue_batch([{"queue": "q", "payload": {"text": "x" * 200}}] * 3000)[
                     "job_ids"]
-            # Retried they stand behind the others, though their ids are lower.
+            # Retried jobs are behind the others, although their ids are lower.
             api.must(api.post("/api/v1/jobs/bulk", {"action": "cancel", "job_ids": ids[:600]}))
             api.must(api.post("/api/v1/jobs/bulk", {"action": "retry", "job_ids": ids[:600]}))
             raw = api.get(PATH).body
@@ -255,7 +255,7 @@ class RoundTrip(BackupTest):
             connection.request("GET", PATH)
             response = connection.getresponse()
             head = response.read(100)
-            # Meanwhile everything changes; the client reads on only now.
+            # Change everything before the client continues to read.
             api.must(api.post("/api/v1/queues/q/clear"))
             after = api.enqueue("q")
             backup = json.loads(head + response.read())
@@ -297,7 +297,7 @@ class Namespaces(BackupTest):
             other = api.with_headers(X_Corvo_Namespace="other")
             self.refused(other.post(RESTORE, checksum_free(backup)), 403, "FORBIDDEN")
             acme.must(acme.delete(f"/api/v1/jobs/{theirs}"))
-            # An admin of the default namespace may.
+            # An admin of the default namespace may restore it.
             self.assertEqual(self.restore(checksum_free(backup), api)["namespace"], "acme")
             self.assertEqual(acme.job(theirs)["chain_config"]["steps"][1]["queue"], "r")
             self.assertEqual(api.job(theirs)["queue"], "acme::q")
@@ -328,7 +328,7 @@ class Namespaces(BackupTest):
                 self.assertEqual(copy.fetch(inside)["payload"], name)
 
     def test_a_batch_without_a_callback_belongs_to_its_maker(self):
-        """3.4, 7.4: also when a job of another namespace has joined it."""
+        """3.4, 7.4: even if a job of another namespace has joined it."""
         with Server(*self.settings) as first, Server(*self.settings) as second:
             api, copy = first.client(), second.client()
             acme, restored = (c.with_headers(X_Corvo_Namespace="acme") for c in (api, copy))
@@ -470,7 +470,7 @@ class Hostile(BackupTest):
                 self.assertEqual(self.api.job(job_id)["payload"], {"text": "abcdef"})
 
     def test_jobs_with_odd_times_are_kept(self):
-        """A clock that was wrong where they were made, or is behind here, loses no job."""
+        """No job is lost because the clock was wrong where it was created, or is behind here."""
         future, past = "job_" + "7" + "z" * 25, "job_" + "0" * 25 + "1"
         odd = [self.job(id=future, state="dead", errors=[{
                             "error": "x", "created_at": "2200-01-01T00:00:00Z"}],
@@ -515,7 +515,8 @@ class Hostile(BackupTest):
             self.assertEqual(api.must(api.get("/api/v1/schedules/other"))["timezone"], "UTC")
 
     def test_a_job_that_would_be_too_large_is_backed_up_without_its_oldest_rows(self):
-        """One element of a backup may have 128 MiB: a job may have more, and a backup must be of use."""
+        """One element of a backup can have at most 128 MiB. A job may be larger, and its backup must still be
+        usable."""
         with Server("--rate-limit-enabled=false") as server:
             api = server.client()
             large = "r" * 1_040_000
@@ -539,7 +540,7 @@ class Hostile(BackupTest):
             self.assertEqual(api.job(job["id"])["errors"][0]["worker_version"], "1.4.2")
 
     def test_counters_as_high_as_they_may_be_leave_room_to_count_on(self):
-        """Leases have numbers of one counter for all namespaces: whoever restores must not use it up."""
+        """Lease tokens come from one counter for all namespaces, so a restore must not use it up."""
         with Server("--rate-limit-enabled=false") as server:
             api = server.client()
             team = api.with_headers(X_Corvo_Namespace="team")
@@ -577,15 +578,15 @@ class Hostile(BackupTest):
             connection.endheaders()
             connection.send(b'{"jobs":[' + b" " * (sent - 9))
             connection.close()
-            # It makes room for the next one.
+            # The interrupted restore makes room for the next one.
             wait_until(lambda: self.api.post(RESTORE, {}).status == 400, "the end of the restore")
 
 
 class Streamed(BackupTest):
-    """A backup of any size comes back, is checked first, and one restore runs at a time."""
+    """A backup of any size can be restored, is checked first, and only one restore runs at a time."""
 
     def begin(self, server, path=RESTORE):
-        """A restore whose body is still to come, in chunks."""
+        """Begin a restore. The body follows in chunks."""
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
         connection.putrequest("POST", path)
         connection.putheader("Transfer-Encoding", "chunked")
@@ -630,7 +631,7 @@ class Streamed(BackupTest):
             self.send(connection, b'{"jobs":[' + job)
             for _ in range(1000):
                 self.send(connection, b"," + job)
-            # The last one cannot be restored: all of it is read and checked, and nothing changes.
+            # The last job cannot be restored: the whole body is read and checked, and nothing changes.
             self.send(connection, b',{"queue":"","payload":1,"priority":1}]}')
             status, answer = self.finish(connection)
             self.assertEqual((status, answer["code"]), (400, "VALIDATION_ERROR"))
@@ -652,12 +653,12 @@ class Streamed(BackupTest):
         self.assertEqual(self.api.get(f"/api/v1/queues/{self.queue}").status, 404)
 
     def begin_alone(self, server, is_refused):
-        """Begin a restore, so that another one is refused. Asking takes the place, too, for a moment:
-        then this one may be the one that was refused, and begins again."""
+        """Begin a restore so that others are refused. is_refused() also occupies the place for a moment, so this
+        restore may be refused. Then it begins again."""
         while True:
             connection = self.begin(server)
             self.send(connection, b'{"jobs":[')
-            answered = select.poll()  # not select(), which knows no descriptor above 1023
+            answered = select.poll()  # not select(), which supports no descriptor above 1023
             answered.register(connection.sock, select.POLLIN)
             while not answered.poll(0):
                 if is_refused():
@@ -674,7 +675,7 @@ class Streamed(BackupTest):
             self.assertEqual(self.finish(connection)[0], 200)
             made = api.queue("q")["pending"]
             self.assertEqual(self.restore(body, api)["restored_jobs"], 1)
-            # One whose client goes makes room, too.
+            # A restore whose client disconnects makes room, too.
             connection = self.begin(server)
             self.send(connection, b'{"jobs":[')
             connection.close()

@@ -10,7 +10,7 @@ class BatchTest(ApiTest):
         self.callback = unique("callback")
 
     def start(self, count, payload=None, **fields):
-        """A batch with a callback: its id and its members."""
+        """Enqueue a batch with a callback. Return its id and the ids of its jobs."""
         batch = {"callback_queue": self.callback}
         if payload is not None:
             batch["callback_payload"] = payload
@@ -29,7 +29,7 @@ class BatchTest(ApiTest):
         return tuple(record[k] for k in ("total", "pending", "succeeded", "failed"))
 
     def called_back(self):
-        """The callback job; there must be exactly one."""
+        """Return the callback job. There must be exactly one."""
         job = self.api.fetch(self.callback)
         self.assertEqual(self.api.queue(self.callback)["enqueued"], 1)
         return job
@@ -144,7 +144,7 @@ class Callback(BatchTest):
         self.assertNotIn("batch_id", self.api.job(answer["job_ids"][0]))
 
     def test_duplicate_members(self):
-        """6.6: a duplicate member gives the existing id and does not count in the total."""
+        """6.6: a duplicate member returns the existing id and does not count in the total."""
         holder = self.api.enqueue(self.queue, unique_key="u")
         answer = self.api.enqueue_batch(
             [{"queue": self.queue, "unique_key": "u"}, {"queue": self.queue},

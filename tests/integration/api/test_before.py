@@ -1,7 +1,7 @@
-"""A data folder of an earlier version opens, and nothing in it is lost or changed.
+"""A data folder of an earlier version can be opened, and nothing in it is lost or changed.
 
-The folder (tests/golden/before-*.tar.gz) was written by make_before.py with the program of that version, whose server
-was killed; expected.json is what it said.
+make_before.py created the folder (tests/golden/before-*.tar.gz) with the program of that version, whose server was
+killed. expected.json contains what that server reported.
 """
 import json
 import pathlib
@@ -14,12 +14,12 @@ from harness import Server, wait_until
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "golden"
 
-# What goes on by itself once there is a server: leases and the time until the next try.
+# States that change by themselves once a server runs, through leases and retry times.
 MOVES = {"active"}
 
 
 def without_more(said, expected):
-    """Of what is said now, the members that were said then: new ones may have come."""
+    """Return the reported value, reduced to the members that were reported then. New members may have been added."""
     if isinstance(expected, dict) and isinstance(said, dict):
         return {k: without_more(said.get(k), v) for k, v in expected.items()}
     if isinstance(expected, list) and isinstance(said, list) and len(said) == len(expected):
@@ -57,12 +57,12 @@ class Before(unittest.TestCase):
                 folder = self.folder(archive)
                 expected = json.loads((folder / "expected.json").read_text())
                 with Server("--retention", "0", "--rate-limit-enabled=false", data_dir=str(folder / "data")) as server:
-                    api = server.client()  # an open server stays reachable on its own machine
+                    api = server.client()  # an open server is still reachable on its own machine
                     self.compare(api, expected)
                     ids = {j["id"] for j in expected["jobs"] if j["queue"] == "mail"}
                     found = wait_until(lambda: api.must(api.post("/api/v1/jobs/search", {"queue": "mail", "limit": 200}))["jobs"])
                     self.assertEqual({j["id"] for j in found}, ids)
-                    server.kill()  # what it wrote on the way is as good
+                    server.kill()  # a state after a crash must be as good
                     server.start()
                     self.compare(api, expected)
                     api.must(api.post("/api/v1/queues/mail/resume"))

@@ -87,7 +87,7 @@ class Client:
         return self.number
 
     def next(self):
-        """(type, number, payload); None at the end."""
+        """Return (type, number, payload), or None at the end."""
         head = self.input.read(9)
         if len(head) < 9:
             return None
@@ -138,7 +138,7 @@ class Work(BinaryTest):
             got += jobs_of(payload)
         self.assertEqual([json.loads(one["payload"])["n"] for one in got], [0, 1])
         self.assertEqual((got[0]["queue"], got[0]["attempt"], got[0]["max_retries"]), (queue, 1, 3))
-        self.assertEqual(self.api.queue(queue)["active"], 2)  # not one more than there are credits
+        self.assertEqual(self.api.queue(queue)["active"], 2)  # not more than there are credits
         self.assertEqual(worker.affected(ACK, acks(*[(one["id"], one["token"]) for one in got])), (2, 0))
         second = worker.send(SUBSCRIBE, subscribe(queue, 10))
         rest = []
@@ -148,7 +148,7 @@ class Work(BinaryTest):
             rest += jobs_of(payload)
         self.assertEqual(worker.affected(ACK, acks(*[(one["id"], one["token"]) for one in rest])), (3, 0))
         self.assertEqual(self.api.queue(queue)["completed"], 5)
-        self.assertEqual(producer.affected(ENQUEUE, enqueue(job(queue))), (1, 0))  # and the credits are still there
+        self.assertEqual(producer.affected(ENQUEUE, enqueue(job(queue))), (1, 0))  # and the credits are still available
         self.assertEqual(worker.next()[:2], (JOBS, second))
 
     def test_the_server_chooses_ids_whatever_the_frame_has(self):
@@ -191,7 +191,7 @@ class Work(BinaryTest):
         self.assertEqual(self.api.job(ids[0])["progress"], {"p": 1})
         self.assertEqual(worker.affected(FAIL, fails(*((id_, 0) for id_ in ids))), (2, 0))
         self.assertEqual(self.api.job(ids[1])["state"], "retrying")
-        # Neither is its any more: a heartbeat says so.
+        # The worker does not hold these jobs any more, so a heartbeat reports it.
         self.assertEqual(worker.affected(HEARTBEAT, beat), (0, 0))
         kind, _, payload = worker.next()
         self.assertEqual((kind, payload), (CANCELLED, struct.pack("<H", 1) + text(ids[0])))
@@ -211,7 +211,7 @@ class Work(BinaryTest):
         worker.send(SUBSCRIBE, subscribe(queue, 1, lease_ms=1000))
         first = jobs_of(worker.next()[2])[0]
         self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
-        worker.send(SUBSCRIBE, subscribe(queue, 1))  # with a lease that does not end before the test
+        worker.send(SUBSCRIBE, subscribe(queue, 1))  # with a lease that lasts longer than the test
         again = jobs_of(worker.next()[2])[0]
         self.assertEqual((again["id"], again["attempt"]), (id_, 2))
         self.assertEqual(worker.affected(ACK, acks((id_, first["token"]))), (0, 0))
@@ -224,7 +224,7 @@ class Work(BinaryTest):
         one = jobs_of(worker.next()[2])[0]
         self.api.must(self.api.post("/api/v1/jobs/bulk", {"action": "move", "job_ids": [id_], "move_to_queue": other}))
         self.assertEqual(self.api.job(id_)["queue"], other)
-        self.assertEqual(worker.ask(PING), b"")  # and nothing in front of it
+        self.assertEqual(worker.ask(PING), b"")  # with no frame before the response
         self.assertEqual(worker.affected(ACK, acks((id_, one["token"]))), (1, 0))
 
     def test_the_same_again_adds_credits_and_other_queues_take_its_place(self):
@@ -239,7 +239,7 @@ class Work(BinaryTest):
         while len(got) < 3:
             got += jobs_of(worker.next()[2])
         worker.ask(PING)
-        self.assertEqual(self.api.queue(first)["active"], 3)  # as many as it has credits for
+        self.assertEqual(self.api.queue(first)["active"], 3)  # as many as the worker has credits for
         worker.send(SUBSCRIBE, subscribe(second, 0))
         number = worker.send(SUBSCRIBE, subscribe(second, 2))
         id_ = self.api.enqueue(second)
@@ -248,7 +248,7 @@ class Work(BinaryTest):
         self.assertEqual(self.api.queue(first)["pending"], 2)
 
     def test_more_than_a_connection_takes_at_once(self):
-        """Thirty megabytes: claims wait while the client does not read, and go on when it does."""
+        """Thirty megabytes: claims pause while the client does not read, and continue when it does."""
         queue, worker, payload = unique("q"), self.connect(), json.dumps("x" * 60_000)
         for _ in range(10):
             self.api.enqueue_batch([{"queue": queue, "payload": json.loads(payload)}] * 50)
@@ -263,7 +263,7 @@ class Work(BinaryTest):
         self.assertTrue(all(one["payload"] == payload for one in got))
 
     def test_who_does_not_read_gets_no_more(self):
-        """What waits for it is counted in the memory of requests, and it is given nothing on top."""
+        """Its unsent responses count as request memory, and it gets no more jobs."""
         queue, worker, other = unique("q"), self.connect(), self.connect()
         for _ in range(5):
             self.api.enqueue_batch([{"queue": queue, "payload": "x" * 250_000}] * 60)
@@ -297,7 +297,7 @@ class Work(BinaryTest):
         self.assertEqual(self.api.fetch(queue)["job_id"], job_id)
 
     def test_a_host_that_vanishes_is_noticed(self):
-        """Its sockets are watched by the system."""
+        """The system checks its connections (keepalive)."""
         worker = self.connect()
         worker.ask(PING)
         ours, theirs = (f":{sock[1]:04X}" for sock in (worker.socket.getpeername(), worker.socket.getsockname()))
@@ -325,7 +325,7 @@ class Work(BinaryTest):
         self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"]))), (1, 0))
 
     def test_a_refused_ack_leaves_the_job_with_its_worker(self):
-        """So it is told when the lease ends; a refused fail likewise."""
+        """So the worker is notified when the lease ends. The same for a refused fail."""
         queue, worker = unique("q"), self.connect()
         id_ = self.api.enqueue(queue)
         worker.send(SUBSCRIBE, subscribe(queue, 1, lease_ms=2000))
@@ -403,7 +403,7 @@ class Credentials(BinaryTest):
         self.assertEqual(client.affected(ENQUEUE, enqueue(job(queue))), (1, 0))
         client.send(BULK, b"\3" + text("") + struct.pack("<H", 0) + bytes(9))
         self.assertEqual(client.next()[0], ERROR)
-        client.send(SUBSCRIBE, subscribe(queue, 1))  # of its own namespace, and named as it names it
+        client.send(SUBSCRIBE, subscribe(queue, 1))  # a queue of its own namespace, with the name that the worker uses
         self.assertEqual(jobs_of(client.next()[2])[0]["queue"], queue)
         other = self.connect()
         self.assertEqual(other.ask(AUTH, text("secret"))[:1], b"\0")
@@ -447,7 +447,7 @@ class Credentials(BinaryTest):
 
 
 class Strangers(BinaryTest):
-    """Whoever has not shown a credential costs next to nothing, and not for long."""
+    """A client that has not shown a credential costs very little, and only for a short time."""
     settings = ("--admin-password", "secret", "--memory-limit", str(32 << 20))
     AUTH_S, FRAME_S = 10, 30
 
@@ -476,7 +476,8 @@ class Strangers(BinaryTest):
         self.assertEqual([one[:2] for one in answers], [(ENQUEUE | 0x80, 2), (PING | 0x80, 3), (AUTH | 0x80, 1)])
 
     def test_time_is_limited(self):
-        """For the credential, and for a frame from its first byte to its last; not for one that is idle."""
+        """The credential has a time limit, and so has a frame from its first to its last byte. An idle connection
+        has none."""
         begin = time.monotonic()
         silent, half, late, idle = self.connect(), self.connect(), self.known(), self.known()
         half.socket.sendall(frame(AUTH, 1, text("secret"))[:-1])
@@ -515,7 +516,7 @@ class Guesses(BinaryTest):
     settings = ("--admin-password", "secret")
 
     def test_are_limited_and_share_their_limit_with_http(self):
-        """Who was right from there before goes on."""
+        """A client at the same address whose key was already accepted continues."""
         api = self.server.client(**{"X-API-Key": "secret"})
         key = api.must(api.post("/api/v1/auth/keys", {"name": "w", "role": "worker"}))["api_key"]
         self.assertEqual(self.connect().ask(AUTH, text(key)), b"\0\4")
@@ -530,7 +531,7 @@ class Guesses(BinaryTest):
 
 class Nodes(unittest.TestCase):
     def test_who_asks_another_than_the_leader_is_told(self):
-        """0x09, with where the leader is; the request itself ends with code 3."""
+        """0x09 with the address of the leader. The request itself ends with code 3."""
         with Cluster(2, "--rpc-bind", "127.0.0.1:0") as cluster:
             leader, follower = cluster.leader(), cluster.followers()[0]
             url = f"http://127.0.0.1:{leader.port}".encode()
@@ -568,7 +569,7 @@ class Nodes(unittest.TestCase):
 
 class Open(unittest.TestCase):
     def test_whoever_came_while_it_was_open_is_not_let_in_for_ever(self):
-        """As by HTTP: the first key closes the server, also for who has shown something before."""
+        """As over HTTP: the first key closes the server, also for clients that have sent a credential before."""
         with Server("--rpc-bind", "127.0.0.1:0") as server:
             client, api = Client(server), server.client()
             self.assertEqual(client.ask(AUTH, text("anything")), b"\0\1")
@@ -580,7 +581,7 @@ class Open(unittest.TestCase):
             client.close()
 
     def test_only_this_machine_is_served(self):
-        """Without a password and without keys, as by HTTP."""
+        """Without a password and without keys, as over HTTP."""
         address = own_address()
         if address is None:
             self.skipTest("this machine has no other address")

@@ -1,4 +1,4 @@
-"""Budgets (contract 17.3): what may be spent, and what happens above it."""
+"""Budgets (contract 17.3): limits of costs, and what happens above them."""
 import concurrent.futures
 import unittest
 
@@ -31,7 +31,7 @@ class BudgetTest(ApiTest):
 
 class Lists(BudgetTest):
     def test_a_round_trip(self):
-        """Upsert on scope and target, a new id each time; the list by scope and target."""
+        """A budget is replaced by its scope and target and gets a new id. The list is ordered by scope and target."""
         first = self.set("queue", "b", daily_usd=1.5)
         second = self.set("QUEUE", "b", per_job_usd=0.25, on_exceed="reject")
         self.set("queue", "a", daily_usd=0)
@@ -98,7 +98,7 @@ class Fetches(BudgetTest):
         self.assertEqual(self.api.fetch(self.queue)["job_id"], job)
 
     def test_hold(self):
-        """One fetch holds the oldest job, however long it polls; the queue gives nothing."""
+        """A fetch holds one job, the oldest, however long it polls. It gets no job from the queue."""
         jobs = [self.api.enqueue(self.queue) for _ in range(3)]
         self.set("queue", self.queue, daily_usd=0)
         self.assertEqual(self.fetch_answer(self.queue).status, 204)
@@ -122,7 +122,7 @@ class Fetches(BudgetTest):
                          [f"budget exceeded: queue:{self.queue}"])
 
     def test_what_was_spent_counts(self):
-        """Exceeded from daily_usd on; the global one sums up all queues of the namespace."""
+        """A budget is exceeded once daily_usd is reached. The global one adds up all queues of the namespace."""
         self.set("queue", self.queue, daily_usd=1, on_exceed="reject")
         self.set("global", "*", daily_usd=2, on_exceed="reject")
         self.spend(self.queue, 0.99)
@@ -154,7 +154,7 @@ class Fetches(BudgetTest):
                 self.refused(self.fetch_answer(self.queue), 429, "BUDGET_EXCEEDED")
 
     def test_tags(self):
-        """A candidate that carries the tag."""
+        """The budget applies to jobs that have the tag."""
         self.set("tag", "team=red", daily_usd=9)
         self.set("tag", "team:red", daily_usd=1)
         self.spend(self.queue, 1, tags={"team": "red"})
@@ -167,7 +167,7 @@ class Fetches(BudgetTest):
         self.refused(self.fetch_answer(self.queue), 429, "BUDGET_EXCEEDED")
 
     def test_tags_hold_one_job_of_a_fetch(self):
-        """However long it polls, and however many carry the tag; what stands behind them waits."""
+        """However long it polls, and however many jobs have the tag. Jobs behind them wait."""
         self.set("tag", "team=red", daily_usd=0)
         red = [self.api.enqueue(self.queue, tags={"team": "red"}) for _ in range(3)]
         plain = self.api.enqueue(self.queue)
@@ -196,7 +196,7 @@ class Fetches(BudgetTest):
 
 class Reports(BudgetTest):
     def test_ack(self):
-        """The lowest limit decides; reject leaves the job as it is."""
+        """The lowest limit decides. reject leaves the job unchanged."""
         self.set("queue", self.queue, per_job_usd=1, on_exceed="reject")
         self.set("global", "*", per_job_usd=5)
         job = self.active()
@@ -212,7 +212,7 @@ class Reports(BudgetTest):
         self.assertEqual(self.api.state(job), "completed")
 
     def test_acks_of_many(self):
-        """ack/batch passes over a job above its limit; AckBatch and streams complete it (rpc.md 10.5, 11.3)."""
+        """ack/batch skips a job above its limit. AckBatch and streams complete it (rpc.md 10.5, 11.3)."""
         rows = (("/api/v1/ack/batch", lambda job: {"acks": [{"job_id": job, "usage": usage(2)}]}, 0),
                 (RPC + "AckBatch", lambda job: {"items": [{"jobId": job, "usage": {"costUsd": 2}}]}, 1),
                 (RPC + "StreamLifecycle", lambda job: {"acks": [{"jobId": job, "usage": {"costUsd": 2}}]}, 1))

@@ -1,4 +1,4 @@
-"""Bulk operations (contract 11): by ids and by filter, now and in the background."""
+"""Bulk operations (contract 11): by ids and by filter, synchronous and in the background."""
 import http.client
 import json
 import unittest
@@ -9,7 +9,7 @@ NOWHERE = "job_" + "0" * 25 + "1"
 
 
 class Stream:
-    """The progress of an operation: its events as (type, data), comments as (None, text)."""
+    """The progress of an operation: events as (type, data), comments as (None, text)."""
 
     def __init__(self, server, path, headers=None):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
@@ -65,7 +65,7 @@ class ByIds(BulkTest):
         self.assertEqual((answer["affected"], answer["errors"]), (3, 2))
         self.assertEqual([self.api.state(i) for i in ids], ["cancelled"] * 3)
         self.assertEqual(self.api.state(held), "held")
-        # All see one moment.
+        # All have the same timestamp.
         self.assertEqual(len({self.api.job(i)["cancelled_at"] for i in ids}), 1)
 
     def test_every_action(self):
@@ -101,7 +101,7 @@ class ByIds(BulkTest):
     def test_more_than_a_chunk_keeps_its_order(self):
         ids = self.enqueue_many(1203)
         self.assertEqual(self.bulk("cancel", job_ids=ids)["affected"], 1203)
-        # Retried in reverse they stand in line in reverse.
+        # Retried in reverse order, they are in line in reverse order.
         self.assertEqual(self.bulk("retry", job_ids=ids[::-1])["affected"], 1203)
         fetched = [j["job_id"] for _ in range(3)
                    for j in self.api.fetch_batch(self.queue, count=500)]
@@ -128,7 +128,7 @@ class ByIds(BulkTest):
         self.assertEqual(moments, ends)
 
     def test_neither_ids_nor_a_filter_is_refused(self):
-        """26: an empty list counts as absent; neither is 400."""
+        """26: an empty list counts as absent. With neither, 400."""
         for fields in ({}, {"job_ids": []}, {"job_ids": None}, {"job_ids": [], "filter": None},
                        {"dry_run": True}, {"async": True, "job_ids": []}):
             with self.subTest(fields=fields):
@@ -145,7 +145,7 @@ class ByIds(BulkTest):
         self.assertEqual({self.api.state(i) for i in others}, {"pending"})
 
     def test_a_filter_with_an_unknown_member_is_refused_by_name(self):
-        """26: a misspelt condition would mean every job."""
+        """26: a misspelled condition would match every job."""
         ids = self.enqueue_many(3)
         for extra in ({}, {"dry_run": True}, {"async": True}):
             for name in ("stat", "queues", "Queue", "tag", ""):
@@ -156,7 +156,7 @@ class ByIds(BulkTest):
                     self.refused(answer, 400, "VALIDATION_ERROR",
                                  f'filter: unknown member "{name}"')
         self.assertEqual([self.api.state(i) for i in ids], ["pending"] * 3)
-        # Outside of the filter unknown members are passed over.
+        # Outside of the filter unknown members are ignored.
         self.bulk("hold", job_ids=ids, no_such_member=1)
 
     def test_a_dry_run_counts_and_changes_nothing(self):
@@ -222,7 +222,7 @@ class ByFilter(BulkTest):
         self.assertEqual((answer["affected"], answer["errors"]), (60, 0))
         self.assertEqual(self.api.queue(queue)["pending"], 1203)
         self.assertEqual(self.api.state(stays[0]), "cancelled")
-        # What matches is not what can be done.
+        # Jobs match the filter, although the action does not apply to them.
         self.assertEqual(self.bulk("approve", filter={"queue": queue})["affected"], 0)
         self.assertEqual(self.bulk("delete", filter={"queue": queue})["affected"], 1203)
         self.assertEqual(self.api.queue(queue)["enqueued"], 0)
@@ -258,7 +258,7 @@ class ByFilter(BulkTest):
         self.enqueue_many(10600)
         answer = self.bulk("hold", filter={"queue": self.queue})
         self.assertEqual(answer["estimated_total"], 10600)
-        later = self.api.enqueue(self.queue)  # came after it was asked: not meant
+        later = self.api.enqueue(self.queue)  # created after the request, so not affected
         task = self.wait_over(answer)
         self.assertEqual((task["status"], task["affected"], task["processed"], task["total"]),
                          ("completed", 10600, 10600, 10600))
@@ -266,7 +266,7 @@ class ByFilter(BulkTest):
         self.assertEqual(self.api.state(later), "pending")
 
     def test_a_forced_one_that_changes_what_it_matches(self):
-        """Every retried job stops matching, and still none is passed over."""
+        """Every retried job stops matching, but none is skipped."""
         ids = self.enqueue_many(1700)
         self.bulk("cancel", job_ids=ids)
         answer = self.bulk("retry", filter={"queue": self.queue, "state": "cancelled"},
@@ -323,12 +323,13 @@ class ByFilter(BulkTest):
 
 
 class Meanwhile(BulkTest):
-    """A job that is no longer as the filter says when its turn comes is passed over."""
+    """A job that no longer matches the filter when it is processed is skipped."""
 
     DEAD = 4000
 
     def beside(self, work, **bulk):
-        """The answer or the finished task of a bulk operation, and what work(i) gave meanwhile."""
+        """Run a bulk operation and, at the same time, work(i) in three threads. Return the response or the finished
+        task, and the results of work."""
         def run(i):
             if i > 0:
                 return work(i - 1)
@@ -372,7 +373,7 @@ class Meanwhile(BulkTest):
 
 
 class LateView(BulkTest):
-    """Searches are not waited for here, so the view is often behind when it is asked."""
+    """Searches do not wait for the view here, so the view often lags."""
 
     settings = (*BulkTest.settings, "--view-wait", "0s")
 
@@ -438,7 +439,7 @@ class InTheBackground(BulkTest):
         self.assertEqual(self.api.queue(self.queue)["enqueued"], 0)
 
     def test_the_list_counts_as_it_was_sent(self):
-        """11.1: more than 10000 ids, also when some are there twice or are no ids at all."""
+        """11.1: a list of more than 10000 ids runs in the background, even if it contains duplicates or invalid ids."""
         ids = self.enqueue_many(3)
         for extra in (ids[:1] * 9998, ["garbage"] * 9998):
             with self.subTest(extra=extra[0]):
@@ -472,7 +473,7 @@ class InTheBackground(BulkTest):
 
         def watch(_):
             return [one for one in Stream(self.server, answer["progress_url"])
-                    if one[0] is not None]  # keepalives, when it takes long
+                    if one[0] is not None]  # skip keepalives, which are sent when it takes long
         for events in in_threads(4, watch):
             kinds = [e for e, _ in events]
             self.assertEqual(kinds[-1], "bulk.async.completed")
@@ -520,7 +521,7 @@ class InTheBackground(BulkTest):
     def test_other_work_goes_on_meanwhile(self):
         other = unique("other")
         turns = 0
-        for _ in range(10):  # on a busy machine an operation may be over before the first look
+        for _ in range(10):  # on a busy machine an operation may end before the first check
             answer = self.bulk("hold", job_ids=self.enqueue_many(20000, unique("many")))
             while self.task(answer)["status"] in ("queued", "running"):
                 job_id = self.api.enqueue(other)
@@ -534,7 +535,7 @@ class InTheBackground(BulkTest):
 
 
 class Restarts(unittest.TestCase):
-    """An operation goes on where it was after a crash: nothing twice, nothing left out."""
+    """After a crash an operation continues where it was: nothing twice, nothing left out."""
 
     takes_long = True
 
@@ -562,7 +563,7 @@ class Restarts(unittest.TestCase):
             self.assertEqual((task["affected"], task["processed"], task["errors"], task["total"]),
                              (30000, 30000, 0, 30000))
             self.assertGreater(kills, 0)
-            # Each job was moved once: one event each.
+            # Each job was moved once: one event per job.
             moved = api.queue(queue + ".moved")
             self.assertEqual(moved["pending"], 30000)
             self.assertEqual(api.queue(queue)["pending"], 0)
@@ -602,7 +603,7 @@ class Restarts(unittest.TestCase):
             stream = iter(Stream(server, answer["progress_url"]))
             next(stream)
             server.terminate()
-            for _ in stream:  # ends
+            for _ in stream:  # until the stream ends
                 pass
             server.start()
             path = "/api/v1/bulk/" + answer["bulk_operation_id"]

@@ -1,4 +1,4 @@
-"""Chains (contract 6.8): steps that follow one another, and their handlers."""
+"""Chains (contract 6.8): successive steps and their handlers."""
 import unittest
 
 from harness import ApiTest, unique
@@ -11,13 +11,13 @@ class ChainTest(ApiTest):
         self.exit, self.failure = unique("exit"), unique("failure")
 
     def start(self, count=3, payload=None, fields=None, **chain):
-        """Enqueue a chain over the first queues; the id of step 0."""
+        """Enqueue a chain over the first queues. Return the id of step 0."""
         steps = [{"queue": q} for q in self.steps[:count]]
         return self.api.enqueue(self.steps[0], payload, chain={"steps": steps, **chain},
                                 **(fields or {}))
 
     def finish(self, queue, **ack):
-        """Claim and ack the queue's job; the job as fetched."""
+        """Claim and ack the queue's job. Return the job as fetched."""
         job = self.api.fetch(queue)
         self.api.ack(job["job_id"], **ack)
         return job

@@ -1,7 +1,7 @@
-"""Lines of the conformance checklist (contract 24) as a stranger would assert them.
+"""Lines of the conformance checklist (contract 24), tested from a client's point of view.
 
-Each test is one line of the list that spans several resources, or whose parts stand in several of
-the other files; the rest of the list is marked in those.
+Each test is one line of the list that spans several resources, or whose parts are spread over several of the
+other files. The other files mark the rest of the list.
 """
 import unittest
 
@@ -72,7 +72,7 @@ class Checklist(ApiTest):
         self.assertEqual(found["affected"], 60)
         self.assertEqual({self.api.state(i) for i in many}, {"pending"})
         self.refused(self.api.post(BULK, {"action": "explode", "job_ids": ids}), 400, "BULK_ERROR")
-        self.bulk("cancel", 400, job_ids=[])  # 26 wins: neither ids nor a filter
+        self.bulk("cancel", 400, job_ids=[])  # 26 has priority: neither ids nor a filter
 
     def test_42_bulk_in_the_background(self):
         ids = [self.api.enqueue(self.queue) for _ in range(3)]
@@ -85,7 +85,7 @@ class Checklist(ApiTest):
         path = f"/api/v1/bulk/{task}"
         wait_until(lambda: self.api.get(path).json["status"] == "completed", "the end of the task")
         self.assertEqual(self.api.get(path).json["affected"], 3)
-        stream = self.api.get(path + "/progress")  # is answered in full only when it ends
+        stream = self.api.get(path + "/progress")  # the response is complete only when the operation ends
         self.assertIn(b"event: bulk.async.completed\n", stream.body)
 
     def test_60_the_interface(self):

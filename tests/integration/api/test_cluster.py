@@ -1,7 +1,7 @@
-"""Three real processes: they elect, replicate, lose one another and come back.
+"""Three real processes: they elect leaders, replicate, lose contact and come back.
 
-Every test keeps a ledger of what was acknowledged; whatever happens to the nodes, what is in the
-ledger must be in the state, once, on every member.
+Every test keeps a ledger of acknowledged jobs. Whatever happens to the nodes, every job in the ledger must
+be in the state once, on every member.
 """
 import http.client
 import itertools
@@ -21,12 +21,12 @@ from test_rpc import BASE, Stream
 SECRET = "correct horse battery staple"
 QUICK = ("--election-timeout", "500ms", "--heartbeat-interval", "50ms",
          "--rate-limit-enabled=false", "--log-format", "json")
-# A log that is cut soon: who is away for a while needs a checkpoint.
+# A log that is truncated early, so that a node that was away for a while needs a checkpoint.
 SHORT_LOG = ("--snapshot-log-bytes", "200000", "--segment-bytes", "262144")
 
 
-# Below the ports that the system hands out for connections: one of those would be taken by somebody's
-# connection before the server listens on it. Each is given out once.
+# Below the range of ports that the system assigns to connections. A port in that range could be in use by a connection
+# before the server listens on it. Each port is used once.
 PORTS = itertools.count(os.getpid() * 97)
 
 
@@ -42,7 +42,7 @@ def free_port():
 
 
 class Node(Server):
-    """A member: its port for peers and its folder stay the same over restarts."""
+    """A member. Its peer port and its folder stay the same over restarts."""
 
     def __init__(self, name, *args, join=None, secret=SECRET, folder=None, env=None):
         self.name = name
@@ -74,7 +74,7 @@ class Node(Server):
 
 
 class Cluster:
-    """Nodes that found one another. Leaves nothing behind."""
+    """A running cluster. Leaves nothing behind."""
 
     def __init__(self, count=3, *args):
         self.args, self.nodes = args, []
@@ -101,7 +101,7 @@ class Cluster:
     def add(self, *args, name=None):
         name = name or f"n{len(self.nodes) + 1}"
         running = [n for n in self.nodes if n.alive()]
-        # Who leads is asked first: a follower does not take a new member.
+        # Put the leader first, because a follower does not add a new member.
         running.sort(key=lambda n: n.status()["state"] != "Leader")
         node = Node(name, *self.args, *args, join=running)
         self.nodes.append(node)
@@ -111,7 +111,7 @@ class Cluster:
         return [n for n in self.nodes if n.alive()]
 
     def leader(self, among=None):
-        """The node that leads, by its own word and that of a majority."""
+        """Return the node that leads, as reported by itself and by a majority."""
         nodes = among or self.running()
 
         def look():
@@ -133,7 +133,7 @@ class Cluster:
         wait_until(look, f"{count} voters")
 
     def wait_same(self, nodes=None):
-        """Every node has applied everything that the leader has."""
+        """Wait until every node has applied everything that the leader has."""
         nodes = nodes or self.running()
 
         def look():
@@ -141,7 +141,7 @@ class Cluster:
         wait_until(look, "the same index everywhere")
 
     def ids(self, node, queue):
-        """The jobs of a queue, as this node knows them."""
+        """Return the jobs of a queue, as this node knows them."""
         found, after = [], None
         while True:
             body = {"queue": queue, "limit": 500, **({"cursor": after} if after else {})}
@@ -153,7 +153,7 @@ class Cluster:
 
 
 class Ledger:
-    """A client that goes on whatever happens, and remembers what was acknowledged."""
+    """A client that continues whatever happens, and records what was acknowledged."""
 
     def __init__(self, cluster, queue):
         self.cluster, self.queue, self.acknowledged = cluster, queue, []
@@ -180,7 +180,7 @@ class Ledger:
                     connection.close()
 
     def wait_more(self, count=5):
-        """So many more were acknowledged."""
+        """Wait until count more jobs are acknowledged."""
         want = len(self.acknowledged) + count
         wait_until(lambda: len(self.acknowledged) >= want, "acknowledged jobs")
 
@@ -216,7 +216,7 @@ class TestThreeNodes(unittest.TestCase):
         return node.api.must(node.api.get("/api/v1/usage/summary"))["totals"]["count"]
 
     def test_usage_is_the_same_everywhere(self):
-        """Also of jobs that are gone, and under a new leader."""
+        """Also of deleted jobs, and under a new leader."""
         with Cluster() as cluster:
             queue = unique("q")
             old = cluster.leader()
@@ -273,7 +273,7 @@ class TestThreeNodes(unittest.TestCase):
                 answer = leader.api.post("/api/v1/enqueue", {"queue": "q"})
                 self.assertEqual((answer.status, answer.json["code"]),
                                  (503, "LEADER_UNAVAILABLE"))
-                # It asks for votes by now, which is no reason to restart it.
+                # It is already asking for votes, which is no reason to restart it.
                 wait_until(lambda: leader.api.get("/healthz").json["raft_state"] == "Candidate", "a candidate")
                 health = leader.api.get("/healthz")
                 self.assertEqual((health.status, health.json["status"], health.json["leader"]), (200, "ok", False))
@@ -283,7 +283,7 @@ class TestThreeNodes(unittest.TestCase):
             cluster.leader().api.enqueue("q")
 
     def test_a_follower_knows_the_keys_that_it_made(self):
-        """3.1: whoever was told of a key may use it at the same node at once, and nobody one that was deleted."""
+        """3.1: a client that got a key can use it at once at the same node. A deleted key works for nobody."""
         with Cluster() as cluster:
             api = cluster.followers()[0].api
             for n in range(10):
@@ -291,14 +291,14 @@ class TestThreeNodes(unittest.TestCase):
                 user = api.with_headers(X_API_Key=made["api_key"])
                 self.assertEqual(user.get("/api/v1/queues").status, 200, n)
                 if n == 0:
-                    api = user  # the first one has closed the cluster to everybody else
+                    api = user  # the first key closes the cluster to everybody else
                     continue
                 self.assertEqual(user.post("/api/v1/auth/session", {"credential": made["api_key"]}).status, 200)
                 api.must(api.request("DELETE", "/api/v1/auth/keys", {"key_hash": made["key_hash"]}))
                 self.assertEqual(user.get("/api/v1/queues").status, 401, n)
 
     def test_a_follower_counts_what_it_was_told(self):
-        """20.5, 20.6: numbers of a follower have what it has acknowledged."""
+        """20.5, 20.6: the counters of a follower include what it has acknowledged."""
         with Cluster() as cluster:
             follower = cluster.followers()[0]
             for n in range(1, 11):
@@ -309,7 +309,7 @@ class TestThreeNodes(unittest.TestCase):
                 self.assertEqual(metric(follower.api, "corvo_throughput_enqueued_total"), n * 2)
 
     def test_a_follower_makes_what_the_first_who_asks_makes(self):
-        """19, 18.4: the organization and the namespace default exist for whoever asks, at any node."""
+        """19, 18.4: the organization and the namespace default exist for every client, at any node."""
         for path in ("/api/v1/org", "/api/v1/namespaces"):
             with self.subTest(path), Cluster() as cluster:
                 for node in (cluster.followers()[0], cluster.leader()):
@@ -317,7 +317,7 @@ class TestThreeNodes(unittest.TestCase):
                     self.assertEqual(answer.status, 200, answer.json)
 
     def test_followers_do_not_wait_for_a_heartbeat(self):
-        """1.9: what was acknowledged is at the followers as soon as they can have it."""
+        """1.9: acknowledged entries reach the followers as soon as possible."""
         heartbeat_s = 5
         with Cluster(3, "--heartbeat-interval", f"{heartbeat_s}s", "--election-timeout", "20s") as cluster:
             leader, *followers = [cluster.leader(), *cluster.followers()]
@@ -384,7 +384,7 @@ class TestMembers(unittest.TestCase):
             self.assertEqual((answer.status, answer.json["code"]), (409, "CONFLICT"))
 
     def test_a_session_shows_the_address_of_who_signed_in(self):
-        """Not that of the node that passed the sign-in on to the leader."""
+        """Not that of the node that forwarded the sign-in to the leader."""
         with Cluster(2) as cluster:
             leader, follower = cluster.leader().api, cluster.followers()[0]
             key = leader.must(leader.post("/api/v1/auth/keys", {"name": "k", "role": "admin"}))["api_key"]
@@ -396,7 +396,7 @@ class TestMembers(unittest.TestCase):
             self.assertEqual([s["address"] for s in sessions], ["127.0.0.9"])
 
     def test_what_a_follower_refuses_is_written_down(self):
-        """18.3: an entry for each refused attempt, whichever node refused it; nobody else can make one."""
+        """18.3: an entry for each refused attempt, whichever node refused it. Nobody else can create one."""
         with Cluster(2) as cluster:
             leader, follower = cluster.leader().api, cluster.followers()[0]
             key = leader.must(leader.post("/api/v1/auth/keys", {"name": "k", "role": "admin"}))["api_key"]
@@ -446,7 +446,7 @@ class TestMembers(unittest.TestCase):
                                   "--free-space-min", "0", *lost.args)
             self.assertEqual(refused.returncode, 1)
             self.assertIn("is already a member; if it lost its data directory", refused.stderr)
-            # Once the old one is removed, the new one may come.
+            # After the old node is removed, the new one may join.
             lost.remove_folder()
             api = cluster.leader().api
             api.must(api.delete(f"/api/v1/cluster/nodes/{lost.name}"))
@@ -468,7 +468,7 @@ class TestMembers(unittest.TestCase):
             self.assertEqual(len(first.status()["nodes"]), 1)
 
     def test_strangers_on_the_peer_port(self):
-        """Noise, a silent connection and a frame that is too long do not disturb anybody."""
+        """Random data, a silent connection and a frame that is too long do not disturb the node."""
         with Cluster(1) as cluster:
             host, port = cluster.nodes[0].peer.split(":")
             noise = (b"GET / HTTP/1.1\r\n\r\n", os.urandom(4096), b"CRVP\x01\x01\0\0\xff\xff\xff\xff"
@@ -484,7 +484,7 @@ class TestStreams(unittest.TestCase):
     takes_long = True
 
     def test_a_follower_with_too_many_streams_names_the_leader(self):
-        """rpc.md 11.1: leadership is looked at before streams are counted."""
+        """rpc.md 11.1: leadership is checked before streams are counted."""
         with Cluster(2, "--stream-max-open", "1") as cluster:
             leader, follower = cluster.leader(), cluster.followers()[0]
             first = Stream(follower)
@@ -499,7 +499,7 @@ class TestStreams(unittest.TestCase):
             self.assertEqual(first.frame(requestId=1)["error"], "NOT_LEADER")
 
     def test_a_follower_forwards_who_asks_for_it(self):
-        """rpc.md 8.3, 11.9: a stream and a single exchange; others are told who leads."""
+        """rpc.md 8.3, 11.9: a stream and a single exchange. Without the header, the response names the leader."""
         with Cluster(2) as cluster:
             leader, follower = cluster.leader(), cluster.followers()[0]
             proxied, message = {"X-Corvo-Proxy-Stream": "1"}, {"requestId": "1", "enqueues": [{"queue": "q"}]}
@@ -539,7 +539,7 @@ class TestCatchingUp(unittest.TestCase):
             self.assertEqual(len(cluster.ids(away, queue)), 4000)
 
     def test_a_running_node_exchanges_its_state(self):
-        """Readers go on reading while the state under them is exchanged."""
+        """Readers continue while the state under them is replaced."""
         with Cluster(3, *SHORT_LOG) as cluster:
             queue = unique("q")
             self.fill(cluster.leader(), queue, 2)
@@ -560,7 +560,7 @@ class TestCatchingUp(unittest.TestCase):
 
             pause(behind.process)
             try:
-                # Until it is given up, and then on until the log does not reach back to it.
+                # Write until the leader gives up on the node, and then until the log no longer reaches back to it.
                 leader = cluster.leader([n for n in cluster.nodes if n is not behind])
 
                 def given_up():
@@ -621,7 +621,7 @@ class TestSettings(unittest.TestCase):
             self.assertEqual(status["nodes"][0]["address"], f"127.0.0.2:{port}")
 
     def test_a_folder_from_before_is_a_cluster_of_one(self):
-        """Once every node was number 1, and there was no file that said so."""
+        """In early versions every node was number 1, and no file contained the number."""
         with tempfile.TemporaryDirectory() as folder:
             identity = os.path.join(folder, "identity")
             with open(identity, "w", encoding="ascii") as file:
@@ -637,7 +637,8 @@ class TestSettings(unittest.TestCase):
             self.assertTrue(os.path.exists(identity))
 
     def test_the_state_hash_is_known_after_a_restart(self):
-        """It is taken at certain entries only; until the first of them, at the last one applied."""
+        """The hash is computed only at certain entries. Before the first of them, it is that of the last applied
+        entry."""
         with tempfile.TemporaryDirectory() as folder:
             found = []
             for _ in range(2):

@@ -1,4 +1,4 @@
-"""What an operator does with a cluster, by the commands; and a node that has another state."""
+"""An operator's commands for clusters, and a node with a different state."""
 import os
 import pathlib
 import shutil
@@ -11,12 +11,12 @@ from harness import Client, metric, pause, run_command, unique, wait_until
 from test_cluster import Cluster, Node, free_port
 
 
-# Makes one name mean three addresses; tests/CMakeLists.txt builds it beside the program.
+# Resolves one name to three addresses. tests/CMakeLists.txt builds it beside the program.
 NAMES = os.path.join(os.path.dirname(os.environ.get("CORVO_BINARY", "")), "tests/libnames.so")
 
 
 def corvo(node, *args):
-    """A command of the CLI, asked of one node."""
+    """Run a command of the CLI against one node."""
     return run_command(*args, "--server", f"http://127.0.0.1:{node.port}")
 
 
@@ -30,7 +30,7 @@ class TestCommands(unittest.TestCase):
     def test_transfer(self):
         with Cluster() as cluster:
             target, other = cluster.followers()
-            # Any node takes the command.
+            # Any node accepts the command.
             self.assertIn(target.name, self.must(corvo(other, "cluster", "transfer", target.name)))
             wait_until(lambda: cluster.leader() is target, "the target leads")
             nobody = corvo(other, "cluster", "transfer", "nobody")
@@ -47,26 +47,26 @@ class TestCommands(unittest.TestCase):
             wait_until(lambda: gone.status()["removed"], "it learns that it was removed")
             verify = corvo(gone, "cluster", "verify")
             self.assertEqual(verify.returncode, 1, verify.stdout)
-            # With an empty folder, under the same name.
+            # Join again with an empty folder, under the same name.
             gone.kill()
             gone.remove_folder()
             gone.start()
             cluster.wait_voters(3)
             cluster.wait_same()
             self.assertEqual(len(cluster.ids(gone, queue)), 1)
-            # It says where its API is when it serves; that is in the log soon.
+            # The node publishes the URL of its API once it serves. That is soon in the log.
             wait_until(lambda: corvo(other, "cluster", "verify").returncode == 0, "nothing wrong")
             self.assertIn("3 nodes, no problems found", self.must(corvo(other, "cluster", "verify")))
 
     def test_who_is_asked_to_leave_leaves(self):
-        """And not the leader that the request is forwarded to."""
+        """And not the leader to which the request is forwarded."""
         with Cluster() as cluster:
             gone, leader = cluster.followers()[0], cluster.leader()
             gone.api.must(gone.api.post("/api/v1/cluster/leave"))
             wait_until(lambda: gone.status()["removed"], "it is gone")
             cluster.wait_voters(2)
             self.assertIs(cluster.leader(), leader)
-            # A client cannot say that it is another node.
+            # A client cannot pretend to be another node.
             other = [n for n in cluster.nodes if n not in (gone, leader)][0]
             api = other.api.with_headers(X_Corvo_Node=leader.name)
             self.assertEqual(api.post("/api/v1/cluster/leave").status, 200)
@@ -92,7 +92,7 @@ class TestCommands(unittest.TestCase):
             self.must(corvo(other, "cluster", "remove", dead.name))
             cluster.wait_voters(2)
             self.assertEqual(corvo(other, "cluster", "remove", dead.name).returncode, 1)
-            # It comes back, and is told.
+            # It comes back and learns that it was removed.
             dead.start()
             wait_until(lambda: dead.status()["removed"], "it learns that it was removed")
             self.assertEqual(dead.api.post("/api/v1/enqueue", {"queue": "q"}).status, 503)
@@ -105,9 +105,9 @@ class TestCommands(unittest.TestCase):
 
     @staticmethod
     def leave_unfinished(node):
-        """As a power cut in the middle of a write would: the end of the log, and one copy of the ballot."""
+        """Simulate a power cut during writes: an incomplete end of the log, and only one copy of the ballot."""
         raft = pathlib.Path(node.folder, "raft")
-        # The newest segment with records; others are spares.
+        # The newest segment with records. Others are spares.
         segment = max((p for p in (raft / "log").iterdir() if p.is_file() and p.read_bytes().strip(b"\0")),
                       key=lambda p: p.stat().st_mtime_ns)
         end = len(segment.read_bytes().rstrip(b"\0"))
@@ -119,7 +119,7 @@ class TestCommands(unittest.TestCase):
             file.write(b"unfinished")
 
     def test_recover(self):
-        """A majority is gone for good: one survivor goes on alone, and others join it."""
+        """A majority is lost forever: one survivor continues alone, and others join it."""
         with Cluster() as cluster:
             queue = unique("q")
             ids = [cluster.leader().api.enqueue(queue) for _ in range(10)]
@@ -191,13 +191,13 @@ class TestLag(unittest.TestCase):
             self.assertEqual(self.lag(follower, "/api/v1/queues?consistency=strong"), "0")
             answer = follower.api.post("/api/v1/jobs/search", {"queue": "q"})
             self.assertIn("x-corvo-lag-ms", answer.headers)
-            # What is about the node itself, or a change, is as old as it is.
+            # Responses about the node itself, and writes, have no lag.
             self.assertIsNone(self.lag(follower, "/healthz"))
             self.assertIsNone(self.lag(follower, "/api/v1/cluster/status"))
             answer = follower.api.post("/api/v1/enqueue", {"queue": "q"})
             self.assertNotIn("x-corvo-lag-ms", answer.headers)
-            cluster.wait_same()  # what was written through it, it reads with the leader otherwise
-            # Cut off, it grows; and falls again.
+            cluster.wait_same()  # until then, the node reads what was written through it from the leader
+            # While it is cut off, the lag grows. Afterwards it falls again.
             for node in (leader, other):
                 pause(node.process)
             try:
@@ -213,7 +213,7 @@ class TestLag(unittest.TestCase):
 
 
 class HostClient(Client):
-    """To another address of this machine."""
+    """A client of another address of this machine."""
 
     def _connection(self):
         connection = super()._connection()
@@ -222,7 +222,7 @@ class HostClient(Client):
 
 
 class Neighbour(Node):
-    """A node with an address of its own, and the same port as its neighbours."""
+    """A node with a separate address, and the same port as its neighbors."""
 
     def __init__(self, name, host, port, *args, env=None):
         self.host = host
@@ -234,7 +234,7 @@ class Neighbour(Node):
         self.api = HostClient(self)
 
     def description(self):
-        return None  # is asked at the usual address
+        return None  # the harness would ask at the usual address
 
 
 class TestBeginTogether(unittest.TestCase):
@@ -280,7 +280,7 @@ class TestBeginTogether(unittest.TestCase):
                    "the job everywhere")
 
     def test_three_begin_one_cluster(self):
-        """All are started at once, with the same list; whoever is first in it begins."""
+        """All are started at once, with the same list. The first one in the list begins."""
         ports = [free_port() for _ in range(3)]
         urls = [f"http://127.0.0.1:{port}" for port in ports]
         nodes = self.start_all(lambda i: Node(
@@ -288,7 +288,7 @@ class TestBeginTogether(unittest.TestCase):
             "--bootstrap-expect", "3", "--join", ",".join(urls)))
         try:
             self.expect_one_cluster(nodes)
-            # A restart with the same line begins nothing.
+            # A restart with the same command line begins no new cluster.
             for node in nodes:
                 node.terminate()
             self.at_once(*[node.start for node in nodes])
@@ -298,7 +298,7 @@ class TestBeginTogether(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists(NAMES), "needs the shim that knows names")
     def test_three_find_one_another_by_a_name(self):
-        """Their addresses are those of one name; the port is the same."""
+        """One name has all their addresses. The port is the same."""
         port = free_port()
         env = {"LD_PRELOAD": NAMES, "ASAN_OPTIONS": "verify_asan_link_order=0"}
         nodes = self.start_all(lambda i: Neighbour(
@@ -319,7 +319,7 @@ class TestQuarantine(unittest.TestCase):
     takes_long = True
 
     def other_state(self, node):
-        """The state of a node, as it would be if something else had happened. The node is stopped."""
+        """Create the state that the node would have if something else had happened. The node is stopped."""
         folder = tempfile.mkdtemp(prefix="corvo-other-")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         copy = os.path.join(folder, "data")
@@ -344,7 +344,7 @@ class TestQuarantine(unittest.TestCase):
             state = self.other_state(bad)
             bad.start()
             leader = cluster.leader()
-            for _ in range(40):  # the log goes beyond what the other state has
+            for _ in range(40):  # the log becomes longer than the other state's
                 leader.api.enqueue(queue)
             cluster.wait_same()
             bad.terminate()
@@ -357,14 +357,14 @@ class TestQuarantine(unittest.TestCase):
                 leader.api.enqueue(queue)
             wait_until(lambda: bad.status()["quarantined"], "it takes itself out")
             self.check_quarantined(cluster, bad, queue, job)
-            url = f"http://127.0.0.1:{bad.port}"  # another one since it was started again
+            url = f"http://127.0.0.1:{bad.port}"  # the port has changed since it was restarted
             others = [n for n in cluster.nodes if n is not bad]
             wait_until(lambda: url in [n.get("http_url") for n in cluster.leader(others).status()["nodes"]],
                        "its new address is known")
             verify = corvo(cluster.leader(others), "cluster", "verify")
             self.assertEqual(verify.returncode, 1)
             self.assertIn("quarantined", verify.stdout)
-            # Nor after a restart.
+            # Also after a restart.
             bad.terminate()
             bad.start()
             self.check_quarantined(cluster, bad, queue, job)
@@ -390,13 +390,13 @@ class TestQuarantine(unittest.TestCase):
         self.assertEqual(bad.api.get("/healthz").status, 200)
         self.assertEqual(bad.api.get("/ready").status, 503)
         self.assertEqual(bad.api.get("/health").json["status"], "unhealthy")
-        # The others go on, and see it.
+        # The others continue, and report it.
         others = [n for n in cluster.nodes if n is not bad]
         leader = cluster.leader(others)
         leader.api.enqueue(queue)
 
     def check_way_back(self, cluster, bad, queue):
-        """As docs/cluster.md says: remove it, and let it join with an empty folder."""
+        """As docs/cluster.md describes: remove the node, and let it join with an empty folder."""
         others = [n for n in cluster.nodes if n is not bad]
         run = corvo(cluster.leader(others), "cluster", "remove", bad.name)
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -1,4 +1,4 @@
-"""The Scheduled-DB face of three nodes (scheduler.md 18, B-01 to B-17)."""
+"""The Scheduled-DB API of three nodes (scheduler.md 18, B-01 to B-17)."""
 import os
 import shutil
 import signal
@@ -53,7 +53,7 @@ class ThreeNodes(unittest.TestCase):
                 job = create(node, id=unique("any"))
                 self.assertNotIn("error", job)
                 jobs.append(job["id"])
-                # Read your write by the same node.
+                # A node reads what was written through it.
                 self.assertEqual(self.look(node, f"/jobs/{job['id']}")["id"], job["id"])
             cluster.wait_same()
             for node in followers:  # B-07
@@ -71,7 +71,7 @@ class ThreeNodes(unittest.TestCase):
                 self.assertEqual(self.look(node, "/health")["jobs"]["count"], len(jobs) - 2)
 
     def test_debug_cluster_is_of_the_node_that_is_asked(self):
-        """Even when it is behind what it has forwarded, and other reads would go to the leader."""
+        """Even if it lags behind a forwarded write, when other reads would go to the leader."""
         with Cluster() as cluster:
             for node in cluster.followers() * 15:
                 create(node)
@@ -108,12 +108,12 @@ class ThreeNodes(unittest.TestCase):
                 self.assertEqual(self.look(old, f"/jobs/{job}/status")["status"], "completed")
             self.assertEqual(len(target.taken()), len(ids))
             host = target.url().split("/")[2]
-            for node in cluster.nodes:  # the leader knows; the others ask it
+            for node in cluster.nodes:  # the leader has the numbers; the others request them from it
                 rows = {row["host"]: row for row in self.look(node, "/api/v1/push/hosts")}
                 self.assertEqual(rows[host]["succeeded"], len(ids))
 
     def test_b17_a_leader_that_stops_hands_over(self):
-        """It stays a member (scheduler.md 23.1); one that leaves is gone from the servers."""
+        """It stays a member (scheduler.md 23.1). A node that leaves is removed from the list of servers."""
         with Cluster() as cluster:
             old = cluster.leader()
             others = [n for n in cluster.nodes if n is not old]
@@ -152,17 +152,18 @@ class ThreeNodes(unittest.TestCase):
 
 
 class LeavingOnShutdown(unittest.TestCase):
-    """LEAVE_ON_SHUTDOWN (scheduler.md 14.5): a stopping leader leaves, and comes back by itself."""
+    """LEAVE_ON_SHUTDOWN (scheduler.md 14.5): a stopping leader leaves the cluster, and joins again when it is
+    started."""
 
     takes_long = True
 
     def led_by(self, cluster, node):
-        """It leads, with all members voting."""
+        """Wait until the node leads and all members vote."""
         cluster.wait_voters(len(cluster.nodes))
 
         def leads():
             leader = cluster.leader()
-            if leader is not node:  # asked again: on a busy machine the election may go otherwise
+            if leader is not node:  # retried, because on a busy machine another node may win the election
                 leader.api.post("/api/v1/cluster/transfer", {"node_id": node.name})
             return leader is node
 
@@ -189,7 +190,7 @@ class LeavingOnShutdown(unittest.TestCase):
             number = self.number(old)
             old.terminate()
             self.assertEqual([e["confirmed"] for e in old.events("cluster left")], [True])
-            # It is out already, another one leads, and nothing is lost.
+            # It is already removed, another node leads, and nothing is lost.
             new = cluster.leader(cluster.running())
             self.assertEqual(self.names(new), {n.name for n in cluster.running()})
             jobs.append(create(new, id=unique("after"))["id"])
@@ -201,14 +202,14 @@ class LeavingOnShutdown(unittest.TestCase):
             self.assertNotIn("left", os.listdir(old.folder))
             for job in jobs:
                 self.assertEqual(old.api.must(old.api.get(f"/jobs/{job}"))["id"], job)
-            # By name: it came twice and left once. The others have seen who led after whom.
+            # By name: two joins and one leave. The other nodes have recorded the change of leaders.
             families = exposition.parse(first.api.get("/metrics").body.decode())
             for name, value in (("join", 2), ("leave", 1)):
                 self.assertEqual(families[f"scheduled_db_cluster_{name}_events_total"].value(node_id=old.name), value)
             changes = families["scheduled_db_cluster_leader_changes_total"]
             self.assertGreaterEqual(changes.value(old_leader=old.name, new_leader=new.name), 1)
 
-            # Killed while what it had was being deleted, it is still who it is.
+            # If it is killed while its old data is being deleted, it keeps its identity.
             number = self.number(old)
             old.kill()
             os.makedirs(os.path.join(old.folder, "left.gone", "raft"))
@@ -217,12 +218,12 @@ class LeavingOnShutdown(unittest.TestCase):
             self.assertEqual(self.number(old), number)
             self.assertNotIn("left.gone", os.listdir(old.folder))
 
-            # Again, and it is interrupted while its folder is put aside.
+            # The same, interrupted while its folder is being moved aside.
             self.led_by(cluster, old).terminate()
             aside = os.path.join(old.folder, "left")
             for name in ("raft", "identity"):
                 shutil.move(os.path.join(aside, name), os.path.join(old.folder, name))
-            # Whoever has left begins no cluster of its own.
+            # A node that has left does not begin a separate cluster.
             alone = [a for a in old.args if a != "--join" and not a.startswith(f"127.0.0.1:{first.port}")]
             for line in (alone, [*alone, "--bootstrap"]):
                 self.assertIn("left its cluster", self.refused(old, line))
@@ -234,12 +235,12 @@ class LeavingOnShutdown(unittest.TestCase):
         with Cluster(3, "--leave-on-shutdown") as cluster:
             first, second, third = cluster.nodes
             everybody = {n.name for n in cluster.nodes}
-            # A follower stops, and is a member as before.
+            # A follower that stops remains a member.
             self.led_by(cluster, second)
             third.terminate()
             self.assertFalse(third.events("cluster left"))
             self.assertEqual(self.names(second), everybody)
-            # The two others would be no majority while one of them is away.
+            # If the leader left as well, the two remaining members would have no majority while one of them is down.
 
             def is_silent():
                 node, = [n for n in second.status()["nodes"] if n["id"] == third.name]
@@ -250,7 +251,7 @@ class LeavingOnShutdown(unittest.TestCase):
             second.start()
             third.start()
             cluster.wait_voters(3)
-            # The first one was told of nobody whom it could join.
+            # The first one was configured without nodes to join.
             self.led_by(cluster, first).terminate()
             self.assertIn("neither join nor discover", first.events("cluster not left")[0]["reason"])
             self.assertEqual(self.names(cluster.leader([second, third])), everybody)
@@ -271,7 +272,7 @@ class Unreachable(unittest.TestCase):
     takes_long = True
 
     def test_a_leader_that_cannot_be_reached_is_a_502(self):
-        """Its address for peers is right, that of its API is not."""
+        """The leader's peer address is right, but the address of its API is wrong."""
         nowhere = f"http://127.0.0.1:{free_port()}"
         with Cluster(1, "--http-advertise", nowhere) as cluster:
             leader = cluster.nodes[0]
@@ -303,24 +304,24 @@ class Joining(unittest.TestCase):
             done = {"success": True,
                     "message": f"Node {follower.name} successfully joined cluster"}
             self.assertEqual(self.join(leader, 200, **member), done)
-            # A wrong number is nobody's; without one the node is asked for it.
+            # A wrong number is refused. Without a number, the node is asked for it.
             for number in ("x" * 16, "0" * 16, "12"):
                 self.assertIn("raft_id", self.join(leader, 400, node_id="new", address="127.0.0.1:1",
                                                    raft_id=number)["error"])
             self.assertEqual(self.join(leader, 500, node_id="new", address="127.0.0.1:1")["error"],
                              "Failed to join cluster")
             self.assertEqual(len(leader.status()["nodes"]), 2)
-            # A member that has moved.
+            # A member with a new address.
             moved = f"127.0.0.1:{free_port()}"
             self.join(leader, 200, node_id=follower.name, address=moved)
             node, = [n for n in leader.status()["nodes"] if n["id"] == follower.name]
-            self.assertIn(node["address"], (moved, follower.peer))  # it may have said better
+            self.assertIn(node["address"], (moved, follower.peer))  # the node may have corrected it already
             wait_until(lambda: [n.get("http_url") for n in leader.status()["nodes"]
                                 if n["id"] == follower.name] ==
                        [f"http://127.0.0.1:{follower.port}"], "it is still known where it is")
 
     def test_what_a_member_says_of_itself_stays_known(self):
-        """Somebody puts its record with less in it."""
+        """Another client writes its record with fewer fields."""
         with Cluster(2) as cluster:
             leader, (follower,) = cluster.leader(), cluster.followers()
 
@@ -339,7 +340,7 @@ class Joining(unittest.TestCase):
             wait_until(url_is_known, "the address of its API again")
 
     def test_a_node_joins_by_its_number(self):
-        """As a node of ours does over the cluster's own route."""
+        """As a node of this version does over the cluster's own route."""
         with Cluster(1, "--auth-token", "joiner") as cluster:
             leader = cluster.nodes[0]
             self.join(leader, 200, node_id="n9", address="127.0.0.1:9", raft_id=f"{77:016x}")

@@ -1,4 +1,4 @@
-"""Nodes that know one another by certificates: an authority of their own, and nobody else's."""
+"""Nodes that authenticate each other by certificates of a private CA, and accept no others."""
 import http.client
 import os
 import shutil
@@ -13,7 +13,7 @@ from test_cluster import Cluster, Node, free_port
 
 
 class Authority:
-    """Signs certificates; its folder is the caller's."""
+    """A CA. The caller provides its folder."""
 
     def __init__(self, folder, name):
         self.folder, self.name, self.count = folder, name, 0
@@ -30,7 +30,7 @@ class Authority:
         subprocess.run(["openssl", *args], env=environment(), check=True, capture_output=True)
 
     def issue(self, name):
-        """The files of a certificate for this machine, and of its key."""
+        """Return the files of a certificate for this machine and of its key."""
         cert, key, request, extra = (self.path(f"{name}.{end}")
                                      for end in ("pem", "key", "csr", "ext"))
         with open(extra, "w", encoding="ascii") as file:
@@ -43,13 +43,13 @@ class Authority:
         return cert, key
 
     def peer(self, name):
-        """Settings of a node that has a certificate of this authority."""
+        """Return the settings of a node with a certificate of this CA."""
         cert, key = self.issue(name)
         return ("--peer-tls-cert", cert, "--peer-tls-key", key, "--peer-tls-ca", self.ca)
 
 
 class TlsCluster(Cluster):
-    """Without a secret: only certificates say who belongs here."""
+    """Without a secret: only certificates authenticate nodes."""
 
     def __init__(self, authority, count=3):
         self.authority = authority
@@ -65,7 +65,7 @@ class TlsCluster(Cluster):
 
 
 class SecureClient(Client):
-    """Over TLS, to a server whose certificate is of this authority."""
+    """A client that uses TLS, for a server with a certificate of this CA."""
 
     def __init__(self, server, ca):
         super().__init__(server)
@@ -82,7 +82,7 @@ class SecureClient(Client):
 
 
 class SecureNode(Node):
-    """Its API is reached by TLS too, with the same certificate."""
+    """A node whose API uses TLS, too, with the same certificate."""
 
     def __init__(self, name, authority, join=None):
         self.authority = authority
@@ -97,7 +97,7 @@ class SecureNode(Node):
         self.api = SecureClient(self, self.authority.ca)
 
     def description(self):
-        return None  # is asked for without TLS
+        return None  # it would be requested without TLS
 
 
 class PeerTls(unittest.TestCase):
@@ -122,7 +122,7 @@ class PeerTls(unittest.TestCase):
                 self.assertEqual(sorted(cluster.ids(node, queue)), sorted(ids))
 
     def refused_member(self, cluster, *args):
-        """A node that was let in over the API, and does not get through to the peer port."""
+        """Add a node over the API whose connections to the peer port are then refused."""
         line = ("--node-id", "stranger", "--raft-bind", f"127.0.0.1:{free_port()}", "--log-format",
                 "json", "--join", f"127.0.0.1:{cluster.leader().port}", *args)
         folder = tempfile.mkdtemp(prefix="corvo-stranger-")
@@ -133,7 +133,7 @@ class PeerTls(unittest.TestCase):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             def tried():
-                # Whoever leads has tried, and says why it does not get through.
+                # The leader has tried to connect, and reports why it failed.
                 return [n for n in cluster.leader().status()["nodes"]
                         if n["id"] == "stranger" and n.get("error")]
             found = wait_until(tried, "the leader does not reach the stranger")
@@ -160,7 +160,7 @@ class PeerTls(unittest.TestCase):
 
     @staticmethod
     def refusal(node, cert=None):
-        """What TLS says to whoever connects to the peer port with this certificate."""
+        """Return the TLS error of a connection to the peer port with this certificate."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         if cert:
@@ -209,7 +209,7 @@ class PeerTls(unittest.TestCase):
                 node.remove_folder()
 
     def test_join_over_https_of_somebody_else(self):
-        """Who joins believes nobody whom its own authority did not sign."""
+        """A joining node trusts only servers that its own CA has signed."""
         theirs = Authority(self.folder, "theirs")
         node = SecureNode("n1", theirs)
         process = None

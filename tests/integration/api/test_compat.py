@@ -1,4 +1,4 @@
-"""Client compatibility (contract 21): the shapes that released SDKs, the UI and the CLI need."""
+"""Client compatibility (contract 21): the formats that released SDKs, the UI and the CLI need."""
 import json
 import unittest
 
@@ -22,7 +22,7 @@ class Sdk(ApiTest):
         self.assertEqual(self.api.job(job_id)["progress"], 50)
 
     def test_null_in_a_string_changes_nothing(self):
-        """26.1: a list of jobs has JSON in strings; null is what was not supplied, there too."""
+        """26.1: a list of jobs contains JSON in strings. There, too, null means that the value was not supplied."""
         job_id = self.active()
         for value in ('{"at": 1}', "null", " null "):
             self.api.must(self.api.post("/api/v1/heartbeat", {
@@ -126,7 +126,7 @@ class Ui(ApiTest):
                          [job[k] for k in ("queue", "payload", "priority", "tags", "max_retries")])
 
     def test_a_preflight_of_the_browser(self):
-        """1.4: OPTIONS before a request with headers of ours."""
+        """1.4: OPTIONS before a request with Corvo's headers."""
         answer = self.api.request("OPTIONS", "/api/v1/enqueue", headers={
             "Origin": "http://localhost:5173", "Access-Control-Request-Method": "POST",
             "Access-Control-Request-Headers": "content-type,x-api-key,x-corvo-namespace"})

@@ -16,7 +16,7 @@ def resident_bytes(pid):
 
 
 def is_sanitized(pid):
-    """A sanitizer's own memory says nothing about ours."""
+    """True if the process runs with a sanitizer, whose memory use distorts that of the server."""
     with open(f"/proc/{pid}/maps", encoding="ascii") as f:
         return any("libasan" in line or "libtsan" in line for line in f)
 
@@ -43,7 +43,7 @@ class Crowd(unittest.TestCase):
             self.sockets.append(s)
 
     def collect(self):
-        """The answers of all: how many of each status, and the ids."""
+        """Read the responses to all fetches. Return the number of each status, and the ids."""
         statuses, ids = {}, []
         waiting = selectors.DefaultSelector()
         for s in self.sockets:

@@ -138,7 +138,7 @@ class Dependencies(ApiTest):
                          {"mine": [1], "depends_on": [parent]})
 
     def test_a_long_line(self):
-        """Each job waits for the one before it; they come one after the other."""
+        """Each job waits for the one before it, so they become claimable one after another."""
         ids = [self.api.enqueue(self.queue)]
         for _ in range(9):
             ids.append(self.child(ids[-1]))

@@ -1,4 +1,4 @@
-"""The files of deploy/: everything they use exists, and what runs without a container does."""
+"""The files in deploy/: everything they refer to exists, and what needs no container works."""
 import glob
 import json
 import os
@@ -13,9 +13,10 @@ from test_cluster import free_port
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 DEPLOY = os.path.join(ROOT, "deploy")
-# Set by manifests of Scheduled-DB for its own tools, or for the pod; the server needs no such setting (scheduler.md 15).
+# Variables that manifests of Scheduled-DB set for its own tools or for the pod. The server needs no such setting
+# (scheduler.md 15).
 NO_SETTING = {"CLUSTER_SIZE", "OTEL_EXPORTER_OTLP_ENDPOINT", "POD_NAME", "POD_NAMESPACE", "POD_IP"}
-# Of other programs.
+# Variables and metrics of other programs.
 OTHERS = re.compile(r"\A(GF_|container_|kube_|up\Z)")
 
 
@@ -29,7 +30,7 @@ def settings():
 
 
 def variables():
-    """Those of our own, and those of Scheduled-DB that are understood."""
+    """Return the server's own variables, and those of Scheduled-DB that it supports."""
     theirs = set(re.findall(r'"([A-Z][A-Z0-9_]+)"', read(os.path.join(ROOT, "src/server/settings_fallback.c"))))
     return theirs | {"CORVO_" + name.upper().replace("-", "_") for name in settings()}
 
@@ -74,7 +75,7 @@ class Files(unittest.TestCase):
                 self.assertTrue(list(yaml.safe_load_all(file)), path)
 
     def test_ports_agree(self):
-        """Where the image listens, what the services name, and what nginx and Prometheus ask."""
+        """The ports of the image, the services, nginx and Prometheus are the same."""
         self.assertIn("EXPOSE 7000 8080 9090", read(DEPLOY + "/Dockerfile"))
         for port, name in ((7000, "raft"), (8080, "http"), (9090, "metrics")):
             self.assertIn(f"{{name: {name}, containerPort: {port}}}", read(DEPLOY + "/k8s/base/statefulset.yaml"))

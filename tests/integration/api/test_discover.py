@@ -1,5 +1,5 @@
-"""How nodes find one another (scheduler.md 14.2, 14.3): a DNS server, a Kubernetes API and a network that loses
-datagrams, all of this test's own."""
+"""How nodes discover each other (scheduler.md 14.2, 14.3), with a DNS server, a Kubernetes API and a network that
+loses datagrams, all provided by this test."""
 import contextlib
 import http.client
 import http.server
@@ -29,7 +29,8 @@ def encode_name(name):
 
 
 def ask_at(host, port, method, path, body=None):
-    """Of a node that is not ready, which the harness's client is for: status and document."""
+    """Send a request to a node that is not ready, which the harness's client does not support. Returns status and
+    document."""
     with contextlib.closing(http.client.HTTPConnection(host, port, timeout=PATIENCE_S)) as connection:
         connection.request(method, path, body)
         answer = connection.getresponse()
@@ -41,8 +42,8 @@ def ask_at(host, port, method, path, body=None):
 
 
 class DnsServer:
-    """Answers by a table of (name, type): a list of values. A name without any does not exist; a missing type of a name
-    is an empty answer. While it is silent it hears questions and answers none."""
+    """Answers from a table of (name, type) with lists of values. A name without any entry does not exist. A missing
+    type of a name is an empty answer. While it is silent, it receives questions and does not answer."""
 
     def __init__(self):
         self.records, self.silent, self.asked = {}, False, []
@@ -101,7 +102,7 @@ class DnsServer:
 
 
 class Settled(unittest.TestCase):
-    """Three nodes that are started at once, and end as one cluster."""
+    """Three nodes that are started at once and form one cluster."""
     takes_long = True
 
     def start_all(self, *makes):
@@ -110,7 +111,7 @@ class Settled(unittest.TestCase):
         def run(make):
             try:
                 nodes.append(make())
-            except BaseException as e:  # whatever it is, the others are discarded
+            except BaseException as e:  # whatever it is, discard the other nodes
                 failed.append(e)
         threads = [threading.Thread(target=run, args=(make,)) for make in makes]
         for thread in threads:
@@ -147,7 +148,7 @@ class TestDns(Settled):
         return ("--discover", "dns", "--discover-dns-server", self.dns.at, "--bootstrap-expect", "3", *args)
 
     def test_srv_records_name_hosts_and_ports(self):
-        """Several nodes of one machine: only the ports tell them apart."""
+        """Several nodes on one machine, which differ only in their ports."""
         ports = [free_port() for _ in range(3)]
         self.dns.records = {("_corvo._tcp.jobs.test", SRV): [(f"n{i + 1}.jobs.test", port) for i, port in enumerate(ports)]}
         for i in range(3):
@@ -163,7 +164,7 @@ class TestDns(Settled):
         self.assertIn("scheduled_db_cluster_nodes 3", text)
 
     def test_without_srv_the_addresses_count_and_changes_are_seen(self):
-        """The name has two addresses at first: three nodes wait until it has a third."""
+        """The name has two addresses at first: three nodes wait until there is a third."""
         port = free_port()
         self.dns.records = {("jobs.test", A): ["127.0.0.1", "127.0.0.2"]}
 
@@ -182,7 +183,7 @@ class TestDns(Settled):
         late.join()
         self.expect_one_cluster(nodes)
         self.assertIn(("jobs.test", SRV), self.dns.asked)
-        # Meanwhile probes saw a node that lives and is not ready.
+        # Meanwhile probes saw a node that is alive and not ready.
         status, health = seen.pop("/health")
         self.assertEqual((status, health["status"], health["node_id"], health["forming"]), (200, "degraded", "n1", True))
         self.assertEqual(seen, {"/ready": (503, {"status": "not ready", "reason": "no leader"}),
@@ -196,7 +197,8 @@ class TestDns(Settled):
 
         def wake():
             self.dns.heard.wait()
-            wait_until(lambda: len(self.dns.asked) >= 12, "questions that are asked again")  # the first ones gave up
+            # Questions that are repeated after the first ones timed out.
+            wait_until(lambda: len(self.dns.asked) >= 12, "questions that are asked again")
             self.dns.silent = False
         late = threading.Thread(target=wake)
         late.start()
@@ -208,7 +210,7 @@ class TestDns(Settled):
         self.assertTrue(any(n.events("discovery failed") for n in nodes))
 
     def test_kubernetes_names(self):
-        """A records for one strategy, SRV records with the port for peers for the other, below the service's name."""
+        """Below the service's name: A records for one strategy, and SRV records with the peer port for the other."""
         port, peer = free_port(), free_port()
         name = "corvo.jobs.svc.cluster.test"
         self.dns.records = {(name, A): ["127.0.0.1"], (name, SRV): []}
@@ -234,7 +236,7 @@ class TestDns(Settled):
         self.expect_one_cluster(nodes)
 
     def test_removal(self):
-        """Who has vanished and does not answer is removed; who only did one of both is not."""
+        """A node that is not discovered and does not respond is removed. A node with only one of these is not."""
         port = free_port()
         everybody = ["127.0.0.1", "127.0.0.2", "127.0.0.3"]
         self.dns.records = {("jobs.test", A): everybody}
@@ -244,29 +246,29 @@ class TestDns(Settled):
         self.expect_one_cluster(nodes)
         leader = self.leader(nodes)
         alive, dead = [n for n in nodes if n is not leader]
-        # Alive, but not found: several rounds go by.
+        # Alive, but not discovered for several rounds.
         self.dns.records = {("jobs.test", A): [leader.host, dead.host]}
         seen = len(self.dns.asked)
         wait_until(lambda: len(self.dns.asked) > seen + 30, "rounds of looking")
         self.assertEqual(self.members(leader), {"n1", "n2", "n3"})
-        # Dead, but found.
+        # Dead, but discovered.
         self.dns.records = {("jobs.test", A): everybody}
         dead.kill()
         seen = len(self.dns.asked)
         wait_until(lambda: len(self.dns.asked) > seen + 30, "rounds of looking")
         self.assertEqual(self.members(leader), {"n1", "n2", "n3"})
-        # A lookup that fails says nothing about anybody.
+        # A failed lookup is no reason to remove a node.
         self.dns.silent = True
         failed = len(leader.events("discovery failed"))
         wait_until(lambda: len(leader.events("discovery failed")) > failed, "a lookup that fails")
         self.assertEqual(self.members(leader), {"n1", "n2", "n3"})
-        # Both.
+        # Neither alive nor discovered.
         self.dns.records = {("jobs.test", A): [leader.host, alive.host]}
         self.dns.silent = False
         wait_until(lambda: self.members(self.leader([leader, alive])) == {leader.name, alive.name}, "it is removed")
         leader = self.leader([leader, alive])
         self.assertTrue(any(n.events("member removed") for n in (leader, alive)))
-        # Of two, none may go: there would be no majority to say so.
+        # Of two nodes none is removed, because the other one would have no majority to decide it.
         other = alive if leader is not alive else next(n for n in nodes if n not in (alive, dead))
         self.dns.records = {("jobs.test", A): [leader.host]}
         other.kill()
@@ -276,7 +278,7 @@ class TestDns(Settled):
 
 
 class KubernetesApi:
-    """What a node asks of the API server: the list of pods, and a change of its own one."""
+    """The requests of a node to the API server: list the pods, and patch its own pod."""
 
     def __init__(self, authority, token):
         self.pods, self.token, self.refused, self.patches, self.paths = [], token, [], [], []
@@ -380,7 +382,7 @@ class TestKubernetes(Settled):
             notes = noted[f"/api/v1/namespaces/jobs/pods/corvo-{i}"]
             self.assertEqual((notes["scheduled-db/node-id"], notes["scheduled-db/address"]),
                              (node.name, node.host))
-        # The token is replaced while they run.
+        # The token is replaced while the nodes run.
         self.account("pod-token-2", self.authority.ca)
         self.api.token = "pod-token-2"
         asked = len(self.api.paths)
@@ -421,7 +423,7 @@ class TestKubernetes(Settled):
         self.refused("KUBERNETES_SERVICE_HOST", "--discover", "kubernetes", "--kubernetes-service-name", "corvo")
 
     def test_a_long_wait_is_a_warning(self):
-        """B-06: beyond half of its time, or thirty seconds, the wait is logged once; it is not a failure."""
+        """B-06: after half of its timeout, or thirty seconds, the wait is logged once. It is not a failure."""
         run = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", tempfile.mkdtemp(dir=self.folder),
                           "--cluster-secret", SECRET, "--raft-bind", f"127.0.0.1:{free_port()}", "--log-format", "json",
                           "--free-space-min", "0", "--join-timeout", "1s", "--join", f"127.0.0.1:{free_port()}")
@@ -432,7 +434,7 @@ class TestKubernetes(Settled):
 
 
 class GossipNode(Node):
-    """A node that knows one other node's UDP port at first."""
+    """A node that initially knows only the UDP ports of its seeds."""
 
     def __init__(self, name, http, udp, seeds, *args, env=None, **kwargs):
         super().__init__(name, "--bind", f"127.0.0.1:{http}", "--discover", "gossip", "--gossip-bind", f"127.0.0.1:{udp}",
@@ -456,7 +458,7 @@ class TestGossip(Settled):
 
     @unittest.skipUnless(os.path.exists(NAMES), "needs the shim that loses datagrams")
     def test_three_find_one_another_although_datagrams_get_lost(self):
-        """A chain: each knows only the one before it, and four of ten datagrams are lost."""
+        """A chain: each node knows only the one before it, and four of ten datagrams are lost."""
         http, udp = [free_port() for _ in range(3)], self.ports()
         env = {"LD_PRELOAD": NAMES, "ASAN_OPTIONS": "verify_asan_link_order=0", "CORVO_TEST_LOSS_PERCENT": "40"}
         nodes = self.start_all(*[lambda i=i: GossipNode(
@@ -464,7 +466,7 @@ class TestGossip(Settled):
         self.expect_one_cluster(nodes)
         for node in nodes:
             wait_until(lambda n=node: self.known(n) == 3, "all three are known")
-        # One that stops says so; one that is killed is missed.
+        # A node that stops announces it. The absence of a killed node is detected.
         nodes[2].terminate()
         for node in nodes[:2]:
             wait_until(lambda n=node: self.known(n) == 2, "it is gone")
@@ -506,7 +508,7 @@ class TestGossip(Settled):
 
 
 class ByVariables(Server):
-    """A node that gets everything from the environment."""
+    """A node whose settings all come from the environment."""
     bind = ()
 
     def __init__(self, name, env):
@@ -525,7 +527,7 @@ class ByVariables(Server):
 
 
 class Waiting:
-    """A node that does not get ready, with a folder of its own."""
+    """A node in a separate folder that does not become ready."""
 
     def __init__(self, test, name, env):
         self.name, self.port, self.lines = name, int(env["HTTP_PORT"]), []
@@ -546,7 +548,7 @@ class Waiting:
         return wait_until(answer, "an answer")
 
     def end(self, number=None):
-        """Its exit status: of itself, or after a signal."""
+        """Return the node's exit status, after sending it a signal if number is given."""
         if number is not None:
             self.process.send_signal(number)
         status = self.process.wait(PATIENCE_S)
@@ -561,7 +563,7 @@ class Waiting:
 
 class TestStatic(Settled):
     def test_peers_of_scheduled_db_are_found_at_their_api(self):
-        """PEERS has addresses for nodes; CLUSTER_NODE_n says where their API is."""
+        """PEERS has the peer addresses of nodes. CLUSTER_NODE_n adds the addresses of their APIs."""
         http = [free_port() for _ in range(3)]
         raft = [free_port() for _ in range(3)]
         peers = ",".join(f"127.0.0.1:{port}" for port in raft)
@@ -576,13 +578,13 @@ class TestStatic(Settled):
         self.expect_one_cluster(nodes)
 
     def line(self, name, port, raft, others, **more):
-        """Where the list has only the others, as PEERS of Scheduled-DB may."""
+        """Return an environment whose join list contains only the other nodes, as PEERS of Scheduled-DB may."""
         return {"NODE_ID": name, "HTTP_HOST": "127.0.0.1", "HTTP_PORT": str(port), "RAFT_HOST": "127.0.0.1",
                 "RAFT_PORT": str(raft), "CORVO_JOIN": ",".join(f"127.0.0.1:{other}" for other in others),
                 "BOOTSTRAP_EXPECT": "3", "CORVO_CLUSTER_SECRET": SECRET, **more}
 
     def test_the_smallest_node_id_begins(self):
-        """Not the smallest URL; and the list need not have the node itself."""
+        """Not the smallest URL. The list need not contain the node itself."""
         http = sorted((free_port() for _ in range(3)), key=str)
         names = ["n3", "n2", "n1"]
         nodes = self.start_all(*[lambda i=i: ByVariables(names[i], self.line(
@@ -591,7 +593,7 @@ class TestStatic(Settled):
         self.assertEqual([bool(n.events("joined cluster")) for n in nodes], [False, True, True])
 
     def test_one_alone_waits(self):
-        """It begins nothing before the others have answered; meanwhile it answers probes, and stops when it is told."""
+        """It begins no cluster before the others respond. Meanwhile it answers probes, and it stops on a signal."""
         http = [free_port() for _ in range(3)]
         raft = free_port()
         node = Waiting(self, "n1", self.line("n1", http[0], raft, http[1:]))
@@ -641,18 +643,18 @@ class TestStatic(Settled):
         lines = [self.line(f"n{i + 1}", http[i], raft[i], [p for p in http if p != http[i]]) for i in range(3)]
         nodes = self.start_all(*[lambda i=i: ByVariables(f"n{i + 1}", lines[i]) for i in range(3)])
         self.expect_one_cluster(nodes)
-        # The first one began it. The others are there: they are members, and do not take it back as it is.
+        # The first node began the cluster. The others are running as members, and refuse it without its data.
         nodes[0].terminate()
         lost = Waiting(self, "n1", lines[0])
         self.assertEqual(lost.end(), 1)
         self.assertIn("join", "".join(lost.lines))
-        # They are gone: it waits for them.
+        # The others have stopped: it waits for them.
         for node in nodes[1:]:
             node.terminate()
         lost = Waiting(self, "n1", lines[0])
         wait_until(lambda: lost.ask("GET", "/health")[1].get("forming"), "it waits")
         self.assertEqual(lost.end(signal.SIGTERM), 0)
-        # With their folders all of them are a cluster again, without waiting for one another.
+        # With their folders all of them form the cluster again, without waiting for each other.
         for node in nodes:
             node.start()
         self.expect_one_cluster(nodes)

@@ -1,4 +1,4 @@
-"""The same bad job by every door: each refuses it, for the same reason, and keeps nothing of it."""
+"""The same invalid job through every interface: each refuses it for the same reason and stores nothing of it."""
 import json
 import struct
 
@@ -11,12 +11,13 @@ TARGET = {"url": "http://127.0.0.1:1/"}
 
 
 def payload(size):
-    """JSON of so many bytes."""
+    """Return JSON of this size in bytes."""
     return "x" * (size - 2)
 
 
 class Doors(ApiTest):
-    """A door sends a job and gives (status, message). It knows some members of a job; what it cannot send it passes over."""
+    """Each by_… method sends a job through one interface ("door") and returns (status, message). It supports some
+    members of a job, and ignores those that it cannot send."""
 
     @classmethod
     def setUpClass(cls):
@@ -107,7 +108,7 @@ class Doors(ApiTest):
 
     everywhere = ("enqueue", "list", "batch", "ingest", "schedule", "schedule_update", "step", "raw_step", "on_failure",
                   "on_exit", "callback", "open_batch", "rpc", "binary")
-    whole = ("enqueue", "list", "batch", "schedule", "schedule_update")  # with every member of a job
+    whole = ("enqueue", "list", "batch", "schedule", "schedule_update")  # these accept every member of a job
     targets = whole + ("step", "on_failure", "on_exit")
 
     def try_each(self, doors, fields, ok, word=None, status=400):
@@ -127,7 +128,7 @@ class Doors(ApiTest):
                       f"payload too large: {MAX + 1} bytes (max {MAX})", 413)
 
     def test_the_reserved_queue(self):
-        """scheduler.md 21.2: it has the jobs of POST /jobs, and no others."""
+        """scheduler.md 21.2: it is reserved for the jobs of POST /jobs."""
         for api in (self.api, self.api.with_headers(X_Corvo_Namespace="acme")):
             self.api, kept = api, self.api
             self.try_each(self.everywhere + ("move", "bulk_move"), {"queue": RESERVED}, False, "is reserved")
@@ -159,7 +160,7 @@ class Doors(ApiTest):
 
 
 class Ignored(ApiTest):
-    """What a request says beside something else that wins is refused, and not passed over."""
+    """A member that would be overridden by another one is refused, not ignored."""
 
     def test_batch_id_beside_batch(self):
         open_batch = self.api.must(self.api.post("/api/v1/batch", {"callback_queue": self.queue}), 201)["batch_id"]
@@ -179,6 +180,6 @@ class Ignored(ApiTest):
                 self.refused(self.api.post(path, body), 400, "VALIDATION_ERROR", message)
         self.assertNotIn(self.queue, self.api.queues())
         self.assertEqual(self.api.must(self.api.get("/api/v1/batch/" + open_batch))["total"], 0)
-        # What says nothing is no contradiction.
+        # Empty values do not contradict anything.
         self.api.must(self.api.post("/api/v1/enqueue", {**job, "batch": None, "batch_id": None}), 201)
         self.api.must(self.api.post("/api/v1/enqueue/batch", {"jobs": [{**job, "batch_id": ""}], "batch": batch}), 201)

@@ -1,4 +1,4 @@
-"""GET /errors: failures grouped by what they mean, and what can be done to a group."""
+"""GET /errors: failures grouped by cause, and operations on a group."""
 from harness import ApiTest, unique
 
 
@@ -71,7 +71,7 @@ class Cursors(ApiTest):
                 body = {"queue": queue, "limit": 2, "order": order, **({"cursor": cursor} if cursor else {})}
                 page = self.api.must(self.api.post("/api/v1/jobs/search", body))
                 seen += [job["id"] for job in page["jobs"]]
-                if gone:  # it was first on the page before; by offsets one of the others would be passed over
+                if gone:  # of the page before; with offsets, its deletion would skip another job
                     self.api.must(self.api.delete(f"/api/v1/jobs/{gone}"))
                     gone = None
                 if not page["has_more"]:

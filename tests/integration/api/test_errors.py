@@ -10,7 +10,7 @@ from harness import ApiTest, PATIENCE_S, Server, unique
 
 MISSING = "job_00000000000000000000000000"
 
-# Every route that takes a JSON object, with a path that exists.
+# Every route that accepts a JSON object, with an existing path.
 BODY_ROUTES = ["/api/v1/enqueue", "/api/v1/enqueue/batch", "/api/v1/fetch", "/api/v1/fetch/batch",
                "/api/v1/ack/batch", f"/api/v1/ack/{MISSING}", f"/api/v1/fail/{MISSING}",
                "/api/v1/heartbeat", "/api/v1/jobs/bulk-get", f"/api/v1/jobs/{MISSING}/move",
@@ -72,7 +72,7 @@ class Parsing(ApiTest):
         self.refused(answer, 400, "PARSE_ERROR", "invalid JSON: jobs[1].max_retries")
 
     def test_nesting_is_bounded(self):
-        """A body of nothing but brackets is refused, and one of modest depth accepted."""
+        """A body of only brackets is refused, and one of moderate depth is accepted."""
         deep = b'{"queue":"q","payload":' + b"[" * 100000 + b"]" * 100000 + b"}"
         self.refused(self.api.post("/api/v1/enqueue", deep), 400, "PARSE_ERROR")
         fine = b"[" * 200 + b"]" * 200
@@ -195,7 +195,7 @@ class Routing(ApiTest):
         self.refused(self.api.post("/api/v1/ack/batches", {}), 404, "NOT_FOUND")
 
     def test_messages_are_text_whatever_was_sent(self):
-        """Errors that repeat what was sent are valid JSON and UTF-8."""
+        """Errors that repeat input are valid JSON and UTF-8."""
         for path in ("%FF%FE", "%C3", "%22%5C%0A", "%C3%A4" * 200, "a" + "%F0%9F%98%80" * 60):
             for answer in (self.api.get(f"/api/v1/jobs/{path}"),
                            self.api.get(f"/api/v1/schedules/{path}"),
@@ -225,7 +225,7 @@ class AdminPassword(ApiTest):
                          "invalid API key")
         for path in ("/healthz", "/api/v1/info", "/docs", "/openapi.json"):
             self.assertEqual(self.api.get(path).status, 200)
-        # Who is calling is asked before what is there.
+        # Authentication is checked before the path.
         self.refused(self.api.get("/api/v1/nothing"), 401, "UNAUTHORIZED", "missing API key")
         self.refused(self.api.put("/api/v1/queues"), 401, "UNAUTHORIZED", "missing API key")
         self.refused(self.api.put("/api/v1/info"), 405, "METHOD_NOT_ALLOWED")
@@ -261,20 +261,20 @@ class RateLimit(unittest.TestCase):
             self.assertEqual((answer.status, answer.json), (429, {
                 "error": "rate limit exceeded", "code": "RATE_LIMITED"}))
             self.assertEqual(answer.headers["retry-after"], "1")
-            # A refusal takes nothing, and a batch costs as many tokens as it has jobs.
+            # A refused request uses no tokens, and a batch costs as many tokens as it has jobs.
             queue = unique("limited")
             batch = [{"queue": queue}] * 2
             self.assertEqual(len(api.enqueue_batch(batch)["job_ids"]), 2)
             self.assertEqual(api.post("/api/v1/enqueue/batch", {"jobs": batch}).status, 429)
             self.assertEqual(api.post("/api/v1/enqueue", {"queue": queue}).status, 201)
             self.assertEqual(api.post("/api/v1/enqueue", {"queue": queue}).status, 429)
-            # Whoever sets a header of proxies is nobody else for that.
+            # A forwarding header does not make it a different client.
             proxied = api.with_headers(X_Forwarded_For="203.0.113.9")
             self.assertEqual(proxied.get("/api/v1/queues").status, 429)
             # Everything below the base path is limited.
             for path in ("/api/v1/info", "/api/v1/nothing"):
                 self.assertEqual(api.get(path).status, 429)
-            # Nobody becomes another client by inventing a credential.
+            # An invented credential does not make it a different client.
             for headers in ({"X_API_Key": "another"}, {"Authorization": "Bearer another"},
                             {"Authorization": "Basic Zm9v"}, {"Cookie": "corvo_api_key=x"}):
                 self.assertEqual(api.with_headers(**headers).get("/api/v1/queues").status, 429)
@@ -283,7 +283,7 @@ class RateLimit(unittest.TestCase):
                 self.assertEqual(api.get("/healthz").status, 200)
                 self.assertEqual(api.get("/docs").status, 200)
                 self.assertEqual(api.request("OPTIONS", "/api/v1/queues").status, 200)
-            # Another address has buckets of its own.
+            # Another address has separate buckets.
             other = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S,
                                                source_address=("127.0.0.2", 0))
             other.request("GET", "/metrics")
@@ -317,7 +317,7 @@ class RateLimit(unittest.TestCase):
                     self.assertEqual(answers, statuses)
 
     def test_callers_on_this_machine(self):
-        """26: a loopback caller that shows nothing is not counted."""
+        """26: a loopback caller without a credential is not limited."""
         with Server("--open-access", "--rate-limit-read-burst", "1",
                     "--rate-limit-read-rps", "0.0001") as server:
             api = server.client()
@@ -329,7 +329,8 @@ class RateLimit(unittest.TestCase):
             self.assertEqual(api.get("/api/v1/queues").status, 200)
 
     def test_clients_of_a_trusted_proxy(self):
-        """1.2, 1.7: from it the first entry of X-Forwarded-For is the client, from others it is not."""
+        """1.2, 1.7: in requests from a trusted proxy, the first entry of X-Forwarded-For is the client. From others
+        it is ignored."""
         with Server("--open-access", "--trusted-proxies", "127.0.0.1", "--rate-limit-read-burst", "1",
                     "--rate-limit-read-rps", "0.0001") as server:
             def ask(source, forwarded):
@@ -348,7 +349,7 @@ class RateLimit(unittest.TestCase):
                     self.assertEqual(ask(source, forwarded), status)
 
     def test_guesses_slow_down(self):
-        """A password cannot be tried out, whoever was right before goes on, and the log is short."""
+        """A password cannot be guessed by trying, clients with a valid key continue, and the log stays short."""
         with Server("--admin-password", "s3cret") as server:
             right = server.client(**{"X-API-Key": "s3cret"})
             self.assertEqual(right.get("/api/v1/queues").status, 200)

@@ -1,4 +1,4 @@
-"""Events (contract 15, 5.4): the stream with its filters, positions and dialects, and the log."""
+"""Events (contract 15, 5.4): the stream with its filters, positions and formats, and the log."""
 import contextlib
 import json
 import unittest
@@ -17,11 +17,11 @@ class EventTest(ApiTest):
         return stream
 
     def mine(self, headers=None, **query):
-        """A stream of this test's queue only."""
+        """Open a stream of this test's queue only."""
         return self.stream(headers, queues=self.queue, **query)
 
     def last(self):
-        """The position at the end of the log."""
+        """Return the position at the end of the log."""
         return metric(self.api, "corvo_events_last_seq")
 
 
@@ -43,7 +43,7 @@ class Frames(EventTest):
                                             "created_at"])
 
     def test_what_each_step_of_a_job_tells(self):
-        """5.4, 15.1: the events of a life, with their data."""
+        """5.4, 15.1: the events of a job's life, with their data."""
         stream = self.mine(tail=0)
         job_id = self.active(max_retries=2, retry_base_delay="1ms")
         self.api.heartbeat({job_id: {"progress": {"message": "half", "n": 12345678901234567890}}})
@@ -91,7 +91,7 @@ class Frames(EventTest):
         self.assertIn('"data":{"a":[1,"x\\n y"]}', frame.text)
 
     def test_over_http2(self):
-        """Several streams on one connection; each frame is a DATA frame of its own."""
+        """Several streams on one connection. Each frame is a separate DATA frame."""
         with contextlib.closing(http2_client.Connection(self.server.port, PATIENCE_S)) as h2:
             streams = [h2.request("GET", f"/api/v1/events?queues={self.queue}&tail=0{extra}")
                        for extra in ("", "&format=message")]
@@ -100,7 +100,7 @@ class Frames(EventTest):
             self.assertEqual(set(h2.status.values()), {200})
             job_ids = self.api.enqueue_batch([{"queue": self.queue}] * 3)["job_ids"]
             for stream, event in zip(streams, ("enqueued", None)):
-                while h2.body.get(stream, b"").count(b"\n\n") < 4:  # the first is its position
+                while h2.body.get(stream, b"").count(b"\n\n") < 4:  # the first frame is the stream's position
                     h2.read()
                 texts = h2.body[stream].decode().split("\n\n")[1:4]
                 frames = [Frame(text + "\n\n") for text in texts]
@@ -155,7 +155,7 @@ class Filters(EventTest):
         self.assertEqual(by_job.next().event, "cancelled")
 
     def test_namespaces(self):
-        """3.4 events of other namespaces are not seen; names are the caller's own."""
+        """3.4 events of other namespaces are not visible; names are those of the caller."""
         tenant = self.api.with_headers(X_Corvo_Namespace="acme")
         theirs = self.stream({"X-Corvo-Namespace": "acme"}, tail=0, format="both")
         ours = self.stream(tail=0, types="enqueued,moved",
@@ -199,7 +199,7 @@ class Positions(EventTest):
                 self.assertEqual([f.id for f in stream.take(6 - first)], ids[first:])
 
     def test_resume_neither_repeats_nor_loses(self):
-        """24.57 no event is sent twice: a client that breaks off again and again sees all once."""
+        """24.57 no event is sent twice: a client that reconnects again and again receives every event once."""
         seen, position = [], self.last()
         for round_number in range(10):
             self.api.enqueue_batch([{"queue": self.queue}] * 20)
@@ -223,7 +223,7 @@ class Positions(EventTest):
         self.assertGreater(stream.next().id, ids[-1])
 
     def test_a_tail_says_where_it_begins(self):
-        """A client that is cut off before its first event continues there; without a tail nothing is said."""
+        """A client that is disconnected before its first event continues there. Without a tail no position is sent."""
         self.api.enqueue(self.queue)
         for headers, query in (({}, {"tail": 0}), ({"Accept": "text/event-stream"}, {})):
             last = self.last()
@@ -241,7 +241,7 @@ class Positions(EventTest):
         self.assertEqual(stream.next().data["job_id"], first[2])
 
     def test_many_events_between_two_looks(self):
-        """Events of one entry and of many, over the borders of blocks and pages."""
+        """Events of one entry and of many, across the borders of blocks and pages."""
         stream = self.mine(tail=0)
         sizes = [1, 127, 128, 129, 1000, 3]
         for size in sizes:
@@ -374,7 +374,7 @@ class SlowReaders(unittest.TestCase):
                 for stream in quick:
                     first = number * size + 1
                     self.assertEqual(stream.ids(size), list(range(first, first + size)))
-            # For what has passed it or, on a machine that takes long for that, for its silence.
+            # Cut because too many events have passed it or, on a slow machine, because it did not read.
             wait_until(lambda: metric(api, "corvo_event_streams_open") == 2,
                        "the stalled stream being cut")
             self.assertEqual(metric(api, "corvo_event_streams_cut_total") +
@@ -383,7 +383,7 @@ class SlowReaders(unittest.TestCase):
             self.assertFalse(in_order, "a stream that was cut does not end like a whole one")
             self.assertEqual(ids, list(range(1, len(ids) + 1)))
             self.assertLess(len(ids), batches * size)
-            # It comes back with its position; what is no longer kept is skipped, the rest is there.
+            # It reconnects with its position. Events that are no longer kept are skipped, the rest arrives.
             oldest = api.must(api.get("/api/v1/cluster/events?limit=1"))["events"][0]["seq"]
             back = Stream(server, f"?last_event_id={ids[-1]}")
             self.assertEqual(back.next().id, max(oldest, ids[-1] + 1))
@@ -397,7 +397,7 @@ class SlowReaders(unittest.TestCase):
 
 
     def subscribed(self, server, position):
-        """The first event of Subscribe (rpc.md 12)."""
+        """Return the sequence number of the first event of Subscribe (rpc.md 12)."""
         connection = http2_client.Connection(server.port, PATIENCE_S)
         with contextlib.closing(connection):
             stream = connection.open(BASE + "Subscribe", [("content-type", "application/connect+json")])
@@ -408,7 +408,7 @@ class SlowReaders(unittest.TestCase):
 
 
 class ManyStreams(unittest.TestCase):
-    STREAMS_MAX = 1024  # of one network thread
+    STREAMS_MAX = 1024  # per network thread
 
     def test_too_many_streams_are_refused_and_a_place_becomes_free(self):
         allow_files(2 * self.STREAMS_MAX)

@@ -1,4 +1,4 @@
-"""Why a job is not running: every reason there is, one after the other (docs/operations.md)."""
+"""Why a job is not running: every possible reason (docs/operations.md)."""
 import unittest
 
 from harness import ApiTest, unique, wait_until
@@ -13,7 +13,7 @@ class Explain(ApiTest):
         return self.api.must(self.api.get(f"/api/v1/queues/{queue or self.queue}/explain"))
 
     def reason(self, answer, code):
-        """The reason with this code, which must be there, with a message for people."""
+        """Return the reason with this code. It must exist and have a message."""
         found = [r for r in answer["reasons"] if r["code"] == code]
         self.assertEqual(len(found), 1, answer)
         self.assertNotEqual(found[0]["message"], "")
@@ -43,7 +43,7 @@ class Explain(ApiTest):
         self.assertEqual([w["id"] for w in queue["workers"]], ["worker-" + self.queue])
         self.assert_time(queue["workers"][0]["last_heartbeat"])
         self.assertEqual(queue["workers_total"], 1)
-        # A queue whose name is a part of the other's is another one.
+        # A queue whose name is a part of the other's name is a different one.
         shorter = self.queue[:-1] or "q"
         self.api.enqueue(shorter)
         self.assertIn("no_worker", self.codes(self.explain_queue(shorter)))

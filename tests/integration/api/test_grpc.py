@@ -1,4 +1,4 @@
-"""The RPC service with a client that we did not write: Debian's grpcio."""
+"""The RPC service with a third-party client: Debian's grpcio."""
 import queue as queues
 import socket
 import unittest
@@ -13,7 +13,7 @@ WORKER = "corvo.v1.WorkerService"
 
 
 class Frames:
-    """A lifecycle stream: frames are put in, answers come out."""
+    """A lifecycle stream: sends frames and receives responses."""
 
     def __init__(self, worker, **options):
         self.worker, self.frames = worker, queues.Queue()
@@ -80,12 +80,12 @@ class Methods(GrpcTest):
         self.refused(grpc.StatusCode.NOT_FOUND, self.worker.Ack, job_id="job_" + "0" * 26)
         self.refused(grpc.StatusCode.RESOURCE_EXHAUSTED, self.worker.Enqueue, queue="q",
                      payload_json=" " * (64 << 20))
-        # What a client cannot spell is escaped.
+        # Non-ASCII characters are escaped in the message.
         self.assertIn("täglich\n%", self.refused(
             grpc.StatusCode.INVALID_ARGUMENT, self.worker.Ack, job_id="x", agent_status="täglich\n%"))
 
     def test_deadlines(self):
-        self.assertFalse(self.worker.Fetch(queues=[unique("q")], timeout=2).found)  # in time, not in vain
+        self.assertFalse(self.worker.Fetch(queues=[unique("q")], timeout=2).found)  # before the deadline
         self.refused(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: list(self.worker.Subscribe(timeout=0.3)))
         frames = self.open(timeout=0.3)
         self.refused(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: next(frames.answers))
@@ -178,7 +178,7 @@ class Events(GrpcTest):
         self.assertEqual([event.job_id for event in seen], ids)
 
     def test_a_quiet_stream_is_kept_alive(self):
-        """Every 15 s an event without anything in it (rpc.md 12)."""
+        """Every 15 s an empty event is sent (rpc.md 12)."""
         event = next(self.subscribe(queues=[unique("q")]))
         self.assertEqual(event, type(event)())
 
@@ -302,7 +302,7 @@ class Restart(unittest.TestCase):
             job = worker.Enqueue(queue="q").job_id
             last = next(events).seq
             server.terminate()
-            for call, statuses in ((events, []), (watch, [2])):  # NOT_SERVING comes before the end
+            for call, statuses in ((events, []), (watch, [2])):  # NOT_SERVING is sent before the end
                 with self.assertRaises(grpc.RpcError) as caught:
                     for answer in call:
                         if hasattr(answer, "status"):

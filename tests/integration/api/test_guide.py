@@ -1,4 +1,4 @@
-"""The guide: served as a site, and everything in it that can be run, run."""
+"""The guide: served as a site, and everything in it that can run is run."""
 import html.parser
 import os
 import pathlib
@@ -16,7 +16,7 @@ GUIDE = ROOT / "docs/guide"
 
 
 def typescript():
-    """The compiler of the web interface's build, with the types of Node.js beside it."""
+    """Return the compiler of the web interface's build, with the types of Node.js."""
     modules = ROOT / "build/ui/node_modules"
     types = ["--types", "node", "--typeRoots", str(modules / "@types")]
     return [str(modules / ".bin/tsc"), "--strict", "--target", "es2022", "--module", "esnext",
@@ -88,7 +88,7 @@ class Snippets(ApiTest):
         self.assertGreater(ran, 8)
 
     def blocks(self, kind):
-        """(page, text) of every block that is marked like this."""
+        """Return (page, text) of every code block with this info string."""
         return [(page.name, text) for page in sorted(GUIDE.glob("*.md"))
                 for mark, text in re.findall(r"(?ms)^```([^\n]*)\n(.*?)^```$", page.read_text()) if mark == kind]
 
@@ -99,7 +99,7 @@ class Snippets(ApiTest):
             self.assertLessEqual(set(marks), tested, page.name)
 
     def test_every_server_starts(self):
-        """A block that starts a server, with the files that it names."""
+        """Run each block that starts a server, with the files that it names."""
         for page, text in self.blocks("sh server"):
             with self.subTest(f"{page}: {text}"):
                 folder, env = self.environment()
@@ -111,11 +111,11 @@ class Snippets(ApiTest):
                 password = f"$(cat {folder}/admin-password)"
                 words = ["correct horse battery staple" if word == password else word for word in words]
                 self.assertEqual(words[:2], ["corvo", "server"])
-                server = Server(*words[2:])  # ready, or it fails
+                server = Server(*words[2:])  # fails if the server does not become ready
                 self.addCleanup(server.discard)
 
     def test_single_sign_on_is_set(self):
-        """The provider of the example does not exist: the command says so, and stores the settings."""
+        """The provider of the example does not exist: the command reports that, and stores the settings."""
         blocks = self.blocks("sh sso")
         self.assertGreaterEqual(len(blocks), 2)
         for page, text in blocks:
@@ -145,7 +145,7 @@ class Snippets(ApiTest):
                     self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_units_and_proxies_are_well_formed(self):
-        """By the program that reads them, where it is installed."""
+        """Checked by the program that reads them, where it is installed."""
         for page, text in self.blocks("ini"):
             if shutil.which("systemd-analyze"):
                 folder, env = self.environment()
@@ -165,7 +165,7 @@ class Snippets(ApiTest):
                 self.assertEqual(done.returncode, 0, f"{page}: {done.stderr}")
 
     def prepare(self, name, folder, env):
-        """The command that runs an example; None if its language is not installed here."""
+        """Return the command that runs an example, or None if its language is not installed."""
         source = str(GUIDE / "examples" / name)
         interpreters = {".py": "python3", ".mjs": "node", ".sh": "sh", ".rb": "ruby", ".php": "php"}
         program = os.path.join(folder, "worker")

@@ -1,4 +1,4 @@
-"""GET /history: what happened, in steps of time."""
+"""GET /history: what happened, in time steps."""
 import collections
 import csv
 import io
@@ -18,7 +18,7 @@ class History(ApiTest):
         return self.api.must(self.ask(**query))
 
     def work(self, queue):
-        """Three enqueued; one completed, one failed for good, one waiting."""
+        """Enqueue three jobs: one completes, one fails for good, one waits."""
         done, dead, _ = (self.api.enqueue(queue, max_retries=1) for _ in range(3))
         self.assertEqual(self.api.fetch(queue)["job_id"], done)
         self.api.ack(done)
@@ -55,7 +55,7 @@ class History(ApiTest):
             found = self.history(queue=queue, step=step, **{"from": "20h"})
             self.assertEqual(found["step_seconds"], seconds)
             self.assertEqual(sum(point["enqueued"] for point in found["points"]), 3, step)
-        # Hours, not minutes: they have the minute that is not over as well.
+        # With hours, not minutes, because they include the current minute.
         found = self.history(queue=queue, step="1h", **{"from": "30d"})
         self.assertEqual(found["totals"]["enqueued"], 3)
         self.assertEqual(len(self.history(queue=queue, **{"from": "90d"})["points"]), 91)
@@ -142,7 +142,7 @@ class History(ApiTest):
 
 
 class NodeHistory(ApiTest):
-    """GET /cluster/history: how the node that answers did."""
+    """GET /cluster/history: the history of the node that responds."""
 
     def ask(self, api=None, **query):
         return (api or self.api).get("/api/v1/cluster/history?" + urllib.parse.urlencode(query))
@@ -180,15 +180,15 @@ class NodeHistory(ApiTest):
 
 
 class Recount(unittest.TestCase):
-    """The history is what a count of the event log gives, on every node."""
+    """The history matches a count of the event log, on every node."""
     takes_long = True
 
-    # The counters, and the events that each counts.
+    # The counters, and the event type that each of them counts.
     COUNTERS = {"enqueued": "enqueued", "started": "started", "completed": "completed", "failed": "failed",
                 "retried": "retrying", "dead": "dead", "cancelled": "cancelled", "expired": "expired"}
 
     def work(self, rng, api, queues):
-        """Some of everything that is counted."""
+        """Do a random selection of everything that is counted."""
         queue = rng.choice(queues)
         jobs = [{"queue": queue, "max_retries": rng.randint(1, 2), "retry_backoff": "none"}
                 for _ in range(rng.randint(1, 12))]
@@ -197,7 +197,7 @@ class Recount(unittest.TestCase):
             rng.choice((lambda j: api.ack(j), lambda j: api.fail(j), lambda j: api.act(j, "cancel"),
                         lambda j: None))(job["job_id"])
         if rng.random() < 0.3:
-            api.post(f"/api/v1/jobs/{rng.choice(ids)}/cancel")  # refused where it is over already
+            api.post(f"/api/v1/jobs/{rng.choice(ids)}/cancel")  # refused if it has ended already
         if rng.random() < 0.1:
             api.must(api.delete(f"/api/v1/queues/{queue}"))
 
@@ -214,7 +214,7 @@ class Recount(unittest.TestCase):
             after = events[-1]["seq"]
 
     def histories(self, api, queues):
-        """Per queue and in all: the totals, and the sum of the points."""
+        """Return, per queue and in total, the totals and the sum of the points."""
         found = {}
         for queue in queues:
             query = urllib.parse.urlencode({"from": "6h", "step": "1m", **({"queue": queue} if queue else {})})

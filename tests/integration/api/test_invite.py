@@ -1,4 +1,4 @@
-"""A node that waits until POST /join of the leader adds it (scheduler.md 2.8, 14.3)."""
+"""A node that waits until POST /join at the leader adds it (scheduler.md 2.8, 14.3)."""
 import http.client
 import json
 import shutil
@@ -18,7 +18,7 @@ FAR = 4102444800  # 2100
 
 
 class Waiting(Node):
-    """It is up when it waits, and then only has its lobby; or when it is a member that came back."""
+    """A node that is up once it waits, with only its lobby (a small API), or once it is a member that came back."""
 
     up = ("corvo server ready", "waiting for an invitation")
 
@@ -31,7 +31,7 @@ class Waiting(Node):
 
 
 class Asking(Waiting):
-    """It would join by itself, if anybody answered."""
+    """A node that would join by itself if any node responded."""
 
     up = ("join attempt failed",)
 
@@ -55,7 +55,7 @@ class Inviting(unittest.TestCase):
             "success": True, "message": f"Node {node.name} successfully joined cluster"}))
 
     def refused(self, leader, node_id, address):
-        """Why, as the log has it: the client is not told."""
+        """Return the reason from the log. The client does not receive it."""
         before = len(leader.events("scheduler join refused"))
         answer = self.ask(leader, node_id, address)
         self.assertEqual((answer.status, answer.json["error"]), (500, "Failed to join cluster"))
@@ -69,7 +69,7 @@ class Inviting(unittest.TestCase):
         return rows[0] if rows else None
 
     def forming(self, node):
-        """What its lobby says; that has none of the headers of other answers."""
+        """Return the state that its lobby reports. The lobby sends none of the headers of other responses."""
         connection = http.client.HTTPConnection("127.0.0.1", node.lobby_port, timeout=PATIENCE_S)
         self.addCleanup(connection.close)
         connection.request("GET", "/health")
@@ -77,7 +77,7 @@ class Inviting(unittest.TestCase):
         return health.get("forming"), health.get("joined")
 
     def add(self, cluster, node):
-        """One request, and it is a member."""
+        """Add the node with one request."""
         self.join(cluster.leader(), node)
         self.is_member(cluster, node)
 
@@ -96,7 +96,7 @@ class Inviting(unittest.TestCase):
         with Cluster(2, *TOKEN) as cluster:
             leader = cluster.leader()
             job = self.create(leader, target, FAR)
-            # Killed while it waits, it is the same node afterwards.
+            # If it is killed while it waits, it is the same node afterwards.
             node = self.wait("n3")
             node.kill()
             node.start()
@@ -106,14 +106,14 @@ class Inviting(unittest.TestCase):
             self.assertEqual(self.ask(follower, node.name, node.peer).status, 403)
             self.add(cluster, node)
             self.assertEqual([e["from"] for e in node.events("invitation accepted")], [leader.name])
-            # What it is comes with its first connection.
+            # Its record arrives with its first connection.
             wait_until(lambda: self.row(leader, node).get("http_url") == f"http://127.0.0.1:{node.port}",
                        "the address of its API")
             self.assertEqual(node.status()["cluster_id"], leader.status()["cluster_id"])
             self.assertEqual(node.api.must(node.api.get(f"/jobs/{job}"))["id"], job)
-            self.join(leader, node)  # no change
+            self.join(leader, node)  # has no effect
             cluster.wait_voters(3)
-            # It counts: without the leader there is a majority, which goes on.
+            # Its vote counts: without the leader there is a majority, which continues.
             due = [self.create(n, target, int(time.time()) + 5) for n in cluster.nodes]
             leader.kill()
             others = cluster.running()
@@ -122,7 +122,7 @@ class Inviting(unittest.TestCase):
             for one in due:
                 wait_until(lambda j=one: new.api.must(new.api.get(f"/jobs/{j}/status"))["status"] == "completed",
                            "the job is done")
-            # It comes back like any other, with the same command.
+            # It comes back like any other node, with the same command.
             node.kill()
             leader.start()
             node.start()
@@ -138,7 +138,7 @@ class Inviting(unittest.TestCase):
             stranger = self.wait("n3", secret="another secret than that of the others")
             self.assertEqual(self.refused(leader, "n3", stranger.peer), "it does not have the same cluster secret")
             self.assertEqual(self.forming(stranger), (True, None))
-            self.assertEqual(self.refused(leader, "n1b", leader.peer)[:9], "two nodes")  # it dials itself
+            self.assertEqual(self.refused(leader, "n1b", leader.peer)[:9], "two nodes")  # it would connect to itself
             other = elsewhere.nodes[0]
             self.assertEqual(self.refused(leader, "n7", other.peer), 'the node at this address is named "n1"')
             namesake = self.wait("n4", "--bootstrap=true")
@@ -149,23 +149,23 @@ class Inviting(unittest.TestCase):
             self.assertIn("host:port", self.refused(leader, "n6", "nowhere"))
             self.assertIn("node_id", self.refused(leader, "a/b", node.peer))
             self.assertIn("addr", self.refused(leader, "n6", "h" * 300 + ":1"))
-            self.refused(leader, "n2", f"127.0.0.1:{node.lobby_port}")  # of its API, with another protocol
+            self.refused(leader, "n2", f"127.0.0.1:{node.lobby_port}")  # its API: another protocol
             self.assertEqual([n["id"] for n in leader.status()["nodes"]], ["n1"])
-            # Nothing is left of all that.
+            # The refused attempts have no effect on it.
             self.add(cluster, node)
-            # Who was removed stays so, though it would follow an invitation.
+            # A removed node stays removed, although it would accept an invitation.
             leader.api.must(leader.api.post("/api/v1/cluster/leave", {"node_id": "n2"}))
             wait_until(lambda: self.row(leader, node) is None, "it is no member")
             self.assertIn("was removed", self.refused(leader, "n2", node.peer))
-            stranger.terminate()  # at once, and well
+            stranger.terminate()  # exits at once, without an error
 
     def kill_when_invited(self, cluster, node):
-        """It has adopted the cluster, but no majority could record it."""
+        """Kill the node after it has adopted the cluster, but before a majority could record it."""
         def is_invited():
             leader, (follower,) = cluster.leader(), cluster.followers()
             pause(follower.process)
             try:
-                # Unless it has noticed already that it is alone.
+                # Unless the leader has already noticed that it is alone.
                 asking = threading.Thread(target=self.ask, args=(leader, node.name, node.peer))
                 asking.start()
                 wait_until(lambda: node.events("invitation accepted") or not asking.is_alive(), "an end")
@@ -180,26 +180,26 @@ class Inviting(unittest.TestCase):
         wait_until(is_invited, "the invitation")
 
     def test_it_is_killed_before_the_cluster_knows(self):
-        """The request is sent again."""
+        """The request must be sent again."""
         with Cluster(2, *TOKEN) as cluster:
             node = self.wait("n3")
             self.kill_when_invited(cluster, node)
             node.start()
-            self.assertFalse(node.events("waiting for an invitation")[1:])  # it knows where it belongs
+            self.assertFalse(node.events("waiting for an invitation")[1:])  # it knows its cluster
             self.assertFalse(node.events("waiting for the cluster"))
             wait_until(lambda: self.ask(cluster.leader(), node.name, node.peer).status == 200, "it is added")
             self.is_member(cluster, node)
             cluster.wait_same()
 
     def test_it_founds_no_cluster_of_its_own_when_it_is_started_as_if_it_were_alone(self):
-        """It belongs to a cluster, and has no data yet: under the same id there would be two."""
+        """It belongs to a cluster and has no data yet: otherwise there would be two clusters with the same id."""
         with Cluster(2, *TOKEN) as cluster:
             node = self.wait("n3")
             self.kill_when_invited(cluster, node)
             self.assertIn("--bootstrap=false", node.args)
             for bootstrap in ((), ("--bootstrap=true",)):
                 node.args = [*(a for a in node.args if not a.startswith("--bootstrap")), *bootstrap]
-                # The leader may have added it by now, although it did not say so in time.
+                # The leader may have added it by now, although it did not respond in time.
                 node.up = ("waiting for the cluster", "corvo server ready")
                 node.start()
                 for event in node.events("waiting for the cluster"):
@@ -210,7 +210,7 @@ class Inviting(unittest.TestCase):
             self.is_member(cluster, node)
             self.assertEqual(node.status()["cluster_id"], cluster.leader().status()["cluster_id"])
             cluster.wait_same()
-            # With data it comes back as any other, whatever it is told.
+            # With data it comes back like any other node, whatever its options are.
             node.kill()
             node.up = ("corvo server ready",)
             node.start()
@@ -232,7 +232,7 @@ class Inviting(unittest.TestCase):
             self.assertFalse(self.row(leader, node)["voter"])
 
     def test_many_at_once(self):
-        """Those for whom there is no room ask again."""
+        """Nodes for which there is no room retry."""
         with Cluster(1, *TOKEN) as cluster:
             leader = cluster.leader()
             nodes = [self.wait(f"n{i}") for i in (2, 3)]

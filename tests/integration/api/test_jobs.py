@@ -1,4 +1,4 @@
-"""Job endpoints (contract 9, 5.3): look at a job, and do something to it."""
+"""Job endpoints (contract 9, 5.3): reading a job and operations on it."""
 import unittest
 import urllib.parse
 from datetime import datetime, timedelta, timezone
@@ -66,7 +66,7 @@ class LargeJobs(ApiTest):
     settings = ("--max-payload-size", "0", "--durable=false")
 
     def test_bulk_get(self):
-        """9: however large they are together, none is left out."""
+        """9: no job is left out because of its size."""
         ids = [self.api.enqueue(self.queue, "x" * 8_000_000) for _ in range(9)]
         answer = self.api.post("/api/v1/jobs/bulk-get", {"job_ids": ids})
         self.assertEqual(answer.status, 200)
@@ -100,7 +100,7 @@ class Order(ApiTest):
     """5.3: every way back to pending leads to the tail of the class."""
 
     def check(self, *path, **fields):
-        """A job goes along the path, with another one pending meanwhile: that is served first."""
+        """A job moves along the path while another one is pending. The other one is served first."""
         first = self.api.enqueue(self.queue, **fields)
         other = None
         for step in path:
@@ -131,7 +131,7 @@ class Order(ApiTest):
         self.check(self.claim, lambda i: self.api.ack(i, agent_status="continue"), agent={})
 
     def test_promote_of_a_scheduled_job(self):
-        """By when it became pending, not by when it was made."""
+        """Ordered by the time at which a job became pending, not by its creation."""
         due = datetime.now(timezone.utc) + timedelta(milliseconds=300)
         first = self.api.enqueue(self.queue, scheduled_at=due.isoformat())
         other = self.api.enqueue(self.queue)

@@ -1,7 +1,7 @@
-"""Many large jobs at once: commands that are more than one entry of the log takes.
+"""Many large jobs at once: commands that need more than one log entry.
 
-CORVO_LARGE_JOBS is how many there are. With 4320 the three commands here each come to more than
-1 GiB, which is where the server once stopped, and stopped again at every start.
+CORVO_LARGE_JOBS is the number of jobs. With 4320, each of the three commands here needs more than 1 GiB.
+Early versions of the server stopped at that size, and again at every start.
 """
 import os
 import unittest
@@ -42,7 +42,7 @@ class Large(unittest.TestCase):
         return [job["job_id"] for job in jobs]
 
     def claimable(self, queue):
-        """Claim all there are; a claim may give fewer than it was asked for, but not nothing."""
+        """Claim all jobs. A claim may return fewer than requested, but not none."""
         ids = []
         while len(ids) < JOBS:
             claimed = self.claim(self.api, queue)
@@ -51,7 +51,7 @@ class Large(unittest.TestCase):
         return ids
 
     def test_dependents_of_one_job(self):
-        """The ack answers at once, and all of them are claimable soon, in order."""
+        """The ack responds at once, and all dependents become claimable soon, in order."""
         queue = unique("child")
         parent = self.api.enqueue(unique("parent"))
         ids = self.enqueue(queue, depends_on=[parent])
@@ -62,7 +62,7 @@ class Large(unittest.TestCase):
         self.assertEqual(self.claimable(queue), ids)
 
     def test_a_bulk_move(self):
-        """The answer has the numbers of all of them."""
+        """The response has the counts of all jobs."""
         queue, to = unique("from"), unique("to")
         ids = self.enqueue(queue)
         answer = self.api.must(self.api.post("/api/v1/jobs/bulk", {
@@ -74,7 +74,7 @@ class Large(unittest.TestCase):
         self.assertEqual(self.claimable(to), ids)
 
     def test_claims_at_the_same_time(self):
-        """Each job goes to one of them, and none gets more than an entry takes."""
+        """Each job goes to one claim, and no claim gets more than an entry can hold."""
         queue = unique("q")
         ids = self.enqueue(queue)
 

@@ -1,11 +1,11 @@
-"""What clients released after v0.3 send and read (contract 26.1)."""
+"""What clients released after v0.3 send and expect (contract 26.1)."""
 from datetime import datetime
 
 from harness import ApiTest, unique
 
 
 def seconds(text):
-    """Seconds since the epoch of an answer's time."""
+    """Return the seconds since the epoch of a time in a response."""
     whole, _, fraction = text[:-1].partition(".")
     return datetime.fromisoformat(whole + "+00:00").timestamp() + float("0." + (fraction or "0"))
 
@@ -233,7 +233,7 @@ class SecondGeneration(ApiTest):
                     "queue": self.queue, "priority": wrong}), 400, "VALIDATION_ERROR", "priority")
 
     def test_priorities_are_read_as_they_are_sent(self):
-        """Documents, search answers and schedules; ingest, bulk and the search filter take the numbers too."""
+        """Documents, search results and schedules. Ingest, bulk and the search filter accept the numbers, too."""
         ids = {}
         for number, stored, word in ((100, 0, "critical"), (75, 1, "high"), (50, 2, "normal")):
             job_id = self.second.must(self.second.post(f"/api/v1/webhooks/{self.queue}?priority={number}", {}), 201)["job_id"]
@@ -280,7 +280,7 @@ class Group(ApiTest):
 
 
 class Words(ApiTest):
-    """26: a word that is not known is refused, with those that are; an empty one is the default."""
+    """26: an unknown word is refused with a list of the known ones. An empty one means the default."""
 
     def test_of_a_priority(self):
         known = "priority: expected critical, high or normal, got "
@@ -353,7 +353,7 @@ class KeyReuse(ApiTest):
         self.assertEqual(self.api.queue(self.queue)["pending"], 2)
 
     def test_on_every_route_that_creates_something(self):
-        """26: the same request gets the first answer; with another body, path or query it is refused."""
+        """26: the same request gets the first response. With another body, path or query it is refused."""
         headers = {"Idempotency-Key": unique("key")}
         source = self.api.enqueue(self.queue, agent={"max_iterations": 5})
         for _ in range(2):

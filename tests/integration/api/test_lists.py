@@ -8,7 +8,7 @@ CURSOR = "x-corvo-next-cursor"
 
 class ListTest(ApiTest):
     def pages(self, path, limit, client=None, **query):
-        """All rows, page by page, and how many pages there were."""
+        """Return all rows, read page by page, and the number of pages."""
         client = client or self.api
         rows, pages, cursor = [], 0, None
         while pages == 0 or cursor:
@@ -20,7 +20,7 @@ class ListTest(ApiTest):
         return rows, pages
 
     def check(self, path, key, prefix, client=None):
-        """Pages of every size are the whole list; a prefix finds what begins with it."""
+        """Pages of every size contain the whole list. A prefix finds the names that begin with it."""
         client = client or self.api
         answer = client.get(path)
         whole = client.must(answer)
@@ -63,7 +63,7 @@ class Pages(ListTest):
             rows, pages = self.pages("/api/v1/queues", 1000, api)
             self.assertEqual(([q["name"] for q in rows], pages), (names, 3))
             self.assertEqual({q["pending"] for q in rows}, {1})
-            # What is gone or new meanwhile neither repeats nor hides the others.
+            # Changes meanwhile neither repeat nor hide other queues.
             cursor = answer.headers[CURSOR]
             api.must(api.delete(f"/api/v1/queues/{names[999]}"))
             api.enqueue("a.new.one")

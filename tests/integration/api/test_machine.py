@@ -1,4 +1,4 @@
-"""A machine that denies something: the server says what, and loses nothing."""
+"""A machine that refuses resources: the server reports which, and loses nothing."""
 import http.client
 import os
 import resource
@@ -47,7 +47,7 @@ class SizeOfFiles(unittest.TestCase):
                             limits={resource.RLIMIT_FSIZE: 1500000})
             api, queue, made = server.client(), unique("q"), []
             try:
-                while True:  # one entry that does not fit into a segment makes it larger
+                while True:  # an entry that does not fit into a segment makes the segment larger
                     made += api.enqueue_batch([{"queue": queue}])["job_ids"]
                     made += api.enqueue_batch([{"queue": queue, "payload": "x" * 250000}] * 8)[
                         "job_ids"]
@@ -62,7 +62,7 @@ class SizeOfFiles(unittest.TestCase):
 
 
 class SmallDisk:
-    """A file system of its own in memory, which can really be full."""
+    """A file system in memory that can become full."""
 
     def __init__(self, mib):
         self.folder = tempfile.mkdtemp(prefix="corvo-api-")
@@ -86,7 +86,7 @@ class SmallDisk:
         return st.f_bavail * st.f_frsize >> 20
 
     def fill(self):
-        """Somebody else takes all that is left."""
+        """Another program uses all remaining space."""
         with open(os.path.join(self.folder, "other"), "wb", buffering=0) as f:
             try:
                 while True:
@@ -103,7 +103,7 @@ class FullDisk(unittest.TestCase):
                 "--snapshot-log-bytes", str(8 << 20))
 
     def fill_with_jobs(self, api, queue):
-        """Until new jobs are refused; returns how many were made, and the refusal."""
+        """Create jobs until they are refused. Returns the number of jobs, and the refusal."""
         made = 0
         jobs = [{"queue": queue, "payload": os.urandom(48000).hex()} for _ in range(40)]
         while True:
@@ -120,15 +120,15 @@ class FullDisk(unittest.TestCase):
             api, queue = server.client(), unique("q")
             _, refused = self.fill_with_jobs(api, queue)
             self.assertEqual((refused.status, refused.json["code"]), (503, "UNHEALTHY"))
-            # Either the watch over the disk refuses, or, when jobs come faster than it looks, the log does.
+            # Either the disk monitor refuses or, if jobs arrive faster than it checks, the log does.
             self.assertIn("the disk is nearly full", refused.json["error"])
             self.assertGreater(disk.free_mib(), 0)
-            # What it says of itself meanwhile is in the other test: here a compaction may end it soon.
+            # The other test checks the reported state: here a compaction may change it soon.
             for _ in range(20):  # work goes on
                 job = api.must(api.post("/api/v1/fetch", {"queues": [queue], "worker_id": "w"}))
                 api.must(api.post(f"/api/v1/ack/{job['job_id']}", {}))
             api.must(api.post(f"/api/v1/queues/{queue}/clear", {}))
-            # The space comes back without a restart, and the reserve is there again.
+            # The space is freed without a restart, and the reserve is created again.
             wait_until(lambda: api.post("/api/v1/enqueue", {"queue": queue}).status == 201, "a job to be accepted", 120)
             wait_until(lambda: metric(api, "corvo_disk_reserve_bytes") > 0, "the reserve", 120)
             wait_until(lambda: api.get("/readyz").status == 200, "readyz", 120)

@@ -1,4 +1,4 @@
-"""Markers: deployments, and versions that were seen for the first time; versions of workers."""
+"""Markers: deployments, first use of a version, and versions of workers."""
 from harness import ApiTest, Server, unique, wait_until
 
 

@@ -1,4 +1,4 @@
-"""Memory (--memory-limit): what requests and answers may hold together, and what happens then."""
+"""Memory (--memory-limit): how much requests and responses may hold together, and what happens at the limit."""
 import json
 import re
 import socket
@@ -8,18 +8,18 @@ from harness import LEAN, PATIENCE_S, Server, in_threads, metric, unique, wait_u
 
 LIMIT = 32 << 20
 PAYLOAD = "x" * 250_000
-JOBS = 28  # 7 MB: an answer may have a quarter of the limit
+JOBS = 28  # 7 MB: a response may use a quarter of the limit
 ASKING = 12
 
 
 def resident(server):
-    """Bytes of the process that are in memory."""
+    """Return the process's resident memory in bytes."""
     with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as f:
         return int(f.read().split()[1]) * 4096
 
 
 class Reader:
-    """A client that asks and does not read yet; its own system keeps next to nothing for it."""
+    """A client that sends a request and does not read yet. Its receive buffer is very small."""
 
     def __init__(self, port, method, path, body=b""):
         self.socket = socket.socket()
@@ -30,7 +30,7 @@ class Reader:
                             b"Content-Length: %d\r\n\r\n" % (method, path, len(body)) + body)
 
     def answer(self):
-        """Status, headers and body, of an answer that ends with the connection."""
+        """Read a response that ends with the connection. Returns status, headers and body."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         data = b""
         while piece := self.socket.recv(1 << 20):
@@ -43,8 +43,8 @@ class Reader:
 
 
 def numbers(api):
-    """What requests have of the memory; None when there is none left to say so."""
-    # Not by api, which expects every header: with no memory left, a refusal lacks the one that says how long it took.
+    """Return the metrics of request memory, or None if there is not enough memory for a response."""
+    # Not with api, which requires every header: without memory, a refusal lacks Server-Timing.
     status, _, body = Reader(api.server.port, b"GET", b"/metrics").answer()
     found = re.findall(r"^corvo_request_memory_(\w+) (\d+)$", body.decode(), re.M)
     return {name: int(value) for name, value in found} if status == 200 else None
@@ -52,11 +52,11 @@ def numbers(api):
 
 class Answers(unittest.TestCase):
     def ask(self, server, path, body):
-        """Many large answers at once that nobody reads, then all of them are read."""
+        """Request many large responses at once without reading, then read all of them."""
         api = server.client()
 
         def some_are_refused():
-            """While nothing is left, this question may be one of them."""
+            """If no memory is left, this request may be refused, too."""
             now = numbers(api)
             return now is None or now["refused_total"] > refused
 
@@ -88,10 +88,10 @@ class Answers(unittest.TestCase):
             for path, body in ((b"/api/v1/jobs/bulk-get", get), (b"/api/v1/jobs/search", search)):
                 with self.subTest(path):
                     self.ask(server, path, body)
-                    # And what one of them needs is there again.
+                    # The memory for one of them is available again.
                     status, _, _ = Reader(server.port, b"POST", path, body).answer()
                     self.assertEqual(status, 200)
-            # Of what the requests had, and not more than twice that.
+            # Limits the growth to twice the limit of request memory, plus a margin.
             self.assertLess(resident(server) - before, 2 * LIMIT + (64 << 20))
             status = api.get("/api/v1/cluster/status").json["admission_stats"]
             self.assertEqual(status["request_memory_limit_bytes"], LIMIT)
@@ -108,7 +108,7 @@ class Answers(unittest.TestCase):
 
 class Streams(unittest.TestCase):
     def test_that_nobody_reads_cost_little(self):
-        """Each holds what waits for it, and that is little; whoever reads gets everything."""
+        """Each stream holds its unsent data, and that is little. A client that reads receives everything."""
         streams, jobs = 60, 3000
         with Server("--rate-limit-enabled=false") as server:
             api, queue = server.client(), unique("unread")

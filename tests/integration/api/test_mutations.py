@@ -1,9 +1,9 @@
-"""Requests that were damaged on purpose: an answer that is well-formed, or a closed connection.
+"""Damaged requests: each gets a well-formed response or a closed connection.
 
-Valid requests of every kind are cut, doubled, spliced and peppered with bytes, sent on connections
-of their own, and the end of what the server says is waited for. The server must stay up, answer a
-good request in between, and end without a leak (a sanitizer build says so with its exit code).
-CORVO_MUTATIONS sets how many; a failure names the seed.
+Valid requests of every kind are truncated, duplicated, spliced and changed at random bytes. Each is sent on a
+separate connection, and the response is read to its end. The server must stay up, respond to a valid request in
+between, and end without a leak (a sanitizer build reports leaks with its exit status). CORVO_MUTATIONS sets the
+number of requests. A failure reports the seed.
 """
 import gzip
 import json
@@ -40,7 +40,7 @@ def chunked(path, body):
 
 
 def examples(queue, job):
-    """A valid request of every kind: method, path and what its body holds."""
+    """Return valid requests of every kind: method, path and body."""
     job_body = {"queue": queue, "payload": {"n": [1, 2.5, None, "\u00e9"]}, "priority": "high",
                 "tags": {"a": "b"}, "unique_key": "k", "unique_period": 60, "max_retries": 3,
                 "retry_base_delay": "5s", "expire_after": "1h", "scheduled_at":
@@ -113,7 +113,7 @@ def text_field(number, text):
 
 
 def rpc_originals(queue, job):
-    """Calls of the RPC service in each protocol, and a connection with streams."""
+    """Return calls of the RPC service in each protocol, and a connection with streams."""
     def call(method, kind, body, headers=b""):
         return (b"POST /corvo.v1.WorkerService/%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/%s\r\n%s"
                 b"Content-Length: %d\r\n\r\n" % (method, kind, headers, len(body))) + body
@@ -151,7 +151,7 @@ def rpc_originals(queue, job):
 
 
 def http2_original(queue, job):
-    """A connection with some requests on it, from the preface to the goodbye."""
+    """Return a connection with some requests, from the preface to GOAWAY."""
     def headers(stream, method, path, flags):
         block = h2.encode([(":method", method), (":scheme", "http"), (":path", path),
                            (":authority", "x"), ("x-request-id", "abc")])
@@ -191,15 +191,15 @@ def mutate(rng, pool):
 
 
 def check_status(status, body):
-    """An answer that a server in good health gives."""
-    slow = b"search took too long" in body  # on a machine that is busy with other things
-    alone = b"Failed to join cluster" in body  # the contract's answer of a server without peers
+    """Check that a healthy server could send this response."""
+    slow = b"search took too long" in body  # on a busy machine
+    alone = b"Failed to join cluster" in body  # specified for a server without peers
     if not 200 <= status < 600 or (status >= 500 and status not in (501, 503, 505, 507) and not slow and not alone):
         raise AssertionError(f"status {status}: {body[:300]!r}")
 
 
 def check_answers(data):
-    """What came back is a sequence of whole answers, or of whole frames."""
+    """Check that the data is a sequence of complete responses or complete frames."""
     if data and not data.startswith(b"HTTP/"):
         while data:
             length = int.from_bytes(data[:3], "big") + 9
@@ -218,7 +218,7 @@ def check_answers(data):
             data = rest
             continue
         if b"content-length" not in headers:
-            return  # chunked or to the end: the others check those
+            return  # chunked or until the end: other responses check those
         length = int(headers[b"content-length"])
         body, data = rest[:length], rest[length:]
         if len(body) < length:
@@ -229,7 +229,7 @@ def check_answers(data):
 
 
 def send_damaged(port, data):
-    """On a connection of its own; what comes back must be whole answers, or nothing."""
+    """Send data on a separate connection. The server must send complete responses or nothing."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE_S + 30) as s:
         try:
             s.sendall(data)

@@ -1,4 +1,4 @@
-"""Namespaces (contract 2.5, 3.4): X-Corvo-Namespace, and what each caller sees."""
+"""Namespaces (contract 2.5, 3.4): X-Corvo-Namespace, and what each caller can see."""
 import unittest
 
 from harness import ApiTest, unique
@@ -25,7 +25,7 @@ class Queues(NamespaceTest):
         self.refused(self.other.get(f"/api/v1/queues/{self.queue}"), 404, "NOT_FOUND")
 
     def test_the_default_namespace(self):
-        """3.4: header absent, empty or default: the default namespace, which sees everything."""
+        """3.4: header absent, empty or default: the default namespace, which can see everything."""
         job_id = self.acme.enqueue(self.queue)
         for client in (self.api, self.api.with_headers(X_Corvo_Namespace="default"),
                        self.api.with_headers(X_Corvo_Namespace="")):
@@ -51,7 +51,7 @@ class Queues(NamespaceTest):
         self.assertNotIn(self.queue, self.acme.queues())
 
     def test_the_longest_name(self):
-        """1.5: 1…255 bytes, of which the namespace takes none."""
+        """1.5: 1…255 bytes, not counting the namespace."""
         client = self.api.with_headers(X_Corvo_Namespace="n" * 63)
         longest = self.queue + "q" * (255 - len(self.queue))
         job_id = client.enqueue(longest)
@@ -78,7 +78,7 @@ class Queues(NamespaceTest):
                          "VALIDATION_ERROR")
 
     def test_prefixes_of_nobody(self):
-        """2.5: jobs go into no queue that no namespace could have; any other name is the default one's."""
+        """2.5: a queue name that no namespace can have is refused. Any other name belongs to the default namespace."""
         job_id = self.api.enqueue("UP::" + self.queue)
         self.assertEqual(self.api.fetch("UP::" + self.queue)["job_id"], job_id)
         waiting = self.api.enqueue(self.queue)
@@ -206,7 +206,7 @@ class Jobs(NamespaceTest):
 
 
 class Followers(NamespaceTest):
-    """Jobs that the server makes stay in the namespace of what they come from."""
+    """Jobs that the server creates stay in the namespace of their origin."""
 
     def test_chains(self):
         """6.8: steps and handlers are namespaced; chain_config is shown without the prefix."""
@@ -229,7 +229,7 @@ class Followers(NamespaceTest):
         self.assertFalse({second, leave, failure} & set(self.api.queues()))
 
     def test_chains_by_hand(self):
-        """7.1: raw chain fields; the names in them are the caller's too."""
+        """7.1: raw chain fields; names in them are those of the caller, too."""
         second = unique("second")
         config = {"steps": [{"queue": self.queue}, {"queue": second}], "depends_on": []}
         job_id = self.acme.enqueue(self.queue, chain_id="c", chain_step=0, chain_config=config)
@@ -258,7 +258,7 @@ class Followers(NamespaceTest):
                      400, "VALIDATION_ERROR", "batch")
 
     def test_batches_without_a_callback(self):
-        """3.4, 7.4: no queue tells whose they are; others do not see, join or seal them."""
+        """3.4, 7.4: no queue determines their namespace. Other namespaces cannot see, join or seal them."""
         opened = self.acme.must(self.acme.post("/api/v1/batch", {}), 201)["batch_id"]
         group = self.acme.enqueue_batch([{"queue": self.queue}], batch={})["batch_id"]
         default = self.api.must(self.api.post("/api/v1/batch", {}), 201)["batch_id"]
@@ -293,7 +293,7 @@ class Followers(NamespaceTest):
         self.assertNotIn(self.queue, self.other.queues())
 
     def test_a_schedule_that_the_default_namespace_changes_stays_in_its_own(self):
-        """13.2: names of a change are names in the namespace of the schedule."""
+        """13.2: names in a change are names in the namespace of the schedule."""
         body = {"name": self.queue, "queue": self.queue, "cron": "@yearly"}
         record = self.acme.must(self.acme.post("/api/v1/schedules", body), 201)
         path = f"/api/v1/schedules/{record['id']}"
@@ -310,7 +310,7 @@ class Followers(NamespaceTest):
         for field in ("name", "queue"):
             self.refused(self.api.put(path, {field: "other::x"}), 400, "VALIDATION_ERROR",
                          f"{field} 'other::x' belongs to another namespace")
-        # Nor does one of the default namespace go into another; its jobs may.
+        # A schedule of the default namespace cannot move to another namespace either. Its jobs may be created there.
         mine = self.api.must(self.api.post("/api/v1/schedules", body), 201)
         path = f"/api/v1/schedules/{mine['id']}"
         self.addCleanup(self.api.delete, path)
@@ -320,7 +320,7 @@ class Followers(NamespaceTest):
         self.assertEqual((answer["name"], answer["queue"]), (self.queue, "acme::" + self.queue))
 
     def test_a_schedule_whose_name_is_taken_is_refused_by_its_own_name(self):
-        """2.5: answers are without the caller's prefix; 13.2: 409 for a new one and a rename."""
+        """2.5: responses show names without the caller's prefix; 13.2: 409 for a new schedule and a rename."""
         names = [self.queue + end for end in ("", ".b")]
         for name in names:
             body = {"name": name, "queue": self.queue, "cron": "@yearly"}
@@ -332,7 +332,7 @@ class Followers(NamespaceTest):
             self.refused(answer, 409, "CONFLICT", f"'{names[0]}'")
 
     def test_a_schedule_of_another_namespace_is_refused_by_its_field(self):
-        """13.2: VALIDATION_ERROR says which field; 2.5: a foreign prefix is refused."""
+        """13.2: VALIDATION_ERROR names the field; 2.5: a foreign prefix is refused."""
         good = {"name": self.queue, "queue": self.queue, "cron": "@yearly"}
         self.acme.must(self.acme.post("/api/v1/schedules", good), 201)
         self.addCleanup(self.acme.delete, f"/api/v1/schedules/{self.queue}")
@@ -379,7 +379,7 @@ class Followers(NamespaceTest):
         self.assertNotIn("acme-worker", [r["id"] for r in self.other.get("/api/v1/workers").json])
 
     def test_workers_of_the_same_name(self):
-        """26: one row per namespace and worker id; other queues are seen at once."""
+        """26: one row per namespace and worker id; other queues are visible at once."""
         name = unique("same")
         for client, queue in ((self.acme, "one"), (self.other, "two"), (self.acme, "three")):
             client.enqueue(queue)

@@ -15,7 +15,7 @@ class PolicyTest(ApiTest):
         self.api.must(self.api.delete(f"{PATH}/{policy['id']}"))
 
     def goes_on(self, api=None, queue=None, **fields):
-        """The document of a new agent's job that wanted to go on."""
+        """Create an agent job and ack it with continue. Return its document."""
         api, queue = api or self.api, queue or self.queue
         job_id = api.enqueue(queue, agent={}, **fields)
         self.assertEqual(api.fetch(queue)["job_id"], job_id)
@@ -77,7 +77,7 @@ class Holding(PolicyTest):
         rows = self.api.must(self.api.get(f"/api/v1/jobs/{job_id}/iterations"))["iterations"]
         self.assertEqual([(r["status"], r["hold_reason"]) for r in rows],
                          [("hold", "approval policy matched: people look")])
-        # Approved it runs again; what is done is done, whatever the policy.
+        # After approval it runs again. A finished job is not held, whatever the policy.
         self.api.act(job_id, "approve")
         self.api.fetch(self.queue)
         self.api.ack(job_id, agent_status="done")
@@ -118,7 +118,7 @@ class Holding(PolicyTest):
         self.drop(old)
 
     def test_namespaces(self):
-        """3.4: a namespace sees and holds its own."""
+        """3.4: a namespace can see its own policies, and they hold only its jobs."""
         acme = self.api.with_headers(X_Corvo_Namespace="acme")
         other = self.api.with_headers(X_Corvo_Namespace="other")
         policy = self.create(acme, queue=self.queue)
@@ -134,7 +134,7 @@ class Holding(PolicyTest):
         acme.must(acme.delete(f"{PATH}/{policy['id']}"))
 
     def test_the_default_namespace_holds_its_own_unless_all_are_meant(self):
-        """26: all_namespaces is for the default namespace."""
+        """26: a policy of the default namespace applies to its own jobs, and with all_namespaces to those of all."""
         acme = self.api.with_headers(X_Corvo_Namespace="acme")
         check = {"tag_key": self.queue, "tag_value": "prod"}
         tags = {self.queue: "prod"}
@@ -174,7 +174,7 @@ class Kept(unittest.TestCase):
             copy = api.get("/api/v1/admin/backup").body
         with Server("--rate-limit-enabled=false") as second:
             api = second.client()
-            for _ in range(2):  # what is there is left as it is
+            for _ in range(2):  # existing policies are not changed
                 api.must(api.post("/api/v1/admin/restore", copy))
                 self.assertEqual(api.must(api.get(PATH)), made[::-1])
 

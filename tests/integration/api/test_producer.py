@@ -1,4 +1,4 @@
-"""Producer endpoints (contract 7, 2): what may be sent, what is stored, what is answered."""
+"""Producer endpoints (contract 7, 2): valid input, what is stored, and the responses."""
 import json
 import unittest
 import urllib.parse
@@ -37,7 +37,7 @@ class Enqueue(ApiTest):
         self.assertEqual(ids, sorted(ids))
 
     def test_a_minimal_job_has_the_defaults(self):
-        """4.1: the fields that are always there, and no others."""
+        """4.1: the fields that are always present, and no others."""
         before = datetime.now(timezone.utc) - timedelta(seconds=2)
         job_id = self.api.enqueue(self.queue)
         job = self.api.job(job_id)
@@ -209,7 +209,7 @@ class Enqueue(ApiTest):
 
 
 class Passthrough(ApiTest):
-    """1.5: JSON texts come back as they went in."""
+    """1.5: JSON values are returned exactly as they were sent."""
 
     TEXTS = [
         '{"z":1,"a":2,"m":{"b":[],"a":{}}}',
@@ -272,7 +272,7 @@ class Passthrough(ApiTest):
 
 
 class Idempotency(ApiTest):
-    """A repeated request with the same Idempotency-Key gets the first answer."""
+    """A repeated request with the same Idempotency-Key gets the first response."""
 
     def test_one_job(self):
         key = {"Idempotency-Key": self.queue}
@@ -293,7 +293,7 @@ class Idempotency(ApiTest):
         self.assertEqual(self.api.queue(self.queue)["enqueued"], 3)
 
     def test_another_kind_of_answer_is_another_request(self):
-        """Nothing is left undone because a key was used elsewhere."""
+        """A key that was used for another kind of request does not prevent this one."""
         key = {"Idempotency-Key": self.queue}
         one = self.api.must(self.api.post("/api/v1/enqueue", {"queue": self.queue}, key), 201)
         many = [self.api.must(self.api.post("/api/v1/enqueue/batch", {"jobs": [{"queue": self.queue}] * 2}, key), 201)
@@ -461,7 +461,7 @@ class Ingest(ApiTest):
                          (200, "duplicate", answer.json["job_id"]))
 
     def test_empty_options_are_none(self):
-        """7.3: forms send what was not filled in as an empty text."""
+        """7.3: forms send empty fields as empty texts."""
         answer = self.ingest("?priority=&unique_key=&max_retries=&scheduled_at=&tags=")
         self.assertEqual((answer.status, answer.json["status"]), (201, "pending"))
         job = self.api.job(answer.json["job_id"])

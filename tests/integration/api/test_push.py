@@ -1,4 +1,4 @@
-"""Jobs that the server itself delivers (scheduler.md 4 to 8 and 21): targets that behave and those that do not."""
+"""Jobs that the server delivers (scheduler.md 4 to 8 and 21), to correct and to faulty targets."""
 import base64
 import datetime
 import os
@@ -21,7 +21,7 @@ class PushTest(ApiTest):
         return receiver
 
     def push(self, url, payload=None, api=None, retry_base_delay="10ms", push=None, **fields):
-        """The id of a new job that goes to the URL."""
+        """Create a job for delivery to the URL. Return its id."""
         api = api or self.api
         body = {"queue": fields.pop("queue", None) or unique("push"), "payload": payload or {"n": 1},
                 "retry_base_delay": retry_base_delay, "push": {"url": url, **(push or {})}, **fields}
@@ -32,14 +32,14 @@ class PushTest(ApiTest):
         return api.must(api.get("/api/v1/jobs/" + job_id))
 
     def ended(self, job_id, state="completed", api=None, patience_s=PATIENCE_S):
-        """The job, once it is in that state."""
+        """Wait until the job is in this state, and return it."""
         return wait_until(lambda: next(iter([j for j in [self.job(job_id, api)] if j["state"] == state]), None),
                           f"state {state} of {job_id}: {self.job(job_id, api)}", patience_s)
 
 
 class Deliveries(PushTest):
     def test_the_payload_is_posted(self):
-        """6: method, headers and body; 5: one record per try."""
+        """6: method, headers and body; 5: one record per attempt."""
         target = self.receiver()
         job_id = self.push(target.url("/x"), {"big": 9007199254740993}, push={"headers": {"X-Mine": "yes"}})
         job = self.ended(job_id)
@@ -57,7 +57,7 @@ class Deliveries(PushTest):
         self.assertEqual(len(target.taken()), 1)
 
     def test_where_a_request_ends_is_not_the_targets_to_say(self):
-        """A connection is shared: what follows would be taken for the rest of this request."""
+        """Connections are reused: what follows would be read as the rest of this request."""
         target = self.receiver()
         self.ended(self.push(target.url("/x"), push={"body": "[1, 2, 3, 4]", "headers": {
             "content-length": "3", "Transfer-Encoding": "chunked", "Connection": "close", "X-Mine": "yes"}}))
@@ -71,7 +71,7 @@ class Deliveries(PushTest):
         self.ended(self.push(self.receiver().url("/x"), push={"method": "HEAD"}))
 
     def test_no_worker_gets_it(self):
-        """21.1: never returned by fetch, whatever holds it up."""
+        """21.1: fetch never returns it, whatever delays its delivery."""
         queue = unique("push")
         self.api.must(self.api.post(f"/api/v1/queues/{queue}/pause", {}))
         target = self.receiver()
@@ -132,7 +132,7 @@ class Deliveries(PushTest):
 
 
 def wait_seconds(since, until):
-    """Between two times of the API."""
+    """Return the seconds between two times of the API."""
     return (parse(until) - parse(since)).total_seconds()
 
 
@@ -141,11 +141,11 @@ def parse(text):
 
 
 class Guests(PushTest):
-    """22: private addresses are for the default namespace, unless --outgoing-allow opens them."""
+    """22: only the default namespace may call private addresses, except those that --outgoing-allow permits."""
 
     def test_a_namespace_calls_no_private_address(self):
         target, tenant = self.receiver(), self.api.with_headers(X_Corvo_Namespace="acme")
-        self.ended(self.push(target.url("/ours")))  # leaves a connection behind
+        self.ended(self.push(target.url("/ours")))  # leaves an open connection
         job = self.ended(self.push(target.url("/theirs"), api=tenant, max_retries=1), "dead", tenant)
         self.assertIn("address 127.0.0.1 is not allowed for this namespace", job["push_attempts"][0]["error"])
         self.assertEqual([call.path for call in target.taken()], ["/ours"])
@@ -160,7 +160,7 @@ class Guests(PushTest):
             self.assertIn("address 127.0.0.2 is not allowed", job["push_attempts"][0]["error"])
 
     def test_the_token_of_the_server_stays_here(self):
-        """WEBHOOK_BEARER_TOKEN is not for whoever a namespace chooses to call."""
+        """WEBHOOK_BEARER_TOKEN is not sent to targets that another namespace chooses."""
         target = self.receiver()
         with Server("--outgoing-allow", "127.0.0.1", "--rate-limit-enabled=false", "--webhook-bearer-token", "t") as server:
             for namespace, token in (("default", "Bearer t"), ("acme", None)):
@@ -171,7 +171,7 @@ class Guests(PushTest):
 
 
 class RawTarget:
-    """A TCP server that does to each connection what it is told."""
+    """A TCP server that runs a given function for each connection."""
 
     def __init__(self, serve, context=None):
         self.serve, self.context, self.connections = serve, context, 0
@@ -207,7 +207,7 @@ class RawTarget:
 
 
 def certificate(folder, *options):
-    """A key and a certificate that nobody vouches for."""
+    """Create a key and a self-signed certificate. Return a TLS context with them."""
     path = os.path.join(folder, "both.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
                     "-keyout", path, "-out", path + ".crt", *options], check=True, capture_output=True)
@@ -217,7 +217,8 @@ def certificate(folder, *options):
 
 
 class Answers:
-    """For RawTarget: each request gets the next of these answers; one that is closed ends its connection, as does having none."""
+    """For RawTarget: each request gets the next of these responses. A response with closed=True ends its connection,
+    and so does a request without a response."""
 
     def __init__(self, *answers):
         self.answers, self.requests = list(answers), 0
@@ -239,7 +240,7 @@ class Answers:
 
 
 class Once(PushTest):
-    """A call is one attempt, and the head of an answer is an answer (scheduler.md 6 and 7)."""
+    """A call is one attempt, and the head of a response counts as the response (scheduler.md 6 and 7)."""
 
     def target(self, *answers):
         target = RawTarget(Answers(*answers))
@@ -248,7 +249,7 @@ class Once(PushTest):
 
     def test_a_connection_that_breaks_off_is_not_tried_again_by_itself(self):
         target = self.target((b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", False))
-        self.ended(self.push(target.url()))  # its connection is kept for…
+        self.ended(self.push(target.url()))  # its connection stays open for the next call
         job = self.ended(self.push(target.url(), max_retries=1), "dead")
         self.assertEqual(target.serve.requests, 2)
         self.assertEqual([(t["attempt"], t["outcome"], t["error_type"]) for t in job["push_attempts"]],
@@ -265,7 +266,7 @@ class Once(PushTest):
 
 
     def test_an_answer_whose_body_dribbles_counts_by_its_head(self):
-        """The head decides: the job does not wait for the rest until its timeout."""
+        """The head decides: the job does not wait for the body until its timeout."""
         done = threading.Event()
         self.addCleanup(done.set)
 
@@ -282,7 +283,7 @@ class Once(PushTest):
 
 
 class BadTargets(PushTest):
-    """6: classes of errors, by their cause."""
+    """6: classes of errors, by cause."""
 
     def raw(self, serve, context=None):
         target = RawTarget(serve, context)
@@ -353,7 +354,7 @@ class BadTargets(PushTest):
         self.assertEqual(len(job["result"]["body"]), 65536)
 
     def test_redirects(self):
-        """6: 307 and 308 repeat the POST, the others become GET; Authorization does not go to another host."""
+        """6: 307 and 308 repeat the POST, the others become GET. Authorization is not sent to another host."""
         seen = []
 
         def serve(connection):
@@ -381,7 +382,7 @@ class BadTargets(PushTest):
 
 class Waiting(PushTest):
     def test_retry_after_is_honoured(self):
-        """Up to the job's longest delay, which is 10 minutes unless it says otherwise."""
+        """Up to the job's maximum delay, which is 10 minutes by default."""
         for asked, fields, waits in (("120", {}, 120), ("3600", {}, 600), ("3600", {"retry_max_delay": "2h"}, 3600)):
             with self.subTest(asked=asked, **fields):
                 target = self.receiver(lambda d, asked=asked: (503, {"Retry-After": asked}))
@@ -407,7 +408,7 @@ class Waiting(PushTest):
         self.assertEqual([t["outcome"] for t in self.job(job_id)["push_attempts"]], ["cancelled"])
 
     def test_jobs_that_hang_hold_up_no_other_for_their_host(self):
-        """The first calls hang, the breaker opens, a probe hangs too: others for the same host go on."""
+        """The first calls hang, the breaker opens, and a probe hangs, too: other jobs for the same host continue."""
         hold = threading.Event()
         target = self.receiver(lambda d: d.path == "/good" and 200 or hold.wait(120) and 200)
         self.addCleanup(hold.set)
@@ -437,7 +438,7 @@ class Waiting(PushTest):
             self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
 
     def test_a_host_that_is_down_keeps_only_its_own_waiting(self):
-        """After failures in a row the host is called once a second; its jobs wait in line, untried."""
+        """After successive failures the host is called once per second. Its jobs wait in line without an attempt."""
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]
         down = [self.push(f"http://127.0.0.1:{port}/", max_retries=1000) for _ in range(30)]
@@ -451,7 +452,7 @@ class Waiting(PushTest):
 
 
 class Numbers(PushTest):
-    """Metrics of deliveries: of all hosts together."""
+    """Metrics of deliveries, for all hosts together."""
 
     def numbers(self, api, *names):
         return tuple(metric(api, f"corvo_push_{name}") for name in names)
@@ -476,10 +477,10 @@ class Numbers(PushTest):
 
 
 class Hosts(PushTest):
-    """GET /api/v1/push/hosts: how each host does."""
+    """GET /api/v1/push/hosts: the state of each host."""
 
     def host(self, name, api=None):
-        """Its row; None while there is none."""
+        """Return the row of the host, or None."""
         api = api or self.api
         rows = api.must(api.get(f"/api/v1/push/hosts?prefix={name}"))
         return next((row for row in rows if row["host"] == name), None)
@@ -500,7 +501,7 @@ class Hosts(PushTest):
         self.assertGreaterEqual(row["latency_ms"], 0)
         self.assertIn("last_call_at", row)
         self.assertNotIn("last_error", row)
-        # An answer that is no success is a failure, and no reason not to call.
+        # An error status is a failure, but no reason to stop calling.
         self.ended(self.push(target.url("/bad"), max_retries=1), "dead")
         row = self.host(name)
         self.assertEqual((row["breaker"], row["succeeded"], row["failed"], row["unanswered"], row["last_error"]),
@@ -529,14 +530,14 @@ class Hosts(PushTest):
         row = wait_until(lambda: next((r for r in [self.host(name)]
                                        if r and r["breaker"] == "open" and r["unanswered"] >= 13), None),
                          "the breaker opens, and probes fail")
-        # However many failed, the next is a second after the last.
+        # However many probes failed, the next is a second after the last.
         self.assertAlmostEqual(wait_seconds(row["last_error_at"], row["next_probe_at"]), 1, delta=0.01)
         self.assertGreaterEqual(row["failed"], row["unanswered"])
         self.assertEqual(row["succeeded"], 0)
         self.assertGreater(row["next_probe_at"], row["last_error_at"])
         self.assertTrue(row["last_error"])
         wait_until(lambda: self.host(name)["waiting"] == len(jobs), "they all wait in line, or for their next try")
-        # Somebody listens there, and takes his time with the probe.
+        # Now a server listens there, and responds slowly to the probe.
         asked, go_on = threading.Event(), threading.Event()
         self.addCleanup(go_on.set)
 
@@ -624,7 +625,7 @@ class Families(PushTest):
         self.assertNotIn(b"chain-secret", self.api.get("/api/v1/jobs/" + first).body)
 
     def test_the_first_step_of_a_chain_has_a_target_too(self):
-        """It is that of the job, unless the job has its own; as with the payload (http-api.md 6.8)."""
+        """It is used unless the job has its own target, like the payload (http-api.md 6.8)."""
         target = self.receiver()
         queue = unique("chain")
         first = {"queue": queue, "payload": {"n": 0}, "push": {"url": target.url("/first")}}
@@ -649,23 +650,23 @@ class Families(PushTest):
         self.ended(second)
 
     def throttled(self, rate, window_ms, push_jobs):
-        """A queue with a throttle; jobs for a receiver that wait in it; the receiver."""
+        """Return a receiver, a queue with a throttle, and the ids of jobs for the receiver that wait in the queue."""
         target, queue = self.receiver(), unique("push")
         self.api.must(self.api.post(f"/api/v1/queues/{queue}/throttle", {"rate": rate, "window_ms": window_ms}))
         made = self.api.enqueue_batch([{"queue": queue, "push": {"url": target.url()}} for _ in range(push_jobs)])
         return target, queue, made["job_ids"]
 
     def test_throttle(self):
-        """http-api.md 6.5: the jobs that wait are delivered whenever the window opens, with nothing else happening."""
+        """http-api.md 6.5: waiting jobs are delivered whenever the window opens, without any other event."""
         target, _, jobs = self.throttled(2, 200, 9)
         target.wait_for(9)
-        starts = sorted(self.ended(job_id)["started_at"] for job_id in jobs)  # when they were claimed
+        starts = sorted(self.ended(job_id)["started_at"] for job_id in jobs)  # the times at which they were claimed
         times = [datetime.datetime.fromisoformat(at[:23].rstrip("Z")) for at in starts]
         for first, third in zip(times, times[2:]):
             self.assertGreaterEqual((third - first).total_seconds(), 0.198)
 
     def test_throttle_that_workers_fill_as_well(self):
-        """A delivery that comes too late for the window is made in a later one."""
+        """A delivery that does not fit into the window is made in a later one."""
         target, queue, _ = self.throttled(1, 20, 10)
         self.api.enqueue_batch([{"queue": queue} for _ in range(10)])
         for _ in range(10):
@@ -688,7 +689,7 @@ class Families(PushTest):
 
 class Backups(PushTest):
     def test_a_backup_has_credentials_only_when_asked(self):
-        """21: and what comes back without them is held, never handed to a worker."""
+        """21: jobs restored without credentials are held, and workers never get them."""
         target = self.receiver()
         queue = unique("push")
         self.api.must(self.api.post(f"/api/v1/queues/{queue}/pause", {}))
@@ -733,13 +734,13 @@ class Backups(PushTest):
                     else:
                         before = len(target.taken())
                         there.ack(there.fetch(queue)["job_id"])
-                        target.wait_for(before + 2)  # of the chain and of the schedule
+                        target.wait_for(before + 2)  # the calls of the chain and of the schedule
             self.assertEqual({d.headers["authorization"] for d in target.taken()}, {"Bearer kept-secret"})
             api.must(api.delete("/api/v1/schedules/" + name))
 
 
 class Http2Target:
-    """Speaks HTTP/2 over TLS and nothing else. Answers once `wanted` requests are under way on one connection."""
+    """Supports only HTTP/2 over TLS. Responds once `wanted` requests are in flight on one connection."""
 
     def __init__(self, context):
         context.set_alpn_protocols(["h2"])
@@ -772,12 +773,12 @@ class Http2Target:
                     frame(4, 1, 0)
                 elif kind == 6 and not flags & 1:
                     frame(6, 1, 0, payload)
-                elif kind in (0, 1) and flags & 1:  # DATA or HEADERS that end the request
+                elif kind in (0, 1) and flags & 1:  # DATA or HEADERS with the end of the request
                     waiting.append(stream)
                 if len(waiting) >= self.wanted:
                     for number in waiting:
                         self.answered += 1
-                        frame(1, 5, number, b"\x88")  # HEADERS: status 200, and the end
+                        frame(1, 5, number, b"\x88")  # HEADERS: status 200, end of stream
                     waiting.clear()
 
     def close(self):
@@ -785,7 +786,7 @@ class Http2Target:
 
 
 class TrustingServer(Server):
-    """Vouched for is what the test has signed, and nothing else; needs the right to mount."""
+    """A server that trusts only certificates signed by the test. It needs the permission to mount."""
 
     def __init__(self, authority, *args):
         self.authority = authority
@@ -807,7 +808,7 @@ class TrustingServer(Server):
 
 class Http2(PushTest):
     def test_requests_share_a_connection(self):
-        """6: where the target speaks it, calls are HTTP/2, many on a connection that is kept."""
+        """6: if the target supports it, calls use HTTP/2, many of them on one persistent connection."""
         if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no right to mount")
         folder = tempfile.mkdtemp(prefix="corvo-tls-")
@@ -829,7 +830,7 @@ class Killed(PushTest):
     takes_long = True
 
     def test_kill_with_calls_in_flight(self):
-        """7: none is lost, none runs again after its end, each abandoned try is recorded."""
+        """7: no job is lost, none runs again after its end, each abandoned attempt is recorded."""
         lock, ledger, hold = threading.Lock(), {}, threading.Event()
 
         def answer(delivery):
@@ -852,10 +853,10 @@ class Killed(PushTest):
             with lock:
                 before = {key: list(value) for key, value in ledger.items()}
             server.start()
-            # Those that a second try has ended by now were not.
+            # Not those that a second attempt has completed by now.
             ended = [j for j in (self.job(i, api) for i in ids) if j["state"] == "completed" and j["attempt"] == 1]
             hold.set()
-            for job_id in ids:  # a slow target opens its breaker: then one call a second
+            for job_id in ids:  # a slow target opens its breaker, which allows one call per second
                 self.ended(job_id, api=api, patience_s=120)
             for job in ended:  # committed before the kill: not called again
                 key = next(k for k in ledger if k.startswith(job["id"] + ":"))

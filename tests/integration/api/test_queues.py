@@ -17,7 +17,7 @@ class QueueTest(ApiTest):
         return self.api.must(self.api.delete(f"/api/v1/queues/{self.queue}"))
 
     def poll(self):
-        """A fetch that waits for a job of the test's queue."""
+        """Start a fetch that waits for a job of the test's queue."""
         before = self.api.fetches_waiting()
         poll = self.api.poll(self.queue)
         wait_until(lambda: self.api.fetches_waiting() == before + 1, "the poll being parked")
@@ -110,7 +110,7 @@ class EmptyListing(ApiTest):
 
 class Pause(QueueTest):
     def test_a_paused_queue_hands_out_nothing(self):
-        """24.19 paused queue → 204; resumed → job; 6.5: active jobs go on, enqueue works."""
+        """24.19 paused queue → 204; resumed → job; 6.5: active jobs continue, enqueue works."""
         running = self.active()
         self.assertEqual(self.act("pause"), {"status": "paused"})
         job_id = self.api.enqueue(self.queue)
@@ -147,7 +147,7 @@ class Pause(QueueTest):
 
 class Concurrency(QueueTest):
     def test_limits_active_jobs(self):
-        """24.20 concurrency 1: second fetch gives nothing until the first is acked."""
+        """24.20 concurrency 1: second fetch returns nothing until the first is acked."""
         self.assertEqual(self.act("concurrency", {"max": 1}), {"status": "ok"})
         self.assertEqual(self.api.queues()[self.queue]["max_concurrency"], 1)
         first = self.active()
@@ -213,7 +213,7 @@ class Concurrency(QueueTest):
 
 class Throttle(QueueTest):
     def test_limits_claims_in_a_window(self):
-        """24.20 throttle 1 per 60 s: second fetch gives nothing."""
+        """24.20 throttle 1 per 60 s: second fetch returns nothing."""
         self.assertEqual(self.act("throttle", {"rate": 1, "window_ms": 60000}), {"status": "ok"})
         self.api.enqueue_batch([{"queue": self.queue}] * 3)
         self.api.ack(self.api.fetch(self.queue)["job_id"])
@@ -227,7 +227,7 @@ class Throttle(QueueTest):
         self.not_claimable()
 
     def test_the_window_slides(self):
-        """6.5: sliding window; a waiting worker gets the job when it has passed."""
+        """6.5: sliding window; a waiting worker gets the job when the window has passed."""
         self.act("throttle", {"rate": 1, "window_ms": 400})
         self.api.enqueue_batch([{"queue": self.queue}] * 2)
         begun = time.monotonic()
@@ -258,7 +258,7 @@ class Throttle(QueueTest):
         self.assertEqual(self.api.queue(self.queue)["rate_window_ms"], 120000)
 
     def test_removing_it_forgets_the_window(self):
-        """6.5: removing it forgets the window, counted from when the throttle was set."""
+        """6.5: removing it resets the window, which counts from when the throttle was set."""
         self.active()
         self.act("throttle", {"rate": 1, "window_ms": 60000})
         self.active()
@@ -284,7 +284,7 @@ class Throttle(QueueTest):
 
 class ClearAndDelete(QueueTest):
     def fill(self):
-        """A job in every state; the ids by state."""
+        """Create a job in every state. Return the ids by state."""
         ids = {"retrying": self.active(retry_base_delay="1h")}
         self.api.fail(ids["retrying"])
         ids["dead"] = self.active(max_retries=1)
@@ -334,7 +334,7 @@ class ClearAndDelete(QueueTest):
         self.assertEqual(self.api.must(answer), {"status": "deleted"})
 
     def test_large_queues_go_too(self):
-        """Clearing and deleting work in steps; nothing is left behind by them."""
+        """Clearing and deleting run in steps, and remove everything."""
         for action in (lambda: self.act("clear"), self.remove):
             self.api.enqueue_batch([{"queue": self.queue}] * 2500)
             action()
@@ -358,7 +358,7 @@ class ClearAndDelete(QueueTest):
 
 
 class InTheBackground(ApiTest):
-    """Clearing and deleting may meet millions of jobs: a task, small steps, nothing new is lost."""
+    """Clearing and deleting may affect millions of jobs: they run as a task in small steps, and no new job is lost."""
 
     def fill(self, api, queue, count):
         ids = []

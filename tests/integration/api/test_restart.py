@@ -1,4 +1,4 @@
-"""Restarts: what was acknowledged is there afterwards, however the server ended."""
+"""Restarts: acknowledged data exists afterwards, however the server ended."""
 import http.client
 import pathlib
 import random
@@ -16,7 +16,7 @@ FAR_AHEAD = "2099-01-01T00:00:00Z"
 
 
 class World:
-    """Something of everything, and what the server says about it."""
+    """One of everything, and how the server reports it."""
 
     def __init__(self, api):
         self.api, self.queue = api, unique("world")
@@ -59,7 +59,7 @@ class World:
         return self
 
     def seen(self):
-        """Every document, as bytes where there is an order of keys to lose."""
+        """Return every document, as bytes, so that the order of keys is compared, too."""
         paths = [f"/api/v1/jobs/{i}" for i in self.jobs.values()]
         paths += [f"/api/v1/jobs/{i}/iterations" for i in self.jobs.values()]
         paths += [f"/api/v1/batch/{i}" for i in self.batches]
@@ -90,7 +90,7 @@ class Documents(unittest.TestCase):
             self.check_that_it_goes_on(api, world)
 
     def check_that_it_goes_on(self, api, world):
-        """Locks, leases, dependencies and timers are still in force."""
+        """Check that locks, leases, dependencies and timers are still in effect."""
         queue, jobs = world.queue, world.jobs
         answer = api.post("/api/v1/enqueue", {"queue": queue, "unique_key": "only"})
         self.assertEqual((answer.status, answer.json["job_id"]), (200, jobs["unique"]))
@@ -113,17 +113,18 @@ class Documents(unittest.TestCase):
         self.assertEqual(api.queue(batch["callback_queue"])["pending"], 1)
 
     def test_after_sigterm(self):
-        """Everything acknowledged is there after SIGTERM and a restart."""
+        """Everything acknowledged exists after SIGTERM and a restart."""
         self.check(signal.SIGTERM)
 
     def test_after_sigkill(self):
-        """Everything acknowledged is there after SIGKILL and a restart."""
+        """Everything acknowledged exists after SIGKILL and a restart."""
         self.check(signal.SIGKILL)
 
 
 class Signals(unittest.TestCase):
     def test_a_second_one_ends_it_at_once(self):
-        """scheduler.md 14.5: a request that is never whole holds the first one up."""
+        """scheduler.md 14.5: the second signal ends the server at once, while an incomplete request delays the
+        first."""
         for first, second in ((signal.SIGTERM, signal.SIGINT), (signal.SIGINT, signal.SIGTERM),
                               (signal.SIGTERM, signal.SIGTERM)):
             with self.subTest(first=first, second=second):
@@ -140,7 +141,7 @@ class Signals(unittest.TestCase):
 
 
 class DocumentsWithSnapshots(Documents):
-    """The same with a log that is cut and replaced by snapshots all the time."""
+    """The same with a log that is continuously truncated and replaced by snapshots."""
 
     settings = (NO_LIMIT, "--snapshot-log-bytes", "65536", "--segment-bytes", "65536")
 
@@ -183,7 +184,7 @@ class OtherUsers(unittest.TestCase):
 
 
 class DamagedFiles(unittest.TestCase):
-    """Refused with a word that helps; and what helps brings everything back."""
+    """The server refuses to start with a helpful message, and the suggested remedy restores everything."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-api-"))
@@ -200,7 +201,7 @@ class DamagedFiles(unittest.TestCase):
             return not first.exists()
         wait_until(log_is_cut, "two snapshots, and the log being cut for the first of them")
         self.jobs.append(api.enqueue("q"))
-        server.kill()  # so that only the log has the last of them
+        server.kill()  # so that only the log has the last job
 
     def refusal(self):
         run = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", str(self.folder))
@@ -251,9 +252,9 @@ class DamagedFiles(unittest.TestCase):
         self.assertEqual(len(list(self.folder.glob("damaged-*/state"))), 1)
 
     def exchange_state(self):
-        """As a node leaves it that took a checkpoint in the place of its state, and was killed."""
+        """Simulate a node that replaced its state with a checkpoint, and was killed meanwhile."""
         (self.folder / "state").rename(self.folder / "state.1")
-        (self.folder / "state").mkdir()  # half removed
+        (self.folder / "state").mkdir()  # half deleted
         (self.folder / "state.choice").write_text("state.1")
 
     def test_repair_looks_at_the_state_that_counts(self):
@@ -311,7 +312,7 @@ class DamagedFiles(unittest.TestCase):
         run = self.repair()
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("move the damaged newest snapshot aside", run.stdout)
-        self.assertEqual(self.files(), before)  # the log's spares have another size than by default
+        self.assertEqual(self.files(), before)  # the spares of the log do not have the default size
         run = self.repair("--yes")
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertEqual([f.name for f in self.folder.glob("damaged-*/*.manifest")], [newest.name])
@@ -347,7 +348,7 @@ class DamagedFiles(unittest.TestCase):
         self.check_all_there()
 
     def newest_segment(self):
-        """The last file of the log that has its own number in its header: that was written to."""
+        """Return the last log file that was written to: its header contains its own number."""
         return max(f for f in (self.folder / "raft" / "log").glob("log-*")
                    if f.read_bytes()[16:24] == int(f.name[4:], 16).to_bytes(8, "little"))
 
@@ -387,7 +388,7 @@ class DamagedFiles(unittest.TestCase):
 
 class TimersAfterRestart(unittest.TestCase):
     def test_what_became_due_while_the_server_was_down(self):
-        """Promotion, leases, expiry and schedules are caught up with."""
+        """Overdue promotions, leases, expirations and schedules are processed."""
         with Server(NO_LIMIT) as server:
             api = server.client()
             queue, reclaimed, expired, fired = (unique(n) for n in ("due", "lease", "exp", "fire"))
@@ -409,14 +410,14 @@ class TimersAfterRestart(unittest.TestCase):
 
 
 class KilledUnderLoad(unittest.TestCase):
-    """Twenty SIGKILLs while 64 clients work: nothing is lost, nothing is handed out twice."""
+    """Twenty SIGKILLs while 64 clients work: no job is lost, and none is claimed twice."""
 
     takes_long = True
     CLIENTS, CYCLES, OPERATIONS = 64, 20, 400
 
     def setUp(self):
         self.lock = threading.Lock()
-        self.made, self.unsure_made = [], 0  # ids with their cycle; enqueues without an answer
+        self.made, self.unsure_made = [], 0  # ids with their cycle; number of enqueues without a response
         self.claimed, self.acked, self.unsure_acks = [], set(), set()
         self.cycle, self.operations = 0, 0
         self.enough = threading.Event()
@@ -468,7 +469,7 @@ class KilledUnderLoad(unittest.TestCase):
                 else:
                     self.work(api, queue)
         except (OSError, http.client.HTTPException):
-            api.close()  # the server is gone: this client's part of the cycle is over
+            api.close()  # the server is gone, so this client is done for this cycle
 
     def run_cycle(self, server, queue):
         def one(i):

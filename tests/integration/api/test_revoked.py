@@ -1,4 +1,4 @@
-"""What is open when a credential is taken away: event streams, lifecycle streams, waiting fetches (contract 3.1)."""
+"""Open event streams, lifecycle streams and waiting fetches when their credential is revoked (contract 3.1)."""
 import datetime
 import json
 import re
@@ -26,7 +26,7 @@ class RevokedTest(unittest.TestCase):
         self.queue = unique("q")
 
     def key(self, role="operator", **fields):
-        """A new key: its secret and its hash."""
+        """Create a key. Return its secret and its hash."""
         made = self.api.must(self.api.post(KEYS, {"name": unique("key"), "role": role, **fields}))
         return made["api_key"], made["key_hash"]
 
@@ -39,7 +39,7 @@ class RevokedTest(unittest.TestCase):
 
 class Events(RevokedTest):
     def opened(self, **headers):
-        """A stream that has had an event."""
+        """Open a stream and read its first event."""
         stream = Stream(self.server, f"?queues={self.queue}", {k.replace("_", "-"): v for k, v in headers.items()})
         self.addCleanup(stream.close)
         self.api.enqueue(self.queue)
@@ -179,7 +179,7 @@ class Work(RevokedTest):
         self.assertEqual((again["job_id"], again["attempt"]), (job, 1))
 
     def subscribed(self, secret):
-        """A binary worker whose claim waits."""
+        """Return a binary worker whose claim waits."""
         waiting, worker = self.api.fetches_waiting(), test_binary.Client(self.server)
         self.addCleanup(worker.close)
         self.assertEqual(worker.ask(test_binary.AUTH, test_binary.text(secret))[:1], b"\0")

@@ -1,4 +1,4 @@
-"""The RPC service (rpc.md): Connect, gRPC and gRPC-Web by hand, byte by byte."""
+"""The RPC service (rpc.md): Connect, gRPC and gRPC-Web, byte by byte."""
 import gzip
 import json
 import re
@@ -20,7 +20,7 @@ def envelope(payload, flags=0):
 
 
 def envelopes(body):
-    """The complete (flags, payload) pairs of a body."""
+    """Return the complete (flags, payload) pairs of a body."""
     found, at = [], 0
     while at + 5 <= len(body):
         flags, size = struct.unpack(">BI", body[at:at + 5])
@@ -89,7 +89,7 @@ class Unary(ApiTest):
                                                     {"jobs": {"job_1": {"progressJson": "{"}}}))
 
     def test_too_large_fields_are_invalid(self):
-        """1.4, 9: a field above its limit is the client's mistake, in the words of the HTTP API."""
+        """1.4, 9: a field above its limit is an invalid argument, with the message of the HTTP API."""
         queue = unique("q")
         job = self.ok("Enqueue", {"queue": queue})["jobId"]
         self.ok("Fetch", {"queues": [queue]})
@@ -143,7 +143,7 @@ class Unary(ApiTest):
                     answer = self.api.send("POST", BASE + "GetServerInfo", body, {"Content-Type": type})
                     self.assertEqual((answer.status, answer.headers["content-type"]), (200, type))
                     answer = self.api.send("POST", BASE + "Enqueue", body, {"Content-Type": type})
-                    # An error of a bare call is JSON, whatever the request was.
+                    # An error of a plain call is JSON, whatever the format of the request.
                     self.assertEqual(answer.headers["content-type"], "application/json" if kind == "json" else type)
 
     def test_protobuf_and_its_errors(self):
@@ -216,10 +216,10 @@ class Credentials(unittest.TestCase):
             api = server.client()
             answer = api.send("POST", BASE + "Enqueue", b"{}", {"Content-Type": "application/json"})
             self.assertEqual((answer.status, json.loads(answer.body)["code"]), (401, "unauthenticated"))
-            self.assertNotIn("retry-after", answer.headers)  # it would not help
+            self.assertNotIn("retry-after", answer.headers)  # a retry would not help
             answer = api.send("POST", BASE + "Enqueue", envelope(b""), {"Content-Type": "application/grpc-web"})
             self.assertIn(b"grpc-status: 16\r\n", answer.body)
-            # 8.6: the Content-Type decides, also where the method does not exist or does not take it.
+            # 8.6: the Content-Type decides, even if the method does not exist or does not accept it.
             for method in ("Enqueue", "Nothing"):
                 answer = api.send("POST", BASE + method, b"{}", {"Content-Type": "application/json"})
                 self.assertEqual((answer.status, answer.body),
@@ -241,7 +241,8 @@ class Credentials(unittest.TestCase):
 
 class Stopping(unittest.TestCase):
     def test_a_watch_that_comes_while_the_server_stops(self):
-        """Its head came before, its question comes after: an answer or the end, and a clean stop."""
+        """The head of the request arrives before the stop and its message afterwards: there is a response or the end
+        of the stream, and the server stops cleanly."""
         for service in (b"nobody", b""):
             with self.subTest(service=service):
                 server = Server("--shutdown-timeout", "2s")
@@ -251,7 +252,7 @@ class Stopping(unittest.TestCase):
                     watch.sendall(b"POST /grpc.health.v1.Health/Watch HTTP/1.1\r\nHost: x\r\n"
                                   b"Content-Type: application/connect+json\r\n"
                                   b"Content-Length: %d\r\n\r\n" % len(question))
-                    self.assertEqual(server.client().get("/healthz").status, 200)  # the head is there
+                    self.assertEqual(server.client().get("/healthz").status, 200)  # the server has received the head
                     server.process.send_signal(signal.SIGTERM)
                     wait_until(lambda: server.events("stopping"))
                     watch.sendall(question)
@@ -261,7 +262,7 @@ class Stopping(unittest.TestCase):
 
 
     def test_a_stream_in_the_middle_of_a_frame(self):
-        """The frame will not be finished, which is not the client's mistake."""
+        """The frame cannot be completed, which is not the client's fault."""
         server = Server("--shutdown-timeout", "5s")
         self.addCleanup(server.discard)
         stream = Stream(server)
@@ -314,7 +315,7 @@ class Compression(ApiTest):
         self.assertEqual(answer.status, 200)
 
     def test_a_bomb_is_refused(self):
-        bomb = gzip.compress(b" " * (80 << 20), 9)  # 80 KB that would be 80 MiB
+        bomb = gzip.compress(b" " * (80 << 20), 9)  # 80 KB that expand to 80 MiB
         self.assertEqual(self.call(bomb, **{"Content-Encoding": "gzip"}).status, 429)
         answer = self.api.send("POST", BASE + "Enqueue", envelope(bomb, 1),
                                {"Content-Type": "application/grpc-web", "Grpc-Encoding": "gzip"})
@@ -342,7 +343,7 @@ class Compression(ApiTest):
 
 
 class Subscribe(ApiTest):
-    """By hand, over HTTP/1.1 and HTTP/2; with real clients in test_grpc.py."""
+    """At byte level, over HTTP/1.1 and HTTP/2. test_grpc.py uses a real client."""
 
     def test_the_bytes_over_http1(self):
         job = self.api.enqueue(unique("q"))
@@ -388,7 +389,7 @@ class Subscribe(ApiTest):
 
 
 class Stream:
-    """A lifecycle stream of Connect with JSON messages."""
+    """A lifecycle stream over Connect with JSON messages."""
 
     def __init__(self, server, headers=()):
         self.connection = Connection(server.port, PATIENCE_S)
@@ -404,7 +405,7 @@ class Stream:
         return self.next()
 
     def next(self):
-        """The next envelope's content; the end of the stream is (its JSON,)."""
+        """Return the content of the next envelope, or (its JSON,) for the end of the stream."""
         while True:
             found = envelopes(self.connection.body.get(self.stream, b""))
             if len(found) > self.taken:
@@ -495,7 +496,7 @@ class Lifecycle(ApiTest):
 
     def test_a_large_answer_is_whole_although_the_client_sends_no_more(self):
         queue, stream = unique("q"), self.open()
-        self.api.enqueue_batch([{"queue": queue, "payload": "p" * 200_000}] * 19)  # its last piece fills the connection
+        self.api.enqueue_batch([{"queue": queue, "payload": "p" * 200_000}] * 19)  # the last part fills the connection
         stream.send(envelope(json.dumps({"queues": [queue], "fetchCount": 19}).encode()), last=True)
         self.assertEqual([len(job["payloadJson"]) for job in stream.next()["jobs"]], [200_002] * 19)
         self.assertEqual(stream.next(), ({},))
@@ -515,7 +516,7 @@ class Lifecycle(ApiTest):
             self.assertEqual(stream.next()[0]["error"]["code"], "aborted")
 
     def test_frames_that_get_no_slot_in_time(self):
-        """11.2, step 5: one frame at a time, and the others wait for a millisecond."""
+        """11.2, step 5: one frame at a time; the others wait for one millisecond."""
         flags = ("--stream-max-inflight", "1", "--stream-acquire-timeout", "1ms", "--stream-max-fps", "0",
                  "--http-threads", "1", "--rate-limit-enabled=false")
         saturated = "OVERLOADED: lifecycle stream saturated"
@@ -541,7 +542,7 @@ class Lifecycle(ApiTest):
             wait_until(crowd, "a frame that gets no slot")
             api = server.client()
             self.assertEqual((api.queue("q")["pending"], metric(api, "corvo_lifecycle_overload_total")), (done, refused))
-            # The single-exchange form waits as long.
+            # A single exchange waits equally long.
             results = []
 
             def exchange():
@@ -558,7 +559,7 @@ class Lifecycle(ApiTest):
             wait_until(exchanges, "an exchange that gets no slot")
 
     def test_a_deadline_ends_an_exchange_that_waits_for_a_slot(self):
-        """And none of its work is done."""
+        """None of its work is done."""
         flags = ("--stream-max-inflight", "1", "--http-threads", "1", "--rate-limit-enabled=false")
         body = json.dumps({"enqueues": [{"queue": "q"}] * 50}).encode()
         with Server(*flags) as server:
@@ -604,7 +605,7 @@ class Lifecycle(ApiTest):
         self.assertEqual(stream.next()[0]["error"]["code"], "invalid_argument")
 
     def test_an_end_of_stream_is_a_half_close(self):
-        """4.2: and whatever follows it is not read."""
+        """4.2: anything after it is not read."""
         for rest in (b"", envelope(b"{}"), envelope(b"", 2), b"\0\0", b"\4\0\0\0\0"):
             with self.subTest(rest):
                 stream = self.open()
@@ -631,19 +632,19 @@ class Lifecycle(ApiTest):
 
             self.assertEqual(numbers("streams_max", "frames_max_inflight"), [7, 3])
             first, second = Stream(server), Stream(server)
-            first.frame(requestId=1)  # empty: it takes no slot
+            first.frame(requestId=1)  # an empty frame uses no slot
             job = first.frame(enqueues=[{"queue": "q"}])["enqueuedJobIds"][0]
             second.frame(queues=["q"], fetchCount=1)
             self.assertEqual(numbers("streams_open", "streams_total", "frames_total", "frames_inflight"), [2, 2, 2, 0])
             self.assertEqual(numbers("overload_total", "idle_fetch_total"), [0, 0])
             second.send(envelope(b'{"queues":["q"],"fetchCount":1}'))
             wait_until(lambda: api.fetches_waiting() == 1, "the fetch to wait")
-            self.assertEqual(numbers("frames_total", "frames_inflight"), [3, 0])  # waiting holds no slot
+            self.assertEqual(numbers("frames_total", "frames_inflight"), [3, 0])  # a waiting fetch uses no slot
             first.frame(acks=[{"jobId": job}], enqueues=[{"queue": "q"}])
             second.next()
             self.assertEqual(numbers("frames_total", "idle_fetch_total"), [4, 1])
             api.must(api.send("POST", BASE + "StreamLifecycle", b'{"enqueues":[{"queue":"q"}]}',
-                              {"Content-Type": "application/json"}))  # a call of its own
+                              {"Content-Type": "application/json"}))  # a separate call
             self.assertEqual(numbers("frames_total", "streams_total"), [5, 2])
             first.close()
             second.close()
@@ -684,7 +685,7 @@ class Lifecycle(ApiTest):
         self.assertEqual(self.api.fetch(queue)["job_id"], job)
 
     def test_each_protocol_with_each_codec(self):
-        """16.2, 1: all of them over HTTP/2; over HTTP/1.1 those that it carries."""
+        """16.2, 1: all of them over HTTP/2; over HTTP/1.1 those that it supports."""
         connection = Connection(self.server.port, PATIENCE_S)
         self.addCleanup(connection.close)
         messages = {"proto": b"\x0a\x01q\x12\x02{}", "json": b'{"queue":"q","payloadJson":"{}"}'}
@@ -704,7 +705,7 @@ class Lifecycle(ApiTest):
                         self.expect_job(protocol, codec, answer.status, answer.body)
 
     def expect_job(self, protocol, codec, status, body):
-        """The answer to an enqueue is one message, and behind it what its protocol ends with."""
+        """Check that the response to an enqueue is one message, followed by the trailer of its protocol."""
         self.assertEqual(status, 200)
         if protocol:
             (flags, message), *rest = envelopes(body)

@@ -1,4 +1,4 @@
-"""Many RPC streams at once, and readers that do not read: what the server holds for them."""
+"""Many RPC streams at once, and clients that do not read: the resources that the server uses for them."""
 import json
 import os
 import unittest
@@ -30,18 +30,18 @@ class Crowd(unittest.TestCase):
                 for _ in range(STREAMS_EACH):
                     stream = connection.open(BASE + "StreamLifecycle", [("content-type", "application/connect+json")])
                     connection.data(stream, envelope(b'{"requestId":"7"}'))
-            for connection in connections:  # each has answered, and waits
+            for connection in connections:  # wait until each stream has responded
                 while len(connection.body) < STREAMS_EACH:
                     connection.read()
             if not is_sanitized(server.process.pid):
                 self.assertLess((resident_bytes(server.process.pid) - before) / STREAMS, IDLE_BYTES_MAX)
-            # None of them costs anything while nothing happens: a fetch of a second passes.
+            # Idle streams use no CPU: wait one second, the timeout of a fetch.
             ticks = cpu_ticks(server.process.pid)
             answer = server.client().send("POST", BASE + "Fetch", json.dumps({"queues": [unique("q")]}).encode(),
                                           {"Content-Type": "application/json", "Connect-Timeout-Ms": "1000"})
             self.assertEqual(answer.body, b"{}")
             self.assertLess(cpu_ticks(server.process.pid) - ticks, os.sysconf("SC_CLK_TCK") / 4)
-            # And each is as good as new.
+            # Each stream still works.
             for connection in connections:
                 for stream in list(connection.body):
                     connection.data(stream, envelope(b'{"requestId":"8"}'), last=True)
@@ -56,7 +56,7 @@ class SentAhead(unittest.TestCase):
     STREAMS, LIMIT = 100, 32 << 20
 
     def test_more_than_there_is_memory_for(self):
-        """While their frames wait for a job: those that find no room end, and the server goes on."""
+        """While their frames wait for a job, streams without memory end, and the server continues."""
         with Server("--memory-limit", str(self.LIMIT), "--rate-limit-enabled=false") as server:
             connection = Connection(server.port, PATIENCE_S)
             self.addCleanup(connection.close)
@@ -65,7 +65,7 @@ class SentAhead(unittest.TestCase):
                        for _ in range(self.STREAMS)]
             for stream in streams:
                 connection.data(stream, frame)
-            # The beginning of a message of 4,000,000 bytes, as far as the windows let it come.
+            # The beginning of a message of 4,000,000 bytes, as far as the flow control windows allow.
             ahead = b"\0" + (4000000).to_bytes(4, "big") + b"x" * 1000000
             for stream in streams:
                 end = min(connection.room[stream] - len(frame), len(ahead))
@@ -91,7 +91,7 @@ class SlowReader(unittest.TestCase):
             api, queue = server.client(), unique("q")
             before = resident_bytes(server.process.pid)
             connections = []
-            for _ in range(20):  # each asks for a megabyte and reads none of it
+            for _ in range(20):  # each requests a megabyte and reads nothing
                 connection = Connection(server.port, PATIENCE_S)
                 self.addCleanup(connection.close)
                 stream = connection.open(BASE + "Subscribe", [("content-type", "application/grpc")])
@@ -99,10 +99,11 @@ class SlowReader(unittest.TestCase):
                 connections.append(connection)
             for _ in range(10):
                 api.enqueue_batch([{"queue": queue}] * 1000)
-            job = api.enqueue(queue)  # nobody waits for them
+            job = api.enqueue(queue)  # it must not wait for these clients
             if not is_sanitized(server.process.pid):
-                self.assertLess(resident_bytes(server.process.pid) - before, 200 << 20)  # the jobs themselves are most of it
-            while job.encode() not in connections[0].body.get(1, b"")[-200:]:  # one that reads on gets everything
+                self.assertLess(resident_bytes(server.process.pid) - before, 200 << 20)  # mostly the jobs
+            # A client that reads again receives everything.
+            while job.encode() not in connections[0].body.get(1, b"")[-200:]:
                 connections[0].read()
             while len(envelopes(connections[0].body[1])) < 10_001:
                 connections[0].read()

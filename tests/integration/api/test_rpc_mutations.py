@@ -1,9 +1,9 @@
-"""RPC messages and binary frames that were damaged on purpose: always a status, never a crash.
+"""Damaged RPC messages and binary frames: always a status, never a crash.
 
-The HTTP around them is whole, so that what is damaged reaches the decoders: the protobuf and JSON of
-every method in the framing of Connect, gRPC and gRPC-Web, frames of a lifecycle stream, and frames of
-the binary worker protocol. Several go over one connection. CORVO_MUTATIONS sets how many are damaged;
-a failure names the seed.
+The HTTP around them is intact, so that the damage reaches the decoders: the protobuf and JSON of every method
+in the framing of Connect, gRPC and gRPC-Web, frames of a lifecycle stream, and frames of the binary worker
+protocol. Each connection carries several of them. CORVO_MUTATIONS sets the number of damaged ones. A failure
+reports the seed.
 """
 import errno
 import json
@@ -20,7 +20,7 @@ from test_mutations import mutate
 from test_rpc import BASE, envelope, envelopes
 
 MUTATIONS = int(os.environ.get("CORVO_MUTATIONS", "4000"))
-EACH = 40  # messages of one connection
+EACH = 40  # messages per connection
 
 
 def varint(n):
@@ -31,7 +31,7 @@ def varint(n):
 
 
 def proto(*fields):
-    """Fields by their numbers: texts and messages as they are, numbers as varints."""
+    """Encode fields by their numbers: texts and messages as bytes, numbers as varints."""
     out = b""
     for number, value in fields:
         if isinstance(value, int):
@@ -43,7 +43,7 @@ def proto(*fields):
 
 
 def messages(queue, job):
-    """A good message of each method, as protobuf and as JSON."""
+    """Return a valid message of each method, as protobuf and as JSON."""
     ack = proto((1, job), (2, '{"done":true}'))
     return [
         ("Enqueue", proto((1, queue), (2, '{"n":[1,2,{"a":"b"}]}')), {"queue": queue, "payloadJson": "{}"}),
@@ -63,7 +63,7 @@ def messages(queue, job):
 
 
 def damaged(rng, pool):
-    """A message with its method and whether it is JSON; most of the nesting is the message's own."""
+    """Return a method, whether the message is JSON, and a damaged message. Some are deeply nested."""
     method, raw, fields = rng.choice(pool)
     is_json = rng.random() < 0.4
     good = json.dumps(fields).encode() if is_json else raw
@@ -73,7 +73,7 @@ def damaged(rng, pool):
 
 
 def types(method, is_json, rng):
-    """A content type and whether its messages are in envelopes."""
+    """Return a content type, and whether its messages are in envelopes."""
     kind = "json" if is_json else "proto"
     streams = method == "StreamLifecycle"
     known = [(f"application/grpc+{kind}", True), (f"application/grpc-web+{kind}", True)]
@@ -85,7 +85,8 @@ class Mutations(unittest.TestCase):
     takes_long = True
 
     def over_http2(self, server, rng, pool):
-        """Each on a stream of one connection, in an envelope that is mostly right. How many were damaged."""
+        """Send each message on a stream of one connection, in an envelope that is usually correct. Returns the
+        number of damaged messages."""
         connection, streams = Connection(server.port, PATIENCE_S), {}
         try:
             for _ in range(EACH):
@@ -104,7 +105,7 @@ class Mutations(unittest.TestCase):
                 else:
                     streams[stream] = (kind, framed)
             if rng.random() < 0.1:
-                return EACH  # and the connection is closed under them
+                return EACH  # the connection is closed while they are in progress
             while not streams.keys() <= connection.ended:
                 connection.read()
             for stream, (kind, framed) in streams.items():
@@ -125,14 +126,15 @@ class Mutations(unittest.TestCase):
             self.assertIn("code", json.loads(body))
 
     def over_tcp(self, server, rng, pool):
-        """Frames of the binary protocol; what comes back is whole frames. How many were damaged."""
+        """Send frames of the binary protocol. The server must send complete frames. Returns the number of damaged
+        frames."""
         client, damages = binary.Client(server), [rng.random() < 0.5 for _ in range(EACH)]
         try:
             client.socket.sendall(b"".join(mutate(rng, pool) if damage else rng.choice(pool) for damage in damages))
             client.socket.shutdown(socket.SHUT_WR)
             while (answer := client.next()) is not None:
                 self.assertIn(answer[0], (0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x94, 8, 9, 0xff))
-        except OSError as e:  # closed, with what was still on its way
+        except OSError as e:  # closed while data was in transit
             if e.errno not in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN):
                 raise
         finally:

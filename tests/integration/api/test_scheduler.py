@@ -1,4 +1,4 @@
-"""The Scheduled-DB face (scheduler.md 18): each B-nn that one node can show, against real targets."""
+"""The Scheduled-DB API (scheduler.md 18): each B-nn that a single node can show, with real targets."""
 import concurrent.futures
 import json
 import random
@@ -16,7 +16,7 @@ STATUSES = ("pending", "in_progress", "completed", "failed", "timeout", "cancell
 FAST = ("--rate-limit-enabled=false", "--retry-base-delay", "50ms", "--retry-max-delay", "1s")
 
 
-# Section 12: every family, its type and its labels; of a histogram also the bounds.
+# Section 12: every family with its type and labels, and the bounds of histograms.
 FAMILIES = {
     "jobs_total": ("counter", "job_type"), "jobs_executed_total": ("counter", "job_type"),
     "jobs_failed_total": ("counter", "job_type"), "jobs_deleted_total": ("counter", "job_type"),
@@ -70,7 +70,8 @@ class SchedulerTest(ApiTest):
         return answer.json
 
     def soon(self, url=None, api=None, **fields):
-        """A job that is due soon. When the request arrives that may be past, on a busy machine: then a little later."""
+        """Create a job that is due soon. On a busy machine this may be past when the request arrives: then retry
+        with a later time."""
         if url is not None:
             fields["webhook_url"] = url
         for seconds in (2, 4, 8):
@@ -153,7 +154,7 @@ class WalkThrough(SchedulerTest):
         self.assertNotIn(b"error", answer.body)
 
     def test_b90_preflight(self):
-        """2.1: the same three headers with every answer of the face, and with no other."""
+        """2.1: the same three headers in every response of this API, and in no other."""
         def allowed(answer):
             return tuple(answer.headers["access-control-allow-" + name] for name in ("origin", "methods", "headers"))
 
@@ -209,7 +210,7 @@ class Parsing(SchedulerTest):
             self.assertEqual(self.api.must(self.api.get(self.path(job["id"]))), job)
             job = self.create(type="recurrente", cron_expression="0 0 1 1 *", timestamp=text, last_date=text)
             self.assertEqual((job["next_run"], job["last_date"]), (epoch, epoch))
-        # A millisecond value is taken as seconds, however late that is.
+        # A value in milliseconds is read as seconds, however far in the future that is.
         for at in (9223372036, 9223372037, int(time.time() * 1000), (1 << 63) - 1):
             job = self.create(type="unico", timestamp=str(at))
             self.assertEqual((job["timestamp"], self.state(job["id"])["status"]), (at, "pending"))
@@ -283,7 +284,7 @@ class Parsing(SchedulerTest):
 
 
 class GivenIds(SchedulerTest):
-    """Ids of jobs that are sent without one: they belong to the job as ids that clients choose do."""
+    """Ids that the server assigns to jobs sent without one. They belong to the job like ids that clients choose."""
 
     def listed(self, status, api=None):
         api = api or self.api
@@ -316,7 +317,7 @@ class GivenIds(SchedulerTest):
             self.assertEqual(self.api.get(self.path(other)).status, 404, other)
 
     def test_a_job_that_is_none_of_these_is_not_found_by_a_uuid(self):
-        """UUIDs that clients make up, any of which may be the one of some job."""
+        """Random UUIDs, any of which may belong to a job."""
         chance = random.Random(5)
         for _ in range(50):
             made_up = "%08x-%04x-4%03x-8%03x-%012x" % tuple(chance.randrange(16 ** n) for n in (8, 4, 3, 3, 12))
@@ -324,14 +325,14 @@ class GivenIds(SchedulerTest):
             self.assertEqual(self.create(id=made_up, type="unico", timestamp=4102444800)["id"], made_up)
 
     def test_lists_have_both_kinds_after_a_restart_too(self):
-        """More than one piece of the list, of few and of many jobs at once."""
+        """More than one part of the list, with few and with many jobs at once."""
         job = {"type": "unico", "timestamp": 4102444800}
         with Server(*self.settings) as server:
             api = server.client()
             want = set()
             for size in (100, 1, 7, 100, 100, 100, 100, 100, 30):
                 jobs = [{**job, "id": unique("chosen")} if n % 5 == 0 else job for n in range(size)]
-                for plain in range(2):  # something else has a place in between
+                for plain in range(2):  # another job has a position in between
                     api.must(api.post("/api/v1/enqueue", {"queue": "between", "payload": plain}), 201)
                 answer = api.must(api.post("/jobs/batch", {"jobs": jobs}))
                 self.assertEqual(answer["errors"], [])
@@ -360,7 +361,7 @@ class GivenIds(SchedulerTest):
             self.assertEqual({job_id for _, job_id in pages}, want)
 
     def test_a_backup_restores_both_kinds(self):
-        """Into another server, whose own ids have nothing to do with those of the backup."""
+        """Into another server, whose ids are unrelated to those of the backup."""
         job = {"type": "unico", "timestamp": 4102444800}
         with Server(*self.settings) as source, Server(*self.settings) as target:
             old, new = source.client(), target.client()
@@ -392,7 +393,7 @@ class Batches(SchedulerTest):
                             {"id": "past", "type": "unico", "timestamp": 1},
                             {"id": taken, "type": "unico", "timestamp": 4102444800, "payload": {}},
                             "no job",
-                            {"id": taken, "type": "unico", "timestamp": 4102444800},  # as it is
+                            {"id": taken, "type": "unico", "timestamp": 4102444800},  # unchanged
                             {"id": last, "type": "recurrente", "cron_expression": "0 0 * * *", "timestamp": 4102444800})
         self.assertEqual([job["id"] for job in answer["jobs"]], [first, taken, last])
         self.assertEqual(answer["jobs"][0], self.api.must(self.api.get(self.path(first))))
@@ -419,7 +420,8 @@ class Batches(SchedulerTest):
         self.assertEqual([(e["index"], e["status"]) for e in answer["errors"]], [(2, 409)])
 
     def test_a_client_that_goes_leaves_nothing_behind(self):
-        """The commands of its batch are under way when it hangs up: they land, and nobody is told."""
+        """The commands of its batch are in progress when it disconnects: they take effect, and nobody receives the
+        result."""
         name = unique("gone")
         jobs = [{"id": f"{name}-{n}", "type": "unico", "timestamp": 4102444800} for n in range(100)]
         body = json.dumps({"jobs": jobs}).encode()
@@ -491,14 +493,14 @@ class Runs(SchedulerTest):
         self.assertEqual([(a["attempt_num"], a["status"], a["http_status"], a["error_type"], a["error_message"])
                           for a in attempts],
                          [(n, "failed", 500, "http_error", "webhook returned status 500") for n in (1, 2, 3)])
-        self.assertGreaterEqual(times[1] - times[0], 0.05)  # never early: the first delay, then twice that
+        self.assertGreaterEqual(times[1] - times[0], 0.05)  # never early: the first delay, then twice that delay
         self.assertGreaterEqual(times[2] - times[1], 0.1)
         self.assertEqual((len(target.taken()), state["attempt_count"]), (3, 3))
         self.error(self.api.post(self.path(job_id, "/cancel")), 400, "Cannot cancel failed job")
         self.assertEqual(self.api.get(self.path(job_id)).status, 200)
 
     def test_b80_jobs_for_a_host_that_is_down_end_soon(self):
-        """Its breaker is open for the last of them, and lets their tries pass one after the other."""
+        """The breaker is open for the last jobs, and allows their attempts one after another."""
         with socket.create_server(("127.0.0.1", 0)) as closed:
             url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
         jobs = [self.soon(url) for _ in range(5)]
@@ -514,7 +516,7 @@ class Runs(SchedulerTest):
         self.assertEqual(len({d.headers["idempotency-key"] for d in target.taken()}), 1)
 
     def test_a_job_whose_retry_is_due_is_still_failed(self):
-        """4: failed moves only to in_progress, however long the next try waits for its place."""
+        """4: failed changes only to in_progress, however long the next attempt waits for its slot."""
         hold = threading.Event()
         self.addCleanup(hold.set)
         with Server(*FAST) as server:
@@ -539,7 +541,7 @@ class Runs(SchedulerTest):
             self.reaches(job_id, "completed", api)
 
     def test_a_held_job_is_pending_and_can_be_cancelled(self):
-        """21.3, 4: whoever holds it does so behind the back of this API."""
+        """21.3, 4: the hold happens outside of this API."""
         job_id = self.create(type="unico", timestamp=4102444800, payload={"mark": unique("held")})["id"]
         payload = self.api.must(self.api.get(self.path(job_id)))["payload"]
         found = self.api.must(self.api.post("/api/v1/jobs/search", {"payload_contains": payload["mark"]}))
@@ -660,7 +662,7 @@ class Metrics(SchedulerTest):
                             ('http_requests_total{method="DELETE",endpoint="/jobs/{id}",status_code="204"}', 1)):
             self.assertEqual(int(samples["scheduled_db_" + name]), value, name)
         self.assertEqual(int(samples["scheduled_db_job_start_delay_seconds_count"]), 4)
-        self.assertEqual(self.api.post("/jobs", {}).status, 400)  # an error of a route
+        self.assertEqual(self.api.post("/jobs", {}).status, 400)  # an error response
         families = exposition.parse(self.api.get("/metrics").body.decode())
         for name, (kind, *labels) in FAMILIES.items():
             family = families["scheduled_db_" + name]
@@ -678,7 +680,7 @@ class Metrics(SchedulerTest):
                 ("cluster_leader_changes_total", {"old_leader": "", "new_leader": "node-1"}, 1),
                 ("nodes_discovered", {"strategy": "none"}, 0), ("jobs_timed_out_total", {}, 0)):
             self.assertEqual(families["scheduled_db_" + name].value(**labels), value, name)
-        # Four runs ended: three without a retry, one with two. They were started in at least one slot each.
+        # Four runs ended: three without a retry, one with two. They started in at least one slot each.
         self.assertEqual((samples["scheduled_db_retry_count_count"], samples["scheduled_db_retry_count_sum"]),
                          ("4", "2.000000"))
         slots = int(samples["scheduled_db_slots_processed_total"])
@@ -722,7 +724,7 @@ class Metrics(SchedulerTest):
 
 
 class PlainServer(Server):
-    """Without an address of the test's."""
+    """A server without the address options of the test."""
     bind = ()
 
 
@@ -743,7 +745,7 @@ class Variables(SchedulerTest):
             self.assertTrue(server.events("variable ignored"))
 
     def test_a_variable_that_makes_no_sense_is_named(self):
-        """And the server starts: the manifests of that server set what it ignores."""
+        """The server starts anyway: manifests of Scheduled-DB set variables that it ignores."""
         bad = {"HTTP_PORT": "x", "RAFT_PORT": "70000", "SLOT_GAP": "soon", "JOB_EXECUTION_TIMEOUT": "5",
                "HEALTH_FAILURE_THRESHOLD": "2", "ENABLE_COLD_SPILLING": "maybe", "HTW_LEVEL1_BUCKETS": "many",
                "RAFT_APPLY_TIMEOUT": "x", "METRICS_PORT": "x", "GOSSIP_PORT": "-1", "LEAVE_ON_SHUTDOWN": "perhaps"}
@@ -781,7 +783,7 @@ class Capacity(SchedulerTest):
     settings = (*FAST, "--queue-job-limit", "50", "--queue-memory-limit", "1MB")
 
     def test_b60_b61_b62_limits_are_exact(self):
-        """Many at once never pass the limit, and the memory is looked at first."""
+        """Concurrent requests never exceed the limit, and memory is checked first."""
         def create(n):
             return self.api.post("/jobs", {"id": f"cap-{n}", "type": "unico", "timestamp": 4102444800})
 
@@ -813,11 +815,11 @@ class Capacity(SchedulerTest):
 
 
 class Recount(SchedulerTest):
-    """The counters are those of a recount, whatever happened to the jobs (B-48, B-83)."""
+    """The counters match a recount, whatever happened to the jobs (B-48, B-83)."""
     settings = (*FAST, "--max-attempts", "1", "--queue-job-limit", "25")
 
     def recount(self, api):
-        """Jobs that have not ended, and their bytes, from the jobs themselves: with one attempt none is retried."""
+        """Count the unfinished jobs and their bytes from the jobs themselves. With one attempt no job is retried."""
         count = size = 0
         for status in ("pending", "in_progress"):
             for state in api.must(api.get("/jobs?status=" + status))["jobs"]:
@@ -864,7 +866,7 @@ class Recount(SchedulerTest):
                     list(pool.map(act, range(150)))
                 server.kill()
                 server.start()
-                # Runs that are still under way move both; once they are over, nothing does.
+                # Runs in progress change both; once they have ended, they are equal.
                 wait_until(lambda: self.counters(api) == self.recount(api), "counters that equal a recount")
                 self.assertLessEqual(self.counters(api)[0], 25)
             self.assertIn(507, answers)
@@ -897,7 +899,7 @@ class Places(SchedulerTest):
 
 
 class Namespaces(SchedulerTest):
-    """Each has jobs of its own; the default one, and whoever asks for the health of the node, sees all."""
+    """Each namespace has separate jobs. The default one, and the health of the node, include all."""
 
     def test_health_and_metrics_count_all_of_them(self):
         def numbers(api):
@@ -914,7 +916,7 @@ class Namespaces(SchedulerTest):
                 self.create(api, id=f"j{i}", type="unico", timestamp=int(time.time()) + 3600)
         after = numbers(self.api)
         self.assertEqual([a - b for a, b in zip(after, before)], [6, 6 * (192 + 2), 6, 6, 6])
-        # The limits are those of a namespace, and now three of them have jobs.
+        # The limits apply per namespace, and now three namespaces have jobs.
         health = self.api.must(self.api.get("/health"))
         self.assertEqual((health["jobs"]["limit"], health["jobs"]["available"]), (3 * limit, 3 * limit - after[0]))
         self.assertEqual(self.api.must(self.api.get("/debug/cluster"))["job_count"], 6)
@@ -922,10 +924,10 @@ class Namespaces(SchedulerTest):
 
 
 class Written(SchedulerTest):
-    """What the audit log and the log have of this face."""
+    """What the audit log and the server log contain about this API."""
 
     def test_writes_are_in_the_audit_log(self):
-        """16; what creates jobs is not, as http-api.md 18.3 has it for /enqueue"""
+        """16: creating jobs is not logged, as http-api.md 18.3 specifies for /enqueue."""
         job_id, other = unique("j"), unique("j")
         at = int(time.time()) + 3600
         self.create(id=job_id, type="unico", timestamp=at)
@@ -947,7 +949,7 @@ class Written(SchedulerTest):
                              [("POST", "/jobs", 401, None)])
 
     def test_each_request_has_a_line(self):
-        """2.1: method, full URI with query, status, duration; and no request of the other API has one."""
+        """2.1: method, full URI with query, status, duration. Requests of the other API have no such line."""
         job_id = unique("j")
         self.create(id=job_id, type="unico", timestamp=int(time.time()) + 3600, webhook_token="s3cr3t")
         self.api.must(self.api.get("/jobs?status=pending&limit=3"))
@@ -963,7 +965,7 @@ class Written(SchedulerTest):
         self.assertNotIn("s3cr3t", "".join(self.server.lines))
 
     def test_calls_have_lines(self):
-        """16, 4: how each call went, and that there will be no more of them; without the URL."""
+        """16, 4: the result of each call, and that there will be no more calls. Without the URL."""
         target = self.receiver(lambda d: 200 if d.path == "/good" else 500)
         good, bad = self.soon(target.url("/good")), self.soon(target.url("/bad?key=hidden"))
         self.reaches(good, "completed")
@@ -999,7 +1001,7 @@ class Standing(SchedulerTest):
 
 
 class Failover(SchedulerTest):
-    """The process is killed while calls are under way."""
+    """The process is killed while calls are in progress."""
 
     def test_b87_g4_an_abandoned_call_times_out_and_is_tried_once_more(self):
         hold = threading.Event()
@@ -1017,7 +1019,7 @@ class Failover(SchedulerTest):
             self.assertEqual([d.headers["x-scheduled-db-attempt"] for d in target.taken()], ["1", "2"])
 
     def test_a_lost_call_without_tries_left_stays_a_timeout(self):
-        """2.6: it has no completed_at. 12: how many were lost is a counter, and never falls."""
+        """2.6: it has no completed_at. 12: a counter has the number of lost calls, and never decreases."""
         hold = threading.Event()
         self.addCleanup(hold.set)
         target = self.receiver(lambda d: hold.wait(60) and 200)

@@ -14,7 +14,7 @@ def stamp(moment):
 
 
 def fraction(time):
-    """What a time has behind its whole second."""
+    """Return the fraction of a time's second."""
     return time.rstrip("Z").partition(".")[2]
 
 
@@ -51,7 +51,7 @@ class Records(ScheduleTest):
                                   "enabled": True})
 
     def test_an_empty_time_zone_is_none(self):
-        """2.3, 13.1: clients of some languages send what is not set as an empty text."""
+        """2.3, 13.1: clients in some languages send unset fields as empty texts."""
         record = self.api.must(self.api.post("/api/v1/schedules", {
             "name": unique("zone"), "queue": self.queue, "cron": "@daily", "timezone": ""}), 201)
         self.assertEqual(record["timezone"], "UTC")
@@ -127,7 +127,7 @@ class Records(ScheduleTest):
             self.assertEqual((row.get("push") or {}).get("url"), wanted)
 
     def test_changes_by_many_at_once_all_count(self):
-        """13.2: 409 on a rename clash only; only supplied fields change, whoever else is at it."""
+        """13.2: 409 only for a name conflict. Only supplied fields change, even with concurrent changes."""
         record = self.made(payload={"n": -1}, max_retries=0, tags={"n": "-1"})
         fields = ("payload", "max_retries", "tags")
         values = {"payload": lambda n: {"n": n}, "max_retries": lambda n: n,
@@ -137,7 +137,7 @@ class Records(ScheduleTest):
             field = fields[i]
             for n in range(40):
                 answer = self.api.must(self.change(record["id"], **{field: values[field](n)}))
-                self.assertEqual(answer[field], values[field](n))  # nobody else changes it
+                self.assertEqual(answer[field], values[field](n))  # no other thread changes this field
 
         in_threads(len(fields), work)
         after = self.record(record["id"])
@@ -207,7 +207,7 @@ class Records(ScheduleTest):
 
 class Cron(ScheduleTest):
     def test_expressions_that_are_wrong(self):
-        """24.59 bad cron → 400; also one that never comes (13.3)."""
+        """24.59 bad cron → 400; also one that never matches (13.3)."""
         for cron in ("* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *",
                      "* * * * 8", "x * * * *", "*/0 * * * *", "5-1 * * * *", "@sometimes",
                      "@every", "@every 0s", "@every 500ms", "@every -1s", "@every soon",
@@ -269,7 +269,7 @@ class Firing(ScheduleTest):
         self.api.must(self.delete(other["id"]))
 
     def test_runs_are_whole_periods_apart(self):
-        """13.4: one job for each due time, also for the first one after the creation."""
+        """13.4: one job for each due time, including the first one after the creation."""
         record = self.made(cron="@every 1s")
         self.api.fetch(self.queue)
         after = self.record(record["id"])
@@ -309,7 +309,7 @@ class Firing(ScheduleTest):
         self.assertEqual(self.record(record["id"])["next_run"], record["next_run"])
 
     def test_run_now_is_repeated_with_an_idempotency_key(self):
-        """26: a repeat with the same key gets the first answer, and nothing is created twice."""
+        """26: a repeat with the same key gets the first response, and nothing is created twice."""
         record, other = self.made(), self.made()
         path, key = f"/api/v1/schedules/{record['id']}/run", {"Idempotency-Key": self.queue}
         first, second = (self.api.post(path, None, key) for _ in range(2))
@@ -319,7 +319,7 @@ class Firing(ScheduleTest):
                      "IDEMPOTENCY_KEY_REUSED")
         self.assertEqual(self.api.fetch(self.queue)["job_id"], first.json["job_id"])
         self.not_claimable()
-        # So is the answer that the key of the jobs was taken, when it no longer is.
+        # The same for a response that the unique key was in use, when it no longer is.
         locked = self.made(unique_key="one")
         path, key = f"/api/v1/schedules/{locked['id']}/run", {"Idempotency-Key": self.queue + "2"}
         job_id = self.api.must(self.api.post(path), 201)["job_id"]

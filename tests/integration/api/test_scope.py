@@ -1,4 +1,4 @@
-"""The queue scope of a key (contract 3.5): what each route shows, and what it refuses."""
+"""The queue scope of a key (contract 3.5): what each route shows and refuses."""
 import json
 import unittest
 
@@ -9,7 +9,7 @@ from test_auth import KeyTest
 
 
 class ScopeTest(KeyTest):
-    """A key of the queues under one name, and beside them a queue of somebody else."""
+    """A key for the queues under one name, and a queue outside of its scope."""
     settings = (*KeyTest.settings, "--outgoing-allow", "127.0.0.0/8")
 
     def setUp(self):
@@ -19,7 +19,7 @@ class ScopeTest(KeyTest):
         self.scoped = self.nobody.with_headers(X_API_Key=self.secret)
 
     def hides(self, answer):
-        """It was answered, and names the queue of the key and not the other one."""
+        """The response succeeds, and contains the queue of the key but not the other one."""
         self.assertEqual(answer.status, 200, answer)
         text = answer.body.decode()
         self.assertIn(self.inside, text)
@@ -60,7 +60,7 @@ class Reading(ScopeTest):
         self.assertEqual(sum(row["input_tokens"] for row in billing), 3)
 
     def test_a_search_of_many_queues(self):
-        """More than a search names one by one."""
+        """More queues than a search names individually."""
         queues = [f"{self.inside}.{n}" for n in range(20)]
         secret, _ = self.key("admin", queue_scope=f"{self.inside}.*")
         scoped = self.nobody.with_headers(X_API_Key=secret)
@@ -74,7 +74,7 @@ class Reading(ScopeTest):
         self.assertEqual(self.api.state(self.jobs[self.outside]), "pending")
 
     def test_a_list_of_workers(self):
-        """Of a worker of several queues, those of the scope are shown."""
+        """Of a worker's queues, only those in the scope are shown."""
         self.api.must(self.api.post("/api/v1/fetch", {
             "queues": [self.inside, self.outside], "worker_id": f"w-{self.queue}", "timeout": 1}))
         rows = self.scoped.must(self.scoped.get("/api/v1/workers"))
@@ -163,7 +163,7 @@ class Reading(ScopeTest):
         self.assertEqual(beat["unknown"], [hidden])
 
     def test_a_schedule_goes_by_its_queue(self):
-        """Not by its name: one that is named like the scope may be of another queue."""
+        """Not by its name: a schedule whose name is in the scope may belong to another queue."""
         named = f"{self.inside}.schedule"
         self.api.must(self.api.post("/api/v1/schedules", {
             "name": named, "queue": self.outside, "cron": "@daily"}), 201)
@@ -176,7 +176,7 @@ class Reading(ScopeTest):
         self.scoped.must(self.scoped.delete(f"/api/v1/schedules/{own['id']}"))
 
     def test_the_whole_server_is_not_its_business(self):
-        """It would be a way around the scope, or change what others have."""
+        """That would circumvent the scope, or change objects of others."""
         _, other = self.key("admin")
         for method, path, body in (
                 ("POST", "auth/keys", {"name": "n"}), ("POST", f"auth/keys/{other}/rotate", None),
@@ -200,7 +200,7 @@ class Webhooks(ScopeTest):
     def test_it_gets_events_of_the_scope(self):
         with Receiver() as receiver:
             own = self.put(self.scoped, url=receiver.url(), events=["enqueued"])
-            # changed by somebody without a scope, it still gets no others
+            # after a change by a caller without a scope, it still gets no other events
             self.put(self.api, id=own, url=receiver.url(), events=["enqueued"])
             self.api.enqueue(self.outside)
             shown = self.api.enqueue(self.inside)
@@ -223,7 +223,7 @@ class Webhooks(ScopeTest):
 
 class Batches(ScopeTest):
     def test_one_without_a_callback_belongs_to_the_scope_of_its_maker(self):
-        """3.5, 7.4: no queue tells whose it is; as with webhooks, the scope of the key does."""
+        """3.5, 7.4: no queue determines the owner, so the scope of the key does, as for webhooks."""
         secret, _ = self.key("admin", queue_scope=self.inside)
         twin = self.nobody.with_headers(X_API_Key=secret)
         secret, _ = self.key("admin", queue_scope=self.outside)

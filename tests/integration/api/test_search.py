@@ -1,4 +1,4 @@
-"""Search (contract 10): every filter, sorts, cursors, payload_jq, dead jobs, words; and the view."""
+"""Search (contract 10): every filter, sorts, cursors, payload_jq, dead jobs, full text; and the view."""
 import base64
 import contextlib
 import json
@@ -14,7 +14,7 @@ SUMMARY = {"id", "queue", "state", "payload", "priority", "attempt", "max_retrie
 
 
 def children_of(server):
-    """The processes that it has started: programs of payload_jq."""
+    """Return the processes that the server has started: they run programs of payload_jq."""
     found = []
     for thread in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
         found += (thread / "children").read_text().split()
@@ -23,7 +23,7 @@ def children_of(server):
 
 class SearchTest(ApiTest):
     def search(self, **filters):
-        """The answer; in the test's own queue unless said otherwise."""
+        """Search, by default in the test's own queue. Return the response."""
         answer = self.api.post("/api/v1/jobs/search", {"queue": self.queue, **filters})
         self.api.must(answer)
         self.assertEqual(answer.headers["x-corvo-view-lag"], "0")
@@ -38,7 +38,7 @@ class SearchTest(ApiTest):
         return ids
 
     def found(self, wanted, **filters):
-        """Exactly these, in whatever order."""
+        """Check that exactly these jobs are found, in any order."""
         self.assertEqual(sorted(self.ids(**filters)), sorted(wanted), filters)
 
     def bad(self, message=None, code="VALIDATION_ERROR", **filters):
@@ -54,7 +54,7 @@ class Answers(SearchTest):
             self.assertIn(job, [j["id"] for j in answer["jobs"]])
 
     def test_unknown_members_are_refused_by_name(self):
-        """26: a misspelt condition would find every job."""
+        """26: a misspelled condition would find every job."""
         self.api.enqueue(self.queue)
         for name in ("stat", "queues", "Limit", "filter", "x" * 100):
             with self.subTest(name=name):
@@ -68,7 +68,7 @@ class Answers(SearchTest):
         self.assertEqual(set(found), {"jobs", "total", "has_more", "duration_ms"})
 
     def test_summary_of_a_plain_job(self):
-        """4.2: what is always there, and nothing else."""
+        """4.2: the fields that are always present, and no others."""
         job = self.api.enqueue(self.queue, {"a": [1, 12345678901234567890]})
         summary, = self.search()["jobs"]
         self.assertEqual(set(summary), SUMMARY)
@@ -103,7 +103,7 @@ class Answers(SearchTest):
         self.assertEqual(self.search()["jobs"][0]["hold_reason"], "look at it")
 
     def test_shows_what_was_answered_before(self):
-        """1.9: a read after a write on the same node sees it."""
+        """1.9: a read after a write on the same node sees the write."""
         for i in range(30):
             self.api.enqueue(self.queue)
             self.assertEqual(self.search(limit=1)["total"], i + 1)
@@ -170,7 +170,7 @@ class Filters(SearchTest):
         self.found(list(jobs.values()), priority="")
 
     def test_tags(self):
-        """10.1: every pair; keys are taken as they are."""
+        """10.1: every pair must match; keys are used literally."""
         a = self.api.enqueue(self.queue, tags={"env": "prod", "team": "red"})
         b = self.api.enqueue(self.queue, tags={"env": "prod", 'odd"key': "x", "a.b": "y", "": "z"})
         self.api.enqueue(self.queue)
@@ -186,7 +186,7 @@ class Filters(SearchTest):
         self.bad(code="PARSE_ERROR", tags=["x"])
 
     def test_tags_that_are_no_texts(self):
-        """10.1: they compare by their JSON text."""
+        """10.1: they are compared by their JSON text."""
         tags = {"n": 7, "big": 12345678901234567890, "yes": True, "none": None, "list": [1, 2]}
         job_id = self.api.enqueue(self.queue, tags=tags)
         self.assertEqual(self.api.job(job_id)["tags"], tags)
@@ -197,7 +197,7 @@ class Filters(SearchTest):
         self.found([], tags={"n": "7.0"})
 
     def test_payload_contains(self):
-        """10.1: ASCII letters without case, everything else as it is."""
+        """10.1: ASCII letters without case, everything else literally."""
         a = self.api.enqueue(self.queue, {"text": "Hello 100%_sure", "é": "É"})
         b = self.api.enqueue(self.queue, {"text": "hello"})
         self.found([a, b], payload_contains="hELLO")
@@ -208,7 +208,7 @@ class Filters(SearchTest):
         self.found([a, b], payload_contains='{"text":"')
 
     def test_times(self):
-        """10.1: strictly; what is not set never matches."""
+        """10.1: strictly before or after; unset times never match."""
         done = self.active(expire_after="1h")
         self.api.ack(done)
         later = self.api.enqueue(self.queue, scheduled_at=FAR_AHEAD)
@@ -258,7 +258,7 @@ class Filters(SearchTest):
         self.found([one], depends_on=second, job_id_prefix=one)
         self.found([], depends_on=one)
         self.found([], depends_on="nonsense")
-        # Also when it has completed, and until the dependent is deleted.
+        # Also after it has completed, until the dependent is deleted.
         self.api.must(self.api.delete(f"/api/v1/jobs/{first}"))
         self.found([both], depends_on=first)
         self.api.must(self.api.delete(f"/api/v1/jobs/{both}"))
@@ -312,7 +312,7 @@ class Filters(SearchTest):
 
 class PayloadJq(SearchTest):
     def test_every_form(self):
-        """10.4: one row per form of the table; the rest is tested where it is parsed."""
+        """10.4: one row per form of the table. Unit tests of the parser cover the rest."""
         a = self.api.enqueue(self.queue, {"n": 5, "s": "abc", "b": True, "l": ["x", "y"],
                                           "u": {"name": "Ann"}})
         b = self.api.enqueue(self.queue, {"n": "5", "s": "Abc", "b": 1, "l": [], "z": None})
@@ -342,7 +342,7 @@ class PayloadJq(SearchTest):
 
 
 class Programs(SearchTest):
-    """Everything that is not one of the forms of 10.4 is a program for jq."""
+    """Everything that is not one of the forms of 10.4 is run as a jq program."""
 
     def setUp(self):
         super().setUp()
@@ -421,10 +421,10 @@ class ProgramsThatDoNotEnd(SearchTest):
                 self.assertIn((answer.status, answer.json["code"]),
                               ((500, "SEARCH_ERROR"), (400, "VALIDATION_ERROR")), answer)
                 self.assertEqual(children_of(self.server), [])
-        # On a busy machine a second may be too little even for this; then it is asked again.
+        # On a busy machine a second may not be enough even for this, so retry.
         good = {"queue": self.queue, "payload_jq": ".n == 5 and true"}
         wait_until(lambda: self.api.post("/api/v1/jobs/search", good).status == 200, "an answer")
-        self.assertEqual(len(children_of(self.server)), 1)  # kept for the next page
+        self.assertEqual(len(children_of(self.server)), 1)  # kept running for the next page
         answer = self.api.post("/api/v1/jobs/bulk", {
             "action": "delete", "filter": {"queue": self.queue, "payload_jq": "def f: f; f"}})
         self.assertEqual(answer.status, 500, answer)
@@ -476,7 +476,7 @@ class Pages(SearchTest):
         self.assertEqual(seen, self.jobs[::-1])
 
     def test_the_total_of_every_page_is_of_what_is_there(self):
-        """10.2: total counts all matches regardless of paging."""
+        """10.2: total counts the current matches regardless of paging."""
         queue = unique("going")
         jobs = [self.api.enqueue(queue, {"n": 1}) for _ in range(6)][::-1]
         for filters in ({}, {"payload_jq": ".n == 1"}):
@@ -490,7 +490,7 @@ class Pages(SearchTest):
                 self.assertEqual(second["has_more"], len(jobs) > 3)
 
     def test_cursors_of_others(self):
-        """10.3: what cannot be decoded is offset 0."""
+        """10.3: an invalid cursor means offset 0."""
         self.assertEqual(len(self.search(cursor=self.cursor(3))["jobs"]), 2)
         for cursor in ("", "!!!", "e30=", "eyJvZmZzZXQiOi0xfQ==", "=", "A" * 1000, "eyJvZmZz",
                        self.cursor("x"), self.cursor(-5), self.cursor(10**30)):
@@ -511,7 +511,7 @@ class Pages(SearchTest):
 
 class Hostile(SearchTest):
     def test_texts_are_only_texts(self):
-        """What comes from a caller is never part of a statement."""
+        """Input is never part of an SQL statement."""
         job = self.api.enqueue(self.queue)
         for text in ("'", '"', "' OR 1=1 --", "\"; DROP TABLE jobs; --", "?1", ":x", "@x", "\\",
                      "%", "_", "*", "\u0000", "\u2028", "x" * 4096):
@@ -571,7 +571,7 @@ class Dead(SearchTest):
         return job
 
     def test_last_failure_first(self):
-        """10.5: as search with state dead, sorted by failed_at."""
+        """10.5: like a search with state dead, sorted by failed_at."""
         first = self.api.enqueue(self.queue, max_retries=1)
         second = self.kill(priority="critical")
         self.assertEqual(self.api.fetch(self.queue)["job_id"], first)
@@ -619,7 +619,7 @@ class Words(SearchTest):
         self.assertEqual({j["id"] for j in self.words(f"say {word}")}, {a})
 
     def test_results_have_texts(self):
-        """10.6: payload and tags are JSON in a text."""
+        """10.6: payload and tags are JSON in strings."""
         word = unique("form").replace(".", "")
         job = self.api.enqueue(self.queue, {"w": word})
         found, = self.words(word)
@@ -658,7 +658,7 @@ class Words(SearchTest):
                          "q is required")
 
     def test_limits(self):
-        """1.5: 1 to 500, else 50."""
+        """1.5: 1 to 500, otherwise 50."""
         word = unique("limit").replace(".", "")
         self.api.enqueue_batch([{"queue": self.queue, "payload": {"w": word}}] * 60)
         for limit, wanted in (("1", 1), ("60", 60), ("0", 50), ("501", 50), ("x", 50), ("-1", 50)):
@@ -666,7 +666,7 @@ class Words(SearchTest):
 
 
 class View(unittest.TestCase):
-    """The copy behind searches: made anew, found damaged, continued."""
+    """The copy used for searches: rebuilt, damaged, continued."""
 
     def setUp(self):
         self.server = Server("--rate-limit-enabled=false")
@@ -687,7 +687,7 @@ class View(unittest.TestCase):
         self.server.start()
 
     def test_rebuild_on_request(self):
-        """20.3, 24.55: answered when it is done; shown in the status."""
+        """20.3, 24.55: the response follows the end of the rebuild, and the status shows it."""
         self.api.enqueue_batch([{"queue": "q"}] * 500)
         answer = self.api.must(self.api.post("/api/v1/admin/rebuild-sqlite"))
         self.assertEqual((answer["status"], answer["rebuilt"]), ("ok", True))
@@ -750,7 +750,7 @@ class Patience(unittest.TestCase):
             answer = api.post("/api/v1/jobs/search", {"payload_contains": "nothing of that"})
             self.assertEqual((answer.status, answer.json.get("code"), answer.json.get("error")),
                              (500, "SEARCH_ERROR", "search took too long"))
-            # The next one is answered, as soon as the machine gives it its millisecond.
+            # The next search succeeds, as soon as the machine has time for it.
             wait_until(lambda: api.post("/api/v1/jobs/search", {"limit": 1}).json.get("total") == 10000,
                        "an answer")
 
@@ -772,7 +772,7 @@ class Patience(unittest.TestCase):
             wait_until(lambda: not children_of(server), "the programs' end")
 
     def test_a_search_whose_client_has_gone_ends(self):
-        """Without that, the endless ones would keep all threads of the view busy for an hour."""
+        """Otherwise the endless searches would occupy all threads of the view for an hour."""
         with Server("--rate-limit-enabled=false", "--view-timeout", "1h") as server:
             api = server.client()
             api.enqueue("q")

@@ -1,6 +1,6 @@
-"""Settings of single sign-on, and users that a trusted proxy signs in (contract 3.1, 3.3, 3.7, 18.5).
+"""Settings of single sign-on, and users that a trusted proxy authenticates (contract 3.1, 3.3, 3.7, 18.5).
 
-Tokens and the sign-in by a provider are tested in tests/integration/sso, with a real provider.
+tests/integration/sso tests tokens and the sign-in, with a real provider.
 """
 import http.client
 import json
@@ -15,7 +15,7 @@ PROXIES = ("--trusted-proxies", "127.0.0.2, 127.7.0.0/16")
 
 
 def ask(server, source, method="GET", path="/api/v1/queues", headers=(), body=None):
-    """Status and body of the answer to a request from this address; headers may repeat."""
+    """Send a request from this source address. Headers may repeat. Returns status and body of the response."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S,
                                             source_address=(source, 0))
     try:
@@ -44,7 +44,7 @@ class Settings(ApiTest):
         self.api.must(self.api.post(SSO, {"provider": ""}))
 
     def test_shape(self):
-        """18.5: the defaults, and what was stored."""
+        """18.5: the defaults, and stored settings."""
         shown = self.api.must(self.api.get(SSO))
         self.assert_time(shown.pop("updated_at"))
         self.assertEqual(shown, {
@@ -122,7 +122,7 @@ class Settings(ApiTest):
 
 class Closed(ApiTest):
     def test_sso_closes_an_open_server(self):
-        """3.1: nobody is anonymous any more, and the answer says so."""
+        """3.1: nobody is anonymous any more, and the response reports it."""
         with Server() as server:
             api = server.client()
             saved = api.must(api.post(SSO, {"provider": "saml", "saml_enabled": True}))
@@ -137,7 +137,7 @@ class Closed(ApiTest):
             api.must(api.get("/api/v1/queues"))
 
     def test_started_with_a_provider(self):
-        """The flags are in force until something is stored."""
+        """The flags are in effect until settings are stored."""
         with Server("--oidc-issuer-url", "http://127.0.0.1:9", "--oidc-client-id", "c",
                     "--admin-password", "pw") as server:
             nobody, admin = server.client(), server.client().with_headers(X_API_Key="pw")
@@ -161,7 +161,7 @@ class Closed(ApiTest):
 
 class Gate(ApiTest):
     def test_without_the_feature(self):
-        """3.7: 403 LICENSE_ERROR, and nothing of it is in force."""
+        """3.7: 403 LICENSE_ERROR, and the settings have no effect."""
         with Server("--features", "audit,rbac", "--saml-header-auth", *PROXIES) as server:
             api = server.client()
             for answer in (api.get(SSO), api.post(SSO, {"provider": ""}),
@@ -206,7 +206,7 @@ class Proxy(ApiTest):
         admin = [("Subject", "mallory"), ("Role", "admin")]
         for source in ("127.0.0.1", "127.0.0.3", "127.8.0.1"):
             self.assertEqual(self.call(source, *admin)[0], 401)
-        # An address in a header is not where it comes from.
+        # An address in a header is not the source address.
         for name in ("X-Forwarded-For", "X-Real-IP", "Forwarded"):
             status, _ = ask(self.server, "127.0.0.3", headers=[
                 ("X-Corvo-SAML-Subject", "mallory"), (name, "127.0.0.2")])
@@ -230,7 +230,7 @@ class Proxy(ApiTest):
                 self.assertIn("X-Corvo-SAML", answer["error"])
 
     def test_a_page_of_another_server_changes_nothing(self):
-        """A browser is signed in to the proxy by a cookie, which it sends by itself."""
+        """The proxy authenticates a browser by a cookie, which the browser sends automatically."""
         for site, status in (("cross-site", 403), ("same-origin", 201)):
             found, _ = ask(self.server, "127.0.0.2", "POST", "/api/v1/enqueue",
                            [("X-Corvo-SAML-Subject", "a"), ("X-Corvo-SAML-Role", "worker"),
@@ -246,7 +246,7 @@ class Proxy(ApiTest):
 
 class OnEveryNode(unittest.TestCase):
     def test_settings_reach_all_members(self):
-        """18.5: what one node is told is in force on all of them, without a restart."""
+        """18.5: settings stored through one node are in effect on all of them, without a restart."""
         with Cluster(3, *PROXIES) as cluster:
             leader = cluster.leader()
             follower = next(n for n in cluster.nodes if n is not leader)
@@ -254,7 +254,7 @@ class OnEveryNode(unittest.TestCase):
             for node in cluster.nodes:
                 wait_until(lambda node=node: ask(
                     node, "127.0.0.2", headers=[("X-Corvo-SAML-Subject", "a")])[0] == 200)
-                # A change is forwarded to the leader with the address of who sent it.
+                # A change is forwarded to the leader with the address of the client.
                 status, _ = ask(node, "127.0.0.2", "POST", "/api/v1/enqueue",
                                 [("X-Corvo-SAML-Subject", "a"), ("X-Corvo-SAML-Role", "worker")],
                                 {"queue": "q"})

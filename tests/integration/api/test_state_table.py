@@ -1,12 +1,12 @@
 """The whole table of operations and states (contract 5.2), one test per cell.
 
-A cell of TABLE says what an operation does to a job in that state:
+A cell of TABLE defines the effect of an operation on a job in that state:
 
-  a state      the job is in it afterwards
+  a state      the job's state afterwards
   E            refused with 400 and the operation's code, the job unchanged
   same         done, the state unchanged
-  skip         passed over without an error, the job unchanged
-  cancel       a heartbeat is answered "cancel", the job unchanged
+  skip         skipped without an error, the job unchanged
+  cancel       a heartbeat returns "cancel", the job unchanged
   gone         the job is removed
   -            the operation does not apply: the job is unchanged
 """
@@ -50,7 +50,7 @@ ANSWERS = {"ack": {"status": "ok"}, "retry": {"status": "retried"}, "hold": {"st
 
 
 def cells():
-    """(operation, state, outcome) of each cell."""
+    """Yield (operation, state, outcome) of each cell."""
     head, *rows = TABLE.strip().splitlines()
     assert head.split()[1:] == STATES
     for row in rows:
@@ -62,13 +62,13 @@ def cells():
 
 class StateTable(ApiTest):
     def job_in(self, state, operation):
-        """A job of this test's queue in that state. Operations of agents get an agent's job, which
-        has one iteration behind it."""
+        """Create a job of this test's queue in that state. Operations of agents use an agent job that has completed
+        one iteration."""
         agent = operation in ("ack done", "ack continue", "ack hold", "replay")
         fields = {"retry_base_delay": "1h", **({"agent": {}} if agent else {})}
         if state == "dead" or (operation == "fail last" and state == "active"):
             fields["max_retries"] = 1
-        if state == "scheduled":  # nothing comes back to it, so it cannot have run before
+        if state == "scheduled":  # no job returns to this state, so it cannot have run before
             fields["scheduled_at"] = "2099-01-01T00:00:00Z"
         job_id = self.api.enqueue(self.queue, {"kept": True}, **fields)
         if state != "scheduled":
@@ -83,7 +83,7 @@ class StateTable(ApiTest):
         self.assertEqual(self.api.fetch(self.queue)["job_id"], job_id)
 
     def bring(self, job_id, state):
-        """From pending to the state."""
+        """Move the job from pending to the state."""
         if state == "pending":
             return
         if state in ("held", "cancelled"):
@@ -96,7 +96,7 @@ class StateTable(ApiTest):
             self.api.fail(job_id)
 
     def operate(self, operation, job_id):
-        """The operation's answer."""
+        """Run the operation and return its response."""
         verb, _, word = operation.partition(" ")
         path = f"/api/v1/jobs/{job_id}/{verb}"
         queue = f"/api/v1/queues/{self.queue}"
@@ -126,7 +126,7 @@ class StateTable(ApiTest):
         if operation == "fetch":
             self.assertEqual(self.api.is_claimable(self.queue), outcome == "active")
         elif operation == "replay" and state == "scheduled":
-            # Not run yet, so there is no iteration to begin from.
+            # It has not run yet, so there is no iteration to start from.
             self.refused(self.operate(operation, job_id), 400, "REPLAY_ERROR")
         else:
             self.check_answer(operation, state, outcome, self.operate(operation, job_id), job_id)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 from harness import VERSION, ApiTest, Server, in_threads, unique, wait_until
 
-# The routes that this server has (contract 22, and the extensions named there).
+# The routes of this server (contract 22, and the extensions named there).
 ROUTES = """
 POST   /api/v1/enqueue
 POST   /api/v1/enqueue/batch
@@ -74,8 +74,8 @@ GET    /ui
 GET    /ui/{}
 """
 
-# Name, type: the families of contract 20.5, except those of the streaming protocol, which come
-# with it, and that of snapshots, which comes with the first one.
+# Name, type: the families of contract 20.5, except those of the streaming protocol, which appear with its first use,
+# and that of snapshots, which appears with the first one.
 METRICS = """
 corvo_throughput_enqueued_total counter
 corvo_throughput_completed_total counter
@@ -181,7 +181,7 @@ class ClusterStatus(ApiTest):
                          (status["node_id"], True, "Leader", "healthy", True))
 
     def test_nobody_joins_a_server_alone(self):
-        """24.55 another shard count → 409; 20.2: a member is not added again, else 501."""
+        """24.55 different shard count → 409; 20.2: a member is not added again, otherwise 501."""
         node = {"node_id": "node-2", "addr": "127.0.0.1:9001"}
         for body, status, code in (({}, 400, "VALIDATION_ERROR"),
                                    ({**node, "node_id": ""}, 400, "VALIDATION_ERROR"),
@@ -215,7 +215,7 @@ class ClusterStatus(ApiTest):
 
 class Metrics(ApiTest):
     def metrics(self):
-        """Samples by name and labels, and the types by family."""
+        """Return the samples by name and labels, and the types by family."""
         answer = self.api.get("/api/v1/metrics")
         self.assertEqual(answer.status, 200)
         self.assertEqual(answer.headers["content-type"],
@@ -250,12 +250,12 @@ class Metrics(ApiTest):
         self.assertEqual({n: types.get(n) for n in wanted}, wanted)
 
     def test_runs_of_the_scheduler(self):
-        """config-and-metrics.md 11.6: one run promotes, reclaims and expires, whatever was due."""
+        """config-and-metrics.md 11.6: one run promotes, reclaims and expires, whatever is due."""
         names = [f"corvo_scheduler_{what}_total" for what in ("promote", "reclaim", "expire")]
         before, _ = self.metrics()
         job = self.active(self.queue, retry_base_delay="1ms")
         self.api.fail(job)
-        self.assertEqual(self.api.fetch(self.queue)["job_id"], job)  # it has become due
+        self.assertEqual(self.api.fetch(self.queue)["job_id"], job)  # wait until it is due
         after, _ = self.metrics()
         self.assertEqual(len({after[name] for name in names}), 1)
         for name in names:
@@ -265,7 +265,7 @@ class Metrics(ApiTest):
         """20.5: corvo_queue_jobs by queue and state, corvo_jobs by state, throughput."""
         before, _ = self.metrics()
         name = 'odd "\\\n name ' + self.queue
-        # A control character is no part of a name, so only the quote and backslash are in it.
+        # A control character is not allowed in a name, so it contains only the quote and the backslash.
         name = name.replace("\n", "")
         done = self.active(name)
         self.api.ack(done)
@@ -291,7 +291,7 @@ class Metrics(ApiTest):
         self.assertEqual(samples["corvo_raft_state"], 2)
 
     def test_what_is_kept_under_a_limit(self):
-        """7.4: open batches and callbacks; answers of Idempotency-Key."""
+        """7.4: open batches and callbacks; stored responses of Idempotency-Key."""
         names = ("corvo_batches_open", "corvo_batch_callback_bytes", "corvo_idempotency_bytes")
 
         def since(samples):
@@ -368,7 +368,7 @@ class Metrics(ApiTest):
 
 class Description(ApiTest):
     def test_lists_every_route(self):
-        """20.7: /openapi.json; every route that the server answers is in it, and the reverse."""
+        """20.7: /openapi.json; it lists exactly the routes that the server supports."""
         answer = self.api.get("/openapi.json")
         self.assertEqual((answer.status, answer.headers["cache-control"]),
                          (200, "public, max-age=300"))
@@ -408,7 +408,7 @@ class Description(ApiTest):
         self.assertEqual(len(operations), len(set(operations)))
 
     def test_required_members_are_those_that_are_refused_when_missing(self):
-        """An empty object is refused where the description wants members, and only there."""
+        """An empty object is refused exactly where the description has required members."""
         document = self.api.get("/openapi.json").json
         schemas = document["components"]["schemas"]
         needed = set()
@@ -433,7 +433,7 @@ class Description(ApiTest):
                                  "/api/v1/batch", "/api/v1/jobs/{id}/replay", "/api/v1/schedules/{id}/run"})
 
     def test_statuses_are_described(self):
-        """Refusals that a client can count on are named, not left to the default."""
+        """Refusals that clients must expect are listed, not left to the default."""
         paths = self.api.get("/openapi.json").json["paths"]
         for method, path, status in (("post", "/api/v1/schedules", "409"),
                                      ("put", "/api/v1/schedules/{id}", "409"),
@@ -447,8 +447,8 @@ class Description(ApiTest):
                          400)
 
     def test_parameters_are_described_and_held(self):
-        """Each parameter in the form that OpenAPI 3.1 wants; a number that is none is refused as
-        its schema says, unless it is described as one that may be wrong; unknown ones are ignored.
+        """Each parameter is described in the form of OpenAPI 3.1. An invalid number is refused as its schema says,
+        unless it is described as one that may be invalid. Unknown parameters are ignored.
         """
         document = self.api.get("/openapi.json").json
         seen = set()
@@ -505,7 +505,7 @@ class DocsOff(unittest.TestCase):
 
 class Overload(unittest.TestCase):
     def test_a_full_pipeline_answers_at_once(self):
-        """1.8: 429 OVERLOADED with retry_after_ms 1…12 and Retry-After; what is answered stays."""
+        """1.8: 429 OVERLOADED with retry_after_ms 1…12 and Retry-After; acknowledged jobs are kept."""
         with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
             api = server.client()
             queue = unique("overload")
@@ -528,7 +528,7 @@ class Overload(unittest.TestCase):
             self.assertEqual(api.queue(queue)["pending"], len(made))
 
     def test_waiting_fetches_do_not_fill_it(self):
-        """1.8: a parked long-poll holds no place in the pipeline."""
+        """1.8: a parked long poll uses no place in the pipeline."""
         with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
             api = server.client()
             queue = unique("waiting")
@@ -539,7 +539,7 @@ class Overload(unittest.TestCase):
             ids = [api.enqueue(queue)]
 
             def enqueue():
-                # Each job wakes a poll, which has a place until it is served.
+                # Each job wakes a poll, which uses a place until it is served.
                 answer = api.post("/api/v1/enqueue", {"queue": queue})
                 return answer.json["job_id"] if answer.status == 201 else None
 

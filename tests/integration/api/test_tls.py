@@ -1,4 +1,4 @@
-"""TLS on the server's own port: certificates, and how they are changed under way."""
+"""TLS on the server's own port: certificates and their replacement at run time."""
 import os
 import shutil
 import signal
@@ -25,7 +25,7 @@ class Tls(unittest.TestCase):
         self.addCleanup(self.server.stop)
 
     def make_certificate(self):
-        """A new one with its key, in the files that the server reads."""
+        """Create a new certificate with its key, in the files that the server reads. Return the certificate."""
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
                         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.key, "-out", self.cert],
@@ -44,7 +44,7 @@ class Tls(unittest.TestCase):
         return connection
 
     def certificate(self):
-        """The one that a new connection is shown."""
+        """Return the certificate that a new connection receives."""
         return ssl.DER_cert_to_PEM_cert(self.connect().getpeercert(binary_form=True))
 
     def expect_healthy(self, connection):
@@ -52,7 +52,7 @@ class Tls(unittest.TestCase):
         self.assertTrue(connection.recv(65536).startswith(b"HTTP/1.1 200 "))
 
     def reload(self, outcome):
-        """SIGHUP; returns the record with which the server says how that went."""
+        """Send SIGHUP. Returns the log record with the outcome."""
         count = len(self.server.events(outcome))
         self.server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: len(self.server.events(outcome)) > count, f"the log saying {outcome!r}")
@@ -65,7 +65,7 @@ class Tls(unittest.TestCase):
                 self.assertEqual(self.connect(*offered).selected_alpn_protocol(), chosen)
 
     def test_rpc_over_tls(self):
-        """grpcio, which speaks HTTP/2 only when ALPN agreed on it."""
+        """grpcio uses HTTP/2 only if ALPN selected it."""
         trusted = grpc.ssl_channel_credentials(self.first.encode())
         with grpc.secure_channel(f"127.0.0.1:{self.server.port}", trusted) as found:
             worker, health = Service(found, "corvo.v1.WorkerService"), Service(found, "grpc.health.v1.Health")
@@ -97,7 +97,7 @@ class Tls(unittest.TestCase):
         wait_until(lambda: self.certificate() == second, "the new certificate")
         self.expect_healthy(old)
 
-        # Files that cannot be used change nothing, and the log says which and why.
+        # Unusable files change nothing, and the log names the file and the reason.
         with open(self.key, "w", encoding="ascii") as file:
             file.write("not a key\n")
         self.assertIn("key.pem", self.reload("tls not reloaded")["error"])

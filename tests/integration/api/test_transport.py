@@ -1,4 +1,4 @@
-"""The transport (contract 1.1 to 1.5): connections, framing, headers, starting and stopping."""
+"""The transport (contract 1.1 to 1.5): connections, framing, headers, start and stop."""
 import json
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from harness import (PATIENCE_S, VERSION, ApiTest, RawConnection, Server, enviro
 
 
 def request(method, path, body=b"", *headers):
-    """The bytes of a request."""
+    """Return the bytes of a request."""
     lines = [f"{method} {path} HTTP/1.1", "Host: test", *headers]
     if body:
         lines.append(f"Content-Length: {len(body)}")
@@ -79,8 +79,8 @@ class Http1(ApiTest):
         self.assertEqual(raw.read_answer().status, 201)
 
     def test_a_client_that_shuts_its_side_is_answered(self):
-        """What was asked before is answered: a write that is done but not answered is done again
-        by whoever asked. Nothing is waited for, because the client may as well have gone."""
+        """Requests sent before are answered, because a client would repeat a write without a response. The server
+        does not wait for anything, because the client may have disconnected."""
         search = json.dumps({"queue": self.queue}).encode()
         cases = (("GET", "/healthz", b"", 200),
                  ("POST", "/api/v1/enqueue", self.enqueue_body(), 201),
@@ -116,7 +116,7 @@ class Http1(ApiTest):
         self.assertEqual(raw.read_answer().status, 200)
 
     def test_expect_100_continue(self):
-        """1.1: Expect: 100-continue honoured; a refusal comes without it."""
+        """1.1: Expect: 100-continue is supported; a refusal is sent without it."""
         body = self.enqueue_body()
         raw = self.raw()
         raw.send(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
@@ -130,7 +130,7 @@ class Http1(ApiTest):
         self.assertEqual(raw.read_answer().status, 404)
 
     def test_a_body_that_is_answered_before_it_has_come(self):
-        """1.1 keep-alive on all answers: what nobody reads is dropped, up to 1 MiB."""
+        """1.1 keep-alive on all responses: an unread body is discarded, up to 1 MiB."""
         size = 900_000
         with RawConnection(self.server) as raw:
             for framing, body in ((f"Content-Length: {size}", b"x" * size),
@@ -149,13 +149,13 @@ class Http1(ApiTest):
             self.assertTrue(raw.at_end())
 
     def test_a_body_too_large_is_refused_before_it_comes(self):
-        """1.5: over the limit → 413, nothing truncated; answered although nothing was sent."""
+        """1.5: over the limit → 413, nothing truncated; the response is sent before the body arrives."""
         raw = self.raw()
         raw.send(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
         self.assertEqual(raw.read_answer().status, 413)
 
     def test_requests_that_are_malformed(self):
-        """Each gets the JSON error body with a fitting status, and the connection ends."""
+        """Each gets the JSON error body with a matching status, and the connection ends."""
         for data in (b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
                      b"GET /healthz HTTP/1.1\r\n\r\n",
                      b"GET /healthz HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n",
@@ -177,7 +177,7 @@ class Http1(ApiTest):
         self.assertEqual(self.api.get("/healthz").status, 200)
 
     def test_paths_that_cannot_be_decoded(self):
-        """They are answered like every other error, and the connection goes on."""
+        """They get a response like every other error, and the connection stays open."""
         raw = self.raw()
         for path in (b"/api/v1/jobs/a%00b", b"/api/v1/jobs/%", b"/%zz", b"/api/v1/queues/%2"):
             with self.subTest(path):
@@ -188,7 +188,7 @@ class Http1(ApiTest):
                 self.assertIn("server-timing", answer.headers)
 
     def test_empty_lines_before_a_request(self):
-        """RFC 9112 2.2: some clients end a body with one."""
+        """RFC 9112 2.2: some clients end a body with an empty line."""
         for lines in (1, 2, 3):
             with self.subTest(lines):
                 raw = self.raw()
@@ -206,7 +206,7 @@ class Http1(ApiTest):
                               "Retry-After"}, set(exposed))
 
     def test_head(self):
-        """1.1: HEAD as GET without body."""
+        """1.1: HEAD like GET without body."""
         for path in ("/healthz", "/api/v1/queues", "/api/v1/info", "/nothing"):
             with self.subTest(path):
                 got = self.api.get(path)
@@ -226,14 +226,14 @@ class Http1(ApiTest):
         self.assertEqual(raw.read_answer().status, 200)
 
     def test_the_request_id(self):
-        """1.3: X-Request-Id is echoed, or one is made."""
+        """1.3: X-Request-Id is echoed, or one is generated."""
         answer = self.api.get("/healthz", {"X-Request-Id": "abc-123"})
         self.assertEqual(answer.headers["x-request-id"], "abc-123")
         ids = {self.api.get("/healthz").headers["x-request-id"] for _ in range(20)}
         self.assertEqual(len(ids), 20)
 
     def test_no_compression(self):
-        """1.1: no compression whatever Accept-Encoding says (checked on every answer)."""
+        """1.1: no compression, whatever Accept-Encoding contains (checked in every response)."""
         answer = self.api.get("/openapi.json", {"Accept-Encoding": "gzip, br, deflate"})
         self.assertEqual(answer.status, 200)
         self.assertIn("openapi", answer.json)
@@ -325,7 +325,7 @@ class Http2Streams(ApiTest):
         return self.h2.request("POST", path, json.dumps(body).encode())
 
     def test_upgrade(self):
-        """1.1: HTTP/2 by Upgrade: h2c; the request that asks is answered on stream 1."""
+        """1.1: HTTP/2 by Upgrade: h2c; the response to the upgrade request is on stream 1."""
         h2 = http2_client.Connection(self.server.port, PATIENCE_S, "/api/v1/info")
         self.addCleanup(h2.close)
         status, body = h2.answer(1)
@@ -364,7 +364,7 @@ class Http2Streams(ApiTest):
         self.assertEqual((status, json.loads(body)["job_id"]), (200, job_id))
 
     def test_a_stream_that_is_reset_claims_nothing(self):
-        """8.1: client gone → stop; on HTTP/2 the stream is what goes."""
+        """8.1: client gone → stop; on HTTP/2, a stream that is reset counts as gone."""
         poll = self.post("/api/v1/fetch", {"queues": [self.queue], "timeout": 60})
         wait_until(lambda: self.api.fetches_waiting() == 1, "the poll being parked")
         self.h2.reset(poll)
@@ -373,7 +373,7 @@ class Http2Streams(ApiTest):
         self.assertEqual(self.api.state(job_id), "pending")
 
     def test_large_bodies_both_ways(self):
-        """Bodies larger than a frame and its window come whole."""
+        """Bodies larger than a frame and its window arrive complete."""
         text = "x" * 200000
         body = json.dumps({"queue": self.queue, "payload": text}).encode()
         stream, self.h2.next = self.h2.next, self.h2.next + 2
@@ -395,7 +395,7 @@ class Http2Streams(ApiTest):
 
 class Stopping(unittest.TestCase):
     def test_answers_parked_polls(self):
-        """1.1 graceful stop: long-polls answer "no job" early; exit 0."""
+        """1.1 graceful stop: long polls return "no job" early; exit 0."""
         with Server("--shutdown-timeout", "30s") as server:
             api = server.client()
             one, many = api.poll("nothing"), api.poll("nothing", path="/api/v1/fetch/batch")
@@ -479,7 +479,7 @@ class Settings(unittest.TestCase):
                     self.assertIn(word, done.stderr)
 
     def test_flags_win_over_the_environment_and_that_over_the_file(self):
-        """Each source sets the limit of payloads; the strongest is in force."""
+        """Each source sets the payload limit. The one with the highest precedence is used."""
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
             file.write("# limits\nmax-payload-size = 10   # of the file\nnode-id = from-file\n"
                        "admin-password =  secret#1 \n")
@@ -497,7 +497,7 @@ class Settings(unittest.TestCase):
                     self.assertEqual(server.events("corvo server ready")[0]["node_id"], "from-file")
 
     def test_flags_of_other_servers_of_this_api_are_taken(self):
-        """cli.md 9: a start line that was written for one of them works."""
+        """cli.md 9: a command line for one of them works."""
         with Server("--raft-bind", ":9400", "--bootstrap", "--raft-shards", "1",
                     "--raft-max-fetch-inflight", "64", "--apply-multi-mode", "grouped",
                     "--apply-timeout", "10s", "--apply-batch-max", "1024", "--apply-batch-window",
@@ -511,7 +511,7 @@ class Settings(unittest.TestCase):
             server.client().enqueue("flags")
 
     def test_what_has_no_effect_is_said_once(self):
-        """cli.md 9: it does not stop the start."""
+        """cli.md 9: it does not prevent the start."""
         given = {"otel-enabled": "true", "raft-shards": "2", "scheduler-interval": "2s", "snapshot-interval": "2m",
                  "license-key": "no-license", "license-public-key": "no-key"}
         with Server(*[f"--{name}={value}" for name, value in given.items()], "--otel-endpoint=", "--apply-batch-max", "1024",
@@ -523,8 +523,8 @@ class Settings(unittest.TestCase):
             self.assertNotIn("no-license", "".join(server.lines))
 
     def test_the_status_shows_the_settings_of_the_pipeline(self):
-        """config-and-metrics.md 3, 4, 5 and 12: what was set, else the defaults, else what stands for a value that is
-        none."""
+        """config-and-metrics.md 3, 4, 5 and 12: the values that were set, otherwise the defaults, or a substitute
+        for an invalid value."""
         names = ("snapshot_threshold", "snapshot_interval", "apply_batch_extend_at", "apply_batch_min_wait",
                  "apply_batch_window", "apply_max_fetch_queue_inflight")
         for args, values in (
@@ -541,7 +541,7 @@ class Settings(unittest.TestCase):
                 self.assertEqual(status["sqlite_mirror"]["queue_capacity"], 131072)
 
     def test_zero_or_less_is_the_default(self):
-        """config-and-metrics.md 3, 7 and 8: settings that fall back."""
+        """config-and-metrics.md 3, 7 and 8: settings that fall back to their default."""
         with Server("--raft-max-pending", "0", "--raft-max-fetch-inflight=-1",
                     "--stream-max-inflight=-1", "--stream-max-fps=-1", "--rate-limit-read-rps", "0",
                     "--rate-limit-read-burst=-1", "--rate-limit-write-rps", "-2.5",
@@ -651,7 +651,7 @@ class Settings(unittest.TestCase):
                     self.assertIn("not started", lines[1])
 
     def test_the_log_says_whose_request_it_was(self):
-        """1.3: X-Request-Id and the name of the client's library are in the log."""
+        """1.3: the log contains X-Request-Id and the name of the client's library."""
         with Server("--log-level", "debug") as server:
             api = server.client(**{"X-Corvo-Client-Name": "corvo-go",
                                    "X-Corvo-Client-Version": "0.3.0"})
@@ -674,7 +674,7 @@ class Settings(unittest.TestCase):
 
 class Concurrent(ApiTest):
     def test_many_connections_at_once(self):
-        """200 clients with a connection each are all served."""
+        """200 clients with one connection each are all served."""
         raws = [RawConnection(self.server) for _ in range(200)]
         try:
             for raw in raws:

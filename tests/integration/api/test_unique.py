@@ -42,14 +42,14 @@ class Keys(UniqueTest):
         self.assertNotEqual(self.made(key=""), self.made(key=""))
 
     def test_a_race_creates_one(self):
-        """6.6: two same-key enqueues racing → exactly one creates."""
+        """6.6: two concurrent enqueues with the same key → exactly one creates."""
         for n in range(5):
             answers = in_threads(8, lambda i, n=n: self.put(key=f"race {n}"))
             self.assertEqual(sorted(a.status for a in answers), [200] * 7 + [201])
             self.assertEqual(len({a.json["job_id"] for a in answers}), 1)
 
     def test_ends_that_free_the_key(self):
-        """6.6: freed on completion, cancel, delete, clear and delete queue."""
+        """6.6: released on completion, cancel, delete, clear and delete queue."""
         path = f"/api/v1/queues/{self.queue}"
         ends = {
             "ack": lambda i: (self.api.fetch(self.queue), self.api.ack(i)),
@@ -93,7 +93,7 @@ class Keys(UniqueTest):
         self.assertEqual(self.api.state(job_id), "pending")
 
     def after(self, job_id, seconds):
-        """The job's creation and so many seconds, as a time of the contract."""
+        """Return the job's creation time plus these seconds, in the contract's format."""
         created = self.api.job(job_id)["created_at"]
         moment = datetime.fromisoformat(created[:19] + "+00:00") + timedelta(
             seconds=float("0." + (created[20:-1] or "0")) + seconds)
@@ -116,7 +116,7 @@ class Keys(UniqueTest):
         self.assert_held_by(ids[1], key="b")
 
     def test_a_completed_job_that_is_retried(self):
-        """A retried job is not a second holder: the key is whoever's it is now."""
+        """A retried job does not get its key back: the key belongs to the current holder."""
         first = self.made()
         self.api.fetch(self.queue)
         self.api.ack(first)

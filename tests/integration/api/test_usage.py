@@ -28,7 +28,7 @@ class Summary(ApiTest):
         return self.api.must(self.api.get("/api/v1/usage/summary" + query))
 
     def test_nothing_reported(self):
-        """All sums are there; groups are not."""
+        """All sums are present; groups are not."""
         found = self.summary()
         self.assertEqual(found["totals"], dict.fromkeys(SUMS, 0))
         self.assertEqual(found["period"], "24h")
@@ -52,7 +52,7 @@ class Summary(ApiTest):
         self.assertEqual(self.summary()["totals"]["count"], 2)
 
     def test_groups(self):
-        """By cost, the dearest first; keys are visible names, empty when unknown."""
+        """Ordered by cost, highest first. Keys are visible names, empty if unknown."""
         a, b = self.queue, self.queue + ".b"
         self.report(a, tags={"team": "red"}, model="small", provider="p", cost_usd=0.1)
         self.report(b, tags={"team": "blue"}, model="large", provider="p", cost_usd=0.5)
@@ -90,7 +90,7 @@ class Summary(ApiTest):
         self.assertIn(f"{self.ns}::{self.queue}", [g["key"] for g in found["groups"]])
 
     def test_usage_stays_where_it_was_reported(self):
-        """Deleting, moving or clearing jobs changes nothing that was reported."""
+        """Deleting, moving or clearing jobs does not change reported usage."""
         a, b = self.queue, self.queue + ".b"
         gone = self.report(a, tags={"team": "red"}, model="m", cost_usd=0.5)
         moved = self.active(a)
@@ -108,7 +108,7 @@ class Summary(ApiTest):
             self.assertEqual((x["totals"], x["groups"]), (y["totals"], y["groups"]))
 
     def test_the_period_begins_at_the_beginning_of_a_cell(self):
-        """Five minutes for the last day, hours before; 92 days are kept."""
+        """Cells have five minutes for the last day, and hours before. 92 days are kept."""
         for period, seconds, step in (("1m", 60, 300), ("90m", 5400, 300), ("24h", 86400, 300),
                                       ("7d", 7 * 86400, 3600), ("1000d", 92 * 86400, 3600)):
             found = self.summary(f"?period={period}")
@@ -117,7 +117,7 @@ class Summary(ApiTest):
             self.assertTrue(seconds <= until - since < seconds + step, period)
 
     def test_keys_with_anything_in_them(self):
-        """Models and tags are any text."""
+        """Models and tags can be any text."""
         odd = 'a\u0000"\\\u00e9 ::'
         self.report(tags={odd: odd, "n": 7, "long": "x" * 1024}, model=odd, provider=odd, cost_usd=1)
         for group in ("model", "provider"):
@@ -128,8 +128,8 @@ class Summary(ApiTest):
 
 
     def test_more_names_than_are_kept_apart(self):
-        """Beyond the limit of an hour, reports count under an empty name; another namespace has room."""
-        count = 2500  # an hour that ends meanwhile leaves more than fit into one of the two
+        """Above the hourly limit, reports count under an empty name. Another namespace still has room."""
+        count = 2500  # even if a new hour begins meanwhile, one of the two gets more names than its limit
         self.api.must(self.api.post("/api/v1/enqueue/batch", {"jobs": [{"queue": self.queue}] * count}), 201)
         for begin in range(0, count, 500):
             jobs = self.api.fetch_batch(self.queue, count=500)
@@ -157,7 +157,7 @@ class Kept(unittest.TestCase):
         return [(f["totals"], f.get("groups")) for f in found] + [billing["summary"]]
 
     def test_usage_outlives_jobs_and_processes(self):
-        """Retention removes the jobs; restarts, and a view that is made anew, change nothing."""
+        """Retention removes the jobs. Restarts and a rebuilt view change nothing."""
         with Server("--rate-limit-enabled=false", "--retention", "1s", "--retention-interval",
                     "1s") as server:
             api = server.client()
@@ -184,7 +184,7 @@ class Kept(unittest.TestCase):
 
 class Billing(ApiTest):
     def test_by_namespace(self):
-        """17.2: one entry per namespace, sorted; others than the default see their own."""
+        """17.2: one entry per namespace, sorted; other namespaces than the default see only their own."""
         clients = {"default": self.api}
         for ns in ("billing-b", "billing-a"):
             clients[ns] = self.api.with_headers(X_Corvo_Namespace=ns)

@@ -1,4 +1,4 @@
-"""Outgoing webhooks (contract 16): their records, and deliveries that neither get lost nor swap."""
+"""Outgoing webhooks (contract 16): their records, and deliveries that are neither lost nor reordered."""
 import collections
 import contextlib
 import socket
@@ -17,7 +17,7 @@ class WebhookTest(ApiTest):
         return receiver
 
     def put(self, url, api=None, **fields):
-        """The id of a new webhook, which is deleted after the test."""
+        """Create a webhook, which is deleted after the test. Return its id."""
         api = api or self.api
         answer = api.must(api.post("/api/v1/webhooks", {"url": url, **fields}))
         self.assertEqual(answer["status"], "ok")
@@ -97,7 +97,7 @@ class Records(WebhookTest):
                 self.refused(self.api.post("/api/v1/webhooks", body), 400, code, message)
 
     def test_the_server_itself_is_refused(self):
-        """Otherwise each event makes a job, and each job an event."""
+        """Otherwise each event would create a job, and each job an event."""
         port = self.api.server.port
         for host in ("127.0.0.1", "localhost", "LOCALHOST.", "2130706433", "0x7f.1", "127.1",
                      "[::ffff:127.0.0.1]", "user@127.0.0.1", "0.0.0.0"):
@@ -111,7 +111,7 @@ class Records(WebhookTest):
         self.assertEqual(self.api.job(self.api.must(answer, 201)["job_id"])["payload"], {"a": 1})
 
     def test_namespaces(self):
-        """3.4: a namespace has webhooks of its own, for its own events, with its own names."""
+        """3.4: a namespace has separate webhooks, for its own events, with its own names."""
         receiver = self.receiver()
         tenant = self.api.with_headers(X_Corvo_Namespace="acme")
         name = unique("same")
@@ -123,12 +123,12 @@ class Records(WebhookTest):
                          {theirs, made})
         self.assertIn("acme::" + name,
                       {h["id"] for h in self.api.must(self.api.get("/api/v1/webhooks"))})
-        # Changed by who sees all, it still gets the events of its own namespace only.
+        # After a change by a caller that can see everything, it still gets only the events of its own namespace.
         self.put(receiver.url("/theirs"), id="acme::" + name, events=["enqueued"], retry_limit=2)
         self.refused(tenant.delete("/api/v1/webhooks/other::x"), 404, "NOT_FOUND")
         self.api.enqueue(self.queue)
         tenant.enqueue(self.queue)
-        # Those of two jobs come in any order.
+        # Events of two jobs arrive in any order.
         ours = sorted(receiver.wait_for(2, "/ours"), key=lambda d: d.event["seq"])
         self.assertEqual([d.event["queue"] for d in ours], [self.queue, "acme::" + self.queue])
         for path in ("/theirs", "/made"):
@@ -140,7 +140,7 @@ class Records(WebhookTest):
 
 
 class Guests(WebhookTest):
-    """A namespace other than the default one calls no private address, also by a connection that is there."""
+    """A namespace other than the default one calls no private address, not even over an open connection."""
 
     def test_loopback_is_refused(self):
         receiver, tenant = self.receiver(), self.api.with_headers(X_Corvo_Namespace="acme")
@@ -186,7 +186,7 @@ class Delivery(WebhookTest):
         self.assertGreaterEqual(record["position"], delivery.event["seq"])
 
     def test_types(self):
-        """16.2 an entry equals the type in any case, or *, or with job., or a glob."""
+        """16.2 an entry equals the type in any case, or is *, or has the prefix job., or is a glob."""
         receiver = self.receiver()
         rows = {"/exact": ["started"], "/prefix": ["job.Started"], "/all": ["*"],
                 "/glob": ["st*"], "/two": ["nothing*", "enqueued", "STARTED"],
@@ -205,7 +205,7 @@ class Delivery(WebhookTest):
                 self.assertEqual(sorted(got), sorted(types))
 
     def test_attempts(self):
-        """24.58 a 500 receiver is tried retry_limit times; then the next event follows."""
+        """24.58 a receiver that returns 500 is tried retry_limit times; then the next event follows."""
         receiver = self.receiver(lambda d: 500 if d.path == "/broken" else 200)
         webhook_id = self.put(receiver.url("/broken"), events=["enqueued"], retry_limit=3)
         before = metric(self.api, "corvo_webhook_failed_total")
@@ -244,7 +244,7 @@ class Delivery(WebhookTest):
         self.assertEqual(self.webhook(webhook_id)["last_status_code"], 0)
 
     def results(self, ids):
-        """The records of these webhooks, once each has a result."""
+        """Wait until each of these webhooks has a result, and return their records."""
         wait_until(lambda: all("last_delivery_at" in self.webhook(i) for i in ids), "the results")
         return [self.webhook(i) for i in ids]
 
@@ -261,7 +261,7 @@ class Delivery(WebhookTest):
         self.assertEqual(other.taken(), [])
 
     def test_addresses_that_are_refused(self):
-        """Metadata services and the like are never connected to, whatever leads there."""
+        """Metadata services and the like are never called, however the address is written."""
         urls = ("http://169.254.169.254/latest/meta-data/", "http://[fe80::1]/",
                 "http://[::ffff:169.254.169.254]/", "http://0.0.0.0/", "http://224.0.0.1/",
                 "http://[fd00:ec2::254]/", "http://0/", "http://2852039166/")
@@ -273,7 +273,7 @@ class Delivery(WebhookTest):
                 self.assertRegex(record["last_error"], r"address .* is not allowed")
 
     def test_the_server_itself_is_not_called(self):
-        """A record that came with a restore, and may name whom it likes."""
+        """A restored record may contain any URL."""
         webhook_id = unique("own")
         url = f"http://127.0.0.1:{self.api.server.port}/api/v1/webhooks/{self.queue}"
         self.api.must(self.api.post("/api/v1/admin/restore", {"jobs": [], "meta": {"format": 2}, "webhooks": [
@@ -313,7 +313,8 @@ class Delivery(WebhookTest):
             self.assertEqual(sorted(set(seqs)), [e["seq"] for e in log if e["job_id"] == job_id])
 
     def test_some_at_once_but_not_all(self):
-        """≥ 1 and a bound on what is in flight; a slow webhook holds up no other."""
+        """At least one delivery at a time, and a limit on deliveries in flight. A slow webhook does not delay
+        others."""
         go_on, now, most, lock = threading.Event(), collections.Counter(), [0], threading.Lock()
 
         def answer(delivery):
@@ -338,10 +339,10 @@ class Delivery(WebhookTest):
         self.assertLessEqual(most[0], 8)
 
     def test_hosts_that_hang_starve_no_other(self):
-        """Forty of them could keep all connections busy for as long as an attempt may take."""
+        """Forty of them could occupy all connections for the duration of an attempt."""
         with contextlib.ExitStack() as open_ones:
             hosts = [open_ones.enter_context(socket.create_server(("127.0.0.1", 0), backlog=64))
-                     for _ in range(40)]  # the system connects, and nobody reads
+                     for _ in range(40)]  # the system accepts the connections, and nobody reads
             for host in hosts:
                 self.put(f"http://127.0.0.1:{host.getsockname()[1]}/", events=["enqueued"])
             self.api.enqueue_batch([{"queue": self.queue}] * 50)
@@ -387,7 +388,7 @@ class Delivery(WebhookTest):
 
 class Restart(unittest.TestCase):
     def test_a_kill_loses_nothing_and_replays_little(self):
-        """D1: positions survive, at least once."""
+        """D1: positions survive, deliveries happen at least once."""
         with Receiver() as receiver, Server("--rate-limit-enabled=false") as server:
             api = server.client()
             api.enqueue_batch([{"queue": "before"}] * 20)
@@ -448,14 +449,14 @@ class Behind(unittest.TestCase):
     takes_long = True
 
     def test_what_the_log_no_longer_has_is_skipped_and_said(self):
-        """A receiver that stands still while the log moves on goes on at the oldest event."""
+        """A receiver that is stuck while the log advances continues at the oldest event."""
         go_on = threading.Event()
         with Receiver(lambda d: go_on.wait(60) and 200) as receiver, \
                 Server("--rate-limit-enabled=false", "--durable=false") as server:
             api = server.client()
             api.must(api.post("/api/v1/webhooks", {"id": "w", "url": receiver.url(),
                                                    "events": ["queue.*"], "retry_limit": 25}))
-            for number in range(100):  # more than are read ahead
+            for number in range(100):  # more events than are read ahead
                 api.must(api.post(f"/api/v1/queues/q{number}/pause"))
                 api.must(api.post(f"/api/v1/queues/q{number}/resume"))
             receiver.wait_for(1)

@@ -11,7 +11,7 @@ from harness import (PATIENCE_S, ApiTest, Later, RawConnection, Server, in_threa
 
 
 def parse_time(text):
-    """Seconds since the epoch of an answer's time."""
+    """Return the seconds since the epoch of a time in a response."""
     whole, _, fraction = text[:-1].partition(".")
     return datetime.fromisoformat(whole + "+00:00").timestamp() + float("0." + (fraction or "0"))
 
@@ -42,7 +42,7 @@ class Fetch(ApiTest):
         self.assertGreater(time.monotonic() - begun, 0.5)
 
     def test_a_short_poll_ends_in_time(self):
-        """8.1: answer no later than timeout. A busy machine may be late, but not every time."""
+        """8.1: responds within the timeout. A busy machine may be late, but not every time."""
         def took_ms():
             return float(self.fetch(timeout=1).headers["server-timing"].split("=")[1])
 
@@ -73,7 +73,7 @@ class Fetch(ApiTest):
         self.assertEqual(got, ["c1", "c2", "h1", "h2", "n1", "n2"])
 
     def test_queues_are_asked_in_the_order_given(self):
-        """6.4: list order is the contract, not priority across queues."""
+        """6.4: the order of the list decides, not priority across queues."""
         first, second = unique("first"), unique("second")
         for name in ("a", "b"):
             self.api.enqueue(first, name)
@@ -82,7 +82,7 @@ class Fetch(ApiTest):
         self.assertEqual(got, ["a", "b", "A", "B"])
 
     def test_a_job_is_handed_to_exactly_one_worker(self):
-        """6.4: a job is handed to exactly one claimant."""
+        """6.4: exactly one worker gets a job."""
         ids = self.api.enqueue_batch([{"queue": self.queue}] * 200)["job_ids"]
         claimed = in_threads(8, lambda i: [self.api.fetch(self.queue)["job_id"] for _ in range(25)])
         self.assertEqual(sorted(sum(claimed, [])), sorted(ids))
@@ -100,7 +100,7 @@ class Fetch(ApiTest):
                 self.assertEqual([j["job_id"] for j in jobs_of(answer)], [job_id])
 
     def test_a_job_and_the_fetch_that_waits_for_it_are_one_flush(self):
-        """The claim goes into the entry of the enqueue; otherwise there were two."""
+        """The claim is part of the entry of the enqueue. Otherwise there would be two entries."""
         with Server() as server:
             api, flushes = server.client(), 0
             for _ in range(10):
@@ -110,7 +110,7 @@ class Fetch(ApiTest):
                 job_id = api.enqueue("q")
                 self.assertEqual(waiting.result().json["job_id"], job_id)
                 flushes += metric(api, "corvo_raft_log_flushes_total") - before
-            self.assertLess(flushes, 15)  # the server has entries of its own, but few
+            self.assertLess(flushes, 15)  # the server adds a few entries itself
 
     def test_many_parked_fetches_get_one_job_each(self):
         ids = []
@@ -138,7 +138,7 @@ class Fetch(ApiTest):
         self.assertEqual(self.api.fetch(self.queue)["job_id"], job_id)
 
     def test_a_client_that_was_reset_gives_its_job_back(self):
-        """8.1: what a reset connection was given goes to the next, as if nobody had had it."""
+        """8.1: a job sent to a reset connection goes to the next worker, as if nobody had claimed it."""
         body = b'{"queues":["%s"],"timeout":60,"lease_duration":86400}' % self.queue.encode()
         request = (b"POST /api/v1/fetch HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
                    % (len(body), body))
@@ -149,7 +149,7 @@ class Fetch(ApiTest):
                 if way == "reset":
                     raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                           struct.pack("ii", 1, 0))
-            job_id = self.api.enqueue(self.queue)  # at once: the server may not know yet
+            job_id = self.api.enqueue(self.queue)  # at once, because the server may not know yet
             job = self.api.fetch(self.queue)
             self.assertEqual((job["job_id"], job["attempt"]), (job_id, 1))
             self.api.ack(job_id)
@@ -272,7 +272,7 @@ class Ack(ApiTest):
         self.assertEqual(self.api.state(job_id), "completed")
 
     def test_refuses_wrong_words(self):
-        """8.3: bad status words → 400 ACK_ERROR; job unchanged."""
+        """8.3: invalid status words → 400 ACK_ERROR; job unchanged."""
         job_id = self.active()
         for fields in ({"step_status": "jump"}, {"agent_status": "maybe"},
                        {"agent_status": "continue"}):
@@ -378,7 +378,7 @@ class AckNext(ApiTest):
         self.assertEqual(self.api.must(self.ack(self.active(), None)), {"status": "ok"})
 
     def test_both_are_one_entry(self):
-        """One flush carries both."""
+        """One flush writes both."""
         with Server() as server:
             api = server.client()
             ids = [api.enqueue("q") for _ in range(11)]
@@ -388,7 +388,7 @@ class AckNext(ApiTest):
                 job = api.must(api.post(f"/api/v1/ack/{job['job_id']}", {
                     "next": {"queues": ["q"]}, "lease_token": job["lease_token"]}))["next"]
                 self.assertEqual(job["job_id"], wanted)
-            # The server has entries of its own, but few.
+            # The server adds a few entries itself.
             self.assertLess(metric(api, "corvo_raft_log_flushes_total") - before, 15)
 
     def test_a_refused_ack_fetches_nothing(self):
@@ -415,7 +415,7 @@ class AckNext(ApiTest):
         self.assertEqual(self.api.state(job_id), "active")
 
     def test_waits_only_when_a_time_is_given(self):
-        """The ack is durable before the wait."""
+        """The ack is durable before the wait begins."""
         job_id = self.active()
         waiting = self.api.fetches_waiting()
         later = Later(self.ack, job_id, self.wanted(timeout=30))
@@ -440,7 +440,7 @@ class AckNext(ApiTest):
         self.assertEqual(self.api.state(self.api.enqueue(self.queue)), "pending")
 
     def test_a_repeat_acknowledges_once_and_fetches_again(self):
-        """The job of an answer that was lost comes back when its lease ends."""
+        """The job of a lost response becomes available again when its lease expires."""
         job_id = self.api.enqueue(self.queue)
         token = self.api.fetch(self.queue)["lease_token"]
         lost, other = self.api.enqueue(self.queue), self.api.enqueue(self.queue)
@@ -459,7 +459,7 @@ class AckNext(ApiTest):
                          (job_id, 2))
 
     def test_limits_of_the_queue_hold(self):
-        """The slot that the ack gives up is the one that its next takes."""
+        """The next job uses the slot that the ack frees."""
         self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/concurrency", {"max": 1}))
         first = self.active()
         second, third = self.api.enqueue(self.queue), self.api.enqueue(self.queue)
@@ -471,7 +471,7 @@ class AckNext(ApiTest):
         self.assertEqual(self.api.state(third), "pending")
 
     def test_a_fetch_that_is_refused_does_not_undo_the_ack(self):
-        """9: a budget refuses fetches of its queue."""
+        """9: a budget refuses fetches of its queue, but not the ack."""
         job_id = self.active(unique("other"))
         spent = self.active(self.queue)
         self.api.must(self.api.post("/api/v1/budgets", {
@@ -504,7 +504,7 @@ class AckNext(ApiTest):
         self.assertEqual(answer, {"acked": 3, "next": {"jobs": []}})
 
     def test_a_batch_of_large_jobs(self):
-        """What is too much for an entry goes on in the next."""
+        """What does not fit into one entry continues in the next."""
         payload = {"x": "x" * 250_000}
         first = [self.active(payload=payload) for _ in range(40)]
         second = [self.api.enqueue(self.queue, payload) for _ in range(3)]
@@ -533,7 +533,7 @@ class Fail(ApiTest):
             self.assertNotIn(field, job)
 
     def test_a_text_that_was_cut_within_a_character_is_taken(self):
-        """JSON.stringify writes half of a surrogate pair as an escape."""
+        """JSON.stringify writes half of a surrogate pair as an escape sequence."""
         job_id = self.active(max_retries=1)
         self.api.must(self.api.post(f"/api/v1/fail/{job_id}", b'{"error":"no \\ud83d"}'))
         self.assertEqual(self.api.job(job_id)["errors"][0]["error"], "no \ufffd")
@@ -684,7 +684,7 @@ class Heartbeat(ApiTest):
                           missing: "cancel"})
 
     def test_an_id_given_twice_is_one_job(self):
-        """1.5: duplicate keys: last wins; the answer names each job once."""
+        """1.5: duplicate keys: last wins; the response has each job once."""
         job_id = self.active()
         body = (f'{{"jobs":{{"{job_id}":{{"progress":1,"checkpoint":{{"from":"first"}}}},'
                 f'"none":{{}},"{job_id}":{{"progress":2}},"none":{{}}}}}}').encode()
@@ -719,7 +719,7 @@ class Heartbeat(ApiTest):
         self.assertEqual(len(self.api.heartbeat(many)["unknown"]), 10000)
 
     def test_wrong_shapes(self):
-        """1.6: PARSE_ERROR begins with the words "invalid JSON"; the member is named."""
+        """1.6: the message of PARSE_ERROR begins with "invalid JSON" and names the member."""
         for body, named in ((b'{"jobs":5}', "jobs"), (b'{"jobs":"x"}', "jobs"),
                             (b'{"jobs":{"a":[]}}', "jobs.a"), (b"[]", ""), (b"", ""),
                             (b'{"jobs":{"a":{"usage":5}}}', "jobs.a: usage")):
@@ -729,7 +729,7 @@ class Heartbeat(ApiTest):
                 self.assertTrue(answer.json["error"].startswith("invalid JSON"), answer)
 
     def test_renews_the_lease_of_a_job_kept_alive(self):
-        """A job with a short lease stays with its worker as long as it heartbeats."""
+        """A job with a short lease stays with its worker as long as heartbeats arrive."""
         job_id = self.api.enqueue(self.queue)
         self.api.fetch(self.queue, lease_duration=3)
         self.api.heartbeat({job_id: {}})
@@ -739,7 +739,7 @@ class Heartbeat(ApiTest):
 
 
 class LeaseToken(ApiTest):
-    """A claim may be named; one that was handed on is refused."""
+    """A report may contain a lease token. One from an earlier claim is refused."""
 
     def test_an_answer_for_an_older_claim_is_refused(self):
         job_id = self.api.enqueue(self.queue)
@@ -772,7 +772,7 @@ class LeaseToken(ApiTest):
             self.assertEqual([self.api.job(j) for j in tokens], before)
         beats = self.api.heartbeat({j: {"lease_token": t} for j, t in tokens.items()})
         self.assertEqual((sorted(beats["acked"]), beats["canceled"]), (sorted(tokens), []))
-        # Another worker's token, or none, is no repeat.
+        # Another worker's token, or no token, is not a repeat.
         self.refused(self.api.post(f"/api/v1/ack/{acked}", {}), 400, "ACK_ERROR")
         self.refused(self.api.post(f"/api/v1/fail/{failed}", {"lease_token": 1 << 40}), 400,
                      "FAIL_ERROR")
@@ -798,7 +798,7 @@ class Workers(ApiTest):
         return self.api.must(self.api.get("/api/v1/workers"))
 
     def test_are_registered_by_a_fetch(self):
-        """14: fields; queues is a string that holds a JSON array; most recent first."""
+        """14: fields; queues is a string that contains a JSON array; most recent first."""
         self.api.enqueue_batch([{"queue": self.queue}] * 2)
         self.api.fetch(self.queue, "b", worker_id="w-1", hostname="h-1")
         self.api.fetch(self.queue, worker_id="w-2")
@@ -812,7 +812,7 @@ class Workers(ApiTest):
             self.assert_time(first[field])
 
     def test_are_registered_although_there_is_no_job(self):
-        """8.1: worker row on every fetch, also when nothing was claimed."""
+        """8.1: every fetch registers the worker, even if it claimed no job."""
         poll = Later(self.api.post, "/api/v1/fetch", {"queues": [self.queue], "worker_id": "idle",
                                                       "timeout": PATIENCE_S})
         wait_until(lambda: "idle" in [w["id"] for w in self.workers()], "the worker's row")
