@@ -76,7 +76,7 @@ def ran_s(pid):
 
 
 def each_us(server, count, what):
-    """Return the server's CPU time per call of what, in microseconds."""
+    """Return the server's CPU time per call of `what`, in microseconds."""
     began = ran_s(server.process.pid)
     for _ in range(count):
         what()

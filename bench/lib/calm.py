@@ -21,7 +21,7 @@ class Calm:
         self.repeated = self.disturbed = 0
 
     def measure(self, what, show):
-        """Run what until the host took little time during it, or no repeats are left. Print each result, formatted
+        """Run `what` until the host took little time during it, or no repeats are left. Print each result, formatted
         by show. Return the last one."""
         while True:
             taken, spent = ticks()
