@@ -108,7 +108,7 @@ class Answers(unittest.TestCase):
 
 class Streams(unittest.TestCase):
     def test_that_nobody_reads_cost_little(self):
-        """Each stream holds its unsent data, and that is little. A client that reads receives everything."""
+        """Each stream holds its unsent data, and that is little."""
         streams, jobs = 60, 3000
         with Server("--rate-limit-enabled=false") as server:
             api, queue = server.client(), unique("unread")
