@@ -7,7 +7,7 @@
 #include "log/log.h"
 #include "store/store_job.h"
 
-/* Far more than anything here takes, also under a sanitizer on a busy machine. */
+/* Far more than anything here needs, even under a sanitizer on a busy machine. */
 #define PATIENCE_NS (60 * (uint64_t)NS_PER_S)
 
 /* The client's thread */
@@ -54,7 +54,7 @@ static void wait_for_move(struct engine_kit *k, const char *what)
     }
 }
 
-/* The feed: only that something changed. */
+/* The feed. The kit records only that something changed. */
 
 static void end_feed(struct engine_kit *k)
 {
@@ -70,7 +70,7 @@ static void woken(void *data)
 {
     struct engine_kit *k = data;
     if (k->taking) {
-        return; /* told before the take under way was handled: that one has it */
+        return; /* notified before the current take was handled; that take has the change */
     }
     k->taking = true;
     k->take = (struct engine_take){.max = 1024, .done = taken, .data = k};
@@ -215,7 +215,7 @@ void engine_kit_release(struct engine_kit *k)
     uv_sem_wait(&k->held_over);
 }
 
-/* Commands */
+/* Operations */
 
 void engine_kit_op_init(struct engine_kit_op *o, struct engine_kit *k)
 {
@@ -279,7 +279,7 @@ static void deliver_cancel(struct msg *m)
         engine_cancel(k->engine, &o->op);
     }
     uv_mutex_lock(&k->lock);
-    o->cancels_open--; /* o may be gone after this */
+    o->cancels_open--; /* o may be freed after this */
     uv_cond_broadcast(&k->moved);
     uv_mutex_unlock(&k->lock);
 }
@@ -381,7 +381,7 @@ void engine_kit_queue(struct engine_kit *k, enum command_queue_action action, co
     (void)must(k, &c);
 }
 
-/* Looking */
+/* Reading */
 
 enum job_state engine_kit_state(struct engine_kit *k, struct id id)
 {

@@ -1,5 +1,5 @@
 /*
- * Expect: what cmocka has no assertion for.
+ * Expect: assertions that cmocka does not have.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ static inline void expect_str(struct str got, struct str want)
 
 enum { EXPECT_TRIES = 5, EXPECT_PATIENCE_S = 30 };
 
-/* How a child that runs fn ends. */
+/* Run fn in a child process and return its exit status (see waitpid). */
 static inline int expect_end_of(void (*fn)(void))
 {
     int status = 0;
@@ -41,11 +41,11 @@ static inline int expect_end_of(void (*fn)(void))
 }
 
 /*
- * fn stops the process: it runs in another one.
+ * Check that fn aborts. It runs in a child process.
  *
- * The child has a copy of what the test has made, but not of the threads of RocksDB: a lock that
- * one of them held at the moment of the fork is never given back there. A child that hangs has
- * shown nothing, so another one is asked.
+ * The child has a copy of the test's memory, but not the threads of RocksDB. A lock that one of
+ * these threads held at the moment of the fork is never released in the child. A child that hangs
+ * proves nothing, so another one is started.
  */
 static inline void expect_abort(void (*fn)(void))
 {

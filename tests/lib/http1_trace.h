@@ -1,8 +1,8 @@
 /*
- * Http1_trace: run the HTTP/1 parser over an input and write down everything that it says.
+ * Http1_trace: run the HTTP/1 parser over an input and record every event.
  *
- * Two runs over the same bytes, cut differently, must write down the same. In a header, because
- * fuzz targets are one file each.
+ * Two runs over the same bytes, split differently, must record the same. It is a header, because
+ * each fuzz target is a single file.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 struct http1_trace {
     const struct http_limits *limits;
     struct http1_parser parser;
-    struct buf pending; /* offered and not used up */
+    struct buf pending; /* passed in and not consumed yet */
     struct buf body;
     struct buf *out;
     bool over;
@@ -55,7 +55,7 @@ static inline void http1_trace_head(struct http1_trace *t)
     http1_parser_body(&t->parser, head.content_length);
 }
 
-/* Take every event out of what is pending. */
+/* Process all events in the pending bytes. */
 static inline void http1_trace_drain(struct http1_trace *t)
 {
     for (;;) {
@@ -86,7 +86,7 @@ static inline void http1_trace_drain(struct http1_trace *t)
     }
 }
 
-/* Offer the first bytes at once and the rest in pieces of the given size (at least 1). */
+/* Pass in the first bytes at once and the rest in pieces of the given size (at least 1). */
 static inline void http1_trace_run(const struct http_limits *limits, struct str input, size_t first,
                                    size_t piece, struct buf *out)
 {
@@ -103,7 +103,7 @@ static inline void http1_trace_run(const struct http_limits *limits, struct str 
         http1_trace_drain(&t);
     }
     if (!t.over) {
-        /* A body that is not over shows what has come of it. */
+        /* Record how much of an incomplete body was parsed. */
         buf_printf(out, "more %zu\n", t.body.len);
     }
     buf_deinit(&t.pending);

@@ -51,7 +51,7 @@ int kit_setup(void **state)
     return 0;
 }
 
-/* Apply the log once more, with restarts at other places than the first time. */
+/* Apply the log again, with restarts at other positions than the first time. */
 static void expect_same_again(struct kit *k)
 {
     struct err err;
@@ -76,7 +76,7 @@ static void expect_same_again(struct kit *k)
     }
 }
 
-/* Whatever was written, a member of the same version takes it. */
+/* Check that a member of the same version can read everything that was written. */
 static void expect_known(const struct kit *k)
 {
     struct err err = {0};
@@ -219,7 +219,7 @@ const struct result *kit_apply(struct kit *k, const struct command *c)
     return kit_apply_all(k, c, 1);
 }
 
-/* The same, for commands that are not to be refused. */
+/* The same, for commands that must succeed. */
 static const struct result *apply_well(struct kit *k, const struct command *c)
 {
     const struct result *r = kit_apply(k, c);
@@ -229,7 +229,7 @@ static const struct result *apply_well(struct kit *k, const struct command *c)
     return r;
 }
 
-/* The text with the id's in place of {id}. */
+/* Return the text with {id} replaced by the id. */
 static struct str fill_in(struct kit *k, const char *text, struct id id)
 {
     const char *at = strstr(text, "{id}");
@@ -403,7 +403,7 @@ void kit_tick(struct kit *k, int64_t after_ms)
     }
 }
 
-/* Looking */
+/* Reading */
 
 bool kit_has(struct kit *k, struct id id)
 {
@@ -459,7 +459,7 @@ void kit_expect_count(struct kit *k, const char *queue, enum job_state state, ui
     assert_int_equal(kit_queue_info(k, queue).count[state], count);
 }
 
-/* Events of one job, or of one queue that have no job. */
+/* A search for the events of one job, or of one queue without a job. */
 struct listen {
     struct kit *kit;
     struct id job;

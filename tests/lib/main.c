@@ -16,7 +16,7 @@ void test_register(struct test_group *group)
 }
 
 #if defined(__SANITIZE_THREAD__)
-/* A test of what stops the process runs it in a child, which may have threads of its own. */
+/* Tests of code that aborts run it in a child, which may start threads. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) /* NOLINT: the sanitizer's name */
 {

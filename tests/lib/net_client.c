@@ -11,7 +11,7 @@
 
 #include "lib/test.h"
 
-enum { DEADLINE_MS = 20000 }; /* only a hanging test waits so long */
+enum { DEADLINE_MS = 20000 }; /* only a hanging test waits this long */
 
 void net_client_open(struct net_client *c, uint16_t port)
 {
@@ -107,7 +107,7 @@ void net_client_read_all(struct net_client *c)
     }
 }
 
-/* Where s first has part, or SIZE_MAX. */
+/* Position of the first part in s, or SIZE_MAX. */
 static size_t find(struct str s, struct str part)
 {
     const char *at = s.len == 0 ? NULL : memmem(s.ptr, s.len, part.ptr, part.len);
@@ -131,7 +131,7 @@ struct str net_client_header(const struct net_answer *answer, struct str name)
     }
 }
 
-/* Make at least n bytes be there. */
+/* Read until there are at least n bytes. False if the connection ends first. */
 static bool need(struct net_client *c, size_t n)
 {
     while (c->in.len < n) {
@@ -142,7 +142,7 @@ static bool need(struct net_client *c, size_t n)
     return true;
 }
 
-/* Wait for part at or after from; *at is where it ends. */
+/* Read until part appears at or after from. Sets *at to the end of part. */
 static bool need_text(struct net_client *c, size_t from, struct str part, size_t *at)
 {
     for (;;) {
@@ -176,7 +176,7 @@ static size_t hex_number(struct str s)
     return n;
 }
 
-/* The chunks from at on are joined in place; *end is behind the last line of the answer. */
+/* Join the chunks from at on in place. Sets *end to the end of the answer. */
 static bool join_chunks(struct net_client *c, size_t at, struct net_answer *out, size_t *end)
 {
     size_t body_end = at;
@@ -187,7 +187,7 @@ static bool join_chunks(struct net_client *c, size_t at, struct net_answer *out,
         }
         size_t size = hex_number(str_from(c->in.ptr + at, line_end - at));
         if (size == 0) {
-            /* Trailers, if there are any, count as part of the end. */
+            /* Trailers, if any, belong to the end. */
             if (!need_text(c, line_end - 2, STR("\r\n\r\n"), end)) {
                 return false;
             }
@@ -238,7 +238,7 @@ bool net_client_answer(struct net_client *c, bool bodyless, struct net_answer *o
         net_client_read_all(c);
         end = body_end = c->in.len;
     }
-    /* Hand the answer out of memory of its own: the rest stays for the next one. */
+    /* Copy the answer, because the bytes after it move to the front for the next answer. */
     buf_deinit(&c->answer);
     buf_add(&c->answer, c->in.ptr, body_end);
     out->head = str_from(c->answer.ptr, head_len);

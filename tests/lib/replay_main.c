@@ -1,6 +1,6 @@
 /*
- * Runs a fuzz target over saved inputs: each file of the folders on the command line, as a plain
- * test. A crash that the fuzzer once found is thereby checked by everyone, for ever.
+ * Runs a fuzz target over saved inputs, as a plain test: each file of the folders on the command
+ * line. Crashes that the fuzzer once found are thereby checked by every test run.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -18,7 +18,8 @@ static void replay(const char *path)
     static uint8_t data[1 << 20];
     size_t n = fread(data, 1, sizeof data, f);
     (void)fclose(f);
-    /* The target gets an allocation of the exact size, so that a read past the end is found. */
+    /* The input is copied to an allocation of the exact size, so that reads past the end are found.
+     */
     uint8_t *copy = malloc(n == 0 ? 1 : n);
     if (copy == NULL) {
         abort();

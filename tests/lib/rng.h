@@ -1,5 +1,5 @@
 /*
- * Rng: numbers from a seed, the same on every machine, for tests that print their seed.
+ * Rng: pseudo-random numbers from a seed, the same on every machine. Tests print their seed.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ static inline uint64_t rng_next(struct rng *r)
     return z ^ (z >> 31);
 }
 
-/* 0 to n - 1. */
+/* A number from 0 to n - 1. */
 static inline uint64_t rng_below(struct rng *r, uint64_t n)
 {
     return rng_next(r) % n;

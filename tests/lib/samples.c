@@ -12,7 +12,7 @@ struct id samples_id(unsigned number)
     return id_make((struct wall){.ns = 1700000000 * NS_PER_S}, 0x0102030405 + number, number);
 }
 
-/* The ids of two jobs, one behind the other. */
+/* The bytes of two job ids, one after the other. */
 static struct str two_ids(void)
 {
     static struct id ids[2];
@@ -305,7 +305,7 @@ static struct command enqueue(void)
     jobs[0] = (struct command_new){
         .job = samples_job_full(), .expire_after_ms = 3600000, .starts_chain = true};
     jobs[1] = (struct command_new){.job = samples_job_minimal()};
-    jobs[0].job.id = jobs[1].job.id = ID_NONE; /* a new job has none yet */
+    jobs[0].job.id = jobs[1].job.id = ID_NONE; /* a new job has no id yet */
     return (struct command){.enqueue = {.jobs = jobs,
                                         .count = COUNT_OF(jobs),
                                         .has_batch = true,
@@ -346,7 +346,7 @@ static struct command ack(void)
     items[1] = (struct command_ack_item){.id = samples_id(7)};
     static struct command_claim next;
     next = claim().claim;
-    next.version = STR_EMPTY; /* it has none */
+    next.version = STR_EMPTY; /* this sample has no version */
     next.no_hold = false;
     return (struct command){.ack = {.lenient = true,
                                     .any_cost = true,
@@ -530,8 +530,8 @@ static struct command restore(void)
 
 static struct command access_records(void)
 {
-    /* No request limits; 100 jobs, any payloads, 5 queues. Version 1 does not have it: it is last.
-     */
+    /* Bytes of the quota: no request limits, 100 jobs, any payload size, 5 queues. It is last
+     * because version 1 does not have it. */
     static const char quota[56] = {[32] = 100, [48] = 5};
     static struct command_access_item items[] = {
         {.kind = STORE_ACCESS_ROLE,

@@ -1,9 +1,9 @@
 /*
- * Samples: one of everything that has bytes on disk, with every member set to something else than
- * nothing, and how two of them are compared member by member.
+ * Samples: one value of each type that is written to disk, with every member set to a value other
+ * than zero, and functions that compare two such values member by member.
  *
- * The samples are what the files in tests/golden/ were written from, so a sample never changes: a
- * new member gets a new sample and a new file.
+ * The files in tests/golden/ were written from the samples, so a sample never changes. A new member
+ * gets a new sample and a new file.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "store/store_record.h"
 #include "store/store_rows.h"
 
-/* An id that is different for each number. */
+/* A different id for each number. */
 struct id samples_id(unsigned number);
 
 struct job samples_job_full(void);
@@ -35,11 +35,11 @@ struct store_usage samples_usage(void);
 struct store_iteration samples_iteration(void);
 struct store_try samples_try(void);
 
-/* One event of each type; the numbers begin at first_seq. */
+/* One event of each type. Their numbers begin at first_seq. */
 enum { SAMPLES_EVENTS = STORE_EVENT_TYPE_LAST };
 struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall when);
 
-/* A command of the type; the arrays in it are the samples' own. */
+/* A command of this type. Its arrays belong to the samples. */
 struct command samples_command(enum command_type type);
 
 void samples_same_job(const struct job *got, const struct job *want);

@@ -38,7 +38,7 @@ static int fsm_apply(struct raft_fsm *fsm, const struct raft_buffer *buf, void *
     return 0;
 }
 
-/* The number of the host's checkpoint, then the values up to the last one applied. */
+/* The number of the host's checkpoint, followed by the values up to the last applied index. */
 static int fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     struct sim_node *n = fsm->data;
@@ -56,7 +56,7 @@ static int fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsign
     return 0;
 }
 
-/* The host's state may have gone on meanwhile. */
+/* Create the host's checkpoint now. The host may have applied more entries since fsm_snapshot. */
 static int fsm_snapshot_async(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     struct sim_node *n = fsm->data;
@@ -133,7 +133,7 @@ static void transfer_done(struct transfer *t, bool moved)
     n->sim->count.transfers += moved;
 }
 
-/* Raft has been initialised; put everything around it and start it. */
+/* Set up the guard around a raft that is initialized, and start it. */
 static void node_start(struct sim_node *n)
 {
     const struct sim_options *o = &n->sim->options;
@@ -171,7 +171,7 @@ static void step(struct sim *sim)
     sim_check(sim);
 }
 
-/* The fixture has messages that it copies only when it sends them, which is now. */
+/* The fixture copies some messages only when it sends them, so send them all before a crash. */
 static void send_all(struct sim *sim, const struct sim_node *n)
 {
     CHECK(!n->down);
@@ -193,7 +193,7 @@ static void forget_promises(struct sim_node *n)
     }
 }
 
-/* What is on the disk is what stays. */
+/* Only what is on the disk survives. */
 static void crash(struct sim *sim, struct sim_node *n)
 {
     forget_promises(n);
@@ -396,7 +396,7 @@ bool sim_elect(struct sim *sim, unsigned node, unsigned ms)
         struct raft *r = sim->node[i].raft;
         sim_election_timeout(sim, i, election_ms(sim) * (i == node ? 1 : 100));
         if (r->state == RAFT_FOLLOWER) {
-            /* Raft votes for nobody while it remembers a leader, until its own timeout. */
+            /* Raft does not vote while it remembers a leader, until its election timeout. */
             r->follower_state.current_leader.id = 0;
         }
     }
@@ -430,7 +430,7 @@ bool sim_propose(struct sim_node *n, struct raft_buffer entry,
         free(w);
         return false;
     }
-    return true; /* w may be gone */
+    return true; /* w may be freed here */
 }
 
 uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes)
@@ -450,7 +450,7 @@ uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes)
         free(w);
         return 0;
     }
-    return value; /* w may be gone */
+    return value; /* w may be freed here */
 }
 
 bool sim_is_acked(const struct sim *sim, uint64_t value)

@@ -1,17 +1,17 @@
 /*
  * Sim: a Raft group in one process, on simulated time.
  *
- * libraft's fixture carries messages and keeps the time; the guard under test is the production
- * one. Between the two stands sim_io.c, because the fixture's disk cannot be used for more than a
- * single life without snapshots: it forgets where its log begins, copies half of a snapshot's
- * description, and keeps what was never flushed. The disk here loses in a crash what was still on
- * its way, a node is started again from what is left, and writes end in the order they began.
+ * libraft's fixture transports messages and simulates time. The guard under test is the production
+ * code. sim_io.c is between the two, because the fixture's disk supports only a single life without
+ * snapshots: it forgets where its log begins, copies only a part of a snapshot's description, and
+ * keeps data that was never flushed. The disk of sim_io.c loses unfinished writes in a crash, a
+ * node restarts from what is left, and writes end in the order in which they began.
  *
  *   raft --> guard --> sim_io --> fixture
  *
- * Every node runs a state machine that remembers which value stands at which index. sim_check.c
- * compares all of them after each step and keeps the first violation it finds. A host may run
- * something larger on the nodes; the value of an entry is then the hash of its bytes.
+ * Every node runs a state machine that stores the value at each index. sim_check.c compares all
+ * nodes after each step and keeps the first violation it finds. A host may run a larger program on
+ * the nodes. The value of an entry is then the hash of its bytes.
  */
 #pragma once
 
@@ -34,33 +34,33 @@ enum {
 struct sim;
 struct sim_node;
 
-/* What else runs on the nodes. Called from inside raft, but for start and stop. */
+/* A program that also runs on the nodes. Called from inside raft, except start and stop. */
 struct sim_host {
-    /* A life begins: before raft starts, and after it was closed, by a crash. */
+    /* A life begins before raft starts. It ends after a crash has closed raft. */
     void (*start)(struct sim_node *n);
     void (*stop)(struct sim_node *n);
     void (*apply)(struct sim_node *n, raft_index index, const struct raft_buffer *entry);
-    /* Keep the state under a number of the host's choice, not 0, and go on from such a one, which
-     * has at least the effects of the entries up to index. */
+    /* Save the state under a number of the host's choice, not 0. restore continues from such a
+     * state, which includes at least the entries up to index. */
     uint64_t (*checkpoint)(struct sim_node *n);
     void (*restore)(struct sim_node *n, raft_index index, uint64_t checkpoint);
 };
 
 struct sim_node {
     struct sim *sim;
-    unsigned index; /* in the fixture; the id is one more */
+    unsigned index; /* in the fixture; the raft id is index + 1 */
     struct raft *raft;
     struct raft_io *io;
     struct raft_io below; /* the fixture's own functions */
     struct guard guard;
     struct transfer transfer;
     struct raft_fsm fsm;
-    void *host; /* the host's own */
+    void *host; /* for the host */
     struct raft_change change;
     bool change_busy;
     bool down;
-    bool restart;   /* the guard asks for it */
-    int told_state; /* what the guard's hook was last called for */
+    bool restart;   /* the guard requests a restart */
+    int told_state; /* at the last call of the guard's hook */
     raft_term told_term;
     bool told_ready;
     enum guard_rule fatal_rule;
@@ -68,78 +68,78 @@ struct sim_node {
 
     /* sim_io.c */
     struct sim_disk disk;
-    unsigned life;         /* counts the restarts */
-    struct sim_job *jobs;  /* what raft waits for, oldest first */
-    unsigned writes;       /* of them, entries being written */
-    unsigned sends;        /* of them, messages not yet in the network */
-    raft_index next_index; /* where the next entry that raft writes will stand */
-    unsigned disk_ms;      /* what a write takes */
-    unsigned work_ms;      /* what a snapshot takes */
-    unsigned send_ms;      /* what a message takes to be written out */
+    unsigned life;         /* number of restarts */
+    struct sim_job *jobs;  /* requests that raft waits for, oldest first */
+    unsigned writes;       /* of the jobs, writes of entries */
+    unsigned sends;        /* of the jobs, messages that are not yet in the network */
+    raft_index next_index; /* index of the next entry that raft writes */
+    unsigned disk_ms;      /* duration of a write */
+    unsigned work_ms;      /* duration of a snapshot */
+    unsigned send_ms;      /* time to send a message */
     unsigned election_ms;  /* 0: between one and two election timeouts, at random */
     bool write_fails;      /* the next write ends with an error */
-    bool write_failed;     /* and it did */
-    bool full;             /* nothing can be written: entries wait, snapshots fail */
+    bool write_failed;     /* a write has failed */
+    bool full;             /* nothing can be written: entries wait, and snapshots fail */
     raft_io_recv_cb recv;
 
-    /* the state machine: the value at each index, 0 where there is none */
+    /* the state machine: the value at each index, or 0 */
     uint64_t value[SIM_INDEX_MAX];
 
     /* sim_check.c */
     raft_index seen_commit;
-    raft_index checked_index; /* its terms have been compared up to here */
-    raft_term checked_term;   /* as the leader of this term it has been looked at */
-    bool checked_ready;       /* and as one that may be written to */
+    raft_index checked_index; /* terms have been compared up to this index */
+    raft_term checked_term;   /* last term in which this node was checked as leader */
+    bool checked_ready;       /* and checked as a leader that accepts writes */
 };
 
-/* A value on its way. */
+/* A value that was submitted. */
 struct sim_write {
     struct raft_apply apply;
     struct sim *sim;
     uint64_t value;
-    /* With a host: the end of it, at this index; false: not known, or not known yet. May be NULL.
-     */
+    /* With a host: called at the end of the write. If committed is false, the outcome is unknown.
+     * May be NULL. */
     void (*done)(void *data, bool committed, raft_index index);
     void *data;
 };
 
-/* What the network does to messages, beside what the fixture does. */
+/* Faults of the network, in addition to those of the fixture. */
 struct sim_net {
-    unsigned lost;    /* so many of a thousand */
-    unsigned twice;   /* arrive once more, late */
-    unsigned late;    /* and so many arrive late: behind others that were sent after them */
-    unsigned late_ms; /* up to that much */
+    unsigned lost;    /* messages lost, per thousand */
+    unsigned twice;   /* messages that arrive once more, late */
+    unsigned late;    /* messages that arrive late, after others that were sent after them */
+    unsigned late_ms; /* maximum delay */
 };
 
 struct sim_options {
     unsigned voters;      /* members from the start */
-    unsigned nodes;       /* nodes in all; those beyond voters wait to be added */
-    unsigned off;         /* guard rules that are off, in every node */
-    unsigned election_ms; /* 0: a second; the heartbeat is a quarter, at most 100 ms */
+    unsigned nodes;       /* all nodes; those beyond voters can be added later */
+    unsigned off;         /* guard rules that are disabled in every node */
+    unsigned election_ms; /* 0: a second; the heartbeat interval is a quarter, at most 100 ms */
     bool pre_vote;
     bool compacted; /* the first membership is in a snapshot, not in the log */
     bool async_snapshots;
     unsigned snapshot_threshold; /* 0: never */
     unsigned snapshot_trailing;
-    bool matches_unchecked; /* look for the damage itself, not for its cause */
+    bool matches_unchecked; /* skip check_matches, to find the damage and not its cause */
     uint64_t chunk_bytes;   /* 0: as in production */
     uint64_t queue_bytes;
     uint64_t seed;
     const struct sim_host *host; /* NULL: values only */
     void *host_data;
-    /* Disks that break their promises: for tests, which show that they are needed. */
-    bool disk_forgets;   /* entries that it said it had stored */
+    /* Disks that break their promises, for tests that prove that the promises are needed. */
+    bool disk_forgets;   /* entries that were reported as stored */
     bool ballot_forgets; /* a vote */
-    bool torn_counts;    /* what a torn write left of an entry is taken for one */
+    bool torn_counts;    /* a torn entry is read as a valid one */
 };
 
 enum sim_fate {
     SIM_SENT,
-    SIM_LOST,    /* written out, and never seen again */
-    SIM_STALLED, /* not even written out: the peer does not read */
+    SIM_LOST,    /* sent, but never delivered */
+    SIM_STALLED, /* not even sent: the peer does not read */
 };
 
-/* What happened in a run: a story in which nothing happens proves nothing. */
+/* What happened in a run. A run in which nothing happens proves nothing. */
 struct sim_counts {
     unsigned steps, acked, leaders, crashes, cuts, installs, member_cuts, transfers, changes;
     unsigned lost, twice, late, torn;
@@ -151,71 +151,73 @@ struct sim {
     struct sim_node node[SIM_NODES_MAX];
     struct rng rng;
 
-    /* Decides about every message before it is sent; NULL: all are. */
+    /* Decides about every message before it is sent. NULL: all are sent. */
     enum sim_fate (*fate)(struct sim *sim, unsigned from, unsigned to,
                           const struct raft_message *m);
     struct sim_net net;
-    void *data; /* the test's */
+    void *data; /* for the test */
 
-    /* what the group has decided and promised, by index; 0 where nothing is known */
+    /* what the group has decided and acknowledged, by index; 0 if nothing is known */
     uint64_t truth[SIM_INDEX_MAX];
     raft_term truth_term[SIM_INDEX_MAX];
     uint64_t acked[SIM_INDEX_MAX];
     raft_id leader_of[SIM_TERM_MAX];
-    raft_term highest_term; /* that somebody led */
+    raft_term highest_term; /* the highest term with a leader */
     raft_index highest_acked;
     struct sim_counts count;
     uint64_t last_value;
-    char violation[256]; /* empty while all is well */
+    char violation[256]; /* empty if there is none */
 };
 
-/* Start a group: nodes with a first membership, all running. The caller frees it. */
+/* Start a group in which all nodes run and the first ones are members. The caller frees it. */
 struct sim *sim_new(const struct sim_options *options);
-void sim_free(struct sim *sim); /* NULL is fine */
+void sim_free(struct sim *sim); /* may be NULL */
 
-/* One event; false when an invariant does not hold (any more). */
+/* Process one event. False if an invariant is violated, now or earlier. */
 bool sim_step(struct sim *sim);
 
-/* Step until the condition holds; false when that takes longer than ms of simulated time, or on a
- * violation. */
+/* Step until the condition holds. False after ms of simulated time, or on a violation. */
 bool sim_until(struct sim *sim, bool (*is_so)(struct sim *sim, void *arg), void *arg, unsigned ms);
 bool sim_run(struct sim *sim, unsigned ms); /* false on a violation */
 
-/* The node that leads in the highest term and may be written to; NULL when there is none. */
+/* The leader with the highest term that accepts writes, or NULL. */
 struct sim_node *sim_leader(struct sim *sim);
 bool sim_until_leader(struct sim *sim, unsigned ms);
 
-/* Let this node win the next election: the others wait for theirs. They must be able to hear it.
- * One that leads already gives up first, which needs that too few of the others answer it. */
+/* Make this node win the next election by delaying the timeouts of the others. They must be able to
+ * receive its messages. If the node leads already, it must step down first, which requires that
+ * less than a majority answers it. */
 bool sim_elect(struct sim *sim, unsigned node, unsigned ms);
 void sim_election_timeout(struct sim *sim, unsigned node, unsigned ms);
 
-/* Submit a new value of the given size, at least 8 and a multiple of it; 0 when raft refuses. */
+/* Submit a new value of the given size, which must be a multiple of 8 and not 0. Returns 0 if raft
+ * refuses it. */
 uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes);
 bool sim_is_acked(const struct sim *sim, uint64_t value);
-/* With a host: submit an entry, whose bytes raft takes over if it takes them. */
+/* With a host: submit an entry. If raft accepts it, raft owns its bytes. */
 bool sim_propose(struct sim_node *n, struct raft_buffer entry,
                  void (*done)(void *data, bool committed, raft_index index), void *data);
 
-/* As if the message had come from that node. Entries and snapshots in it are raft's afterwards. */
+/* Deliver a message as if it had arrived from that node. Raft then owns its entries and snapshots.
+ */
 void sim_deliver(struct sim_node *to, const struct sim_node *from, struct raft_message *m);
 
-/* Lose messages between two nodes, both ways, or stop losing them. */
+/* Lose messages between two nodes in both directions, or stop losing them. */
 void sim_link(struct sim *sim, unsigned a, unsigned b, bool up);
-/* Only the nodes in the mask hear each other. */
+/* Only the nodes in the mask can communicate with each other. */
 void sim_partition(struct sim *sim, unsigned mask);
 void sim_heal(struct sim *sim);
 
-/* Stop at once. Of what is being written the first kept entries are on the disk. */
+/* Stop a node at once. Of the writes in progress, the first kept entries are on the disk. */
 void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept);
-/* The same, with the write torn somewhere: what is left of it is found by the log's own code. */
+/* The same with a torn write. The log's scan decides how much of it is left. */
 void sim_crash_torn(struct sim *sim, struct sim_node *n);
 void sim_restart(struct sim *sim, struct sim_node *n);
 
 /* sim_io.c */
 void sim_io_install(struct sim_node *n);
-void sim_io_keep(struct sim_node *n, unsigned kept); /* in a crash: this much was written */
-void sim_io_tear(struct sim_node *n);                /* or this much can be read */
+void sim_io_keep(struct sim_node *n, unsigned kept); /* in a crash: entries written */
+void sim_io_tear(struct sim_node *n);                /* or all that can be read */
 
 /* sim_check.c */
 raft_index sim_last_index(const struct sim_node *n);

@@ -1,12 +1,13 @@
 /*
- * Sim_check: what must hold after every step.
+ * Sim_check: invariants that are checked after every step.
  *
- *   - no two nodes apply different entries at one index, and no term has two leaders
- *   - whoever begins to lead has every acknowledged entry in its log, and when it may be written
- * to, in its state
- *   - what the leader believes a follower to have is on that follower's disk, and is the same entry
- *   - a commit index never goes back while a node lives, and a vote is not changed within a term
- *   - the guard's owner has been told of every change
+ *   - No two nodes apply different entries at one index, and no term has two leaders.
+ *   - A new leader has every acknowledged entry in its log, and once it accepts writes, in its
+ *     state.
+ *   - The entries that the leader counts as replicated to a follower are on that follower's disk,
+ *     and are the same.
+ *   - A commit index never decreases while a node lives, and a vote is not changed within a term.
+ *   - The guard's owner has been notified of every change.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "base/check.h"
 #include "lib/sim.h"
 
-/* Only the first one is of interest. */
+/* Record a violation. Only the first one is kept. */
 void sim_violation(struct sim *sim, const char *fmt, ...)
 {
     if (sim->violation[0] == '\0') {
@@ -80,7 +81,7 @@ raft_term sim_term_at(const struct sim_node *n, raft_index index)
     return index == l->snapshot.last_index ? l->snapshot.last_term : 0;
 }
 
-/* Barriers and memberships are not applied by the state machine, so the terms are compared too. */
+/* The state machine does not apply barriers and memberships, so compare terms, too. */
 static void check_history(struct sim_node *n)
 {
     struct sim *sim = n->sim;
@@ -99,7 +100,7 @@ static void check_history(struct sim_node *n)
         raft_term term = sim_term_at(n, index);
         CHECK(index < SIM_INDEX_MAX);
         if (term == 0) {
-            continue; /* it came in a snapshot */
+            continue; /* the entry was in a snapshot */
         }
         if (sim->truth_term[index] == 0) {
             sim->truth_term[index] = term;
@@ -110,7 +111,7 @@ static void check_history(struct sim_node *n)
     }
 }
 
-/* Once per node and term, when it has begun to lead. */
+/* Called once per node and term, when the node becomes leader. */
 static void check_election(struct sim_node *n)
 {
     struct sim *sim = n->sim;

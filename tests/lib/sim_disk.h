@@ -1,5 +1,5 @@
 /*
- * Sim_disk: what a simulated node has on its disk, and what a crash leaves of a write.
+ * Sim_disk: the disk of a simulated node, and what a crash leaves of a write.
  */
 #pragma once
 
@@ -12,14 +12,15 @@
 
 enum { SIM_INDEX_MAX = 8192 }; /* entries in a run */
 
-/* An entry as the disk has it. */
+/* An entry on the disk. */
 struct sim_entry {
     raft_term term;
     unsigned short type;
     struct raft_buffer bytes;
 };
 
-/* What survives a crash. The log has the entries from first to first + count - 1. */
+/* The part of a node that survives a crash. The log has the entries from first to first + count -
+ * 1. */
 struct sim_disk {
     raft_term term;
     raft_id vote;
@@ -30,23 +31,23 @@ struct sim_disk {
     struct raft_snapshot snapshot;
 };
 
-/* False when the entry would not stand behind the last one. */
+/* False if the index does not follow the last entry. */
 bool sim_disk_append(struct sim_disk *d, raft_index index, const struct raft_entry *e);
 void sim_disk_cut(struct sim_disk *d, raft_index from);
-/* 0 when the entry is not there. */
+/* Returns 0 if the disk does not have the entry. */
 raft_term sim_disk_term_at(const struct sim_disk *d, raft_index index);
-/* The whole log, in one batch, in memory that raft takes over; the number of entries. */
+/* Read the whole log in one batch, in memory that raft will own. Returns the number of entries. */
 size_t sim_disk_read(const struct sim_disk *d, struct raft_entry **out_entries);
-/* A copy that raft takes over; NULL when there is none. */
+/* A copy that raft will own, or NULL if there is no snapshot. */
 struct raft_snapshot *sim_disk_snapshot(const struct sim_disk *d);
-/* Keep the snapshot and this many entries before its end; or the snapshot and nothing else. */
+/* Store a snapshot. put keeps this many entries before its end, replace keeps no entries. */
 void sim_disk_put(struct sim_disk *d, const struct raft_snapshot *snapshot, unsigned trailing);
 void sim_disk_replace(struct sim_disk *d, const struct raft_snapshot *snapshot);
 void sim_disk_free(struct sim_disk *d);
 
 /* sim_torn.c */
 
-/* A write of these entries was cut off by a crash: how many of them the log finds. With damaged,
- * one more counts, whose bytes are put there as they are on the disk. */
+/* Return how many entries are readable after a crash cut off their write. If damaged is set, it
+ * receives the next entry, with its bytes as they are on the disk. */
 unsigned sim_torn(struct rng *rng, raft_index first, const struct raft_entry *entries, unsigned n,
                   struct raft_entry *damaged);

@@ -1,8 +1,8 @@
 /*
  * Sim_io: a disk and a network for a simulated node, between the guard and libraft's fixture.
  *
- * The fixture serves as network and as clock: whatever takes time here is an append of nothing to
- * the fixture's own disk, which calls back when the time has passed.
+ * The fixture provides the network and the clock. Everything that takes time is an empty append to
+ * the fixture's disk, which calls back when the time has passed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/sim.h"
 #include "lib/sim_message.h"
 
-enum { FULL_MS = 20 }; /* how often a full disk is tried again */
+enum { FULL_MS = 20 }; /* interval at which writes to a full disk are retried */
 
 enum sim_job_kind {
     JOB_WRITE,
@@ -22,10 +22,10 @@ enum sim_job_kind {
     JOB_QUEUED,
     JOB_SEND,
     JOB_LOST,
-    JOB_LATE, /* a message that has arrived, and is delivered later */
+    JOB_LATE, /* a message that has arrived and is delivered later */
 };
 
-/* Something raft asked for and was not told the end of. */
+/* A request of raft that has not ended yet. */
 struct sim_job {
     struct sim_job *next;
     struct sim_node *node;
@@ -35,7 +35,7 @@ struct sim_job {
             struct raft_io_append *req;
             raft_io_append_cb cb;
             raft_index first;
-            raft_index end; /* what stands there and behind it has been cut off meanwhile */
+            raft_index end; /* entries from this index on have been cut off meanwhile */
             unsigned n;
             const struct raft_entry *entries;
         } write;
@@ -97,11 +97,11 @@ static void job_unlink(struct sim_job *job)
     *at = job->next;
 }
 
-/* Rings in the fixture. */
+/* A timer, implemented by the fixture's disk. */
 struct sim_timer {
     struct raft_io_append ring;
     struct sim_node *node;
-    unsigned life;       /* of the node; when that is over, nobody waits any more */
+    unsigned life;       /* of the node; after that life the timer has no effect */
     struct sim_job *job; /* NULL: the oldest write, so that writes end in order */
 };
 
@@ -150,7 +150,7 @@ static void send_end(struct sim_job *job, int status)
     }
 }
 
-/* Tell raft. */
+/* End the job and report its status to raft. */
 static void job_end(struct sim_job *job, int status)
 {
     struct raft_snapshot *snapshot = NULL;
@@ -205,7 +205,7 @@ static void sent_cb(struct raft_io_send *below, int status)
     job_end(CONTAINER_OF(below, struct sim_job, send.below), status);
 }
 
-/* Into the network; the fixture copies the entries a moment later. */
+/* Pass the message to the network. The fixture copies the entries later. */
 static void send_out(struct sim_job *job)
 {
     struct sim_node *n = job->node;
@@ -214,8 +214,8 @@ static void send_out(struct sim_job *job)
     CHECK(n->below.send(n->io, &job->send.below, &job->send.message, sent_cb) == 0);
 }
 
-/* On a full disk: entries, and a snapshot that takes the place of the log. One of raft's own fails.
- */
+/* On a full disk, entries wait, and so does a snapshot that replaces the log. A snapshot taken by
+ * raft itself fails. */
 static bool must_wait(const struct sim_job *job)
 {
     return job == NULL || (job->kind == JOB_PUT && job->put.installs);
@@ -237,7 +237,7 @@ static void ring_cb(struct raft_io_append *ring, int status)
     }
     if (job == NULL) {
         job = oldest_write(n);
-        if (n->write_fails || n->write_failed) { /* nothing is written behind what is missing */
+        if (n->write_fails || n->write_failed) { /* nothing is written after a gap */
             n->write_fails = false;
             n->write_failed = true;
             status = RAFT_IOERR;
@@ -282,7 +282,7 @@ static int io_bootstrap(struct raft_io *io, const struct raft_configuration *mem
     CHECK(d->term == 0);
     d->term = 1;
     if (n->sim->options.compacted) {
-        uint64_t nothing[3] = {0}; /* no checkpoint, and no values */
+        uint64_t nothing[3] = {0}; /* no checkpoint and no values */
         struct raft_buffer buf = {.base = nothing, .len = sizeof nothing};
         const struct raft_snapshot first = {.index = 1,
                                             .term = 1,
@@ -333,7 +333,7 @@ static int io_append(struct raft_io *io, struct raft_io_append *req,
     return 0;
 }
 
-/* What is being written is cut as well: the disk does one after the other. */
+/* Writes in progress are cut, too: the disk executes its operations in order. */
 static int io_truncate(struct raft_io *io, raft_index index)
 {
     struct sim_node *n = node_of(io);
@@ -384,13 +384,13 @@ static int io_async_work(struct raft_io *io, struct raft_io_async_work *req,
     return 0;
 }
 
-/* So many times of a thousand. */
+/* True with this probability, per thousand. */
 static bool happens(struct sim *sim, unsigned per_mille)
 {
     return per_mille > 0 && rng_below(&sim->rng, 1000) < per_mille;
 }
 
-/* More than one entry is sent at once only while they fit into a message. */
+/* A message with more than one entry must not exceed the limit. */
 static void check_length(struct sim_node *n, const struct raft_message *m)
 {
     uint64_t limit = n->sim->options.chunk_bytes;
@@ -433,12 +433,12 @@ static int io_send(struct raft_io *io, struct raft_io_send *req, const struct ra
     return 0;
 }
 
-/* Deliver it later, behind what was sent after it. */
+/* Deliver the message later, after others that were sent after it. */
 static void delay(struct sim_node *n, const struct raft_message *m)
 {
     struct sim_job *job = job_new(n, JOB_LATE);
     job->late = *m;
-    /* The sender's own address goes when it crashes. */
+    /* The original address is freed when the sender crashes. */
     job->late.server_address = n->sim->fixture.servers[m->server_id - 1].address;
     timer_start(n, job, 1 + (unsigned)rng_below(&n->sim->rng, n->sim->net.late_ms));
 }
@@ -472,7 +472,7 @@ static int io_start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick, ra
     return n->below.start(io, msecs, tick, recv_cb);
 }
 
-/* A crash: raft only gets its memory back. */
+/* A crash. Raft's requests only end so that it frees their memory. */
 static void io_close(struct raft_io *io, raft_io_close_cb cb)
 {
     struct sim_node *n = node_of(io);
@@ -525,7 +525,7 @@ void sim_io_keep(struct sim_node *n, unsigned kept)
     }
 }
 
-/* The disk does one after the other, so a crash tears the first write that it has not done. */
+/* The disk executes its operations in order, so a crash tears the first unfinished write. */
 void sim_io_tear(struct sim_node *n)
 {
     struct sim *sim = n->sim;

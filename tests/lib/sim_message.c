@@ -14,7 +14,7 @@ static void *bytes_copy(const void *from, size_t len)
     return to;
 }
 
-/* All in one batch, as they come from the network. */
+/* Copy all entries in one batch, like messages from the network. */
 static void copy_entries(const struct raft_append_entries *from, struct raft_append_entries *to)
 {
     size_t len = 0;

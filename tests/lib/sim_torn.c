@@ -1,8 +1,9 @@
 /*
  * Sim_torn: what a crash leaves of a write, byte by byte.
  *
- * The disk of the simulation keeps entries; here they become the bytes of a segment, as cluster/
- * writes them, of which only some sectors get to the disk. The production's scan says what is left.
+ * The simulated disk stores entries. Here they are encoded as a segment by the code of raftlog/,
+ * and only some sectors of it reach the disk. The scan of raftlog/ then decides which entries are
+ * left.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum { SECTOR = 512 };
 
 static const struct segment_id id = {.key = 0x5eed, .generation = 7};
 
-/* The segment as it would be, had the write come to its end. */
+/* The segment as if the write had been complete. */
 static char *image_new(raft_index first, const struct raft_entry *entries, unsigned n, size_t *out)
 {
     struct segment_batch *b = malloc(sizeof *b);
@@ -50,7 +51,8 @@ static char *image_new(raft_index first, const struct raft_entry *entries, unsig
     return image;
 }
 
-/* The file was zeros; the header had been written before. Sectors are written in any order. */
+/* Tear the image. The file contained zeros, and the header was written before. Sectors can be
+ * written in any order. */
 static void tear(struct rng *rng, char *image, size_t len)
 {
     size_t cut = SEGMENT_HEADER_BYTES + (size_t)rng_below(rng, len - SEGMENT_HEADER_BYTES + 1);

@@ -37,9 +37,9 @@ struct sim_node *sim_upset_leader(struct sim_story *s)
     return NULL;
 }
 
-/* ---- what goes wrong ---- */
+/* ---- faults ---- */
 
-/* Two groups that do not hear each other. */
+/* Split the nodes into two groups that cannot communicate. */
 static void cut_between(struct sim_story *s, unsigned mask)
 {
     for (unsigned a = 0; a < s->nodes; a++) {
@@ -56,7 +56,7 @@ void sim_upset_partition(struct sim_story *s)
     cut_between(s, mask);
 }
 
-/* The leader keeps some of the others, often too few, and is written to all the same. */
+/* Partition the leader with at most two others, often too few. Writes are still submitted to it. */
 void sim_upset_cut_leader(struct sim_story *s)
 {
     struct sim_node *leader = sim_upset_leader(s);
@@ -158,8 +158,8 @@ static unsigned voter_count(const struct raft *r)
     return count;
 }
 
-/* One more step for some node: add it, let it stand by, let it vote; then away with it. The leader
- * itself stays, as in production, where it hands over before. */
+/* Move a node to its next role: add it, make it a standby, make it a voter, and finally remove it.
+ * The leader itself is not changed: in production it transfers leadership before. */
 void sim_upset_members(struct sim_story *s)
 {
     struct sim_node *n = sim_upset_leader(s);
@@ -192,7 +192,7 @@ void sim_upset_members(struct sim_story *s)
                     rv == 0 ? "begun" : raft_strerror(rv));
 }
 
-/* ---- all of them ---- */
+/* ---- selection ---- */
 
 void sim_upset_any(struct sim_story *s, const struct sim_upset *upsets, size_t count)
 {

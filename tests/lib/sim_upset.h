@@ -1,6 +1,6 @@
 /*
- * Sim_upset: what goes wrong in a story that a simulation tells: partitions, slow links and disks,
- * crashes, transfers of leadership, changes of the members.
+ * Sim_upset: faults for simulated stories: partitions, slow links and disks, crashes, transfers of
+ * leadership, membership changes.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct sim_upset {
     void (*happens)(struct sim_story *s);
 };
 
-/* One of them, by weight. */
+/* Cause one of these faults, chosen by weight. */
 void sim_upset_any(struct sim_story *s, const struct sim_upset *upsets, size_t count);
 
 void sim_upset_trace(const struct sim_story *s, const char *fmt, ...)
@@ -32,7 +32,7 @@ static inline unsigned sim_upset_below(struct sim_story *s, unsigned n)
 }
 
 struct sim_node *sim_upset_node(struct sim_story *s);
-/* Any node that believes it may be written to, also one that has been replaced; or NULL. */
+/* Any node that believes it accepts writes, even one that has been replaced, or NULL. */
 struct sim_node *sim_upset_leader(struct sim_story *s);
 
 void sim_upset_partition(struct sim_story *s);
@@ -46,5 +46,5 @@ void sim_upset_restart(struct sim_story *s);
 void sim_upset_transfer(struct sim_story *s);
 void sim_upset_members(struct sim_story *s);
 
-/* Everything is repaired, and every node runs. */
+/* Repair everything and start every node. */
 void sim_upset_calm(struct sim_story *s);

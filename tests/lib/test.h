@@ -1,13 +1,13 @@
 /*
- * What every unit test includes.
+ * Test: included by every unit test.
  *
- * A test file ends with TEST_GROUP, which registers its tests; tests/lib/main.c runs all groups
- * linked into the executable. There is one executable per module and not one per file, because
- * LeakSanitizer's check at exit costs seconds per process.
+ * A test file ends with TEST_GROUP, which registers its tests. tests/lib/main.c runs all groups
+ * that are linked into the executable. There is one executable per module and not one per file,
+ * because LeakSanitizer's check at exit costs seconds per process.
  */
 #pragma once
 
-/* cmocka wants these four before itself. IWYU pragma: begin_exports */
+/* cmocka requires these four headers before its own. IWYU pragma: begin_exports */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,14 +22,14 @@ struct test_group {
     const char *name;
     const struct CMUnitTest *test;
     size_t count;
-    CMFixtureFunction setup, teardown; /* around the whole group; NULL is fine */
+    CMFixtureFunction setup, teardown; /* around the whole group; may be NULL */
     struct test_group *next;
 };
 
 void test_register(struct test_group *group);
 
-/* Say which row of a table is tested: shown when an assertion below it fails. Not inlined: where
- * the name is used as a str, too, GCC would take it for NULL. */
+/* Print the row of a table that is tested, which cmocka shows if an assertion fails. Not inlined:
+ * where the name is also used as a str, GCC would assume that it is NULL. */
 __attribute__((noinline, unused)) static void test_row(const char *name)
 {
     print_message("    row: %s\n", name);
@@ -38,8 +38,8 @@ __attribute__((noinline, unused)) static void test_row(const char *name)
 
 #define TEST_GROUP(id, ...) TEST_GROUP_FIXTURE(id, NULL, NULL, __VA_ARGS__)
 
-/* The same for tests that share something which is dear to make: setup runs before the first of
- * them, teardown after the last, and what setup leaves in *state is every test's. */
+/* The same for tests that share an expensive fixture. setup runs before the first test, teardown
+ * after the last. Every test receives the *state that setup has set. */
 #define TEST_GROUP_FIXTURE(id, setup_fn, teardown_fn, ...)                                         \
     static const struct CMUnitTest id##_tests[] = {__VA_ARGS__};                                   \
     static struct test_group id##_group = {.name = #id,                                            \

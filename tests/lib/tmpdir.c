@@ -10,7 +10,7 @@
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
-/* Below TMPDIR, or below base without it. */
+/* Create the folder below TMPDIR, or below base if TMPDIR is not set. */
 static struct tmpdir new_below(const char *base)
 {
     struct tmpdir t;
@@ -60,7 +60,7 @@ void tmpdir_read(const char *path, struct buf *out)
     CHECK(os_file_read(path, out, &err) == ERR_OK);
 }
 
-/* Create the folders that a file in path needs. */
+/* Create the parent folders of a path. */
 static void make_parent(const char *path)
 {
     struct os_file_path dir;

@@ -1,7 +1,7 @@
 /*
- * Tmpdir: a folder of a test's own, gone with all that is in it when the test is over.
+ * Tmpdir: a temporary folder for a test, removed with its content at the end.
  *
- * It also does to files what crashes and bad disks do: cuts, flips and mixes them.
+ * Also has helpers that damage files like crashes and bad disks do.
  */
 #pragma once
 
@@ -15,27 +15,28 @@ struct tmpdir {
     char path[256];
 };
 
-/* Below TMPDIR, or /tmp without it. */
+/* Create a folder below TMPDIR, or below /tmp if TMPDIR is not set. */
 struct tmpdir tmpdir_new(void);
 
-/* The same, but in memory where the system has a folder for that. */
+/* The same, but in memory if the system has /dev/shm. */
 struct tmpdir tmpdir_new_in_memory(void);
 
-void tmpdir_remove(struct tmpdir *t); /* leaves an empty path; fine on one */
+void tmpdir_remove(struct tmpdir *t); /* leaves an empty path and accepts one */
 
-/* Path of a name in it. */
+/* The path of a name in the folder. */
 struct os_file_path tmpdir_path(const struct tmpdir *t, const char *name);
 
-/* Copy a folder with all that is in it; to must not exist. Empty folders are left out. */
+/* Copy a folder with its content to a path that must not exist. Empty folders are left out. */
 void tmpdir_copy(const char *from, const char *to);
 
 void tmpdir_write(const char *path, struct str bytes);
-void tmpdir_read(const char *path, struct buf *out); /* out is made here, the caller's after */
+void tmpdir_read(const char *path, struct buf *out); /* initializes out */
 void tmpdir_flip_bit(const char *path, uint64_t offset);
 
-/* Of the names and bytes of all files below a folder: the same when nothing was changed. */
+/* Checksum of the names and bytes of all files below a folder. */
 uint32_t tmpdir_checksum(const char *dir);
 
-/* The only file in a folder whose name begins with prefix, or the nth of them in order. */
+/* The nth file, in order, of those in a folder whose name begins with prefix; the first is 0. Fails
+ * if there is none. */
 struct os_file_path tmpdir_find(const char *dir, const char *prefix, size_t nth);
 size_t tmpdir_count(const char *dir, const char *prefix);

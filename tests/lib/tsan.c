@@ -1,14 +1,13 @@
 /*
- * What ThreadSanitizer is told when it starts; nobody else calls this.
+ * Suppressions for ThreadSanitizer, which calls this function when it starts.
  *
- * Debian's RocksDB is not built with it, so the locks by which its threads share their memory are
- * not seen, and every exchange between them looks like a race. What RocksDB calls, by itself or
- * through the C++ library, which nobody else uses, is left out; what we do with what it gives us is
- * still watched.
+ * Debian's RocksDB is not built with the sanitizer, which therefore does not see the locks of its
+ * threads and reports every exchange between them as a race. Reports with RocksDB, or with the C++
+ * library that only RocksDB uses, are suppressed. Our use of data from RocksDB is still checked.
  *
- * libuv closes descriptors with a bare system call, which is not seen either. When another thread
- * then opens a file and gets the same number, the two uses of the number look like a race with the
- * creation of the loop.
+ * libuv closes descriptors with a bare system call, which the sanitizer does not see either. If
+ * another thread then opens a file and gets the same number, the two uses of the number look like a
+ * race with the creation of the loop.
  */
 const char *__tsan_default_suppressions(void);
 

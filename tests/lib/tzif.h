@@ -1,5 +1,6 @@
 /*
- * Tzif: the bytes of a time zone file, for tests that must not depend on the machine's files.
+ * Tzif: builds the bytes of a time zone file, for tests that must not depend on the machine's
+ * files.
  */
 #pragma once
 
@@ -37,7 +38,7 @@ static inline void tzif_header(struct buf *out, const struct tzif *t)
     pack_u32_be(out, 4); /* bytes of names */
 }
 
-/* A file of version 2 whose first, old part is empty. */
+/* A file of version 2 whose first part, of version 1, is empty. */
 static inline void tzif_build(struct buf *out, const struct tzif *t)
 {
     static const int32_t none = 0;
