@@ -1,21 +1,21 @@
 /*
- * Simulation: a Raft group under a network and machines that keep failing.
+ * Simulation: a Raft group on unreliable networks and machines.
  *
- * Each seed is one story: three or five voters and a newcomer, values being written, and at random
- * moments partitions, lost directions, slow links and disks, crashes that lose what was not
- * flushed, snapshots, transfers of leadership, and the newcomer being added, promoted and removed.
- * After every step the invariants of lib/sim_check.c must hold. In the end everything is repaired,
- * and the group must come to rest and take a write: a guard that prevents progress would be easy to
- * have.
+ * Each seed is one story: three or five voters, a new node and a sequence of writes. At random
+ * moments there are partitions, links that fail in one direction, slow links and disks, crashes
+ * that lose data that was not flushed, snapshots and transfers of leadership, and the new node is
+ * added, promoted and removed. After every step the invariants of lib/sim_check.c must hold. At the
+ * end everything is repaired, and the group must settle and accept a write: otherwise a guard that
+ * prevents all progress would pass.
  *
  *   cluster_sim                         300 seeds, then one search with all guards off, which must
- *                                       find a violation: the simulation can fail
+ *                                       find a violation: it proves that the simulation can fail
  *   cluster_sim SEED                    one seed
  *   cluster_sim --from A --count N      a range
  *   cluster_sim … --off MASK            with these guard rules off (bits of enum guard_rule)
- *   cluster_sim … --trace               say what happens
+ *   cluster_sim … --trace               print what happens
  *
- * The seed is the only input: the same seed tells the same story on every machine.
+ * The seed is the only input. The same seed produces the same story on every machine.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,7 +93,8 @@ static bool has_leader_to_write(struct sim *sim, void *arg)
     return *leader != NULL && !transfer_is_on(&(*leader)->transfer);
 }
 
-/* Repair everything; the group must recover by itself. A leader may still lose a last election. */
+/* Repair everything. The group must recover without help. A leader may still lose one last
+ * election. */
 static void calm_down(struct sim_story *s)
 {
     struct sim *sim = s->sim;
@@ -131,7 +132,7 @@ static struct sim_options options_of(struct sim_story *s, uint64_t seed, unsigne
     return o;
 }
 
-/* The counts of all runs, and their number. */
+/* Number of runs, and the sums of their counts. */
 struct totals {
     unsigned seeds;
     struct sim_counts sum;
@@ -178,12 +179,12 @@ static bool run_seed(uint64_t seed, unsigned off, bool with_trace, struct totals
     if (!ok) {
         printf("\nseed %" PRIu64 ", step %u: %s\n", seed, c->sim->count.steps, c->sim->violation);
     } else {
-        sim_free(c->sim); /* after a violation raft's memory may not be in order either */
+        sim_free(c->sim); /* after a violation raft's memory may be damaged */
     }
     return ok;
 }
 
-/* In a process of its own: without guards libraft may do anything, crash included. */
+/* Run in a child process: without guards libraft may do anything, including a crash. */
 static bool fails_without_guards(void)
 {
     (void)fflush(stdout);
@@ -209,7 +210,7 @@ static bool fails_without_guards(void)
 struct arguments {
     int64_t from, count, off;
     bool trace;
-    bool by_hand; /* somebody wants something in particular */
+    bool by_hand; /* there are arguments */
 };
 
 static bool arguments_parse(int argc, char **argv, struct arguments *out)
@@ -264,7 +265,7 @@ int main(int argc, char **argv)
     for (int64_t i = 0; i < a.count; i++) {
         bool end_of_line = i % 20 == 19 || i + 1 == a.count || a.trace;
         printf("%" PRId64 "%s", a.from + i, end_of_line ? "\n" : " ");
-        (void)fflush(stdout); /* the last number is the seed, should the process not survive it */
+        (void)fflush(stdout); /* the last number printed is the seed, if the process crashes */
         failed += !run_seed((uint64_t)(a.from + i), (unsigned)a.off, a.trace, &totals);
     }
     if (!a.by_hand) {

@@ -1,10 +1,10 @@
 /*
- * Guard_sim: one script per guard rule, played twice.
+ * Guard_sim: one scene per guard rule, run twice.
  *
- * With all rules on the promise must hold. With the scene's rule off the defect must show: only
- * then does the scene test anything. The second play runs in a process of its own, because without
- * its guard libraft may corrupt memory; what counts as the defect is a broken invariant or, where
- * the row says so, a crash.
+ * With all rules on, the scene's invariants must hold. With the scene's rule off, the defect must
+ * appear: only then does the scene test anything. The second run is in a child process, because
+ * without the rule libraft may corrupt memory. The defect appears as a violated invariant or, if
+ * the row says so, as a crash.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -21,8 +21,8 @@ enum { ALL = (1 << GUARD_RULE_COUNT) - 1 };
 static const struct row {
     const char *name;
     scene_fn scene;
-    unsigned rules;  /* the defect shows when these are off; 0: there is none to show */
-    unsigned without; /* off in both plays: another rule would hide this one */
+    unsigned rules;  /* the defect appears if these are off; 0: libraft itself has no defect here */
+    unsigned without; /* off in both runs, because another rule would hide this defect */
     bool crashes;
 } rows[] = {
     {"lost_write__five_servers_keep_it",                scene_lost_write,                       ALL,                    0, false},
@@ -65,10 +65,10 @@ static enum outcome play_apart(scene_fn scene, unsigned off)
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        (void)signal(SIGSEGV, SIG_DFL); /* cmocka would go on with the other tests */
+        (void)signal(SIGSEGV, SIG_DFL); /* cmocka would catch it and run the other tests */
         (void)signal(SIGABRT, SIG_DFL);
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        (void)dup2(null, STDERR_FILENO); /* a sanitizer's report on libraft is what we expect */
+        (void)dup2(null, STDERR_FILENO); /* sanitizer reports on libraft are expected */
         _exit(scene(off) ? HOLDS : DEFECT);
     }
     int status = 0;
@@ -93,7 +93,7 @@ static void guard__closes_every_defect(void **state)
             enum outcome expected = row->crashes ? CRASH : DEFECT;
             enum outcome outcome = play_apart(row->scene, row->without | row->rules);
             if (row->crashes && outcome == DEFECT) {
-                outcome = CRASH; /* a sanitizer turns it into an exit */
+                outcome = CRASH; /* a sanitizer exits instead of crashing */
             }
             assert_int_equal(outcome, expected);
         }

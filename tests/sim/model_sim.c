@@ -1,16 +1,16 @@
 /*
- * Simulation: the state machine against a model of it.
+ * Simulation: the state machine compared with a model of it.
  *
  *   model_sim                             the seeds that are always run
- *   model_sim SEED                        one of them, to look at a mismatch
- *   model_sim --from A --count N --ops M  others, of M operations each on average
- *   model_sim --trace …                   print every command and what it came to
+ *   model_sim SEED                        one seed, to analyze a mismatch
+ *   model_sim --from A --count N --ops M other seeds, with M operations each on average
+ *   model_sim --trace …                   print every command and its result
  *
- * A seed decides everything: the commands, the clock, the restarts. It is printed first. The model
- * (model_sim/model.h) is written from the contract and knows nothing of the machine; what both are
- * asked is random (model_sim/generate.h); what they say and what they then hold must be equal
- * (model_sim/compare.h), and the machine must come to the same state however often it is opened
- * again (model_sim/run.h).
+ * The seed, which is printed first, decides everything: the commands, the clock, the restarts. The
+ * model (model_sim/model.h) is written from the contract and does not use the machine's code. Both
+ * receive the same random commands (model_sim/generate.h). Their results and their states must be
+ * equal (model_sim/compare.h), and the machine must reach the same state no matter how often it is
+ * reopened (model_sim/run.h).
  */
 #include <inttypes.h>
 #include <stdio.h>

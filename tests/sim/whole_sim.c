@@ -1,30 +1,29 @@
 /*
- * Simulation: the whole of it. Clusters whose nodes run the real state machine over the real store,
- * behind the real guard and libraft, with clients; disks, networks and clocks are simulated.
+ * Simulation of whole clusters. Their nodes run the real state machine on the real store, behind
+ * the real guard and libraft, and have clients. Disks, networks and clocks are simulated.
  *
- * Each seed is one story. Three or five voters and a newcomer; six clients that enqueue (alone, in
- * lists, with unique keys, into batches), claim, acknowledge, fail, renew and cancel, through any
- * node, and ask again under the same name when they hear nothing. Meanwhile messages are lost,
- * doubled, late and out of order; links break, also one way; nodes crash, in the middle of a write
- * too, and lose what was not flushed; disks are slow, full, or fail; clocks drift and leap; members
- * come and go, leadership is handed over, snapshots are taken and installed. After every step the
- * invariants of lib/sim_check.c hold, at every applied entry those of whole_truth.c, and in the end
- * those of whole_ledger.c.
+ * Each seed is one story, with three or five voters and a new node. Six clients enqueue (single
+ * jobs, lists, with unique keys, into batches), claim, acknowledge, fail, renew and cancel, through
+ * any node. If they receive no answer, they repeat the request under the same name. Meanwhile
+ * messages are lost, duplicated, delayed and reordered. Links break, also in one direction. Nodes
+ * crash, also in the middle of a write, and lose what was not flushed. Disks are slow, full, or
+ * fail. Clocks drift and jump. Members are added and removed, leadership is transferred, snapshots
+ * are taken and installed. The invariants of lib/sim_check.c are checked after every step, those of
+ * whole_truth.c at every applied entry, and those of whole_ledger.c at the end.
  *
- * What is not the real thing: RocksDB (whole_sim/kv_disk.h is in its place), the files of the log
- * (lib/sim_disk.c keeps entries with what was flushed of them; the bytes of a torn write are those
- * of raftlog/segment.c), and the engine's threads (whole.h says which of its rules are repeated
- * here). Those have crash tests of their own: wal_crash_test.c, kv_crash_test.c,
- * integration/crash.
+ * Replaced by simulations are RocksDB (by whole_sim/kv_disk.h), the files of the log
+ * (lib/sim_disk.c stores entries, and the bytes of a torn write are encoded by raftlog/segment.c),
+ * and the engine's threads (whole.h lists the rules that are repeated here). These parts have other
+ * crash tests: wal_crash_test.c, kv_crash_test.c, integration/crash.
  *
- *   whole_sim                         500 seeds; then, for each rule, seeds with the rule off, of
+ *   whole_sim                         500 seeds, then for each rule seeds with the rule off, of
  *                                     which one must fail: only then does the simulation test it
  *   whole_sim SEED                    one seed
  *   whole_sim --from A --count N      a range
- *   whole_sim … --off RULE            without this rule, by its word in the table below
- *   whole_sim … --trace               say what happens
+ *   whole_sim … --off RULE            without this rule, named as in the table below
+ *   whole_sim … --trace               print what happens
  *
- * The seed is the only input: the same seed tells the same story on every machine.
+ * The seed is the only input. The same seed produces the same story on every machine.
  */
 #include "sim/whole_sim/whole.h"
 
@@ -43,15 +42,15 @@
 
 enum {
     SEEDS = 500,
-    SEARCH = 1000, /* seeds without a rule, of which one must fail */
+    SEARCH = 1000, /* number of seeds without a rule; one of them must fail */
 };
 
-/* A rule whose absence shows, and the first seed that shows it. When the stories have changed, a
- * later one does, or --off finds a new one. */
+/* A rule, and the first seed that fails without it. If the stories have changed, a later seed
+ * fails, or --off finds a new one. */
 struct rule {
     unsigned rule;
     const char *word;
-    unsigned seed; /* 0: no story shows it, and the comment says why */
+    unsigned seed; /* 0: no story fails without it; the comment gives the reason */
 };
 
 /* clang-format off */
@@ -73,9 +72,9 @@ static const struct rule rules[] = {
     {GUARD_MEMBERS,     "members",     1},
     {GUARD_CHUNK,       "chunk",       1},
     {GUARD_TERM,        "term",        159},
-    /* No story shows these: nobody stops reading for long, memory that is freed too early is not seen
-     * without a sanitizer, and the others take turns of events that are too rare to wait for. Each
-     * has its script in guard_sim. */
+    /* No story fails without these rules. No node stops reading for long, memory that is freed too
+     * early is not detected without a sanitizer, and the other rules need combinations of events
+     * that are too rare. Each has a scene in guard_sim. */
     {GUARD_QUEUE,       "queue",       0},
     {GUARD_SNAPSHOT,    "snapshot",    0},
     {GUARD_VOTE,        "vote",        0},
@@ -113,7 +112,7 @@ static void print_totals(const struct totals *t)
     printf("seeds %u, steps %u, entries acknowledged %u\n", t->seeds, s->steps, s->acked);
 }
 
-/* Nothing proves anything in which nothing happens. */
+/* Runs in which these events never happen prove nothing. */
 static bool is_eventful(const struct totals *t)
 {
     const struct sim_counts *s = &t->sim;
@@ -129,7 +128,7 @@ static bool run(uint64_t seed, unsigned off, bool trace, struct totals *t)
     return whole_story(seed, off, trace, &t->whole, &t->sim);
 }
 
-/* In a process of its own: without its guard libraft may do anything, crash included. */
+/* Run in a child process: without the rule libraft may do anything, including a crash. */
 static bool shows(const struct rule *rule)
 {
     (void)fflush(stdout);
@@ -170,7 +169,7 @@ struct arguments {
     int64_t from, count;
     unsigned off;
     bool trace;
-    bool by_hand; /* somebody wants something in particular */
+    bool by_hand; /* there are arguments */
 };
 
 static bool rule_parse(const char *word, unsigned *out)
@@ -229,11 +228,11 @@ int main(int argc, char **argv)
                               "[--trace]\n");
         return 2;
     }
-    log_configure(LOG_ERROR, LOG_TEXT); /* clocks that leap are no news here */
+    log_configure(LOG_ERROR, LOG_TEXT); /* suppress warnings about clocks that jump */
     for (int64_t i = 0; i < a.count; i++) {
         bool end_of_line = i % 20 == 19 || i + 1 == a.count || a.trace;
         printf("%" PRId64 "%s", a.from + i, end_of_line ? "\n" : " ");
-        (void)fflush(stdout); /* the last number is the seed, should the process not survive it */
+        (void)fflush(stdout); /* the last number printed is the seed, if the process crashes */
         if (!run((uint64_t)(a.from + i), a.off, a.trace, &totals)) {
             say_how_to_look(a.from + i, a.off);
             failed++;

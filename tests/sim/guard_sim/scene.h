@@ -1,9 +1,9 @@
 /*
- * Scene: a short script that shows one defect of libraft, or that it does not show.
+ * Scene: a short script that demonstrates one defect of libraft, or its absence.
  *
- * A scene gets the guard rules that are off and says whether everything held. It must come to its
- * point in both cases: what it needs on the way is checked with reach(), which stops the process
- * when the script itself is wrong. Nodes are counted from 0 here, as in struct sim.
+ * A scene receives the guard rules that are off and returns whether all invariants held. It must
+ * reach its critical point in both cases. The conditions on the way are checked with reach(), which
+ * stops the process if the script itself is wrong. Nodes are numbered from 0, as in struct sim.
  */
 #pragma once
 
@@ -18,27 +18,27 @@ typedef bool (*scene_fn)(unsigned off);
 
 enum { SCENE_MS = 10 * 1000 };
 
-/* The script got there, unless an invariant was broken on the way, which is a result as well. */
+/* Check that the script has reached this point. A violation on the way is also a valid result. */
 static inline void reach(const struct sim *sim, bool reached)
 {
     CHECK(reached || sim->violation[0] != '\0');
 }
 
-/* The usual end of a scene. */
+/* End a scene and return whether it holds. */
 static inline bool scene_end(struct sim *sim, bool holds)
 {
     if (sim->violation[0] != '\0') {
         (void)fprintf(stderr, "    %s\n", sim->violation);
-        return false; /* raft's memory may not be in order either */
+        return false; /* after a violation raft's memory may be damaged */
     }
     sim_free(sim);
     return holds;
 }
 
-/* Node 0 leads and may be written to, and everybody has what it has. */
+/* A simulation in which node 0 leads and accepts writes, and all nodes have the same entries. */
 struct sim *scene_new(const struct sim_options *options);
 
-/* Step until the node's disk has the entry; until it has applied it. */
+/* Step until the entry is on the node's disk, or until the node has applied it. */
 bool scene_until_stored(struct sim *sim, unsigned node, raft_index index);
 bool scene_until_applied(struct sim *sim, unsigned node, raft_index index);
 

@@ -1,5 +1,5 @@
 /*
- * Scenes about groups that begin with one voter, and about elections that nobody could win.
+ * Scenes about groups that begin with one voter, and about elections that no node could win.
  */
 #include "sim/guard_sim/scene.h"
 
@@ -9,7 +9,7 @@ static void ignore_change(struct raft_change *change, int status)
     (void)status;
 }
 
-/* Node 0 is the only voter, node 1 stands by and has everything. */
+/* Node 0 is the only voter. Node 1 is a standby and has all entries. */
 static struct sim *one_and_standby(unsigned off)
 {
     struct sim *sim = sim_new(&(struct sim_options){.voters = 1, .nodes = 2, .off = off});
@@ -20,12 +20,12 @@ static struct sim *one_and_standby(unsigned off)
     reach(sim, raft_assign(n->raft, &n->change, 2, RAFT_STANDBY, ignore_change) == 0);
     reach(sim, scene_until_applied(sim, 0, sim_last_index(n)));
     reach(sim, scene_until_applied(sim, 1, sim_last_index(n)));
-    reach(sim, sim_run(sim, 200)); /* and node 0 knows it */
+    reach(sim, sim_run(sim, 200)); /* so that node 0 has the confirmation */
     return sim;
 }
 
-/* Two entries reach the stand-by and not the voter's own disk. Started again, the voter puts others
- * there; in the same term nobody would see the difference. */
+/* Two entries reach the standby but not the voter's own disk. After a restart, the voter writes
+ * other entries at their indexes. In the same term, the difference would not be detected. */
 bool scene_same_term_again(unsigned off)
 {
     struct sim *sim = one_and_standby(off);
@@ -44,7 +44,7 @@ bool scene_same_term_again(unsigned off)
     return scene_end(sim, n->raft->last_applied == sim->node[1].raft->last_applied);
 }
 
-/* The voter promotes the stand-by and crashes before it could tell it. */
+/* The voter promotes the standby and crashes before the standby learns of it. */
 bool scene_promoted_without_knowing(unsigned off)
 {
     struct sim *sim = one_and_standby(off);
@@ -61,8 +61,8 @@ bool scene_promoted_without_knowing(unsigned off)
     return scene_end(sim, leads);
 }
 
-/* Node 0 has the longest log, and an old term; node 1 has a young term and lacks entries; node 2 is
- * gone. Each refuses the other, and with pre-vote no term moves. */
+/* Node 0 has the longest log but an old term. Node 1 has a newer term but lacks entries. Node 2 is
+ * down. Each refuses to vote for the other, and with pre-vote no term increases. */
 bool scene_old_term_and_best_log(unsigned off)
 {
     struct sim *sim =

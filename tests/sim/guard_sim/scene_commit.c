@@ -1,5 +1,5 @@
 /*
- * Scenes about what a leader may take for committed.
+ * Scenes about what a leader may count as committed.
  */
 #include "sim/guard_sim/scene.h"
 
@@ -10,7 +10,7 @@ static bool has_entries(const struct raft_message *m)
 
 /* ---- a longer log ---- */
 
-/* Entries of node 2 reach node 3 only; heartbeats reach everybody. */
+/* Entries of node 2 reach only node 3. Heartbeats reach every node. */
 static enum sim_fate entries_of_2_reach_3(struct sim *sim, unsigned from, unsigned to,
                                           const struct raft_message *m)
 {
@@ -18,10 +18,10 @@ static enum sim_fate entries_of_2_reach_3(struct sim *sim, unsigned from, unsign
     return from == 2 && to != 3 && has_entries(m) ? SIM_LOST : SIM_SENT;
 }
 
-/* Node 0 leads and gives four entries to node 1 alone; both are cut off. Node 2 wins with 3 and 4.
- * Its heartbeat reaches node 1, whose log is longer; before the answer is there, it has two entries
- * that reach node 3. Counting node 1 as well makes three copies where there are two. Then 2 and 3
- * are cut off, and the others go on without those entries. */
+/* Node 0 leads and replicates four entries to node 1 only. Both are cut off. Node 2 wins the
+ * election with 3 and 4. Its heartbeat reaches node 1, whose log is longer. Before node 1 answers,
+ * node 2 has two new entries, which reach node 3. Counting node 1 as well makes three copies where
+ * there are two. Then 2 and 3 are cut off, and the others continue without those entries. */
 static bool longer_log(unsigned off, bool matches_unchecked)
 {
     struct sim *sim = scene_new(&(struct sim_options){
@@ -60,7 +60,8 @@ bool scene_longer_log(unsigned off)
 
 /* ---- entries of older terms ---- */
 
-/* Until node 0 leads again only the entries of node 4 are lost; then those of 0's new term. */
+/* Until node 0 leads again, only the entries of node 4 are lost. After that, the entries of node
+ * 0's new term are lost. */
 static enum sim_fate entries_of_new_terms_are_lost(struct sim *sim, unsigned from, unsigned to,
                                                    const struct raft_message *m)
 {
@@ -73,9 +74,9 @@ static enum sim_fate entries_of_new_terms_are_lost(struct sim *sim, unsigned fro
     return m->append_entries.entries[last].term > *old_term ? SIM_LOST : SIM_SENT;
 }
 
-/* Figure 8 of the Raft paper. Node 0 gives an entry to node 1; node 4 wins a term and has another
- * one at the same index; node 0 wins a third term and gives the old entry to node 2. Now it is on
- * three of five, and still node 4 can win with 2 and 3 and overwrite it. */
+/* Figure 8 of the Raft paper. Node 0 replicates an entry to node 1. Node 4 wins a term and has
+ * another entry at the same index. Node 0 wins a third term and replicates the old entry to node 2.
+ * Now three of five nodes have it, but node 4 can still win with 2 and 3 and overwrite it. */
 static bool figure_8(unsigned off, unsigned disk_ms)
 {
     struct sim *sim = scene_new(&(struct sim_options){
@@ -113,7 +114,8 @@ bool scene_older_term(unsigned off)
     return figure_8(off, 10);
 }
 
-/* The same; the entry of the new term is not on the leader's own disk when the answers come. */
+/* The same, but the entry of the new term is not yet on the leader's own disk when the answers
+ * arrive. */
 bool scene_slow_leader_disk(unsigned off)
 {
     return figure_8(off, 60 * 1000);
@@ -125,8 +127,8 @@ static bool is_acked(struct sim *sim, void *arg)
     return sim_is_acked(sim, *value);
 }
 
-/* An acknowledged entry is in the new leader's log, but it does not know yet that it is committed:
- * a read or a write now would be decided on an old state. */
+/* The new leader has an acknowledged entry in its log, but does not know yet that it is committed.
+ * A read or write now would use an old state. */
 bool scene_ready_after_barrier(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});
@@ -149,7 +151,7 @@ static enum sim_fate entries_of_2_miss_1(struct sim *sim, unsigned from, unsigne
     return from == 2 && to == 1 && has_entries(m) ? SIM_LOST : SIM_SENT;
 }
 
-/* Node 1 is writing an entry of the old leader when it hears the new one. */
+/* Node 1 is writing an entry of the old leader when the first message of the new leader arrives. */
 bool scene_late_answer(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 5, .nodes = 5, .off = off});

@@ -1,5 +1,5 @@
 /*
- * Scenes about memberships that are not decided, or were decided otherwise.
+ * Scenes about memberships that are not committed, or that another membership has replaced.
  */
 #include "sim/guard_sim/scene.h"
 
@@ -9,7 +9,7 @@ static void ignore_change(struct raft_change *change, int status)
     (void)status;
 }
 
-/* The node, which leads, adds node 3. */
+/* Node 0, which leads, adds node 3. */
 static void add_newcomer(struct sim *sim, struct sim_node *n)
 {
     reach(sim, raft_add(n->raft, &n->change, 4, "4", ignore_change) == 0);
@@ -20,7 +20,7 @@ static unsigned member_count(const struct sim_node *n)
     return n->raft->configuration.n;
 }
 
-/* The leader applies an entry while the membership behind it is on its way to the disk. */
+/* The leader applies an entry while the membership after it is being written to the disk. */
 bool scene_undecided_snapshot(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 4, .off = off});
@@ -47,7 +47,7 @@ static enum sim_fate entries_of_1_miss_0(struct sim *sim, unsigned from, unsigne
     return from == 1 && to == 0 && has_entries ? SIM_LOST : SIM_SENT;
 }
 
-/* Started again, raft takes the last membership in its log for decided. */
+/* After a restart, raft assumes that the last membership in its log is committed. */
 bool scene_undecided_snapshot_after_restart(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 4, .off = off});
@@ -57,7 +57,7 @@ bool scene_undecided_snapshot_after_restart(unsigned off)
     add_newcomer(sim, n);
     reach(sim, scene_until_stored(sim, 0, index));
     sim_crash(sim, n, 0);
-    reach(sim, sim_run(sim, 100)); /* then nothing of it is in the network any more */
+    reach(sim, sim_run(sim, 100)); /* so that no message about it is left in the network */
     sim->options.snapshot_threshold = 1;
     sim_restart(sim, n);
     sim_heal(sim);
@@ -71,7 +71,8 @@ bool scene_undecided_snapshot_after_restart(unsigned off)
     return scene_end(sim, !early && member_count(n) == 3);
 }
 
-/* Node 0 alone has the newcomer in its log, is cut off, and is overruled by node 1. */
+/* Only node 0 has the new member in its log. Node 0 is cut off, and node 1 overwrites that entry.
+ */
 static struct sim *overruled(const struct sim_options *options, bool restarts)
 {
     struct sim *sim = scene_new(options);
@@ -100,7 +101,7 @@ static bool has_caught_up(const struct sim *sim)
     return sim->node[0].raft->last_applied == sim->node[1].raft->last_applied;
 }
 
-/* Raft rolls back to the membership before, whose entry is not in the log any more. */
+/* Raft rolls back to the previous membership, whose entry is no longer in the log. */
 bool scene_member_cut(unsigned off)
 {
     const struct sim_options options = {.voters = 3, .nodes = 4, .off = off, .compacted = true};
@@ -109,7 +110,7 @@ bool scene_member_cut(unsigned off)
                               sim->count.member_cuts == 1);
 }
 
-/* Raft does not know that there is anything to roll back. */
+/* Raft does not know that it must roll back a membership. */
 bool scene_member_cut_after_restart(unsigned off)
 {
     const struct sim_options options = {.voters = 3, .nodes = 4, .off = off};
@@ -117,7 +118,7 @@ bool scene_member_cut_after_restart(unsigned off)
     return scene_end(sim, has_caught_up(sim) && member_count(&sim->node[0]) == 3);
 }
 
-/* Raft goes on referring to an undecided membership of a log that it has dropped. */
+/* Raft still refers to an uncommitted membership of a log that it has dropped. */
 bool scene_member_replaced_by_snapshot(unsigned off)
 {
     const struct sim_options options = {

@@ -1,6 +1,6 @@
 /*
- * A scene about memory that raft frees while a message still refers to it. What is freed is filled
- * with rubbish and kept, so that whoever reads it gets the rubbish, every time.
+ * A scene about memory that raft frees while a message still refers to it. Freed memory is filled
+ * with garbage and kept, so that a read after free always gets the garbage.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct block {
 
 struct heap {
     struct block *freed;
-    bool twice; /* something was freed again */
+    bool twice; /* a block was freed twice */
 };
 
 static void *block_alloc(void *data, size_t size)
@@ -63,7 +63,7 @@ static void *block_realloc(void *data, void *bytes, size_t size)
     return larger;
 }
 
-/* What nodes 3 and 4 lack waits for a while before it is written out. */
+/* Delay long messages of node 0 to nodes 3 and 4 before they are sent. */
 static enum sim_fate entries_wait(struct sim *sim, unsigned from, unsigned to,
                                   const struct raft_message *m)
 {
@@ -90,9 +90,9 @@ static void write_ten(struct sim *sim)
     reach(sim, scene_until_applied(sim, 0, sim_last_index(&sim->node[0])));
 }
 
-/* The leader has read its log from the disk into one piece of memory, and sends parts of it to two
+/* The leader has read its log from the disk into one block of memory, and sends parts of it to two
  * nodes that lack different amounts. Then a snapshot replaces the log. When the first message is
- * out, raft finds nothing in its log that needs the memory. */
+ * sent, raft finds no entry in its log that uses the block. */
 static bool shared_memory(unsigned off)
 {
     unsigned waiting = 0;

@@ -5,12 +5,12 @@
 
 enum { QUEUE_LIMIT = 4000, STALLED_MAX = 2 * QUEUE_LIMIT, CHUNK_LIMIT = 2000, VALUE_BYTES = 400 };
 
-/* What node 2 was sent, or what waits for it. */
+/* The messages that node 2 was sent, or that wait for it. */
 struct watched {
     uint64_t stalled_bytes;
     uint64_t largest_bytes;
     bool has_accepted;
-    unsigned refusals; /* after that */
+    unsigned refusals; /* after the first success */
 };
 
 static uint64_t entries_bytes(const struct raft_message *m)
@@ -45,7 +45,7 @@ bool scene_stalled_peer(unsigned off)
         (void)sim_run(sim, 20);
     }
     (void)sim_run(sim, 200);
-    reach(sim, sim->count.acked > 100); /* the other one is enough */
+    reach(sim, sim->count.acked > 100); /* node 1 is enough for a majority */
     return scene_end(sim, w.stalled_bytes <= STALLED_MAX);
 }
 
@@ -64,7 +64,7 @@ static enum sim_fate measures(struct sim *sim, unsigned from, unsigned to,
     return SIM_SENT;
 }
 
-/* Node 2 was away while 100 entries were written. */
+/* Node 2 was down while 100 entries were written. */
 static struct sim *catching_up(unsigned off, struct watched *w)
 {
     struct sim *sim = scene_new(
@@ -88,7 +88,8 @@ bool scene_long_probe(unsigned off)
     return scene_end(sim, w.largest_bytes <= CHUNK_LIMIT);
 }
 
-/* More is written meanwhile: it must wait behind the pieces, or node 2 refuses it. */
+/* More entries are written meanwhile. They must be sent after the pieces, or node 2 refuses them.
+ */
 bool scene_long_stream(unsigned off)
 {
     struct watched w = {0};

@@ -1,5 +1,5 @@
 /*
- * Scenes about entries and snapshots that are not stored yet, or could not be.
+ * Scenes about entries and snapshots that are not stored yet, or whose writes fail.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@ static void ignore_change(struct raft_change *change, int status)
     (void)status;
 }
 
-/* Node 0 leads, and node 1 is writing an entry for a long time. */
+/* Node 0 leads, and writes of node 1 take long. */
 static struct sim *slow_writer(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 4, .off = off});
@@ -28,8 +28,8 @@ static struct sim *writing(unsigned off)
     return sim;
 }
 
-/* Raft learns a membership when its entry is written, unless it is a candidate by then; a leader
- * with a membership in its log that it does not know would follow. */
+/* Raft adopts a membership when its entry has been written, unless it is a candidate by then. It
+ * could become a leader that does not know a membership in its own log. */
 bool scene_election_while_writing(unsigned off)
 {
     struct sim *sim = slow_writer(off);
@@ -56,7 +56,7 @@ bool scene_timeout_now_while_writing(unsigned off)
     return scene_end(sim, n->raft->state == RAFT_FOLLOWER);
 }
 
-/* A snapshot with the given last entry, which has the value there. */
+/* A snapshot with this last entry and its value. */
 static struct raft_message snapshot_of(struct sim *sim, raft_term term, raft_index index,
                                        raft_term index_term, uint64_t value)
 {
@@ -81,7 +81,8 @@ static struct raft_message snapshot_of(struct sim *sim, raft_term term, raft_ind
     return m;
 }
 
-/* Raft finds that it has all entries of the snapshot, and confirms them: in memory. */
+/* Raft already has all entries of the snapshot in memory, and confirms it before they are on disk.
+ */
 bool scene_install_while_writing(unsigned off)
 {
     struct sim *sim = writing(off);
@@ -102,8 +103,8 @@ static bool is_candidate(struct sim *sim, void *arg)
     return sim->node[1].raft->state == RAFT_CANDIDATE;
 }
 
-/* While an entry is being written the node stands for election, then follows nobody in particular;
- * when the write ends, raft answers the leader that it does not have. */
+/* While an entry is being written, the node becomes a candidate, and then a follower without a
+ * leader. When the write ends, raft answers a leader that does not exist. */
 bool scene_answer_to_nobody(unsigned off)
 {
     struct sim *sim = writing(off);
@@ -124,7 +125,7 @@ bool scene_answer_to_nobody(unsigned off)
     return scene_end(sim, true);
 }
 
-/* Raft keeps the entry in memory, and the next one is written behind a hole. */
+/* Raft keeps the entry in memory, and the next entry is written after a gap. */
 bool scene_failed_write(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});
@@ -138,7 +139,8 @@ bool scene_failed_write(unsigned off)
     return scene_end(sim, n->fatal_count == 1 && n->fatal_rule == GUARD_STORED);
 }
 
-/* Raft forgets the entry, which the others have, and puts another one of the same term there. */
+/* Raft forgets the entry, which the other nodes have, and writes another one of the same term at
+ * its index. */
 bool scene_failed_write_of_leader(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});
@@ -163,8 +165,9 @@ static enum sim_fate entries_of_2_are_lost(struct sim *sim, unsigned from, unsig
     return from == 2 && has_entries ? SIM_LOST : SIM_SENT;
 }
 
-/* Node 2 led for a moment and has an entry of a younger term where the group has decided on one of
- * an older term. Raft compares the terms and believes to have the snapshot already. */
+/* Node 2 was leader for a short time and has an entry of a newer term, at an index where the group
+ * has committed an entry of an older term. Raft compares the terms and assumes that it already has
+ * the snapshot. */
 bool scene_install_over_younger_entry(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});
@@ -194,8 +197,8 @@ static enum sim_fate answers_of_1_are_lost(struct sim *sim, unsigned from, unsig
     return from == 1 && m->type == RAFT_IO_APPEND_ENTRIES_RESULT ? SIM_LOST : SIM_SENT;
 }
 
-/* The follower has replaced by a snapshot what the leader does not know it has, because the answers
- * were lost. The leader begins further and further back, and in the end with the first entry. */
+/* The follower has replaced entries by a snapshot, but its answers were lost, so the leader does
+ * not know that it has them. The leader goes back further and further, down to the first entry. */
 bool scene_compacted_follower(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});

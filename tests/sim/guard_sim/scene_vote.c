@@ -23,7 +23,8 @@ static void ask_for_vote(struct sim *sim, struct sim_node *of, unsigned candidat
     sim_deliver(of, &sim->node[candidate], &m);
 }
 
-/* Node 0 is handing over to node 1 when node 2 gets its vote. Raft gives node 1 another one. */
+/* Node 0 is transferring leadership to node 1 when it votes for node 2. Raft would vote for node 1,
+ * too. */
 bool scene_second_vote(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 5, .nodes = 5, .off = off});
@@ -52,8 +53,8 @@ static bool leads_1(struct sim *sim, void *arg)
     return sim_leader(sim) == &sim->node[1];
 }
 
-/* The target has been sent everything and is still writing. libraft asks it at once, in vain; the
- * next time it is asked when it has answered. */
+/* The target has received everything and is still writing. libraft sends it TimeoutNow at once,
+ * without effect. transfer.c sends the next one after the target has confirmed the entries. */
 bool scene_transfer_to_a_slow_target(unsigned off)
 {
     struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});

@@ -68,7 +68,7 @@ static size_t kind_size(enum compare_kind kind)
     UNREACHABLE("a kind has a size");
 }
 
-/* A member in words. */
+/* Format a member as text. */
 static void show(char *out, enum compare_kind kind, const void *at)
 {
     int64_t number = 0;
@@ -144,7 +144,7 @@ static bool same_numbers(const struct result *want, const struct result *got)
            want->count == got->count;
 }
 
-/* Only two commands say a state: fail, and an action on one job. */
+/* Only two results contain a state: those of fail, and of an action on one job. */
 static bool says_state(const struct command *command)
 {
     return command->type == COMMAND_FAIL ||
@@ -245,7 +245,7 @@ static bool was_removed(const struct model *m, struct id id)
     return false;
 }
 
-/* The machine tells every job that was written or removed, and no other. */
+/* The machine must report every job that was written or removed, and no other. */
 static void compare_changed(struct compare *c, const struct id *changed, size_t count)
 {
     const struct model *m = c->model;
@@ -331,7 +331,7 @@ void compare_entry(struct compare *c, const struct id *changed, size_t changed_c
     compare_due(c);
 }
 
-/* How many keys a family has. */
+/* Count the keys of a family. */
 static size_t keys(struct compare *c, enum store_family family)
 {
     size_t count = 0;

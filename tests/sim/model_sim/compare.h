@@ -1,8 +1,8 @@
 /*
- * Compare: hold the machine against the model.
+ * Compare: compare the machine with the model.
  *
- * Whatever differs is printed, with the seed and the entry in front and the entry's commands behind
- * the first difference, and counted. The callers look at the count.
+ * Every difference is counted and printed, with the seed and the entry before it. The entry's
+ * commands are printed after the first difference. The callers check the count.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct compare {
     uint64_t seed;
-    uint64_t entry; /* index of the one that was applied last */
+    uint64_t entry; /* index of the last applied entry */
     struct model *model;
     struct machine *machine;
     const struct command *commands; /* of the entry */
@@ -19,16 +19,16 @@ struct compare {
     unsigned mismatches;
 };
 
-/* Something differs. */
+/* Record a difference. */
 void compare_miss(struct compare *c, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
-/* The answer to the command with the number i of the entry. */
+/* Compare the result of command i of the entry. */
 void compare_result(struct compare *c, size_t i, const struct result *want,
                     const struct result *got);
 
-/* After an entry: its events, all jobs that were touched in it, the counters of the queues, what is
- * due next. changed are the ids that the machine told. */
+/* Called after an entry: compare its events, all jobs that it changed, the counters of the queues
+ * and the next due times. changed are the ids that the machine reported. */
 void compare_entry(struct compare *c, const struct id *changed, size_t changed_count);
 
-/* Everything there is. */
+/* Compare the complete state. */
 void compare_all(struct compare *c);

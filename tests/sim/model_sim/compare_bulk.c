@@ -1,5 +1,6 @@
 /*
- * Bulk operations: their records, and that exactly the lists that are still to come are kept.
+ * Comparison of bulk operations: their records, and that exactly the lists of the remaining steps
+ * are stored.
  */
 #include <stdio.h>
 

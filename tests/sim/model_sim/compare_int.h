@@ -1,11 +1,11 @@
 /*
- * Compare_int: what the files that compare share.
+ * Compare_int: shared by the files that compare.
  */
 #pragma once
 
 #include "sim/model_sim/compare.h"
 
-/* Two structs of one type, member by member, by a table. */
+/* A comparison of two structs of one type, member by member, driven by a table. */
 enum compare_kind {
     COMPARE_STR,
     COMPARE_IDS, /* a str of ids */
@@ -13,7 +13,7 @@ enum compare_kind {
     COMPARE_ID,
     COMPARE_BOOL,
     COMPARE_U8,
-    COMPARE_I32, /* enums too */
+    COMPARE_I32, /* also enums */
     COMPARE_U32,
     COMPARE_I64,
     COMPARE_U64
@@ -25,11 +25,11 @@ struct compare_field {
     size_t offset;
 };
 
-/* Members that differ are told, with what they are members of. */
+/* Report the members that differ. what names the struct. */
 void compare_fields(struct compare *c, const char *what, const struct compare_field *fields,
                     size_t count, const void *want, const void *got);
 
-/* "job …" into out, for messages. */
+/* Format "job …" into out, for messages. */
 enum { COMPARE_NAME_MAX = 300 };
 const char *compare_name(char *out, const char *kind, struct id id);
 

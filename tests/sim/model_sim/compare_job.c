@@ -1,5 +1,5 @@
 /*
- * Documents and rows of jobs, member by member.
+ * Comparison of documents and rows of jobs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void compare_decoded(struct compare *c, const struct job *want, struct st
     compare_fields(c, name, job_fields, COUNT_OF(job_fields), want, &got);
 }
 
-/* A document in two parts that says what the whole one says. */
+/* Is got a document in two parts with the same content as want? */
 static bool is_in_two_parts(struct id id, struct str want, struct str got)
 {
     struct store_job_body body;
@@ -122,7 +122,7 @@ void compare_job(struct compare *c, const struct model_job *want)
     buf_deinit(&doc);
 }
 
-/* A walk over the machine's rows beside the model's. */
+/* A walk over the machine's rows and the model's rows in parallel. */
 struct rows_walk {
     struct compare *c;
     const char *name;
@@ -168,7 +168,7 @@ static void compare_iteration(void *data, const struct store_iteration *got)
 void compare_job_rows(struct compare *c, const struct model_job *want)
 {
     if (want->errors == NULL && want->usages == NULL && want->iterations == NULL) {
-        return; /* the number of all rows tells if there are some */
+        return; /* extra rows change the count of all rows, which is compared */
     }
     char name[COMPARE_NAME_MAX];
     struct rows_walk w = {

@@ -1,5 +1,5 @@
 /*
- * Queues, batches, schedules, workers, webhooks, approval policies and locks.
+ * Comparison of queues, batches, schedules, workers, webhooks, approval policies and locks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void compare_number(struct compare *c, const char *what, size_t want, siz
     }
 }
 
-/* The numbers of a queue, counted. */
+/* The numbers of a queue, counted from its jobs. */
 static struct machine_queue counted(const struct model *m, const struct model_queue *q)
 {
     struct machine_queue out = {
@@ -170,7 +170,7 @@ static void compare_schedule(void *data, struct str rest, struct str value)
     compare_fields(walk->c, name, schedule_fields, COUNT_OF(schedule_fields), &want->record, &got);
 }
 
-/* The one that is due first. Of two that are due together it may be either. */
+/* Compare the next due schedule. If two are due at the same time, either is correct. */
 static void compare_next_schedule(struct compare *c)
 {
     const struct model_list *all = &c->model->schedules;
@@ -286,7 +286,7 @@ static void compare_tally(void *data, struct str rest, struct str value)
     struct store_tally_name name;
     struct store_tally got;
     if (!store_tally_decode_key(rest, &series, &hour, &name) || series != STORE_TALLY_HOURS) {
-        return; /* by five minutes, or by tag: tallies_test.c */
+        return; /* sums per five minutes or by tag are tested in tallies_test.c */
     }
     const struct model_tally *want = model_find_tally(walk->c->model, hour, &name);
     walk->count++;
@@ -325,7 +325,7 @@ static void compare_lock(void *data, struct str rest, struct str value)
     compare_miss(walk->c, "a lock of %s: the model has none", compare_name(name, "job", got.job));
 }
 
-/* Which key each is for is seen when somebody else wants it. */
+/* Compare only the number of locks. A wrong key is detected when another job requests it. */
 void compare_records_locks(struct compare *c)
 {
     struct records_walk walk = {.c = c};
@@ -341,7 +341,7 @@ static void count_record(void *data, struct str rest, struct str value)
     walk->count++;
 }
 
-/* What they say is seen when somebody asks again. */
+/* Compare only the number of replies. A wrong reply is detected when a request is repeated. */
 void compare_records_replies(struct compare *c)
 {
     struct records_walk walk = {.c = c};

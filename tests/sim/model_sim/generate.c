@@ -22,7 +22,8 @@ static const struct generate_profile profiles[] = {
      .weights =                                                           {  30, 14, 14,  3,  2,  8,  0,  2,  2,  8,  2,  2,  1,  1,  1}},
     {.name = "deadlines",             .queues = 3, .jobs_max = 100,  .entry_max = 8,  .members_max = 4,   .items_max = 8, .share = 500,
      .weights =                                                           {  22, 18, 12,  5,  5,  8,  0,  3,  1, 20,  1,  2,  6,  1,  1}},
-    /* These take turns less often, and one command at a time, because an entry can be full. */
+    /* These profiles are used less often, with one command per entry, because an entry can be full.
+     */
     {.name = "large documents",       .queues = 2, .jobs_max = 150,  .entry_max = 1,  .members_max = 60,  .items_max = 100, .payload_max = 255 * 1024, .fan_out = 40, .share = 18,
      .weights =                                                           {  40, 14, 10,  3,  4,  9,  1,  1,  1, 12,  1,  2,  2,  0,  0}},
     {.name = "thousands that wait",   .queues = 2, .jobs_max = 4000, .entry_max = 1,  .members_max = 60,  .items_max = 20, .fan_out = 2500, .share = 18,
@@ -88,8 +89,7 @@ bool generate_events(struct generate *g)
     return generate_pick_chance(g, 95);
 }
 
-/* A moment at which something of the model falls due; 0 when there is nothing of the kind asked
- * for. */
+/* A time at which something in the model is due. 0 if nothing of the chosen kind exists. */
 static struct wall due_time(struct generate *g)
 {
     const struct model *m = g->model;
@@ -138,7 +138,7 @@ struct wall generate_time(struct generate *g)
         }
         return g->clock;
     }
-    if (dice < 420) { /* another leader, whose clock is behind */
+    if (dice < 420) { /* a new leader whose clock is behind */
         return (struct wall){.ns = g->clock.ns - (int64_t)rng_below(&g->rng, 10 * NS_PER_S)};
     }
     int64_t most = dice < 850   ? 20 * NS_PER_MS

@@ -1,11 +1,11 @@
 /*
- * Generate_int: what the makers of commands share.
+ * Generate_int: shared by the files of the generator.
  */
 #pragma once
 
 #include "sim/model_sim/generate.h"
 
-/* Kinds of commands that a profile gives weights to. */
+/* Kinds of commands, each of which has a weight in a profile. */
 enum generate_kind {
     GENERATE_ENQUEUE,
     GENERATE_CLAIM,
@@ -27,13 +27,13 @@ enum generate_kind {
 
 struct generate_profile {
     const char *name;
-    unsigned queues;    /* how many there are */
+    unsigned queues;    /* number of queues */
     size_t jobs_max;    /* above this, jobs are removed */
     size_t entry_max;   /* commands per entry */
     size_t members_max; /* jobs that one command enqueues or claims */
     size_t items_max;   /* jobs that one command names */
     size_t payload_max; /* bytes; 0: a few */
-    size_t fan_out;     /* jobs that one command makes dependent on the same one; 0: few are */
+    size_t fan_out;     /* jobs that one command makes dependent on the same job; 0: only a few */
     unsigned share;     /* of the average number of operations, in tenths of a percent */
     unsigned weights[GENERATE_KIND_COUNT];
 };
@@ -54,9 +54,9 @@ struct str generate_pick_queue(struct generate *g);
 struct store_owner generate_pick_owner(struct generate *g);
 /* A job in one of these states (bits), or NULL. */
 const struct model_job *generate_pick_job(struct generate *g, unsigned states);
-/* An id: usually of a job in one of these states, sometimes of any, sometimes of none. */
+/* An id: usually of a job in one of these states, sometimes of any job, sometimes of none. */
 struct id generate_pick_id(struct generate *g, unsigned states);
-/* The token that a worker of this job might send. */
+/* A token that a worker of this job might send. */
 uint64_t generate_pick_token(struct generate *g, struct id id);
 struct store_tokens generate_pick_usage(struct generate *g);
 enum { GENERATE_ANY = (1 << JOB_STATE_COUNT) - 1 };
@@ -85,7 +85,7 @@ void generate_manage_tick(struct generate *g, struct command *out);
 void generate_manage_purge(struct generate *g, struct command *out);
 void generate_manage_batch(struct generate *g, struct command *out);
 void generate_manage_schedule(struct generate *g, struct command *out);
-/* A bulk operation in the background: a new one, a step, or its end. */
+/* A bulk operation: a new one, a step, or its end. */
 void generate_manage_bulk(struct generate *g, struct command *out);
-/* Something that makes jobs fewer. */
+/* A command that removes jobs. */
 void generate_manage_fewer(struct generate *g, struct command *out);

@@ -1,5 +1,5 @@
 /*
- * Jobs to be enqueued.
+ * Jobs to enqueue.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { DEPENDENCIES_MAX = 3, PLAIN_FROM = 20 };
 
-/* Up to three jobs, none of them twice, in any state. */
+/* Up to three different jobs, in any state. */
 static struct str dependencies(struct generate *g)
 {
     char *ids = generate_pick_alloc(g, (size_t)DEPENDENCIES_MAX * ID_BYTES);
@@ -40,7 +40,7 @@ static void chain(struct generate *g, struct command_new *n)
         n->job.chain_config = c->config;
         return;
     }
-    /* Raw values: a step of a chain that somebody else keeps, perhaps. */
+    /* Raw values, as of a step of a chain that an external system manages. */
     n->job.chain_id = STR("elsewhere");
     n->job.chain_config = GENERATE_TEXT(g, c->config, c->config, STR_EMPTY, STR("{\"a\":1}"));
     n->job.has_chain_step = generate_pick_chance(g, 80);
@@ -49,7 +49,7 @@ static void chain(struct generate *g, struct command_new *n)
     }
 }
 
-/* The dependencies are shown in the configuration too. */
+/* Add dependencies, and a "depends_on" to the configuration. */
 static void depend(struct generate *g, struct command_new *n)
 {
     n->job.waits_for = dependencies(g);
@@ -83,7 +83,7 @@ static struct wall around_now(struct generate *g)
                        GENERATE_NUMBER(g, -1000, 0, 1, 20, 1000, 5000, 60000, 3600000));
 }
 
-/* An open batch, usually. */
+/* Usually an open batch. */
 static struct id some_batch(struct generate *g)
 {
     const struct model_list *batches = &g->model->batches;
@@ -133,7 +133,7 @@ static void options(struct generate *g, struct command_new *n, bool in_batch)
     }
 }
 
-/* From two bytes to the most, each order of magnitude as likely as the others. */
+/* From two bytes to the maximum. Each order of magnitude is about equally likely. */
 static struct str large_payload(struct generate *g)
 {
     size_t len = 2;
@@ -147,7 +147,7 @@ static struct str large_payload(struct generate *g)
     return str_from(text, len);
 }
 
-/* Around the length from which on a document is stored in two parts, and well above. */
+/* Lengths around the limit at which a document is stored in two parts, and one far above. */
 static struct str long_payload(struct generate *g)
 {
     size_t len = (size_t)GENERATE_NUMBER(g, 1010, 1014, 1015, 1022, 1023, 1024, 1025, 3000);
@@ -174,7 +174,7 @@ static void member(struct generate *g, struct command_new *n)
     };
 }
 
-/* All of them wait for one job, which will soon end. */
+/* Make all jobs wait for the same active job, which will end soon. */
 static void fan_out(struct generate *g, struct command_enqueue *c)
 {
     const struct model_job *on = generate_pick_job(g, 1U << JOB_ACTIVE);
@@ -205,12 +205,12 @@ void generate_jobs_enqueue(struct generate *g, struct command *out)
     }
     if (generate_pick_chance(g, 8)) {
         c->idempotency_key = GENERATE_TEXT(g, STR("i0"), STR("i1"), STR("i2"), STR("i3"));
-        c->body_hash = generate_pick_below(g, 3); /* of old logs it is not known */
+        c->body_hash = generate_pick_below(g, 3); /* in old logs it is unknown */
     }
     c->jobs = generate_pick_alloc(g, c->count * sizeof *c->jobs);
     for (size_t i = 0; i < c->count; i++) {
         member(g, &c->jobs[i]);
-        /* One that is refused takes all others with it, so most of a crowd are plain. */
+        /* A refused job makes the whole command fail, so most jobs of a large command are plain. */
         if (c->count <= PLAIN_FROM || generate_pick_chance(g, 3)) {
             options(g, &c->jobs[i], c->has_batch);
         }

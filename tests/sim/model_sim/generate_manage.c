@@ -1,5 +1,5 @@
 /*
- * What people, timers and schedules ask for.
+ * Commands of operators, timers and schedules.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { SCHEDULES_MAX = 6, BATCHES_OPEN_MAX = 4 };
 
-/* The states that an action is usually meant for. */
+/* The states in which the action usually applies. */
 static unsigned fitting(enum command_job_action action)
 {
     switch (action) {
@@ -39,7 +39,7 @@ static void fill_ids(struct generate *g, struct command_jobs *c, unsigned states
     }
 }
 
-/* What a filter says, mostly of jobs as the action is meant for. */
+/* A filter, mostly one that matches jobs to which the action applies. */
 static struct job_fit pick_fit(struct generate *g, unsigned states)
 {
     struct job_fit fit = {0};
@@ -82,7 +82,7 @@ void generate_manage_bulk(struct generate *g, struct command *out)
             .id = b->id, .cancelled = generate_pick_chance(g, 50), .error = STR("enough")};
         return;
     }
-    /* What is in the lists does not matter to the machine: a step brings its ids. */
+    /* The machine does not read the lists: each step contains its ids. */
     struct command_jobs jobs = {.count = generate_pick_below(g, 1 + g->profile->items_max)};
     fill_ids(g, &jobs, fitting((enum command_job_action)b->record.action));
     out->type = COMMAND_BULK_STEP;
@@ -143,7 +143,7 @@ void generate_manage_queue(struct generate *g, struct command *out)
     c->window_ms = GENERATE_NUMBER(g, 1, 10, 1000, 5000, 60000);
 }
 
-/* A step of what is under way, or a new beginning. */
+/* The next step of a removal in progress, or a new removal. */
 void generate_manage_empty(struct generate *g, struct command *out)
 {
     out->type = COMMAND_QUEUE;
@@ -157,7 +157,7 @@ void generate_manage_empty(struct generate *g, struct command *out)
     }
     c->name = generate_pick_chance(g, 95) ? generate_pick_queue(g) : STR("nobody");
     c->action = generate_pick_chance(g, 60) ? COMMAND_QUEUE_CLEAR : COMMAND_QUEUE_DELETE;
-    if (generate_pick_chance(g, 40)) { /* one that began when this job came, and took its time */
+    if (generate_pick_chance(g, 40)) { /* a slow removal that began when this job was created */
         c->until = generate_pick_id(g, GENERATE_ANY);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * Small choices of the generator.
+ * Small random choices of the generator.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ struct str generate_pick_queue(struct generate *g)
     return names[rng_below(&g->rng, g->profile->queues)];
 }
 
-/* Of a batch; in old logs it is not known. */
+/* The owner of a batch. In old logs it is unknown. */
 struct store_owner generate_pick_owner(struct generate *g)
 {
     if (generate_pick_chance(g, 20)) {

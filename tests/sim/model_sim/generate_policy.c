@@ -1,5 +1,5 @@
 /*
- * Commands on approval policies: few, so that most agents are not held.
+ * Commands on approval policies. They are rare, so that most agents are not held.
  */
 #include "sim/model_sim/generate_int.h"
 

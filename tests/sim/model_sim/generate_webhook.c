@@ -1,5 +1,5 @@
 /*
- * Commands on webhooks: few ids, so that they are replaced, deleted and made again.
+ * Commands on webhooks, with few ids, so that webhooks are replaced, deleted and created again.
  */
 #include "sim/model_sim/generate_int.h"
 

@@ -1,5 +1,5 @@
 /*
- * What workers send.
+ * Commands of workers.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ void generate_work_ack(struct generate *g, struct command *out)
     }
 }
 
-/* Longer than what an event repeats of it, cut in the middle of a character or not. */
+/* An error that is longer than an event allows. The limit may be in the middle of a character. */
 static struct str long_error(struct generate *g)
 {
     enum { BYTES = 1500 };
@@ -101,7 +101,7 @@ void generate_work_fail(struct generate *g, struct command *out)
     c->backtrace = GENERATE_TEXT(g, STR_EMPTY, STR("at line 1"));
 }
 
-/* A worker had gone before it heard of its jobs. */
+/* Return jobs whose worker disconnected before it received them. */
 static void give_back(struct generate *g, struct command *out)
 {
     struct command_return *c = &out->give_back;

@@ -85,7 +85,7 @@ struct str model_keep(struct model *m, struct str s)
     return copy;
 }
 
-/* Free: the numbers inside an entry are handed out from 0, one per id of any kind. */
+/* Free: the numbers inside an entry are assigned from 0, one per id of any kind. */
 struct id model_next_id(struct model *m)
 {
     return id_make(m->now, m->index, m->next_number++);
@@ -203,8 +203,8 @@ void model_begin(struct model *m, uint64_t index, uint8_t version, struct wall s
     }
 }
 
-/* Free: the callbacks of batches come at the end of the entry, those of the batch that was touched
- * last first. */
+/* Free: the callbacks of batches are created at the end of the entry, in reverse order of the first
+ * change of the batches. */
 void model_end(struct model *m)
 {
     while (m->touched_batches.count > 0) {
@@ -326,9 +326,9 @@ void model_apply_some(struct model *m, const struct command *c, const struct mod
                                              [COMMAND_RETURN] = &part.give_back.count};
     m->reach = reach;
     if (c->type == COMMAND_ACK && reach->got->more && reach->got->done < c->ack.count) {
-        part.ack.next = NULL; /* it did not come to that */
+        part.ack.next = NULL; /* not reached */
     }
-    if (c->type == COMMAND_RETURN && reach->got->more) { /* goes from the last on */
+    if (c->type == COMMAND_RETURN && reach->got->more) { /* a return starts with the last item */
         part.give_back.items += part.give_back.count - reach->got->done;
     }
     if (counts[c->type] != NULL && reach->got->more) {

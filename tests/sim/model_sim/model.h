@@ -1,14 +1,14 @@
 /*
- * Model: the rules of jobs once more, written from the contract (http-api.md 4 to 9, 12, 13) and
- * not from the machine, as plainly as it can be said.
+ * Model: a second implementation of the rules of jobs, written from the contract (http-api.md 4 to
+ * 9, 12, 13) and not from the machine, as simple as possible.
  *
- * Everything is in lists that are searched from one end to the other; nothing is indexed, cached or
- * done in steps that the rules do not ask for. It is fed the same commands as the machine and says
- * what each must answer, what every document must say afterwards, and which events must have
- * happened. Where the contract is silent, the sentence that begins with "Free:" says what the
- * machine was found to do; a change there is a change of habit and no broken promise.
+ * All objects are in lists that are searched linearly. There are no indexes and no caches, and no
+ * steps that the rules do not require. The model receives the same commands as the machine and
+ * computes the expected results, documents and events. Where the contract does not specify the
+ * behavior, a sentence that begins with "Free:" describes what the machine does. Changing such
+ * behavior breaks no promise.
  *
- * Text is copied into one arena and stays there until the model goes.
+ * Texts are copied into one arena and are valid until the model is freed.
  */
 #pragma once
 
@@ -25,7 +25,7 @@
 #include "store/store_rows.h"
 #include "store/store_tally.h"
 
-/* What hangs on a job, oldest first. */
+/* Rows of a job, oldest first. */
 struct model_error {
     struct store_error row;
     struct model_error *next;
@@ -36,7 +36,7 @@ struct model_usage {
     struct model_usage *next;
 };
 
-/* What was reported in an hour, by queue, model and provider. */
+/* Sums of the reports of an hour, by queue, model and provider. */
 struct model_tally {
     uint32_t hour;
     struct store_tally_name name;
@@ -49,11 +49,11 @@ struct model_iteration {
     struct model_iteration *next;
 };
 
-/* Where a job stood when the entry began. */
+/* How a job was stored when the entry began. */
 enum model_stored { MODEL_STORED_NOT, MODEL_STORED_LIVE, MODEL_STORED_DONE };
 
 struct model_job {
-    struct job doc; /* what its document must say */
+    struct job doc; /* expected content of its document */
     enum model_stored stored;
     struct str stored_queue;
     struct model_error *errors;
@@ -61,9 +61,9 @@ struct model_job {
     struct model_iteration *iterations;
     bool touched;          /* written in this entry */
     bool has_body;         /* its document is stored in two parts */
-    bool hears;            /* it is over, and is told when what it waited for completes */
-    uint64_t claimed_from; /* its place before the last claim */
-    struct id promised;    /* when somebody was last told of it instead of a job of his own */
+    bool hears;            /* finished, and still updated when a dependency completes */
+    uint64_t claimed_from; /* its order before the last claim */
+    struct id promised;    /* when a request was last answered with this job instead of a new one */
 };
 
 struct model_queue {
@@ -74,8 +74,8 @@ struct model_queue {
     int64_t window_ms;
     struct wall created_at;
     uint64_t failures;
-    struct id removal;   /* what came before may be on the way of a clear or delete */
-    struct wall *claims; /* when jobs were claimed since the throttle was set */
+    struct id removal;   /* a clear or delete may still remove jobs with smaller ids */
+    struct wall *claims; /* times of claims since the throttle was set */
     size_t claim_count, claim_cap;
 };
 
@@ -85,7 +85,7 @@ struct model_lock {
     struct wall expires_at;
 };
 
-/* An answer to a seal, and the one before it. */
+/* A result of a seal, and the previous one. */
 struct model_seal {
     struct result *result;
     struct model_seal *before;
@@ -119,12 +119,12 @@ struct model_bulk {
 };
 
 struct model_worker {
-    struct str name; /* as it is stored */
+    struct str name; /* name of its record */
     struct str ns, id;
     struct store_worker record;
 };
 
-/* The answer to an enqueue that may be asked again. */
+/* The answer to an enqueue that may be repeated. */
 struct model_reply {
     struct str key;
     uint64_t body_hash;
@@ -132,17 +132,17 @@ struct model_reply {
     struct wall expires_at;
 };
 
-/* How far the machine went with a command that is the only one of its entry. The rules do not say
- * how much fits into an entry, only in which order things are done and that all of them are in the
- * end; so the model goes as far as the machine did. */
+/* How far the machine got with the only command of an entry. The rules do not specify how much fits
+ * into an entry, only the order of the changes and that all of them are done at the end. So the
+ * model stops where the machine did. */
 struct model_reach {
     const struct result *got;
-    const struct id *changed; /* jobs that it wrote or removed */
+    const struct id *changed; /* jobs that the entry wrote or removed */
     size_t changed_count;
-    struct id purge_cursor; /* where it would go on */
+    struct id purge_cursor; /* where a purge would continue */
 };
 
-/* A list of pointers, in the order in which things came to be. */
+/* A list of pointers, in the order of creation. */
 struct model_list {
     void **at;
     size_t count, cap;
@@ -160,13 +160,13 @@ struct model {
     struct model_list policies;  /* struct model_policy */
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
-    struct model_list owed; /* struct id: jobs whose end not all who waited have heard of, by id */
+    struct model_list owed; /* struct id: completed jobs whose waiters are not all updated, by id */
     struct model_list tallies;       /* struct model_tally */
-    bool counting;                   /* reports are counted */
-    uint64_t first_counted;          /* row of the first that was */
-    const struct model_reach *reach; /* NULL: all that is asked for fits */
+    bool counting;                   /* reports are being counted */
+    uint64_t first_counted;          /* row of the first counted report */
+    const struct model_reach *reach; /* NULL: each command fits into its entry */
 
-    struct wall now; /* of the entry; never runs backwards */
+    struct wall now; /* of the entry; never decreases */
     uint64_t index;
     uint8_t version; /* of the entry */
     bool events_on;
@@ -178,29 +178,29 @@ struct model {
     struct id purge_cursor;
 
     struct model_list events;          /* struct store_event, of this entry */
-    struct model_list removed;         /* struct model_job, gone in this entry */
+    struct model_list removed;         /* struct model_job, removed in this entry */
     struct model_list touched_batches; /* in the order of their first change in this entry */
-    struct model_list purged_batches;  /* gone in this entry */
+    struct model_list purged_batches;  /* removed in this entry */
 };
 
 struct model *model_new(void);
-void model_free(struct model *m); /* NULL is fine */
+void model_free(struct model *m); /* may be NULL */
 
-/* An entry of this version begins, stamped with this time. */
+/* Begin an entry of this version with this timestamp. */
 void model_begin(struct model *m, uint64_t index, uint8_t version, struct wall stamp, bool events);
 
-/* Apply the entry's next command. What it must answer is put into out, in memory of the model; the
- * message is left empty. */
+/* Apply the entry's next command. The expected result is returned in out, in memory of the model.
+ * Its message is empty. */
 void model_apply(struct model *m, const struct command *c, struct result *out);
 
-/* The same, as far as the machine went. */
+/* The same, but stop where the machine did. */
 void model_apply_some(struct model *m, const struct command *c, const struct model_reach *reach,
                       struct result *out);
 
-/* The entry is over. */
+/* End the entry. */
 void model_end(struct model *m);
 
-/* NULL when there is none. */
+/* These return NULL if there is no such object. */
 struct model_job *model_find_job(const struct model *m, struct id id);
 struct model_queue *model_find_queue(const struct model *m, struct str name);
 struct model_batch *model_find_batch(const struct model *m, struct id id);
@@ -218,14 +218,14 @@ static inline struct model_job *model_job_at(const struct model *m, size_t i)
 /* Jobs of the queue in the state. */
 uint64_t model_count(const struct model *m, struct str queue, enum job_state state);
 
-/* What the machine must say about itself, by its functions of these names. */
+/* The expected results of the machine's functions of these names. */
 struct wall model_next_tick(const struct model *m);
 uint32_t model_claimable_count(const struct model *m, struct str queue, struct wall now);
 bool model_worker_is_stale(struct model *m, const struct command_claim *claim);
 bool model_claimable(const struct model *m, struct str queue, struct wall now,
                      struct wall *out_until);
 
-/* For whoever builds lists of the model's kind. */
+/* For users of struct model_list. */
 void model_list_add(struct model_list *list, void *item);
 void model_list_remove(struct model_list *list, const void *item); /* keeps the order */
 void model_list_deinit(struct model_list *list);

@@ -1,12 +1,12 @@
 /*
- * Ack (http-api.md 6.12, 6.13, 8.3, 8.4): the end of a job, or of one iteration of an agent's.
+ * Ack (http-api.md 6.12, 6.13, 8.3, 8.4): the end of a job, or of one iteration of an agent job.
  */
 #include <stdio.h>
 
 #include "base/check.h"
 #include "sim/model_sim/model_int.h"
 
-/* The answer was lost: the same token again, on the job that it ended. */
+/* A repeated request: its token has already ended the job, and the first answer was lost. */
 static bool is_repeated(const struct model_job *j, const struct command_ack_item *item)
 {
     return item->lease_token != 0 && item->lease_token == j->doc.lease_token &&
@@ -41,7 +41,7 @@ static void dollars(char *out, size_t size, int64_t nusd)
                    (long long)(parts % 10000));
 }
 
-/* Go on to the next iteration; the reason to hold the job, or nothing. */
+/* Begin the next iteration. Returns the reason to hold the job, or empty. */
 static struct str next_iteration(struct model *m, struct job_agent *a)
 {
     char reason[160] = "";

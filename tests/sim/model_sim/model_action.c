@@ -1,5 +1,5 @@
 /*
- * What is done to jobs by their ids (http-api.md 5.2, 5.3, 6.14, 9, 11.1).
+ * Actions on jobs by their ids (http-api.md 5.2, 5.3, 6.14, 9, 11.1).
  */
 #include "base/buf.h"
 #include "base/check.h"
@@ -12,7 +12,7 @@ static bool waits_or_runs(enum job_state s)
     return s == JOB_SCHEDULED || s == JOB_PENDING || s == JOB_ACTIVE || s == JOB_RETRYING;
 }
 
-/* May the action meet a job in this state? */
+/* Does the action apply to a job in this state? */
 static bool applies(enum command_job_action action, enum job_state s)
 {
     switch (action) {
@@ -69,7 +69,7 @@ static void retry(struct model *m, struct model_job *j, bool keep_attempt)
     (void)model_event(m, STORE_EVENT_RETRIED, &j->doc);
 }
 
-/* A member of a batch that is cancelled has failed. */
+/* Cancel a job. A cancelled member of a batch counts as failed. */
 static void cancel(struct model *m, struct model_job *j)
 {
     j->doc.cancelled_at = m->now;
@@ -127,8 +127,8 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
     model_lock_move(m, j, c->queue);
     j->doc.queue = model_keep(m, c->queue);
     if (c->reset_attempts) {
-        j->doc.attempt = j->doc.state == JOB_ACTIVE ? 1 : 0; /* free: the one that runs counts */
-        j->doc.ended = JOB_ENDED_NOT; /* free: and what failed before is forgotten */
+        j->doc.attempt = j->doc.state == JOB_ACTIVE ? 1 : 0; /* free: the running attempt counts */
+        j->doc.ended = JOB_ENDED_NOT; /* free: earlier failures are forgotten */
         j->doc.fail_ended_at = (struct wall){0};
     }
     model_job_join(m, j);
@@ -140,7 +140,7 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
     }
 }
 
-/* Free: it comes to stand at the tail of its new class. */
+/* Free: the job moves to the end of the line of its new priority. */
 static void change_priority(struct model *m, struct model_job *j, uint8_t priority)
 {
     j->doc.priority = priority;
@@ -181,7 +181,7 @@ static void act(struct model *m, struct model_job *j, const struct command_jobs 
     }
 }
 
-/* Is the job still one that the filter means? */
+/* Does the job still match the filter? */
 static bool still_meant(const struct job_fit *fit, const struct job *j)
 {
     if (fit->states != 0 && (fit->states & 1U << j->state) == 0) {
@@ -193,8 +193,8 @@ static bool still_meant(const struct job_fit *fit, const struct job *j)
     return fit->queue.len == 0 || str_eq(fit->queue, j->queue);
 }
 
-/* What came after an operation with a filter began; and what somebody was told of since, if it
- * would be ended. */
+/* Was the job brought into its queue after an operation with a filter began? Or would the operation
+ * end a job with which a request was answered since? */
 static bool is_later(const struct model *m, const struct model_job *j, const struct command_jobs *c)
 {
     bool spares = m->version >= COMMAND_ENTRY_SPARING && command_job_action_ends(c->action);
@@ -223,8 +223,8 @@ void model_action(struct model *m, const struct command_jobs *c, struct result *
     }
 }
 
-/* Free: the retry options are the source's as well; of several rows of an iteration the newest
- * counts; a row of the same entry is not there yet. */
+/* Free: the copy has the retry options of the source. If an iteration has several rows, the newest
+ * one counts. Rows of the same entry are not visible yet. */
 void model_replay(struct model *m, const struct command_replay *c, struct result *out)
 {
     const struct model_job *source = model_find_job(m, c->id);

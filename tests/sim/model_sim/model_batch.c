@@ -27,8 +27,8 @@ struct model_batch *model_batch_create(struct model *m, struct str queue, struct
     return b;
 }
 
-/* An object keeps its keys and gains "batch"; anything else becomes "callback_payload" beside it.
- */
+/* An object keeps its keys and gains "batch". Any other payload becomes "callback_payload" next to
+ * "batch". */
 static struct str callback_payload(struct model *m, const struct model_batch *b)
 {
     struct buf summary, payload;
@@ -96,7 +96,7 @@ void model_batch_count_end(struct model *m, struct model_job *j, bool succeeded)
     model_batch_touch(m, b);
 }
 
-/* Free: one that was purged in this entry may still be sealed in it, which does nothing. */
+/* Free: a batch that was purged in this entry can still be sealed in it, which has no effect. */
 static struct model_batch *purged_now(const struct model *m, struct id id)
 {
     for (size_t i = 0; i < m->purged_batches.count; i++) {

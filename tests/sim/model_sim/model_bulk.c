@@ -1,5 +1,5 @@
 /*
- * Bulk operations of the model (http-api.md 11): what is remembered of them, and their steps.
+ * Bulk operations of the model (http-api.md 11): their records and their steps.
  */
 #include "base/limits.h"
 #include "sim/model_sim/model_int.h"
@@ -27,7 +27,7 @@ static void finish(struct model *m, struct model_bulk *b, enum store_bulk_status
     b->record.finished_at = m->now;
 }
 
-/* Another operation needs its place. */
+/* Remove the operation that finished first, to make room for another. */
 static void forget_first_ended(struct model *m)
 {
     struct model_bulk *first = NULL;
@@ -89,7 +89,8 @@ void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct re
     out->id = b->id;
 }
 
-/* The one that a command names, if it is not over. */
+/* Return the operation with this id. Refuse the command if the operation does not exist or has
+ * finished. */
 static struct model_bulk *need(const struct model *m, struct id id, struct result *out)
 {
     struct model_bulk *b = find(m, id);

@@ -58,8 +58,8 @@ const struct model_chain *model_chain_find(struct str config)
     return NULL;
 }
 
-/* The chain that j is a step of. Handlers are no steps: they set nothing off. Free: nor is the last
- * number there is. */
+/* The chain that j is a step of. Handlers are not steps and start nothing. Free: neither does a
+ * step with the largest possible number. */
 static const struct model_chain *chain_of(const struct job *j)
 {
     return j->has_chain_step && j->chain_step >= 0 && j->chain_step < INT32_MAX
@@ -88,7 +88,7 @@ static struct str number(struct model *m, int64_t value)
     return kept;
 }
 
-/* What is handed on from one job to the next, before the step's own payload overrides. */
+/* Values that are passed from one job to the next. The step's own payload overrides them. */
 struct handed {
     struct json_object_pair pairs[PAIRS_MAX];
     size_t count;

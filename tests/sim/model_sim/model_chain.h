@@ -1,6 +1,6 @@
 /*
- * Model_chain: the chains that are played, each as the text that a job carries and as what it says,
- * so that the model need not read JSON.
+ * Model_chain: the chains that are used, each as the configuration that a job contains and in
+ * decoded form, so that the model does not parse JSON.
  */
 #pragma once
 
@@ -11,7 +11,8 @@
 
 enum { MODEL_CHAIN_STEPS_MAX = 3 };
 
-/* Where a job is made, and what its payload overrides. No queue: no such handler. */
+/* The queue of a new job and the values that override its payload. Without a queue: no such
+ * handler. */
 struct model_chain_target {
     struct str queue, payload;
 };
@@ -27,6 +28,6 @@ struct model_chain {
 extern const struct model_chain model_chain_table[];
 extern const size_t model_chain_count;
 
-/* The chain of a job's configuration, which may have more members behind those of the text. NULL
- * when it is none. */
+/* The chain of a job's configuration, which may have additional members at the end. NULL if there
+ * is none. */
 const struct model_chain *model_chain_find(struct str config);

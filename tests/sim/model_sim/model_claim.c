@@ -1,6 +1,6 @@
 /*
- * Claim (http-api.md 6.4, 6.5, 6.10, 8.1): queues in the order given, and in each the best of the
- * jobs that may run.
+ * Claim (http-api.md 6.4, 6.5, 6.10, 8.1): queues in the given order, and the first jobs in line of
+ * each.
  */
 #include "base/buf.h"
 #include "base/check.h"
@@ -10,7 +10,7 @@
 
 enum { DOC_BYTES = 1 << 20 };
 
-/* Claims of the queue that are less than its window old. */
+/* Count the claims of the queue within its window. */
 static uint64_t claims_in_window(const struct model_queue *q, struct wall now)
 {
     uint64_t count = 0;
@@ -30,7 +30,8 @@ static bool throttled(const struct model_queue *q, struct wall now)
     return q->rate > 0 && claims_in_window(q, now) >= q->rate;
 }
 
-/* The first in line: pending, nothing to wait for; by class, then by the time it became pending. */
+/* The first job in line: pending, without dependencies, by priority, then by the time it became
+ * pending. */
 static struct model_job *first_in_line(const struct model *m, struct str queue)
 {
     struct model_job *best = NULL;
@@ -81,7 +82,7 @@ static struct str document(struct model *m, const struct model_job *j)
     return kept;
 }
 
-/* The next job of the queue, claimed. A job that is met in line after its time dies. */
+/* Claim the next job of the queue. Expired jobs in line are ended. */
 static struct model_job *claim_from(struct model *m, struct str queue,
                                     const struct command_claim *c, uint32_t count)
 {
@@ -120,7 +121,7 @@ void model_claim(struct model *m, const struct command_claim *c, struct result *
     }
 }
 
-/* Jobs in the same line with this place or a lower one. */
+/* Count the jobs in the same line with this order or a lower one. */
 static size_t ahead_of(const struct model *m, const struct model_job *j, uint64_t order)
 {
     size_t count = 0;
@@ -135,7 +136,8 @@ static size_t ahead_of(const struct model *m, const struct model_job *j, uint64_
     return count;
 }
 
-/* As if it had not been claimed. Free: at the end of the line when hundreds stand before it. */
+/* Undo the claim of each job. Free: if hundreds of jobs are before it, a job goes to the end of the
+ * line. */
 void model_claim_return(struct model *m, const struct command_return *c, struct result *out)
 {
     for (size_t i = c->count; i > 0; i--) {
@@ -159,7 +161,7 @@ void model_claim_return(struct model *m, const struct command_return *c, struct 
     }
 }
 
-/* One after the other, as long as one more may be claimed. */
+/* Count jobs as long as the limits allow one more claim. */
 uint32_t model_claimable_count(const struct model *m, struct str queue, struct wall now)
 {
     const struct model_queue *q = model_find_queue(m, queue);
@@ -188,7 +190,7 @@ bool model_claimable(const struct model *m, struct str queue, struct wall now,
     if (!throttled(q, now)) {
         return true;
     }
-    /* The moment at which so few claims are left in the window that one more fits. */
+    /* Find the time at which enough claims have left the window. */
     struct wall until = now;
     while (throttled(q, until)) {
         struct wall next = {.ns = INT64_MAX};

@@ -6,7 +6,7 @@
 
 #include "sim/model_sim/model_int.h"
 
-/* Every job that this one is to wait for exists. */
+/* Do all dependencies of this job exist? */
 static bool dependencies_known(const struct model *m, const struct job *j)
 {
     for (size_t at = 0; at < j->waits_for.len; at += ID_BYTES) {
@@ -95,7 +95,7 @@ static struct model_reply *find_reply(const struct model *m, struct str key)
     return NULL;
 }
 
-/* For a day. */
+/* Keep the answer for a day. */
 static void keep_reply(struct model *m, struct str key, uint64_t body_hash,
                        const struct result *result)
 {

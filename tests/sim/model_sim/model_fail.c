@@ -10,7 +10,8 @@ void model_fail(struct model *m, const struct command_fail *c, struct result *ou
         model_refuse(out, ERR_NOT_FOUND);
         return;
     }
-    /* The answer was lost: it is the same again, whatever became of the job. */
+    /* A repeated request: the first answer was lost. The answer is repeated, whatever the
+     * job's present state. */
     if (c->lease_token != 0 && c->lease_token == j->doc.lease_token &&
         j->doc.ended == JOB_ENDED_FAIL) {
         model_job_failure(&j->doc, j->doc.fail_ended_at, out);

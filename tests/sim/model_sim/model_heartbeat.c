@@ -41,7 +41,7 @@ void model_heartbeat(struct model *m, const struct command_heartbeat *c, struct 
     for (size_t i = 0; i < c->count; i++) {
         enum result_status status = beat(m, &c->items[i]);
         out->items[i] = (struct result_item){.id = c->items[i].id, .status = status};
-        if (status == RESULT_OK && worker.len == 0) { /* one that has ended has none */
+        if (status == RESULT_OK && worker.len == 0) { /* a job that has ended has no worker */
             worker = model_find_job(m, c->items[i].id)->doc.worker_id;
         }
     }

@@ -1,5 +1,5 @@
 /*
- * Model_int: what the files of the model share. One file per subject, one function per rule.
+ * Model_int: shared by the files of the model. One file per subject, one function per rule.
  */
 #pragma once
 
@@ -7,17 +7,17 @@
 #include "sim/model_sim/model_chain.h"
 
 /* model.c */
-/* Did the machine get to this job? */
+/* Did the machine process this job before the entry was full? */
 bool model_reaches(const struct model *m, struct id id);
-struct str model_keep(struct model *m, struct str s); /* a copy that stays */
+struct str model_keep(struct model *m, struct str s); /* a copy in the arena */
 void *model_alloc(struct model *m, size_t size);      /* zeroed */
 struct id model_next_id(struct model *m);
 struct str model_id_text(struct model *m, struct id id, struct str prefix);
 void model_refuse(struct result *out, enum err_code code);
-/* An event of the job j happens; what else it says may be filled in. NULL when the log is off. */
+/* Add an event of the job j, whose other members the caller may set. NULL if events are off. */
 struct store_event *model_event(struct model *m, enum store_event_type type, const struct job *j);
 void model_event_queue(struct model *m, enum store_event_type type, struct str queue);
-/* The queue of that name, made when it is not known yet. */
+/* Return the queue of that name. Creates it if it does not exist. */
 struct model_queue *model_queue_of(struct model *m, struct str name);
 
 /* model_job.c: a job from its creation to its end */
@@ -26,13 +26,14 @@ void model_job_to_state(struct model *m, struct model_job *j, enum job_state sta
 void model_job_touch(struct model *m, struct model_job *j);
 void model_job_clear_worker(struct model_job *j);
 void model_job_remove(struct model *m, struct model_job *j);
-void model_job_delete(struct model *m, struct model_job *j); /* and tell it */
-/* Jobs that were stored so when the entry began, in the order of ids, whatever became of them. */
+void model_job_delete(struct model *m, struct model_job *j); /* with an event */
+/* Jobs that were stored in this way when the entry began, in the order of their ids, including
+ * removed ones. */
 struct model_list model_job_stored(struct model *m, enum model_stored stored);
 bool model_job_exists(const struct model *m, const struct model_job *j);
 void model_job_add_error(struct model *m, struct model_job *j, struct str error,
                          struct str backtrace);
-/* model_tally.c: before the report gets its row; before the job goes */
+/* model_tally.c: called before the report gets its row, and before the job is removed */
 void model_tally_report(struct model *m, const struct model_job *j,
                         const struct store_tokens *tokens);
 void model_tally_settle(struct model *m, const struct model_job *j);
@@ -41,23 +42,25 @@ void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase 
                          const struct store_tokens *tokens);
 void model_job_add_iteration(struct model *m, struct model_job *j, struct store_iteration row);
 bool model_job_expired(const struct model *m, const struct model_job *j);
-/* The error is written already. */
+/* The error has already been added. */
 void model_job_die(struct model *m, struct model_job *j, struct str error);
 void model_job_expire(struct model *m, struct model_job *j);
 void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
                     struct result *out);
-/* What a failure at that time comes to. */
+/* The result of a failure at that time. */
 void model_job_failure(const struct job *doc, struct wall at, struct result *out);
-/* Jobs that wait for j, which has completed, wait for one less. */
+/* Jobs that wait for j, which has completed, stop waiting for it. */
 void model_job_satisfy(struct model *m, const struct model_job *j);
-/* Those that jobs which have completed owe it to; how many. */
+/* Continue for completed jobs whose waiters have not all been updated. Returns the number of
+ * updated jobs. */
 uint32_t model_job_satisfy_owed(struct model *m);
-/* It runs again. */
+/* The job runs again. */
 void model_job_owes_nothing(struct model *m, struct id id);
 
-/* A clear, a delete or an operation by filter that began before leaves it from now on. */
+/* Clears, deletes and operations by filter that began before now skip this job. */
 void model_job_join(const struct model *m, struct model_job *j);
-/* Somebody is told that it is what he wanted: clears and deletes that began before leave it. */
+/* A request is answered with this job. Clears, deletes and operations by filter that would end it
+ * skip it if they began before now. */
 void model_job_promise(struct model *m, struct id id);
 
 /* model_lock.c: unique keys */
@@ -80,9 +83,9 @@ void model_chain_advance(struct model *m, const struct model_job *j,
                          const struct command_ack_item *ack);
 void model_chain_step_died(struct model *m, const struct model_job *j, struct str error);
 
-/* One file per family of commands. */
+/* Families of commands, one file each. */
 void model_enqueue(struct model *m, const struct command_enqueue *c, struct result *out);
-/* Those of the jobs that are waited for that have not completed. */
+/* The dependencies that have not completed. */
 struct str model_enqueue_unmet(struct model *m, struct str waits_for);
 void model_claim(struct model *m, const struct command_claim *c, struct result *out);
 void model_claim_return(struct model *m, const struct command_return *c, struct result *out);
@@ -109,11 +112,11 @@ void model_webhook_mark(struct model *m, const struct command_webhook_mark *c);
 void model_policy_put(struct model *m, const struct command_policy_put *c, struct result *out);
 void model_policy_delete(struct model *m, const struct command_policy_delete *c,
                          struct result *out);
-/* The name of the policy that holds the job before its next iteration, or nothing. */
+/* The name of the policy that holds the job before its next iteration, or empty. */
 struct str model_policy_of(const struct model *m, const struct job *j);
 void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct result *out);
 void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct result *out);
-/* Is one with a filter in progress that may end the job? */
+/* Is an operation by filter in progress that may end the job? */
 bool model_bulk_may_end(const struct model *m, struct id job);
 void model_bulk_end(struct model *m, const struct command_bulk_end *c, struct result *out);
 

@@ -1,6 +1,5 @@
 /*
- * A job of the model: how it comes to be, what is written down about it, how it ends (http-api.md
- * 4, 5.3, 6.1, 6.9, 6.10).
+ * A job of the model: its creation, its rows and its end (http-api.md 4, 5.3, 6.1, 6.9, 6.10).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "base/limits.h"
 #include "sim/model_sim/model_int.h"
 
-/* The end of the entry. */
+/* An id after all ids of the entry. */
 static struct id last_id(const struct model *m)
 {
     return id_make(m->now, m->index, UINT32_MAX);
@@ -32,7 +31,7 @@ void model_job_promise(struct model *m, struct id id)
     }
 }
 
-/* Only what a job is asked to be is taken over; the rest is how every job begins. */
+/* Create a job with the request members of like. All other members have their initial values. */
 struct model_job *model_job_create(struct model *m, const struct job *like)
 {
     struct model_job *j = model_alloc(m, sizeof *j);
@@ -94,8 +93,8 @@ static bool is_waiting(enum job_state state)
     return state == JOB_PENDING || state == JOB_SCHEDULED;
 }
 
-/* Free: it is remembered of jobs only that a clear or delete of their queue may have been on its
- * way to, and as long as they wait. */
+/* Free: waits_since is kept only for waiting jobs that a running clear or delete of their queue
+ * might still remove. */
 static void note_wait(struct model *m, struct model_job *j, enum job_state to)
 {
     const struct model_queue *q = model_find_queue(m, j->doc.queue);
@@ -107,8 +106,8 @@ static void note_wait(struct model *m, struct model_job *j, enum job_state to)
     }
 }
 
-/* A job that becomes pending goes to the tail of its class. Free: one that has to wait for others
- * gets its place when the wait is over, not when it became pending. */
+/* A job that becomes pending moves to the end of the line of its priority. Free: a job with
+ * dependencies gets its place when it no longer waits for them, not when it became pending. */
 void model_job_to_state(struct model *m, struct model_job *j, enum job_state state)
 {
     note_wait(m, j, state);
@@ -124,7 +123,7 @@ void model_job_clear_worker(struct model_job *j)
     j->doc.lease_expires_at = (struct wall){0};
 }
 
-/* With all that hangs on it, and its lock. */
+/* Remove the job with its rows and its lock. */
 void model_job_remove(struct model *m, struct model_job *j)
 {
     model_lock_release(m, j);
@@ -133,7 +132,7 @@ void model_job_remove(struct model *m, struct model_job *j)
     model_list_add(&m->removed, j);
 }
 
-/* A batch counts a member that vanishes as failed. */
+/* Delete the job. A batch counts a deleted member as failed. */
 void model_job_delete(struct model *m, struct model_job *j)
 {
     model_batch_count_end(m, j, false);
@@ -193,7 +192,7 @@ void model_job_add_error(struct model *m, struct model_job *j, struct str error,
     }
 }
 
-/* A report that says nothing is no report. */
+/* Add a report, unless it is empty. */
 void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase phase,
                          const struct store_tokens *tokens)
 {
@@ -253,7 +252,7 @@ bool model_job_expired(const struct model *m, const struct model_job *j)
     return j->doc.expire_at.ns != 0 && j->doc.expire_at.ns < m->now.ns;
 }
 
-/* Its lock stays until it expires. */
+/* The job's lock remains until it expires. */
 void model_job_die(struct model *m, struct model_job *j, struct str error)
 {
     j->doc.failed_at = m->now;
@@ -273,11 +272,11 @@ void model_job_expire(struct model *m, struct model_job *j)
     model_job_die(m, j, STR("job expired"));
 }
 
-/* b, b·a or b·2^(a−1), at most m when there is an m. */
+/* With base b, attempt a and maximum m: b, b·a or b·2^(a−1), at most m if m is set. */
 static int64_t backoff_ms(const struct job *j)
 {
     int64_t delay = 0;
-    bool past = false; /* the end of the numbers */
+    bool past = false; /* overflow */
     switch (j->backoff) {
     case JOB_BACKOFF_NONE:
         return 0;
@@ -300,7 +299,7 @@ static int64_t backoff_ms(const struct job *j)
     return j->retry_max_ms > 0 && delay > j->retry_max_ms ? j->retry_max_ms : delay;
 }
 
-/* At most 1 KiB of whole characters. */
+/* At most 1 KiB, without cutting a character. */
 static struct str shortened(struct str error)
 {
     struct str left = error;
@@ -349,7 +348,7 @@ void model_job_fail(struct model *m, struct model_job *j, struct str error, stru
     (void)model_event(m, STORE_EVENT_RETRYING, doc);
 }
 
-/* The list of ids without this one. */
+/* The list without this id. */
 static struct str without(struct model *m, struct str ids, struct id gone)
 {
     char *kept = model_alloc(m, ids.len);
@@ -363,10 +362,10 @@ static struct str without(struct model *m, struct str ids, struct id gone)
     return str_from(kept, len);
 }
 
-/* Those that wait for the job go on, by id. False when not all did.
+/* Update the jobs that wait for the completed job, by id. False if not all were updated.
  *
- * Free: so many hear of it at once. One that ended in an entry of before 11 looks for itself when
- * it comes back. */
+ * Free: the number of jobs per entry is limited. A finished job that ended in an entry before
+ * version 11 is not updated. It checks its dependencies when it is revived. */
 static bool let_go(struct model *m, struct id done, uint32_t *count)
 {
     for (size_t i = 0; i < m->jobs.count; i++) {

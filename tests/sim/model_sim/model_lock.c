@@ -1,6 +1,6 @@
 /*
- * Unique keys of the model (http-api.md 6.6): at most one lock per queue and key, held by a job
- * until it completes, is cancelled or removed, or until the lock expires.
+ * Unique keys of the model (http-api.md 6.6): at most one lock per queue and key. A job holds it
+ * until the job completes, is cancelled or removed, or until the lock expires.
  */
 #include "sim/model_sim/model_int.h"
 
@@ -15,7 +15,7 @@ struct model_lock *model_lock_find(struct model *m, struct str queue, struct str
     return NULL;
 }
 
-/* Remove a lock that has expired, if there is one. */
+/* Remove the lock of the key, which has expired, if there is one. */
 static void forget(struct model *m, struct str queue, struct str key)
 {
     for (size_t i = 0; i < m->locks.count; i++) {
@@ -27,7 +27,7 @@ static void forget(struct model *m, struct str queue, struct str key)
     }
 }
 
-/* Nobody holds the key; a lock that has expired may lie around. */
+/* The key is free, except for a lock that may have expired. */
 void model_lock_set(struct model *m, const struct model_job *j)
 {
     int64_t period_s = j->doc.unique_period_s > 0 ? j->doc.unique_period_s : JOB_UNIQUE_PERIOD_S;
@@ -46,7 +46,7 @@ void model_lock_set(struct model *m, const struct model_job *j)
     model_list_add(&m->locks, l);
 }
 
-/* The lock that j holds, expired or not. NULL when it holds none. */
+/* The lock that j holds, expired or not, or NULL. */
 static struct model_lock *lock_of(struct model *m, const struct model_job *j)
 {
     for (size_t i = 0; i < m->locks.count; i++) {
@@ -66,7 +66,7 @@ void model_lock_release(struct model *m, const struct model_job *j)
     }
 }
 
-/* Free: where another job holds the key, that job goes on holding it. */
+/* Free: if another job holds the key in the new queue, that job keeps it. */
 void model_lock_move(struct model *m, const struct model_job *j, struct str to)
 {
     struct model_lock *l = lock_of(m, j);

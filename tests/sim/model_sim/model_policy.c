@@ -42,14 +42,14 @@ void model_policy_delete(struct model *m, const struct command_policy_delete *c,
     model_list_remove(&m->policies, p);
 }
 
-/* Generated jobs have one tag at most, and it is {"t":"v"}. */
+/* Generated jobs have at most one tag, {"t":"v"}. */
 static bool tag_holds(const struct store_policy *p, const struct job *j)
 {
     bool has = j->tags.len > 0 && str_eq(p->tag_key, STR("t"));
     return str_eq(p->tag_value, has ? STR("v") : STR_EMPTY);
 }
 
-/* The namespaces of generated jobs are acme, and the default one. */
+/* Generated jobs are in the namespace acme or in the default one. */
 static bool means(const struct store_policy *p, struct str queue)
 {
     bool acme = queue.len > 6 && memcmp(queue.ptr, "acme::", 6) == 0;

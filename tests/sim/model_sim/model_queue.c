@@ -1,5 +1,5 @@
 /*
- * What is done to queues (http-api.md 6.5, 12.2).
+ * Changes of queues in the model (http-api.md 6.5, 12.2).
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ void model_queue_remember_claim(struct model *m, struct model_queue *q)
     q->claims[q->claim_count++] = m->now;
 }
 
-/* Free: telling a queue what it is already is no event. */
+/* Free: pausing a paused queue, or resuming an active one, is no event. */
 static void set_paused(struct model *m, struct model_queue *q, bool paused)
 {
     if (q->paused != paused) {
@@ -27,7 +27,7 @@ static void set_paused(struct model *m, struct model_queue *q, bool paused)
     }
 }
 
-/* Free: the same throttle again changes nothing, another one begins without claims. */
+/* Free: setting the same throttle changes nothing. A different throttle starts without claims. */
 static void throttle(struct model_queue *q, uint32_t rate, int64_t window_ms)
 {
     if (q->rate != rate || q->window_ms != window_ms) {
@@ -50,16 +50,17 @@ static bool is_meant(const struct model *m, const struct model_job *j,
            (c->action == COMMAND_QUEUE_DELETE && !job_state_is_terminal(j->doc.state));
 }
 
-/* What came after the first step, though its id is older, and what somebody was told of. */
+/* Was the job brought into the queue or, for a clear, back into line after the first step, or was a
+ * request answered with it since? */
 static bool is_later(const struct model_job *j, const struct command_queue *c, struct id until)
 {
     return id_cmp(j->doc.joined, until) > 0 || id_cmp(j->promised, until) > 0 ||
            (c->action == COMMAND_QUEUE_CLEAR && id_cmp(j->doc.waits_since, until) > 0);
 }
 
-/* Free: jobs go in steps, by their ids, first those that are not over; what came to be, came back
- * to life or (when it is over) changed its queue in the entry of the step is left alone. True when
- * the step was the last of its kind. */
+/* Free: jobs are removed in steps, in the order of their ids, unfinished jobs first. A job is
+ * skipped if, in the entry of the step, it was created, revived or (if finished) moved to another
+ * queue. True if no jobs of this kind are left. */
 static bool remove_some(struct model *m, const struct command_queue *c, struct result *out)
 {
     struct model_list jobs =
@@ -111,8 +112,8 @@ static bool is_empty(const struct model *m, struct str name)
     return true;
 }
 
-/* Free: it goes with the last step, unless jobs came meanwhile, and its settings with it; before
- * version 11 these went with the first step. */
+/* Free: the queue and its settings are removed with the last step, unless jobs were added
+ * meanwhile. Before version 11 the settings were removed with the first step. */
 static void delete_queue(struct model *m, struct model_queue *q, const struct command_queue *c,
                          struct result *out)
 {
@@ -138,7 +139,7 @@ static void delete_queue(struct model *m, struct model_queue *q, const struct co
     }
 }
 
-/* The jobs that were there before the entry of the first step. */
+/* The bound of the removal: jobs that existed before the entry of the first step. */
 static struct id bound(const struct model *m, const struct command_queue *c)
 {
     return id_is_none(c->until) ? id_make(m->now, m->index, 0) : c->until;

@@ -30,7 +30,8 @@ static void store(struct model *m, struct model_schedule *s, const struct store_
     s->record.created_at = old.created_at;
     s->record.last_run = old.last_run;
     s->record.next_run = runs_alike ? old.next_run : given->next_run;
-    /* Free: a change at the moment of the one before is a nanosecond later, to tell them apart. */
+    /* Free: a change at the same time as the previous one is stored a nanosecond later, to
+     * distinguish them. */
     s->record.updated_at.ns = m->now.ns > old.updated_at.ns ? m->now.ns : old.updated_at.ns + 1;
 }
 
@@ -103,7 +104,7 @@ void model_schedule_fire(struct model *m, const struct command_schedule_fire *c,
     }
     if (!c->manual) {
         if (!s->record.enabled || s->record.next_run.ns != c->expected_next.ns) {
-            return; /* fired already, or changed since */
+            return; /* already fired, or changed since */
         }
         s->record.last_run = c->expected_next;
         s->record.next_run = c->next;

@@ -1,6 +1,7 @@
 /*
- * Sums of usage: each report by the hour, where it was made. Counting begins with the first report
- * in an entry of version 13; what was reported before is counted when its job goes.
+ * Sums of usage: each report is counted in the hour and queue in which it was made. Counting begins
+ * with the first report in an entry of version 13. Earlier reports are counted when their job is
+ * removed.
  */
 #include "sim/model_sim/model_int.h"
 

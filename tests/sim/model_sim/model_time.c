@@ -1,5 +1,5 @@
 /*
- * What time does (http-api.md 6.2, 6.6, 6.10, 6.12, 14).
+ * Effects of time (http-api.md 6.2, 6.6, 6.10, 6.12, 14).
  */
 #include "base/limits.h"
 #include "sim/model_sim/model_int.h"
@@ -11,7 +11,7 @@ static struct wall earlier(struct wall a, struct wall b)
     return a.ns < b.ns ? a : b;
 }
 
-/* The first moment after this one; the end of time has none. */
+/* The next representable time after this one, unless it is the last. */
 static struct wall just_after(struct wall at)
 {
     return (struct wall){.ns = at.ns == INT64_MAX ? INT64_MAX : at.ns + 1};
@@ -26,7 +26,7 @@ static struct wall timeout_at(const struct job *j)
                : never;
 }
 
-/* When a job is promoted, reclaimed or timed out. */
+/* The time at which a job is promoted, reclaimed or timed out. */
 static struct wall due_at(const struct job *j)
 {
     if (j->state == JOB_SCHEDULED || j->state == JOB_RETRYING) {
@@ -42,7 +42,7 @@ static struct wall expires_at(const struct job *j)
                : never;
 }
 
-/* The job that comes first by such a time, the older of two; NULL when none has come yet. */
+/* The job with the earliest such time, the older of two, or NULL if none is due yet. */
 static struct model_job *next_by(const struct model *m, struct wall (*moment)(const struct job *j))
 {
     struct model_job *first = NULL;
@@ -82,7 +82,7 @@ static void fall_due(struct model *m, struct model_job *j)
     }
 }
 
-/* Locks and replies that are no more, and workers that were not seen for more than a day. */
+/* Remove expired locks and replies, and workers that were not seen for more than a day. */
 static void clean_up(struct model *m)
 {
     for (size_t i = m->locks.count; i-- > 0;) {
@@ -105,8 +105,8 @@ static void clean_up(struct model *m)
     }
 }
 
-/* Free: those that are owed it hear of an end, then what falls due comes in the order of its time,
- * then what expires; so many in one tick. */
+/* Free: first the waiters of completed jobs are updated, then due jobs are processed in the order
+ * of their times, then jobs expire. The number of jobs per tick is limited. */
 void model_tick(struct model *m, struct result *out)
 {
     struct model_job *j;
@@ -146,7 +146,7 @@ struct wall model_next_tick(const struct model *m)
     return next;
 }
 
-/* When a job that is over ended. */
+/* The time at which a finished job ended. */
 static struct wall ended_at(const struct job *j)
 {
     if (j->state == JOB_COMPLETED) {
@@ -170,9 +170,9 @@ static void purge_batches(struct model *m, struct wall before, struct id until)
     }
 }
 
-/* Free: what ended in this entry stays; what was created in the millisecond of the limit does, too;
- * so many go in one command, and the next goes on where it stopped. Finished batches go with the
- * jobs that were made at their time. */
+/* Free: jobs that ended in this entry are kept, and so are jobs that were created in the
+ * millisecond of the limit. The number of jobs per command is limited, and the next command
+ * continues where this one stopped. Finished batches are removed in the same range of ids. */
 void model_purge(struct model *m, const struct command_purge *c, struct result *out)
 {
     struct wall before = wall_add_ms(m->now, -c->retention_ms);

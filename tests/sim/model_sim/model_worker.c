@@ -20,7 +20,7 @@ static struct model_worker *find(const struct model *m, struct str ns, struct st
     return NULL;
 }
 
-/* The names as a JSON array; none of them needs escaping. */
+/* The names as a JSON array. Generated names need no escaping. */
 static struct str queue_names(struct model *m, const struct command_claim *claim)
 {
     struct buf out;
@@ -42,7 +42,7 @@ bool model_worker_is_stale(struct model *m, const struct command_claim *claim)
             !str_eq(w->record.queues, queue_names(m, claim)));
 }
 
-/* Generated ids look like one of another namespace when they have a mark in them. */
+/* Generated ids that contain "::" look like ids of another namespace. */
 static struct str stored_name(struct model *m, struct str ns, struct str id)
 {
     char name[256];

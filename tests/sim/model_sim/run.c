@@ -23,7 +23,7 @@ enum {
     UPGRADED_EVERY = 3,
 };
 
-/* Bytes of an entry that was applied, for those who apply it again. */
+/* Bytes of an applied entry, for the replays. */
 struct entry {
     uint64_t index;
     struct str bytes;
@@ -49,13 +49,13 @@ struct run {
     struct id *changed;
     size_t changed_count, changed_cap;
 
-    struct model_list claimable; /* names of queues that had something before the entry */
-    struct model_list ready;     /* names of queues that the machine told to have something */
+    struct model_list claimable; /* names of queues that had a claimable job before the entry */
+    struct model_list ready;     /* names of queues that the machine reported as ready */
 
     uint64_t operations, operations_max, whole_after;
     uint64_t restarts;
-    uint64_t cuts;             /* commands that did not fit into their entry */
-    uint64_t checkpoint_index; /* 0: none was made */
+    uint64_t cuts;             /* commands that did not fit into one entry */
+    uint64_t checkpoint_index; /* 0: no checkpoint yet */
 };
 
 static bool has_name(const struct model_list *names, struct str name)
@@ -91,7 +91,7 @@ static void on_changed(void *data, struct id job)
     r->changed[r->changed_count++] = job;
 }
 
-/* The name is the machine's, and only until the entry is applied. */
+/* The name belongs to the machine and is valid only until the entry is applied. */
 static void on_ready(void *data, struct str queue)
 {
     struct run *r = data;
@@ -157,7 +157,7 @@ static void note_claimable(struct run *r)
     }
 }
 
-/* Whoever waits for a job of a queue that has none must be woken when it has one. */
+/* A queue that gets its first claimable job must be reported, because claims may wait for it. */
 static void compare_ready(struct run *r)
 {
     struct wall until;
@@ -171,8 +171,9 @@ static void compare_ready(struct run *r)
     }
 }
 
-/* In some runs a cluster is upgraded half-way: entries are of the old version, then of the new one,
- * with old ones in between, as a new leader writes before it knows the others. */
+/* Some runs simulate an upgrade in the middle: entries are of the old version, later of the new
+ * one. A few old ones follow, as a new leader writes before it knows the versions of the other
+ * nodes. */
 static uint8_t version_of_entry(struct run *r)
 {
     bool upgraded = r->compare.seed % UPGRADED_EVERY == 1;
@@ -181,8 +182,8 @@ static uint8_t version_of_entry(struct run *r)
     return whole ? COMMAND_ENTRY_WHOLE : COMMAND_ENTRY_VERSION;
 }
 
-/* Documents that were written in this entry are in two parts when their texts are long; before the
- * upgrade only those that had been already. */
+/* Documents with long texts that this entry has written are in two parts. Before the upgrade, only
+ * those that were in two parts already. */
 static void note_bodies(struct run *r)
 {
     for (size_t i = 0; i < r->model->jobs.count; i++) {
@@ -194,7 +195,8 @@ static void note_bodies(struct run *r)
     }
 }
 
-/* Make the next entry, command by command: each is chosen knowing what the ones before it did. */
+/* Make the next entry, command by command. Each is chosen with the effects of the previous ones
+ * known. */
 static void make_entry(struct run *r, uint64_t index)
 {
     arena_reset(r->arena);
@@ -228,8 +230,8 @@ static void make_entry(struct run *r, uint64_t index)
     model_list_add(&r->entries, e);
 }
 
-/* The entry may have been full: the model follows the machine as far as it went, and the machine
- * must have had a reason to stop. */
+/* The entry may have been full: apply the command to the model as far as the machine did, and check
+ * that the machine had a reason to stop. */
 static void follow_machine(struct run *r)
 {
     uint32_t count;
@@ -268,7 +270,7 @@ static void compare_results(struct run *r)
     }
 }
 
-/* Before it is applied, because it may be the last that is. */
+/* Printed before the entry is applied, in case applying it crashes. */
 static void trace_entry(const struct run *r)
 {
     (void)printf("entry %" PRIu64 " at %" PRId64 "\n", r->compare.entry, r->model->now.ns);
@@ -291,7 +293,7 @@ static void trace_results(const struct run *r)
     }
 }
 
-/* Indexes have gaps: not every entry of the log is the machine's. */
+/* Indexes have gaps, because not every entry of the log belongs to the machine. */
 static void run_entry(struct run *r)
 {
     uint64_t index = machine_applied_index(r->machine) + 1 + rng_below(&r->generate.rng, 2);
@@ -332,7 +334,7 @@ static void restart(struct run *r)
     compare_all(&r->compare);
 }
 
-/* Does something that should happen so many times in this run happen now? */
+/* Decide whether an event that occurs this many times per run occurs now. */
 static bool now_and_then(struct run *r, uint64_t times)
 {
     return rng_below(&r->generate.rng, r->operations_max) < times * r->count;
@@ -350,7 +352,8 @@ static void maybe_checkpoint(struct run *r)
     }
 }
 
-/* Apply what was applied, above its index, to the machine in that folder: it must be equal. */
+/* Apply the entries above the applied index to the machine in that folder. The result must be
+ * equal. */
 static void replay(struct run *r, const char *name, const char *what)
 {
     struct machine *m = open_machine(r, name, &(struct machine_hooks){.data = NULL});
@@ -387,7 +390,7 @@ bool run_seed(uint64_t seed, const struct run_options *options, struct run_total
             restart(r);
         }
     }
-    compare_all(&r->compare); /* after a mismatch it shows what else is different */
+    compare_all(&r->compare); /* after a mismatch this shows all other differences */
     if (*mismatches == 0) {
         replay(r, "second", "a replay of all entries");
     }

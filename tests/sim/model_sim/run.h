@@ -1,11 +1,11 @@
 /*
- * Run: one seed from the first entry to the last.
+ * Run: execute one seed from the first entry to the last.
  *
- * Entries of random commands go into the model and into a machine on disk, and both are compared
- * after each. Now and then the machine is closed and opened again, so that its memory is made anew
- * from the disk. In the end the same entries go into a second machine that is never closed, and
- * those behind a checkpoint into a third that begins with it: all three must be equal to the last
- * bit.
+ * Entries of random commands are applied to the model and to a machine on disk, and both are
+ * compared after each. Sometimes the machine is closed and opened again, which rebuilds its memory
+ * from the disk. At the end the same entries are applied to a second machine that is never closed,
+ * and the entries after a checkpoint to a third machine that starts from it. All three must have
+ * the same state, bit for bit.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct run_totals {
     uint64_t seeds, operations, restarts;
-    uint64_t cuts; /* commands that did not fit into their entry */
+    uint64_t cuts; /* commands that did not fit into one entry */
 };
 
 struct run_options {
@@ -22,5 +22,5 @@ struct run_options {
     bool trace;          /* print every command and its answer */
 };
 
-/* False when anything differed; it has been printed. */
+/* False if anything differed. The difference has been printed. */
 bool run_seed(uint64_t seed, const struct run_options *options, struct run_totals *totals);

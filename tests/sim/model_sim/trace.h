@@ -1,5 +1,5 @@
 /*
- * Trace: commands and results in words, for whoever looks for the reason of a mismatch.
+ * Trace: print commands and results, to analyze a mismatch.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "fsm/command/command.h"
 #include "fsm/command/result.h"
 
-/* One line, without its end. */
+/* One line, without the line break. */
 void trace_command(FILE *out, const struct command *c);
 void trace_result(FILE *out, const struct result *r);
 

@@ -13,7 +13,7 @@ struct pair {
     char bytes[]; /* key, value */
 };
 
-/* A family, sorted. Shared until somebody writes to it. */
+/* A sorted family. Shared until it is written to. */
 struct table {
     unsigned refs;
     size_t count, cap;
@@ -24,7 +24,7 @@ struct image {
     struct table *family[KV_FAMILIES_MAX];
 };
 
-/* What a crash leaves. */
+/* What a crash leaves of a store. */
 struct folder {
     struct folder *next;
     struct image image;
@@ -32,7 +32,7 @@ struct folder {
 };
 
 struct kv {
-    struct kv *next; /* of those that are open */
+    struct kv *next; /* list of open stores */
     unsigned refs;
     struct image image;
     size_t family_count;
@@ -46,7 +46,7 @@ struct kv_view {
 
 struct kv_iter {
     struct table *table;
-    size_t at; /* of count: at the end */
+    size_t at; /* equal to count: at the end */
 };
 
 static struct folder *folders;
@@ -110,7 +110,7 @@ static void table_unref(struct table *t)
     }
 }
 
-/* One that nobody else has. */
+/* Return a table that is not shared. */
 static struct table *table_own(struct table **t)
 {
     struct table *old = *t;
@@ -130,7 +130,7 @@ static struct table *table_own(struct table **t)
     return *t;
 }
 
-/* The first pair at or behind the key. */
+/* Position of the first pair whose key is not less than key. */
 static size_t table_seek(const struct table *t, struct str key)
 {
     size_t low = 0;
@@ -381,7 +381,7 @@ static void write_record(struct kv *kv, const struct kv_record *r)
     size_t at = table_seek(*t, r->key);
     switch (r->kind) {
     case KV_RECORD_PUT_NEW:
-        CHECK(!table_has(*t, at, r->key)); /* it is a promise */
+        CHECK(!table_has(*t, at, r->key)); /* the caller guarantees it */
         table_put(t, r->key, r->value);
         break;
     case KV_RECORD_PUT:
@@ -545,7 +545,7 @@ enum err_code kv_iter_error(const struct kv_iter *it, struct err *err)
     return ERR_OK;
 }
 
-/* ---- kv.h: stores that nobody has open; nobody here looks at one ---- */
+/* ---- kv.h: checks of closed stores, which the simulation does not use ---- */
 
 void kv_check(const char *path, const struct kv_config *config, uint64_t *out_keys,
               void (*damage)(void *data, const char *what), void *data)

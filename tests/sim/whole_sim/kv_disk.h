@@ -1,28 +1,28 @@
 /*
- * Kv_disk: the store of a simulated node, in place of RocksDB.
+ * Kv_disk: the store of a simulated node, instead of RocksDB.
  *
- * kv_disk.c has all the functions of kv/kv.h, so the linker takes nothing of that module but its
- * records: the machine and the store above run as they are. A folder is a name. What was committed
- * and not flushed is lost in a crash, and a flush is of all families at once, as kv.h promises; the
- * simulation decides when there is one. Several stores of one process share what is equal, so a
+ * kv_disk.c implements all functions of kv/kv.h, so the linker uses only the record functions of
+ * that module. The machine and the store above it are the real code. A folder is only a name. Data
+ * that was committed but not flushed is lost in a crash, and a flush covers all families, as kv.h
+ * promises. The simulation decides when to flush. The stores of a process share equal tables, so a
  * checkpoint is a copy of a few pointers.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* RocksDB flushes whenever it likes: now, what was committed to the open store of this name. With
- * whole false it does what it must not do: some families only. */
+/* Flush what was committed to the open store of this name, as RocksDB may at any time. If whole is
+ * false, only some families are flushed, which RocksDB must never do. */
 void kv_disk_flush(const char *path, bool whole);
 
-/* The process dies: what the open store of this name has not flushed is gone when it is closed. */
+/* Simulate a crash. When the open store of this name is closed, it loses what was not flushed. */
 void kv_disk_crash(const char *path);
 
-/* A checkpoint becomes the folder of a store; false when there is none of that name. */
+/* Copy a checkpoint to the folder of a store. False if there is no checkpoint of that name. */
 bool kv_disk_copy(const char *from, const char *to);
 
-/* Keep a checkpoint of what is flushed and no more: what kv_checkpoint must not do. */
+/* Make a checkpoint of only the flushed data, which kv_checkpoint must never do. */
 void kv_disk_stale_checkpoint(const char *path, const char *dir);
 
-/* Forget all folders, between two runs; stores that are open still, after a violation, are left. */
+/* Forget all folders between two runs. Stores that are still open after a violation are leaked. */
 void kv_disk_clear(void);

@@ -1,7 +1,8 @@
 /*
- * Clients: producers and workers in one. Each has one request under way, reaches the leader through
- * any node, which forwards it to whom it takes for the leader, and asks again under the same name
- * until it has an answer or its patience is over.
+ * Clients, each of which is both producer and worker. A client has one request at a time. It
+ * reaches the leader through any node, which forwards the request to the node that it considers the
+ * leader. The client repeats the request under the same name until it has an answer or its time is
+ * over.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,12 +16,12 @@
 enum {
     QUEUES = 4,
     PATIENCE_MS = 12000,
-    LOST_CHANCE = 4, /* of a hundred answers */
+    LOST_CHANCE = 4, /* percent of answers */
     TEXT = 24,
     YEAR_S = 365 * 86400,
 };
 
-/* What a command refers to while it is encoded. */
+/* Memory that a command refers to until it is encoded. */
 struct made {
     struct command c;
     struct command_new jobs[WHOLE_ITEMS];
@@ -31,9 +32,9 @@ struct made {
     struct str queue_names[1];
 };
 
-/* ---- what they ask for ---- */
+/* ---- requests ---- */
 
-/* Words with a number between them. */
+/* Format two texts with a number between them. */
 static struct str text(char room[TEXT], const char *before, unsigned number, const char *after)
 {
     int n = snprintf(room, TEXT, "%s%u%s", before, number, after);
@@ -55,7 +56,7 @@ static void make_job(struct whole *w, struct made *m, unsigned i, struct id batc
                       .batch_id = batch};
     m->jobs[i].payload_is_json = true;
     if (i == 0 && id_is_none(batch) && whole_chance(w, 25)) {
-        /* Of one queue each: two queues may have the same key. */
+        /* Each key is used in one queue only, because keys are unique per queue. */
         j->unique_key = text(m->key, "u", number + QUEUES * whole_below(w, 2), "");
         j->unique_period_s = YEAR_S;
     }
@@ -89,7 +90,8 @@ static void make_claim(struct whole *w, const struct whole_op *op, struct made *
                                         .count = 1 + whole_below(w, 3)};
 }
 
-/* Something with a job that the client holds; the job leaves its hands, but for a heartbeat. */
+/* An ack, fail or heartbeat of a job that the client holds. The client drops the job, except after
+ * a heartbeat. */
 static void make_end(struct whole *w, struct whole_client *c, struct whole_op *op, struct made *m)
 {
     unsigned at = whole_below(w, c->held_count);
@@ -125,7 +127,7 @@ static void make_cancel(struct whole *w, struct whole_op *op, struct made *m)
     m->c.jobs = (struct command_jobs){.action = COMMAND_JOB_CANCEL, .ids = &op->job, .count = 1};
 }
 
-/* A batch is opened, filled and sealed, one step at a time. */
+/* The next step of a batch: open, fill or seal it. */
 static void make_batch(struct whole *w, struct whole_client *c, struct whole_op *op, struct made *m)
 {
     if (id_is_none(c->batch)) {
@@ -167,9 +169,9 @@ static void make(struct whole *w, struct whole_client *c, struct whole_op *op)
     CHECK(!op->command.overflow);
 }
 
-/* ---- asking ---- */
+/* ---- sending ---- */
 
-/* As front_op.c: a part that is the client's, and a number; two bytes are the step's. */
+/* Like front_op.c: a prefix of the client and a number. Two bytes are reserved for steps. */
 static struct id new_name(struct whole *w)
 {
     struct id name = {.b = {0xc1}};
@@ -185,7 +187,8 @@ static bool is_cut(const struct whole *w, unsigned from, unsigned to)
     return from != to && raft_fixture_saturated((struct raft_fixture *)&w->sim->fixture, from, to);
 }
 
-/* To the node that this one takes for the leader; NULL when it knows none or does not reach it. */
+/* The node that front considers the leader. NULL if front is down or knows no leader, or the leader
+ * is down. */
 static struct whole_node *leader_by(struct whole *w, const struct sim_node *front, bool *out_lost)
 {
     raft_id id = 0;
@@ -220,7 +223,7 @@ static void ask(struct whole *w, struct whole_op *op)
         op->name = whole_on(w, WHOLE_NAMES) ? op->name : new_name(w);
     }
     if (lost || whole_node_submit(w, leader, op, front->index)) {
-        /* It may be under way still when it is asked for again. */
+        /* The request may still be in progress when it is repeated. */
         op->again_at = now + 100 + whole_below(w, 1500);
     }
 }
@@ -238,7 +241,7 @@ static void give_up(struct whole *w, struct whole_op *op)
 
 void whole_client_failed(struct whole *w, struct whole_op *op, bool certain)
 {
-    (void)certain; /* either way the same name is asked for again */
+    (void)certain; /* in both cases the request is repeated under the same name */
     if (!op->over) {
         op->again_at = w->sim->fixture.time + whole_below(w, 100);
     }
@@ -275,7 +278,7 @@ void whole_client_step(struct whole *w, struct whole_client *c)
 static void take_claim(struct whole *w, struct whole_client *c, const struct whole_answer *a)
 {
     for (uint32_t i = 0; i < a->count && c->held_count < WHOLE_HELD; i++) {
-        whole_ledger_add(w, a->item[i].id, 0); /* who made it may not have been told yet */
+        whole_ledger_add(w, a->item[i].id, 0); /* its producer may not have an answer yet */
         c->held[c->held_count++] =
             (struct whole_held){.job = a->item[i].id, .token = a->item[i].token};
     }
@@ -300,7 +303,7 @@ static void take(struct whole *w, struct whole_op *op, const struct whole_answer
         w->count.refused++;
         return;
     }
-    switch ((int)op->type) { /* there are many more */
+    switch ((int)op->type) { /* only these types need more */
     case COMMAND_ENQUEUE:
         take_enqueue(w, op, a);
         break;
@@ -330,7 +333,7 @@ static void take(struct whole *w, struct whole_op *op, const struct whole_answer
     }
 }
 
-/* NOLINTNEXTLINE(readability-function-size): from whom, through whom, to whom, and what */
+/* NOLINTNEXTLINE(readability-function-size): operation, leader, front node and answer */
 void whole_client_answer(struct whole *w, struct whole_op *op, const struct whole_node *leader,
                          unsigned front, const struct whole_answer *a)
 {
@@ -345,10 +348,10 @@ void whole_client_answer(struct whole *w, struct whole_op *op, const struct whol
         return;
     }
     if (lost) {
-        return; /* it asks again when it has waited long enough */
+        return; /* the client repeats the request after its timeout */
     }
     if (a->code == ERR_UNKNOWN_OUTCOME) {
-        give_up(w, op); /* the memory of names does not reach back that far any more */
+        give_up(w, op); /* the name is older than the names that the machine remembers */
         return;
     }
     take(w, op, a);

@@ -1,8 +1,8 @@
 /*
- * The ledger: what clients were told of each job, and what the state must therefore say.
+ * The ledger: what clients know of each job, and the checks that the state agrees.
  *
- * Nothing is deleted in a story, so a job that somebody was told of is there for ever, and once it
- * is over it stays as it is.
+ * Stories delete nothing, so a job that a client knows exists forever, and a finished job does not
+ * change.
  */
 #include <stdlib.h>
 
@@ -71,8 +71,8 @@ static void check_notes(struct whole *w, struct whole_node *n)
     buf_deinit(&doc);
 }
 
-/* Every job is in one family, the one of its state. Of those that are not over no two have one
- * unique key. */
+/* Check that every job is in exactly one family, the one of its state, and that no two unfinished
+ * jobs have the same unique key. */
 static void check_family(struct whole *w, struct whole_node *n, enum store_family family,
                          struct map *ids, struct map *keys)
 {

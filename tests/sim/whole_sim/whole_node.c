@@ -1,5 +1,5 @@
 /*
- * A node: its machine, its state on disk, commands becoming entries, due times.
+ * A node: its machine, its state on disk, forming entries from commands, due times.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "sim/whole_sim/whole.h"
 
 enum {
-    DEPTH = 4,      /* entries under way, as in cluster/node.c */
-    ENTRY_OPS = 6,  /* commands of one */
-    RENEW_JOBS = 4, /* leases renewed by one command: few, so that there are steps */
+    DEPTH = 4,      /* entries in progress, as in cluster/node.c */
+    ENTRY_OPS = 6,  /* commands per entry */
+    RENEW_JOBS = 4, /* leases renewed by one command: few, so that several steps are needed */
     RENEW_STEPS = 100,
-    LOOK_MS = 20,     /* at due times */
-    FLUSH_CHANCE = 8, /* of a hundred entries: RocksDB flushes */
+    LOOK_MS = 20,     /* interval of checks for due times */
+    FLUSH_CHANCE = 8, /* percent of entries after which RocksDB flushes */
     MAX_JUMP_S = 60,
 };
 
@@ -64,7 +64,7 @@ static void request_free(struct whole_request *r)
     free(r);
 }
 
-/* Those that have not got into the log certainly did not happen. */
+/* Commands that are not in the log have certainly not been executed. */
 static void refuse_waiting(struct whole *w, struct whole_node *n)
 {
     while (n->waiting != NULL) {
@@ -128,7 +128,7 @@ static uint64_t checkpoint(struct sim_node *s)
     return number;
 }
 
-/* As node_state__restore does it: one that the state is ahead of changes nothing. */
+/* Like node_state__restore: a snapshot older than the state changes nothing. */
 static void restore(struct sim_node *s, raft_index index, uint64_t number)
 {
     struct whole *w = whole_of(s);
@@ -173,7 +173,7 @@ static struct wall stamp(struct whole *w, struct whole_node *n)
     return whole_on(w, WHOLE_STAMP) ? now : clock;
 }
 
-/* ---- commands become entries ---- */
+/* ---- entries ---- */
 
 struct entry {
     struct whole_node *node;
@@ -210,7 +210,7 @@ static void entry_done(void *data, bool committed, raft_index index)
     free(e);
 }
 
-/* The requests of an entry that raft did not take wait again. */
+/* Put the requests of an entry that raft refused back to the front. */
 static void put_back(struct whole_node *n, struct entry *e)
 {
     struct whole_request **last = &e->requests;
@@ -286,7 +286,7 @@ bool whole_node_submit(struct whole *w, struct whole_node *n, struct whole_op *o
     return true;
 }
 
-/* ---- what happens because time passes ---- */
+/* ---- timers ---- */
 
 static struct whole_request *wait_own(struct whole_node *n, const struct command *c)
 {
@@ -298,7 +298,8 @@ static struct whole_request *wait_own(struct whole_node *n, const struct command
     return r;
 }
 
-/* As engine_renew.c: leases that end before their workers can be heard, some at a time. */
+/* Like engine_renew.c: renew leases that end before their workers can contact the new leader, a few
+ * at a time. */
 static void renew(struct whole *w, struct whole_node *n, struct wall now)
 {
     struct id ids[RENEW_JOBS];

@@ -1,7 +1,7 @@
 /*
- * A story: what a seed decides. Members and settings first; then for a while clients ask and things
- * go wrong, together; then everything is repaired, and the cluster must come to rest with every
- * request answered, the same bytes on every member, and the truth in them.
+ * A story, decided by its seed. Members and settings are chosen first. Then clients send requests
+ * while faults occur. Finally everything is repaired, and the cluster must settle: every request is
+ * answered, every member has the same bytes, and they match what the clients know.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
     STORY_MS = 40 * 1000,
     CALM_MS = 120 * 1000,
     ELECTION_MS = 200,
-    ENTRIES_MAX = SIM_INDEX_MAX - 512, /* leaves room for those of the calm */
+    ENTRIES_MAX = SIM_INDEX_MAX - 512, /* leaves room for entries of the calm phase */
     ARENA_BYTES = 1 << 20,
 };
 
@@ -24,7 +24,7 @@ static struct whole *whole_of(struct sim_story *s)
     return CONTAINER_OF(s, struct whole, story);
 }
 
-/* ---- what goes wrong beside what lib/sim_upset.h has ---- */
+/* ---- faults in addition to those of lib/sim_upset.h ---- */
 
 static void upset_net(struct sim_story *s)
 {
@@ -53,7 +53,7 @@ static void upset_full(struct sim_story *s)
     sim_upset_trace(s, "the disk of %u is %s", n->index + 1, n->full ? "full" : "not full");
 }
 
-/* The disk reports an error: the process stops, and is started again. */
+/* The disk reports an error. The process stops and is restarted. */
 static void upset_failed_write(struct sim_story *s)
 {
     struct sim_node *n = sim_upset_node(s);
@@ -95,7 +95,7 @@ static const struct sim_upset upsets[] = {
 };
 /* clang-format on */
 
-/* ---- a life ---- */
+/* ---- the run ---- */
 
 static struct sim_options options_of(struct whole *w, uint64_t seed)
 {
@@ -147,7 +147,7 @@ static void whole_free(struct whole *w)
     free(w);
 }
 
-/* One event, and what the nodes and the clients make of it; false on a violation. */
+/* Process one event, and the work of nodes and clients that it causes. False on a violation. */
 static bool step(struct whole *w)
 {
     bool ok = sim_step(w->sim);
@@ -285,7 +285,7 @@ bool whole_story(uint64_t seed, unsigned off, bool trace, struct whole_counts *s
     add_sim(sim_sum, &w->sim->count);
     bool ok = w->sim->violation[0] == '\0';
     if (ok) {
-        whole_free(w); /* after a violation raft's memory may not be in order either */
+        whole_free(w); /* after a violation raft's memory may be damaged */
     } else {
         printf("\nseed %llu, at %llu ms: %s\n", (unsigned long long)seed, w->sim->fixture.time,
                w->sim->violation);

@@ -1,14 +1,14 @@
 /*
- * What every node must agree on, entry by entry.
+ * Invariants of all nodes, checked entry by entry.
  *
- *   - at one index all have the same state: the rolling hash of every entry, and of some the digest
- *     of all that is stored, however the node came to it
- *   - no entry is missing in a state
- *   - stamps do not run backwards
- *   - what has a name happens once: asked again, it has the same answer
- *   - a new job comes of one request once (they carry markers)
- *   - a lease token is given out once
- *   - a new leader's first ticks take no lease that its holder had no chance to renew
+ *   - At one index all nodes have the same state: the rolling hash after every entry, and after
+ *     some entries the digest of all that is stored, no matter how the node reached the state.
+ *   - No entry is missing in a state.
+ *   - Stamps never decrease.
+ *   - A named command is executed once. A repeated request has the same answer.
+ *   - A request creates each of its new jobs once (they have markers).
+ *   - A lease token is assigned once.
+ *   - The first ticks of a new leader end no lease that its holder had no chance to renew.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -110,8 +110,8 @@ static void answer_of(struct whole_answer *a, const struct command *c, struct id
 {
     *a = (struct whole_answer){
         .name = name, .type = c->type, .code = r->code, .id = r->id, .affected = r->affected};
-    /* Whether a seal made the callback's job is known at the end of its entry; asked again, it does
-     * not say so. */
+    /* Whether a seal created the job of the callback is known at the end of its entry. The answer
+     * to a repeated request does not contain it. */
     struct id made = c->type == COMMAND_BATCH_SEAL ? ID_NONE : r->id;
     a->print = hash_bytes(a->code, made.b, ID_BYTES);
     a->print = hash_u64(a->print + a->affected);
@@ -126,7 +126,7 @@ static void answer_of(struct whole_answer *a, const struct command *c, struct id
     }
 }
 
-/* Claimed jobs that are not the caller's any more are left out of an answer that is given again. */
+/* A repeated answer leaves out claimed jobs that the caller no longer holds. */
 static bool is_less_of_a_claim(const struct whole_answer *a)
 {
     return a->type == COMMAND_CLAIM && a->code == ERR_OK;
