@@ -1,7 +1,7 @@
 /*
- * Backups on any bytes: what is taken for one has its lists counted within the text and a format
- * that is known; what is refused says why; and a checksum that fits no longer does when a byte in
- * front of it is another.
+ * Fuzz: backups from any bytes. An accepted backup has no more objects than bytes, and a known
+ * format. A refusal has a message. A checksum that matches no longer matches if the first byte is
+ * changed.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { BYTES_MAX = 1 << 20 };
 
-/* What is reported does not depend on how the bytes were cut. */
+/* Verify the text in pieces. The result must not depend on their size. */
 static enum err_code verify_in_pieces(struct str text, size_t piece, struct backup_verify *out)
 {
     struct backup_reader r;
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(v.jobs + v.queues + v.schedules + v.batches <= size);
         CHECK(v.has_checksum || !v.checksum_fits);
         if (v.checksum_fits) {
-            text[0] = text[0] == ' ' ? '\t' : ' '; /* still JSON, perhaps */
+            text[0] = text[0] == ' ' ? '\t' : ' '; /* may still be JSON */
             CHECK(backup_verify_text(str_from(text, size), &v, &err) != ERR_OK || !v.checksum_fits);
         }
     }

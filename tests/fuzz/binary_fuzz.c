@@ -1,6 +1,6 @@
 /*
- * Frames of the binary worker protocol from any bytes: every decoder reads the payload,
- * or says why not.
+ * Fuzz: frames of the binary worker protocol from any bytes. Every decoder reads the payload or
+ * reports an error.
  */
 #include <stdint.h>
 
@@ -31,7 +31,7 @@ static void decode(const struct svc_caller *who, struct str payload)
         binary_message_bulk(who, payload, &ids, &err),
         binary_message_auth(payload, &token, &err),
     };
-    /* Nobody gets more than they sent. */
+    /* A count cannot exceed the size of the payload. */
     CHECK(code[0] != ERR_OK || jobs.count <= payload.len);
     CHECK(code[2] != ERR_OK || acks.count <= payload.len);
 }

@@ -1,6 +1,6 @@
 /*
- * What comes to the command line from elsewhere: ids from a pipe, events from a stream, JSON to be
- * laid out. A stream gives the same events however it is cut; JSON that is laid out still is JSON.
+ * Fuzz: external input of the command line client: ids from a pipe, events from a stream, JSON to
+ * format. A stream has the same events no matter how it is split. Formatted JSON is still JSON.
  */
 #include <stdint.h>
 

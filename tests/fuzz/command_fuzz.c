@@ -1,9 +1,8 @@
 /*
- * Commands and log entries on any bytes.
+ * Fuzz: commands and log entries from any bytes.
  *
- * What decodes as a command encodes to the very bytes that it came from, and may be checked without
- * harm whatever it says. What decodes as an entry has as many commands as it says, and built again
- * from them it is the very entry.
+ * A decoded command encodes to the same bytes, and command_check accepts or refuses it without a
+ * crash. The commands of a decoded entry, encoded again, are the same entry.
  */
 #include "fsm/command/command.h"
 

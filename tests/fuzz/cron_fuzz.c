@@ -1,6 +1,6 @@
 /*
- * Cron expressions: the next match is after the moment asked about, really matches, and there is
- * none between the two.
+ * Fuzz: cron expressions. The next match is after the given time and matches the expression, and
+ * there is no match in between.
  */
 #include "core/cron.h"
 
@@ -23,7 +23,7 @@ static bool matches(const struct cron *c, struct civil t)
 
 static void check_civil(const struct cron *c)
 {
-    /* Across the end of a year and of a leap February. */
+    /* Starts near the end of a year and the end of a leap February. */
     static const struct civil starts[] = {{2026, 2, 11, 10, 7, 33}, {2027, 12, 31, 23, 59, 58}};
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
         struct civil next;
@@ -34,7 +34,7 @@ static void check_civil(const struct cron *c)
         CHECK(civil_is_valid(next));
         CHECK(to_s > from_s);
         CHECK(matches(c, next));
-        /* As far as is quick to look. */
+        /* Check only as much as is fast. */
         int64_t begin_s = to_s - from_s > 5000 ? to_s - 5000 : from_s + 1;
         for (int64_t s = begin_s; s < to_s; s++) {
             CHECK(!matches(c, civil_from_s(s)));
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct zone *z = make_zone();
     const struct wall created = {.ns = 1770804000 * NS_PER_S + 1};
-    /* The two days of 2026 when clocks change, a second before they do. */
+    /* The two days of 2026 on which clocks change, one second before the change. */
     static const int64_t starts_s[] = {1774745999, 1792889999};
     for (size_t i = 0; i < COUNT_OF(starts_s); i++) {
         struct wall at = {.ns = starts_s[i] * NS_PER_S}, next;

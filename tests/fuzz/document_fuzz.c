@@ -1,12 +1,12 @@
 /*
- * Everything that is stored, on any bytes: the first one says as what the others are taken.
+ * Fuzz: stored values from any bytes. The first byte selects the type of the rest.
  *
  *   0 job document   1 queue   2 lock   3 batch   4 schedule   5 worker
  *   6 error   7 usage   8 iteration   9 block of events   10 webhook   11 bulk operation
  *   12 sum of usage   13 its key
  *
- * What decodes encodes to the very bytes that it came from. A document's head says the same when it
- * is read alone.
+ * A decoded value encodes to the same bytes. The head of a document, decoded alone, has the same
+ * values.
  */
 #include <stdint.h>
 
@@ -58,7 +58,7 @@ static bool document_again(struct str bytes, struct buf *out)
     return true;
 }
 
-/* Decode; encode again when that went well. */
+/* Decode, and encode again if that succeeds. */
 #define AGAIN(thing, module)                                                                       \
     static bool thing##_again(struct str bytes, struct buf *out)                                   \
     {                                                                                              \

@@ -1,5 +1,6 @@
 /*
- * Durations: what is accepted is not negative and reads back as it is written.
+ * Fuzz: durations. An accepted duration is not negative, and formatting and parsing it returns the
+ * same value.
  */
 #include "core/duration.h"
 

@@ -1,6 +1,6 @@
 /*
- * Envelopes from any bytes, cut anywhere: the messages do not depend on where. The first byte is
- * the size of the pieces, the second the flags that are allowed.
+ * Fuzz: envelopes from any bytes. The messages do not depend on how the bytes are split. The first
+ * byte is the size of the pieces, the second one the allowed flags.
  */
 #include <stdint.h>
 

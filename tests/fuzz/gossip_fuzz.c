@@ -1,6 +1,6 @@
 /*
- * Datagrams of gossip from one who knows the secret: whatever they hold, the answer is a list
- * within its bounds, or a refusal; and what is accepted can be written again.
+ * Fuzz: gossip datagrams with a valid MAC. Whatever they contain, reading them returns a list
+ * within its limits, or refuses them. An accepted member can be encoded again.
  */
 #include <string.h>
 

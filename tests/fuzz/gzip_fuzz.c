@@ -1,5 +1,6 @@
 /*
- * Gzip from any bytes: what is read is within the limit, and what was written is read back.
+ * Fuzz: gzip from any bytes. Inflated text is within the limit, and deflated text inflates to the
+ * same bytes.
  */
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /*
- * The HTTP/1 request parser: it survives every input, and what it says depends on the bytes alone,
- * not on how they were cut into reads.
+ * Fuzz: the HTTP/1 request parser. It accepts any input without a crash, and its events depend only
+ * on the bytes, not on how they were split into reads.
  */
 #include <stdint.h>
 
@@ -9,11 +9,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CUTS_MAX = 48 }; /* per input; more would only make the fuzzer slow */
+enum { CUTS_MAX = 48 }; /* per input; more would make the fuzzer slow */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* Small limits, so that short inputs reach them. */
+    /* Small limits, so that short inputs exceed them. */
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.request_line_bytes = 96;
     limits.header_bytes = 256;

@@ -1,9 +1,8 @@
 /*
- * An HTTP/2 connection, from its preface to its end: frames, header compression, flow control and
- * what handlers do meanwhile. The whole server of one network thread runs in this one: what a
- * client does to it is written in the input, step by step, so that well-formed frames are as likely
- * as broken ones. Whatever was sent, the connection ends, nothing of it is left, and the memory
- * that it had is given back.
+ * Fuzz: an HTTP/2 connection, from its preface to its end: frames, header compression, flow
+ * control, and the handlers that run meanwhile. The server's network thread runs in this thread.
+ * The input is a list of steps of a client, so that well-formed frames are as likely as malformed
+ * ones. Whatever was sent, the connection ends, and all its objects and memory are released.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -22,9 +21,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    TURNS_MAX = 1000, /* of the loop, until a connection must have ended */
+    TURNS_MAX = 1000, /* turns of the loop within which a connection must end */
     PIECE_BYTES = 700,
-    PIECES = 40, /* of a streamed answer: more than fits */
+    PIECES = 40, /* of a streamed answer: more than the limits allow at once */
     BUDGET_BYTES = 1 << 20,
 };
 
@@ -33,7 +32,7 @@ static const char upgrade[] =
     "GET /answer HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings"
     "\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n";
 
-/* What is asked for, by the first letter behind the slash. */
+/* Handlers, selected by the first letter of the path */
 
 static void answer_text(struct http_request *req, int status, struct str body)
 {
@@ -51,7 +50,7 @@ static void collected(struct http_request *req, enum http_body_result result)
     answer_text(req, result == HTTP_BODY_COMPLETE ? 200 : 413, req->body);
 }
 
-/* Pieces until there is no room; then on when there is. */
+/* Write pieces until the output is full. Called again when it is writable. */
 static void flow(struct http_request *req)
 {
     static const char piece[PIECE_BYTES];
@@ -59,7 +58,7 @@ static void flow(struct http_request *req)
     while (left > 0) {
         enum http_write wrote = http_request_write(req, str_from(piece, sizeof piece));
         if (wrote == HTTP_WRITE_GONE) {
-            return; /* gone comes */
+            return; /* the gone handler is called next */
         }
         if (wrote == HTTP_WRITE_FULL) {
             req->data = (void *)left;
@@ -107,7 +106,7 @@ static void on_request(void *data, struct http_request *req)
         flow(req);
         return;
     case 'p':
-        return; /* until the client goes */
+        return; /* until the client disconnects */
     case 'd':
         http_request_drop(req);
         return;
@@ -134,7 +133,7 @@ static void open_server(void)
                                          .limits = HTTP_LIMITS_DEFAULT,
                                          .budget = &budget,
                                          .on_request = on_request};
-    /* Small, so that short inputs reach them. */
+    /* Small limits, so that short inputs exceed them. */
     config.limits.request_line_bytes = 96;
     config.limits.header_bytes = 512;
     config.limits.header_count = 8;
@@ -177,7 +176,7 @@ static int connect_client(void)
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(fd >= 0);
     CHECK(connect(fd, (const struct sockaddr *)&to->sockaddr, to->len) == 0);
-    /* No port shall wait for stragglers. */
+    /* Close with a reset, so that no port remains in TIME_WAIT. */
     CHECK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard) == 0);
     CHECK(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0);
     CHECK(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
@@ -201,7 +200,7 @@ static uint8_t next(struct client *c)
     return c->at < c->end ? *c->at++ : 0;
 }
 
-/* Up to n bytes of the input. */
+/* Consume up to n bytes of the input. */
 static struct str take(struct client *c, size_t n)
 {
     size_t left = (size_t)(c->end - c->at);
@@ -210,7 +209,7 @@ static struct str take(struct client *c, size_t n)
     return s;
 }
 
-/* stream: which of the client's, odd ones. */
+/* stream is the number of the client's stream, which has an odd id. */
 static void send_frame(struct client *c, uint8_t type, uint8_t flags, uint8_t stream,
                        struct str payload)
 {
@@ -225,13 +224,13 @@ static void send_frame(struct client *c, uint8_t type, uint8_t flags, uint8_t st
                        (uint8_t)(stream << 1 | 1)};
     if (type == NGHTTP2_SETTINGS || type == NGHTTP2_PING || type == NGHTTP2_GOAWAY ||
         (type == NGHTTP2_WINDOW_UPDATE && stream == 0)) {
-        head[7] = head[8] = 0; /* of the connection */
+        head[7] = head[8] = 0; /* these belong to the connection */
     }
     send_bytes(c, head, sizeof head);
     send_bytes(c, payload.ptr, payload.len);
 }
 
-/* A whole head: GET or POST of a path of one letter and what the input adds. */
+/* Send complete headers: GET or POST, a path of one letter, and bytes of the input. */
 static void send_request(struct client *c, uint8_t stream, uint8_t choice)
 {
     static const char letters[] = "acsfpda*";
@@ -270,7 +269,7 @@ static void step(struct client *c)
     case 3:
         send_data(c, stream, choice);
         return;
-    case 4: { /* as it stands */
+    case 4: { /* raw bytes */
         struct str raw = take(c, choice);
         send_bytes(c, raw.ptr, raw.len);
         return;
@@ -325,7 +324,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run(1);
     CHECK(loop.exchanges == NULL);
     CHECK(loop.body_bytes == 0);
-    /* What is left is what the thread keeps for the next connection. */
+    /* Only memory that the thread keeps for the next connection remains. */
     size_t spare = loop.spare_count * 16 * 1024 + loop.blocks.count * 8 * 1024;
     CHECK(atomic_load(&budget.used_bytes) <= spare);
     return 0;

@@ -1,9 +1,8 @@
 /*
- * The scanner, the compactor and the object functions on any bytes.
+ * Fuzz: the scanner, the compactor and the object functions on any bytes.
  *
- * What the checker accepts, a walk through every container accepts, and the other way round;
- * without its white space it is accepted too and cannot become any shorter; and what is built from
- * it is JSON again.
+ * The checker accepts exactly what a walk through all containers accepts. Compact text is still
+ * JSON and cannot become shorter. Objects that are built from it are JSON.
  */
 #include <stdint.h>
 
@@ -15,7 +14,7 @@
 #include "json/json_scan.h"
 #include "json/json_write.h"
 
-enum { INPUT_MAX = 1 << 18, BYTES_MAX = 8 * INPUT_MAX }; /* a byte becomes six at most */
+enum { INPUT_MAX = 1 << 18, BYTES_MAX = 8 * INPUT_MAX }; /* a byte becomes at most six */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,7 +26,7 @@ static bool is_json(struct str text)
     return ok;
 }
 
-/* A string's text, written again, is the same text. */
+/* A decoded string, encoded again, decodes to the same text. */
 static void check_string(struct json_value value)
 {
     struct arena *arena = arena_new(BYTES_MAX);
@@ -69,7 +68,7 @@ static void check_scalar(struct json_value value)
     }
 }
 
-/* Step into the container that is next, or pass the scalar. */
+/* Enter the next container, or skip a scalar. */
 static void step_in(struct json_scan *s, bool *is_object, unsigned *depth)
 {
     struct json_value value;
@@ -85,7 +84,7 @@ static void step_in(struct json_scan *s, bool *is_object, unsigned *depth)
     }
 }
 
-/* Step into everything; true when it was one value and nothing else. */
+/* Enter all containers. True if the text is exactly one value. */
 static bool walk(struct str text)
 {
     bool is_object[LIMIT_JSON_DEPTH + 1];
@@ -130,7 +129,7 @@ static void check_object(struct str text)
     buf_init(&complete, BYTES_MAX);
     json_object_override(&over, pairs, COUNT_OF(pairs), text);
     json_object_complete(&complete, text, pairs, COUNT_OF(pairs));
-    /* A value that is as deep as it may be is too deep inside of another. */
+    /* A value of the maximum depth is too deep inside another value. */
     if (is_json(buf_str(&over))) {
         CHECK(json_scan_member(buf_str(&over), STR("a"), &found));
         CHECK(json_scan_member(buf_str(&over), STR("b"), &found));

@@ -1,6 +1,6 @@
 /*
- * Decoding by a table, with a row of every kind: whatever is accepted keeps to the limits of its
- * row, and whatever is refused is refused with a reason.
+ * Fuzz: decoding by a schema with a row of every kind. Accepted values are within the limits of
+ * their rows, and every refusal has a message.
  */
 #include "json/json_schema.h"
 

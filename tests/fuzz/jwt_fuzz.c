@@ -1,5 +1,5 @@
 /*
- * Tokens, sets of keys and claims from any bytes. The first byte says what the rest is.
+ * Fuzz: tokens, key sets and claims from any bytes. The first byte selects the type of the rest.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static void try_token(struct str text, struct arena *arena)
     auth_jwks_free(keys);
 }
 
-/* Header and claims as JSON, with a line between, so that the way to the checks is short. */
+/* The input is a header and claims as JSON, separated by a line break, so that the fuzzer quickly
+ * reaches the checks. */
 static void try_json(struct str text, struct arena *arena)
 {
     struct str header = str_cut(&text, '\n');

@@ -1,9 +1,9 @@
 /*
- * Manifests: what is accepted stays below its folder, and encodes to the same bytes.
+ * Fuzz: manifests. The paths of an accepted manifest are inside its folder, and it encodes to the
+ * same bytes.
  *
- * The checksum would keep the fuzzer out, so the bytes are looked at twice: as they came, and with
- * the right checksum behind them. The corpus is tests/golden/manifest-1.bin, whole, cut and
- * changed.
+ * The checksum would stop the fuzzer, so the bytes are decoded twice: unchanged, and with a valid
+ * checksum. The corpus is tests/golden/manifest-1.bin, complete, truncated and modified.
  */
 #include "raftlog/manifest.h"
 

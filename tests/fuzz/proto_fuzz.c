@@ -1,6 +1,6 @@
 /*
- * Messages of the RPC contract from any bytes. The first byte picks the message and the codec; what
- * is accepted survives both codecs, and is written the same again.
+ * Fuzz: messages of the RPC contract from any bytes. The first byte selects the message and the
+ * codec. An accepted message can be encoded and decoded by both codecs without a change.
  */
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /*
- * Log segments: whatever the image of a file is, the scan stays inside it, stops for a reason, and
- * every record it finds would be written as the same bytes.
+ * Fuzz: log segments from any bytes. The scan stays inside the image and stops for a reason. Every
+ * record that it finds encodes to the same bytes.
  *
- * The checksums would keep the fuzzer out of everything behind them, so the image is looked at
- * twice: as it came, and with the checksums made right. The corpus is tests/golden/segment-1.bin,
- * whole, cut and changed, and segment-1-seal.bin.
+ * The checksums would stop the fuzzer, so the image is scanned twice: unchanged, and with valid
+ * checksums. The corpus is tests/golden/segment-1.bin, complete, truncated and modified, and
+ * segment-1-seal.bin.
  */
 #include "raftlog/segment.h"
 
@@ -19,14 +19,14 @@ enum { HEADER_CRC_AT = 12, GENERATION_AT = 16, KEY_AT = 32, LENGTH_AT = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The record's bytes when it is written again are those at the offset. */
+/* Check that the record encodes to the bytes at the offset. */
 static void check_record(const struct segment_scan *s, size_t at, const struct segment_record *r)
 {
     static struct segment_batch batch;
     segment_batch_clear(&batch);
     segment_batch_add(&batch, s->seed, r);
     CHECK(at + batch.bytes <= s->image.len);
-    size_t covered = SEGMENT_RECORD_BYTES + r->payload.len; /* what fills it up may be anything */
+    size_t covered = SEGMENT_RECORD_BYTES + r->payload.len; /* the padding may be anything */
     for (unsigned i = 0; i < batch.iov_count && covered > 0; i++) {
         size_t n = batch.iov[i].iov_len < covered ? batch.iov[i].iov_len : covered;
         CHECK(memcmp(batch.iov[i].iov_base, s->image.ptr + at, n) == 0);
@@ -59,7 +59,7 @@ static void scan(const uint8_t *data, size_t size, struct segment_id id)
     }
 }
 
-/* Make the checksums right, as far as the lengths lead from one record to the next. */
+/* Write valid checksums, as far as the lengths lead from one record to the next. */
 static void seal(uint8_t *image, size_t size, struct segment_id id)
 {
     uint32_t seed = segment_seed(id);

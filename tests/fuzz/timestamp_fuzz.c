@@ -1,6 +1,6 @@
 /*
- * Times: what is accepted is a moment after the epoch and reads back as it is written. Eight bytes
- * are also taken as a moment.
+ * Fuzz: timestamps. An accepted time is after the epoch, and formatting and parsing it returns the
+ * same time. Input of eight bytes is also used as a time.
  */
 #include "core/timestamp.h"
 

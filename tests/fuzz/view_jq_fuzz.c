@@ -1,6 +1,6 @@
 /*
- * payload_jq: an expression, a NUL byte, a payload. What is accepted can be asked of any JSON; a
- * question and its opposite never both hold.
+ * Fuzz: payload_jq. The input is an expression, a NUL byte and a payload. An accepted expression
+ * can be evaluated on any JSON. A condition and its opposite are never both true.
  */
 #include "view/view_jq.h"
 

@@ -1,6 +1,6 @@
 /*
- * What peers send: frames and Raft's messages. What is accepted encodes to the same bytes, and
- * keeps the promises that the log relies on.
+ * Fuzz: frames and Raft messages from peers. An accepted message encodes to the same bytes and
+ * meets the conditions that the log relies on.
  */
 #include "cluster/wire.h"
 

@@ -1,5 +1,6 @@
 /*
- * Time zones, from the bytes of a file or from a rule: instants and local times agree.
+ * Fuzz: time zones, from the bytes of a file or from a rule. Conversions between instants and local
+ * times are consistent.
  */
 #include "core/zone.h"
 
@@ -23,7 +24,7 @@ static void check_local(const struct zone *z, int64_t local_s)
     int64_t first = zone_first_instant(z, local_s);
     CHECK(count == 0 || first == found[0]);
     if (count == 0) {
-        /* A jump: before it clocks showed less, after it they show more. */
+        /* The local time is skipped: clocks show less before the change and more after it. */
         CHECK(first + zone_offset_s(z, first) > local_s);
         CHECK(first - 1 + zone_offset_s(z, first - 1) < local_s);
     }
