@@ -1,9 +1,9 @@
 /*
- * A shim for the server: the name three.corvo.test has three addresses of this machine, and of the
- * datagrams that it sends CORVO_TEST_LOSS_PERCENT get lost.
+ * Names: preloaded into the server, it resolves the name three.corvo.test to three addresses of
+ * this machine, and loses CORVO_TEST_LOSS_PERCENT percent of the datagrams that the server sends.
  *
- * A test cannot change who answers for names on the machine that it runs on, nor make its network
- * worse. Everything else is asked of the real functions.
+ * A test can change neither the name servers of the machine nor the quality of its network. All
+ * other calls use the real functions.
  */
 #include <dlfcn.h>
 #include <netdb.h>
@@ -32,7 +32,7 @@ int getaddrinfo(const char *restrict node, const char *restrict service,
             *out = NULL;
             return rc;
         }
-        one->ai_next = *out; /* a number has one address */
+        one->ai_next = *out; /* a numeric address has one result */
         *out = one;
     }
     return 0;
@@ -45,7 +45,7 @@ ssize_t sendto(int fd, const void *bytes, size_t len, int flags, const struct so
                socklen_t to_len)
 {
     static _Thread_local unsigned seed = 1;
-    const char *digits = getenv("CORVO_TEST_LOSS_PERCENT"); /* two of them */
+    const char *digits = getenv("CORVO_TEST_LOSS_PERCENT"); /* two digits */
     int percent = digits == NULL ? 0 : (digits[0] - '0') * 10 + digits[1] - '0';
     sendto_fn real;
     int type = 0;
@@ -53,7 +53,7 @@ ssize_t sendto(int fd, const void *bytes, size_t len, int flags, const struct so
     *(void **)&real = dlsym(RTLD_NEXT, "sendto");
     if (percent > 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
         type == SOCK_DGRAM && rand_r(&seed) % 100 < percent) {
-        return (ssize_t)len; /* on its way, as far as the sender knows */
+        return (ssize_t)len; /* the sender cannot know that it was lost */
     }
     return real(fd, bytes, len, flags, to, to_len);
 }

@@ -1,18 +1,19 @@
 /*
- * Crash_child: an engine and its clients, made to be killed.
+ * Crash_child: an engine and its clients, to be killed by a test.
  *
  *   crash_child DIR [--seed N] [--threads N] [--snapshot-bytes N] [--soon] [--careless] [--dump]
  *
- * First it prints the state that it found (crash_dump.h). Then each client works on a queue of its
- * own, one operation at a time, and says so on standard output:
+ * First it prints the state that it has found (crash_dump.h). Then each client works on a separate
+ * queue, one operation at a time, and prints on standard output:
  *
- *   > <client> <number> <verb> <arguments>     before it is submitted
- *   < <client> <number> <results>              when it is answered, before the next one
+ *   > <client> <number> <verb> <arguments>     before it submits the operation
+ *   < <client> <number> <results>              when it has the result, before the next operation
  *
- * A line is one write(2), so that it is whole and in the pipe whatever happens to the process. With
- * these lines the driver knows what must be there, and for each client the one operation that may
- * or may not have happened. --dump ends after the state, in an orderly way. Without --soon nothing
- * becomes due within the hour, so the clock changes nothing. --careless does not flush the log.
+ * Each line is one write(2), so that it is complete and in the pipe no matter when the process
+ * dies. From these lines the driver knows what must exist, and for each client the only operation
+ * that may or may not have been executed. --dump exits in an orderly way after printing the state.
+ * Without --soon nothing becomes due within an hour, so the clock changes nothing. --careless does
+ * not flush the log.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@
 
 enum {
     THREADS_MAX = 16,
-    HELD_MAX = 32,  /* claimed jobs that a client works on */
-    MADE_MAX = 128, /* jobs that it remembers having made */
+    HELD_MAX = 32,  /* claimed jobs that a client holds */
+    MADE_MAX = 128, /* jobs that a client remembers */
     KEYS = 5,       /* unique keys of a queue */
     BATCH_MAX = 6,  /* jobs of one enqueue */
     FAR_MS = 3600000,
@@ -54,7 +55,7 @@ struct client {
     bool soon;
     struct rng rng;
     uint64_t op_count;
-    uint64_t serial; /* of the jobs that it makes */
+    uint64_t serial; /* of its next job */
     uint64_t run;    /* differs in every process */
     char queue[16];
     char callback_queue[16];
@@ -87,7 +88,7 @@ static void write_all(struct str bytes)
     while (bytes.len > 0) {
         ssize_t n = write(STDOUT_FILENO, bytes.ptr, bytes.len);
         if (n <= 0) {
-            _exit(1); /* nobody listens any more */
+            _exit(1); /* the reader has closed the pipe */
         }
         bytes = str_from_offset(bytes, (size_t)n);
     }
@@ -107,7 +108,7 @@ static void op_done(struct engine_op *op)
     uv_sem_post(op->data);
 }
 
-/* Write what is about to be done, do it, begin the answer's line. */
+/* Print the line of the operation, execute it, and begin the line of its result. */
 static struct result perform(struct client *c, const struct command *command, int64_t park_ms)
 {
     struct result r;
@@ -143,7 +144,7 @@ static void remember_made(struct client *c, struct id id)
     c->made[at] = id;
 }
 
-/* A job of some kind; its payload is a name that no other has. */
+/* A random job. Its payload is unique. */
 static struct command_new some_job(struct client *c, char *payload, size_t size)
 {
     static const char *const keys[KEYS] = {"k0", "k1", "k2", "k3", "k4"};
@@ -209,7 +210,7 @@ static void do_claim(struct client *c)
 {
     struct str queue = str_from_z(c->queue);
     uint32_t count = (uint32_t)(1 + rng_below(&c->rng, 4));
-    bool leaves = c->soon && rng_below(&c->rng, 4) == 0; /* its leases end by themselves */
+    bool leaves = c->soon && rng_below(&c->rng, 4) == 0; /* the leases are left to expire */
     begin(c, "claim");
     buf_printf(&c->line, " %u %s", count, leaves ? "leaves" : "keeps");
     struct command command = {.type = COMMAND_CLAIM,
@@ -307,7 +308,7 @@ static void step(struct client *c)
         do_ack(c);
     } else if (c->held_count > 0 && roll < 9) {
         do_fail(c);
-    } else if (c->held_count > 0 && roll < 10 && c->soon) { /* it makes the lease a short one */
+    } else if (c->held_count > 0 && roll < 10 && c->soon) { /* a heartbeat makes the lease short */
         do_heartbeat(c);
     } else if (c->made_count > 0 && roll < 11) {
         do_job(c, "cancel", COMMAND_JOB_CANCEL);
@@ -320,7 +321,7 @@ static void step(struct client *c)
     }
 }
 
-/* What is set already stays as it is, with the claims that it has counted. */
+/* Setting the same throttle again keeps the claims that are already counted. */
 static void set_throttle(struct client *c)
 {
     struct command command = {.type = COMMAND_QUEUE,
@@ -351,7 +352,7 @@ static void client_start(struct client *c)
     CHECK(n > 0);
     n = snprintf(c->callback_queue, sizeof c->callback_queue, "cb%u", c->number);
     CHECK(n > 0);
-    buf_init(&c->line, 4096); /* PIPE_BUF: lines of several clients do not mix */
+    buf_init(&c->line, 4096); /* PIPE_BUF: lines of several clients are not mixed */
     c->arena = arena_new(1 << 20);
     CHECK(uv_sem_init(&c->done, 0) == 0);
     engine_op_init(&c->op);
@@ -360,7 +361,7 @@ static void client_start(struct client *c)
     CHECK(uv_thread_create(&c->thread, client_main, c) == 0);
 }
 
-/* The state, before anything is done to it */
+/* Dump of the initial state */
 
 struct dump_call {
     struct engine_call call;

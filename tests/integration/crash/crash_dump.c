@@ -32,7 +32,7 @@ static struct id id_of(struct str key)
     return id;
 }
 
-/* Text that makes a document large: it is stored in two parts then (store_body.h). */
+/* A text that makes a document so long that it is stored in two parts (store_body.h). */
 static const char long_tags[] = "{\"t\":\""
 #define TEN(x) x x x x x x x x x x
     TEN(TEN("012345")) "\",\"u\":\"" TEN(TEN("6789ab")) "\"}";
@@ -75,7 +75,7 @@ static void dump_jobs(struct store *s, enum store_family family, struct buf *out
         struct id id = id_of(kv_iter_key(it));
         struct buf doc;
         buf_init(&doc, SIZE_MAX);
-        bool found = store_docs_read(s, id, &doc); /* with its body, if that is apart */
+        bool found = store_docs_read(s, id, &doc); /* including a body that is stored separately */
         CHECK(found);
         dump_job(out, id, buf_str(&doc));
         buf_deinit(&doc);

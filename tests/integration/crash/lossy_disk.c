@@ -1,14 +1,14 @@
 /*
- * Lossy_disk: a disk that could forget what was not flushed.
+ * Lossy_disk: simulates a disk that can lose what was not flushed.
  *
- * Preloaded into a process, it stands before the system calls that change files in the folder
- * LOSSY_DIR and keeps a journal of them in LOSSY_JOURNAL: what was there before each change, and
- * what was flushed. The process notices nothing. After it was killed, lossy_disk.py reads the
- * journal and brings the folder into a state in which a power cut could have left it.
+ * Preloaded into a process, it intercepts the system calls that change files in the folder
+ * LOSSY_DIR. It writes a journal to LOSSY_JOURNAL: the previous content before each change, and the
+ * flushes. The process does not notice this. After the process was killed, lossy_disk.py reads the
+ * journal and brings the folder into a state that a power failure could have left.
  *
- * A change is journaled before it is made, a flush after it was made, each with one write(2): if
- * the process dies in between, the journal knows of more that may be lost, never of less. Files
- * that are removed or replaced live on under another name in LOSSY_JOURNAL.aside.
+ * A change is recorded before it is made, a flush afterwards, each with one write(2). If the
+ * process dies in between, the journal lists more changes that may be lost than there are, never
+ * fewer. Files that are removed or replaced are kept under another name in LOSSY_JOURNAL.aside.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* What the journal has; lossy_disk.py reads the same. */
+/* Format of the journal, which lossy_disk.py reads. */
 enum kind {
     KIND_WRITE = 'W',
     KIND_SIZE = 'T',
@@ -43,12 +43,12 @@ enum kind {
 struct record {
     uint64_t kind;
     uint64_t seq;
-    uint64_t ino;      /* of the file; of a rename: of the folder that it is taken from */
-    uint64_t dir;      /* of a change of names: the folder */
-    uint64_t at;       /* of a write; of a flush: the last record that it covers */
+    uint64_t ino;      /* of the file; for a rename: of the old folder */
+    uint64_t dir;      /* for a change of names: the folder */
+    uint64_t at;       /* of a write; for a flush: the last record that it covers */
     uint64_t length;   /* of a write */
     uint64_t old_size; /* of the file */
-    uint64_t path_bytes, aside_bytes, old_bytes; /* that follow: names, and what was there before */
+    uint64_t path_bytes, aside_bytes, old_bytes; /* of the names and old content that follow */
 };
 
 static struct {
@@ -71,7 +71,7 @@ static struct {
 static const char *folder;
 static char aside_folder[PATH_BYTES];
 static int journal = -1;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* journal and change go together */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of a change and its record */
 static uint64_t last_seq;
 static uint64_t aside_count;
 
@@ -116,14 +116,14 @@ __attribute__((constructor)) static void begin(void)
     }
 }
 
-/* Which files are meant */
+/* Tracked files */
 
 static bool is_inside(const char *path)
 {
     return folder != NULL && strncmp(path, folder, strlen(folder)) == 0;
 }
 
-/* The file behind fd, when it is a regular one in the folder. */
+/* Does fd refer to a file or folder in LOSSY_DIR? */
 static bool is_tracked(int fd, struct stat *out)
 {
     char link_path[64];
@@ -173,7 +173,7 @@ static void append(struct record r, const char *path, const char *aside, const v
     free(bytes);
 }
 
-/* What stands in the file from `at` on, at most n bytes; the caller frees it. */
+/* Read the content of the file from `at` on, at most n bytes. The caller frees it. */
 static void *read_old(int fd, uint64_t at, uint64_t n, uint64_t size, uint64_t *out_n)
 {
     char path[64];
@@ -221,8 +221,8 @@ static void note_size(int fd, const struct stat *st, uint64_t new_size)
     free(old);
 }
 
-/* A change of names; from is NULL except for a rename. A file that loses its name `lost` is kept.
- */
+/* Record a change of names. from is NULL except for a rename. A file that loses its name `lost` is
+ * kept. */
 static void note_name(enum kind kind, const char *path, const char *from, const char *lost)
 {
     char names[2 * PATH_BYTES];
@@ -354,7 +354,8 @@ int posix_fallocate(int fd, off_t at, off_t n)
     return real.posix_fallocate(fd, at, n);
 }
 
-/* What began before the flush did is flushed by it; what others do meanwhile may be not. */
+/* A flush covers the changes that began before it. Changes that other threads make meanwhile may
+ * not be covered. */
 static int flush(int fd, int (*call)(int fd))
 {
     struct stat st;

@@ -1,10 +1,10 @@
 /*
- * Nemesis: a slow disk and a wrong clock, for one process.
+ * Nemesis: simulates a slow disk and a wrong clock for one process.
  *
- * Preloaded into a server, it looks before each call at a file of two numbers, NEMESIS_CONTROL,
- * that a test changes while the server runs: by how many nanoseconds the wall clock is wrong, and
- * how many microseconds each write and flush of a file below NEMESIS_DIR takes longer. The
- * monotonic clock is as it is: it has no epoch that could be wrong.
+ * Preloaded into a server, it reads two numbers from the file NEMESIS_CONTROL before each call. A
+ * test changes them while the server runs: the error of the wall clock in nanoseconds, and a delay
+ * in microseconds for each write and flush of a file below NEMESIS_DIR. The monotonic clock is not
+ * changed, because it has no epoch that could be wrong.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 enum { PATH_BYTES = 4096, NS_PER_S = 1000000000, US_PER_S = 1000000 };
 
-/* What the file has; nodes.py writes the same. */
+/* Content of the file, which nodes.py writes. */
 struct control {
     _Atomic int64_t clock_offset_ns;
     _Atomic int64_t disk_delay_us;
@@ -47,7 +47,7 @@ static const char *folder;
         memcpy(&real.name, &at, sizeof at);                                                        \
     } while (0)
 
-/* A call can come before the constructor: from the constructors of other libraries. */
+/* Constructors of other libraries may call these functions before ours has run. */
 static void find_all(void)
 {
     if (real.fdatasync == NULL) {
