@@ -1,14 +1,14 @@
 /*
- * Engine bench: the whole engine without a network: submit, log, flush, state machine, answer.
+ * Engine bench: the whole engine without a network: submit, log, flush, state machine, result.
  *
- * A client thread with a loop of its own keeps a number of operations under way; with one entry in
- * the log at a time, that number is the size of an entry. Phases: enqueue, claim, ack, and the
- * three mixed as lifecycles. Prints operations per second, CPU per operation (of the engine, and of
- * the client beside it), flushes per second and memory.
+ * A client thread with a loop keeps a number of operations in progress. With one entry in the log
+ * at a time, that number is the size of an entry. Phases: enqueue, claim, ack, and a mix of the
+ * three as lifecycles. It prints operations per second, CPU per operation (of the engine, and
+ * separately of the client), flushes per second and memory.
  *
- * With --view it runs lifecycles only, 512 under way, on a fresh engine each time, in turns without
- * and with the view beside it; and says how far the view was behind at most, and how long it took
- * to catch up when the load had ended.
+ * With --view it runs only lifecycles, with 512 operations in progress, on a new engine each time,
+ * alternately without and with the view. It prints the maximum lag of the view, and the time that
+ * the view needed to catch up after the load.
  *
  *   engine_bench [--dir DIR] [--seconds S] [--payload BYTES] [--fast] [--view [--rounds N]]
  */
@@ -35,19 +35,19 @@ static const char *const phase_names[PHASE_COUNT] = {"enqueue", "claim", "ack", 
 
 struct client;
 
-/* One operation that is submitted again and again. */
+/* An operation that is submitted repeatedly. */
 struct slot {
     struct engine_op op;
     struct client *client;
-    struct id job; /* lifecycle: what it works on */
+    struct id job; /* in a lifecycle: its current job */
     enum phase step;
 };
 
 struct client {
     struct engine_config config;
     struct engine *engine;
-    struct view *view;     /* NULL without one */
-    uint64_t view_lag_max; /* seen at the end of some operation */
+    struct view *view;     /* NULL without a view */
+    uint64_t view_lag_max; /* sampled when operations end */
     uv_loop_t loop;
     struct mailbox box;
     struct engine_outbox outbox;
@@ -56,10 +56,10 @@ struct client {
     enum phase phase;
     int64_t end_ns;
     uint64_t done;
-    uint64_t limit; /* operations in this phase at most */
+    uint64_t limit; /* maximum number of operations in this phase */
     uint64_t submitted;
     unsigned busy;
-    struct id *jobs; /* ids of the phase before, for ack */
+    struct id *jobs; /* ids of the previous phase, for ack */
     uint64_t job_count, job_cap, job_next;
     char *payload;
 };
@@ -119,7 +119,7 @@ static void submit(struct slot *s)
     engine_submit(c->engine, &s->op);
 }
 
-/* What came back, and what the slot does next. */
+/* Check the result and choose the next step of the slot. */
 static void note_result(struct slot *s)
 {
     struct client *c = s->client;
@@ -235,7 +235,7 @@ static void open_engine(struct client *c)
         check_fatal("engine_bench: %s", err.msg);
     }
     c->outbox.engine = c->engine;
-    /* An entry is what is under way, as far as possible. */
+    /* Put all operations in progress into one entry, if possible. */
     c->outbox.clients = 2 * ENGINE_OUTBOX_OPS_MAX;
 }
 
@@ -259,8 +259,8 @@ static void open_view(struct client *c)
     }
 }
 
-/* Seconds until the rows are complete and the full text knows them. Looked at now and then: a
- * question would make the view hurry. */
+/* Return the seconds until the rows and the full text index are complete. The status is polled,
+ * because a query would make the view hurry. */
 static double drain(struct client *c)
 {
     struct mono start = os_clock_mono();
@@ -328,7 +328,7 @@ static bool read_options(int argc, char **argv, struct client *c, struct options
 {
     for (int i = 1; i < argc; i++) {
         struct str arg = str_from_z(argv[i]);
-        const char *value = argv[i + 1]; /* NULL behind the last */
+        const char *value = argv[i + 1]; /* NULL after the last */
         if (str_eq(arg, STR("--fast"))) {
             c->config.node.durable = false;
         } else if (str_eq(arg, STR("--view"))) {

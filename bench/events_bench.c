@@ -1,13 +1,14 @@
 /*
- * Events bench: many readers of the event stream of a running server, while events keep coming.
+ * Events bench: many readers of the event stream of a running server, while new events are added.
  *
  *   events_bench PORT READERS EVENTS_PER_SECOND SECONDS [STALLED]
  *
- * One thread with epoll. One connection enqueues jobs in batches, on time; READERS connections read
- * the stream. The first reader looks at every frame: that no number is missing or comes twice, and
- * how long ago the event happened. The others throw the bytes away inside the kernel, so that they
- * cost little here, and are compared by their number, which must be the same for all in the end.
- * STALLED further ones never read. Start the server with --rate-limit-enabled=false.
+ * It uses one thread with epoll. One connection enqueues jobs in batches at a constant rate.
+ * READERS connections read the stream. The first reader checks every frame: no number may be
+ * missing or repeated, and the age of the event is measured. The bytes of the other readers are
+ * discarded inside the kernel, which is cheap. At the end, all readers must have received the same
+ * number of bytes. STALLED more connections never read. Start the server with
+ * --rate-limit-enabled=false.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,8 +46,8 @@ struct bench {
     int *fds; /* readers, then stalled ones */
     uint64_t *bytes;
     int producer;
-    uint64_t asked, produced; /* events */
-    bool busy;                /* a batch is under way */
+    uint64_t asked, produced; /* numbers of events */
+    bool busy;                /* a batch is in progress */
     struct buf request, reply;
 
     /* the first reader */
@@ -93,7 +94,7 @@ static void open_stream(struct bench *b, unsigned i)
 {
     b->fds[i] = connect_to(b->port);
     send_all(b->fds[i], STR("GET /api/v1/events?tail=0 HTTP/1.1\r\nHost: bench\r\n\r\n"));
-    /* The head, byte by byte, so that every stream has begun and only frames are counted. */
+    /* Read the head byte by byte, so that every stream has begun and only frames are counted. */
     char last[4] = "";
     while (memcmp(last, "\r\n\r\n", 4) != 0) {
         memmove(last, last + 1, 3);
@@ -131,7 +132,7 @@ static void look_at(struct bench *b, const char *frame)
     }
 }
 
-/* Frames end with a blank line; what stands between them are the sizes of chunks. */
+/* Frames end with an empty line. The text between them is sizes of chunks. */
 static void look_at_frames(struct bench *b)
 {
     char *from = b->in.ptr;
@@ -196,7 +197,7 @@ static void read_reply(struct bench *b)
     CHECK(n > 0);
     b->reply.len += (size_t)n;
     if (b->reply.ptr[b->reply.len - 1] != '\n') {
-        return; /* bodies end with the only newline that ends a line of theirs */
+        return; /* a body ends with a newline and contains no other */
     }
     const char *body = memmem(b->reply.ptr, b->reply.len, "\r\n\r\n", 4);
     if (body == NULL || body + 4 == b->reply.ptr + b->reply.len) {
@@ -221,7 +222,7 @@ static void produce(struct bench *b, int64_t elapsed_ns)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the run ---- */
 
 static bool is_over(const struct bench *b)
 {

@@ -1,20 +1,20 @@
 /*
- * Load bench: the same work against Corvo over HTTP/1.1 and against beanstalkd, from one generator.
+ * Load bench: the same work on Corvo over HTTP/1.1 and on beanstalkd, from one generator.
  *
- * A number of connections, each with one request under way, on one thread with epoll; requests are
- * built once and answers are only looked at as far as it takes to find their end, so that the
- * generator costs little. Prints requests per second, and the generator's own CPU per request.
- * A request that is refused with 429 is sent again after the time that the answer names.
+ * One thread with epoll serves a number of connections, each with one request at a time. Requests
+ * are built once, and answers are parsed only to find their end, so that the generator costs
+ * little. It prints requests per second, and the generator's own CPU per request. A request that is
+ * refused with 429 is sent again after the time in the answer.
  *
  *   load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS [REQUESTS]]
  *   modes: corvo-enqueue, corvo-batch (100 jobs a request), corvo-lifecycle (enqueue, fetch, ack),
- *          corvo-next (enqueue, ack of the job before with the next fetch),
+ *          corvo-next (enqueue, ack of the previous job with the next fetch),
  *          beanstalk-put, beanstalk-drain (reserve, delete), beanstalk-lifecycle (all three)
  *
- * A lifecycle counts once for its three requests. With ROUNDS, unless it is 0, it ends after so
- * many, if that is sooner. Without REQUESTS each connection sends the next request as soon as it
- * has an answer; with it, all of them together send so many a second, refused ones included, as far
- * as answers come in time.
+ * A lifecycle counts once for its three requests. If ROUNDS is not 0, the bench ends after this
+ * many rounds, if that is sooner. Without REQUESTS, each connection sends the next request as soon
+ * as it has an answer. With REQUESTS, all connections together send this many requests per second,
+ * including refused ones, if answers arrive in time.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,9 +46,9 @@ enum {
 struct mode;
 
 enum outcome {
-    MORE,    /* the answer is not whole yet */
-    DONE,    /* it is, and what the next step needs is kept */
-    REFUSED, /* it says when to come again: kept in again_ns */
+    MORE,    /* the answer is incomplete */
+    DONE,    /* the answer is complete, and the values for the next step are stored */
+    REFUSED, /* again_ns has the time at which to send the request again */
 };
 
 struct connection {
@@ -56,19 +56,19 @@ struct connection {
     unsigned step;
     struct buf out[STEPS_MAX]; /* the request of each step */
     struct buf in;             /* the answer so far */
-    char id[64];               /* of the job that a lifecycle is at */
+    char id[64];               /* of the current job of a lifecycle */
     size_t id_len;
-    int64_t again_ns;     /* after a refusal: not before this */
-    int64_t turn_ns;      /* with a rate: when its next request is due */
-    struct heap_node due; /* while it waits for the time to send */
+    int64_t again_ns;     /* after a refusal: do not send before this time */
+    int64_t turn_ns;      /* with a rate: time of its next request */
+    struct heap_node due; /* while it waits to send */
 };
 
-/* A kind of work: steps that follow one another on each connection. */
+/* A kind of work: steps that each connection repeats. */
 struct mode {
     const char *name;
     unsigned steps;
     uint64_t jobs_per_round;
-    /* Make out the request of the step, which is empty or that of the last time. */
+    /* Make the request of the step. out is empty or has the last request of this step. */
     void (*request)(struct connection *c, unsigned step, struct buf *out);
     enum outcome (*answered)(struct connection *c, unsigned step);
 };
@@ -141,7 +141,7 @@ static void corvo_lifecycle(struct connection *c, unsigned step, struct buf *out
     }
 }
 
-/* The same with the ack of the job before and the fetch in one request. */
+/* The same, with the ack of the previous job and the fetch in one request. */
 static void corvo_next(struct connection *c, unsigned step, struct buf *out)
 {
     static const char ack[] = "POST /api/v1/ack/";
@@ -159,7 +159,7 @@ static void corvo_next(struct connection *c, unsigned step, struct buf *out)
     }
 }
 
-/* The value behind a header's name, as a number; -1 when it is not there. */
+/* The number after the name of a header, or -1 if the header is missing. */
 static int64_t header_number(struct str head, const char *name)
 {
     const char *at = memmem(head.ptr, head.len, name, strlen(name));
@@ -177,20 +177,21 @@ static int64_t header_number(struct str head, const char *name)
 
 static enum outcome corvo_answered(struct connection *c, unsigned step)
 {
-    enum { LENGTH_WITHIN = 160 }; /* it stands near the beginning of the head */
+    enum { LENGTH_WITHIN = 160 }; /* it is near the beginning of the head */
     static const struct str gap = {.ptr = "\r\n\r\n", .len = 4};
     struct str in = buf_str(&c->in);
     struct str head = str_from(in.ptr, in.len < LENGTH_WITHIN ? in.len : LENGTH_WITHIN);
     int64_t length = header_number(head, "ontent-Length:");
     size_t tail = gap.len + (size_t)(length < 0 ? 0 : length);
-    /* Whole when what the length says comes behind an empty line: nothing else is looked for. */
+    /* The answer is complete if an empty line is followed by the number of bytes in the header.
+     * Nothing else is checked. */
     if (in.len < tail || memcmp(in.ptr + in.len - tail, gap.ptr, gap.len) != 0) {
         return MORE;
     }
     size_t head_len = in.len - tail + gap.len;
     if (str_starts_with(str_from_offset(in, 9), STR("429"))) {
         int64_t ms = header_number(str_from(in.ptr, head_len), "Retry-After: 0.");
-        CHECK(ms >= 0); /* every refusal says when to come again */
+        CHECK(ms >= 0); /* every refusal has this header */
         c->again_ns = os_clock_mono().ns + ms * NS_PER_MS;
         return REFUSED;
     }
@@ -297,7 +298,7 @@ static void send_request(const struct mode *m, struct connection *c)
     m->request(c, c->step, out);
     CHECK(!out->overflow);
     buf_clear(&c->in);
-    /* A request fits into the socket's buffer: there is one at a time. */
+    /* A request fits into the buffer of the socket, because there is only one at a time. */
     while (sent < out->len) {
         ssize_t n = send(c->fd, out->ptr + sent, out->len - sent, MSG_NOSIGNAL);
         CHECK(n > 0);
@@ -308,7 +309,7 @@ static void send_request(const struct mode *m, struct connection *c)
 static enum outcome receive(const struct mode *m, struct connection *c)
 {
     ssize_t n;
-    /* The kernel tells once of what has come: a read that fills its room leaves some. */
+    /* The kernel reports new bytes once, so read until a read does not fill the buffer. */
     do {
         char *room = buf_reserve(&c->in, READ_BYTES);
         CHECK(room != NULL);
@@ -328,22 +329,22 @@ struct load {
     unsigned count;
     int64_t end_ns;
     int64_t gap_ns;  /* between two requests of a connection; 0: none */
-    unsigned busy;   /* connections that go on: all, unless the rounds are counted */
-    struct heap due; /* of these, those that wait for the time to send */
+    unsigned busy;   /* connections that continue: all, until the rounds run out */
+    struct heap due; /* connections of these that wait to send */
     uint64_t rounds;
-    uint64_t begun; /* rounds, those under way included */
+    uint64_t begun; /* rounds, including those in progress */
     uint64_t rounds_max;
     uint64_t refused;
 };
 
-/* Not before its turn, when there are turns. */
+/* Send after the time of a refusal and, with a rate, when it is the connection's turn. */
 static void send_later(struct load *l, struct connection *c)
 {
     c->turn_ns += l->gap_ns;
     heap_set(&l->due, &c->due, c->again_ns > c->turn_ns ? c->again_ns : c->turn_ns);
 }
 
-/* Those whose time has come. */
+/* Send the requests whose time has come. */
 static void send_due(struct load *l, int64_t now_ns)
 {
     struct heap_node *first;
@@ -401,8 +402,8 @@ static void run(struct load *l)
     }
     l->busy = l->count;
     l->begun = l->count;
-    /* When the time is over, what is under way does not count: waiting for it would be time of less
-     * and less load. */
+    /* Requests in progress at the end do not count: waiting for them would add time with less and
+     * less load. */
     for (int64_t now_ns = start_ns; l->busy > 0 && now_ns < l->end_ns;) {
         struct epoll_event events[EVENTS];
         int wait_ms = l->due.count > 0 ? 1 : (int)((l->end_ns - now_ns) / NS_PER_MS) + 1;

@@ -1,15 +1,15 @@
 /*
- * Machine bench: the state machine with its store, without Raft, log or threads around it.
+ * Machine bench: the state machine with its store, without Raft, log or threads.
  *
  *   machine_bench [--dir DIR] [--ops N] [--batch N] [--jobs N]
  *                                                    cost per operation, memory per job, restart
- *   machine_bench --fill DIR N                       make a state with N waiting jobs
- *   machine_bench --claims DIR K                     claim K of them, ten in an entry, for
+ *   machine_bench --fill DIR N                       create a state with N waiting jobs
+ *   machine_bench --claims DIR K                     claim K of them, ten per entry, for
  *                                                    claim_flat.sh
  *
- * Entries are made beforehand, so that what is measured is machine_apply and what RocksDB does in
- * the background. The ids of jobs follow from the entry's time and index, so entries that
- * acknowledge jobs can be made before the jobs are.
+ * Entries are made in advance, so that only machine_apply and the background work of RocksDB are
+ * measured. The ids of jobs follow from the entry's time and index, so entries with acks can be
+ * made before the jobs exist.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void add_ack(struct buf *entry, struct id id)
 enum kind { ENQUEUE, CLAIM, ACK };
 enum { CLAIMS_PER_ENTRY = 10 };
 
-/* An entry of count commands. Acks are for the jobs that the entry at index `of` makes. */
+/* An entry of count commands. Acks are for the jobs that the entry at index `of` creates. */
 static struct buf make_entry(const struct bench *b, enum kind kind, uint32_t count, uint64_t of)
 {
     struct buf entry;
@@ -162,8 +162,8 @@ static void run_same(struct bench *b, const char *name, enum kind kind, uint32_t
     buf_deinit(&entry);
 }
 
-/* Acks for the jobs of `entries` enqueue entries, the first of which is at index `of`, and then
- * every step-th one. */
+/* Acks for the jobs of `entries` enqueue entries. The first of these entries is at index `of`, the
+ * others follow at intervals of step. */
 static struct buf *make_acks(const struct bench *b, uint32_t batch, uint32_t entries, uint64_t of,
                              uint64_t step)
 {
@@ -215,7 +215,7 @@ static void run_lifecycles(struct bench *b, uint32_t batch, uint32_t entries)
     buf_deinit(&claim);
 }
 
-/* only: of the batch sizes, or 0. */
+/* only: measure just this batch size; 0: all sizes. */
 static void run_costs(const char *dir, uint64_t ops, uint32_t only)
 {
     static const uint32_t batches[] = {1, 32, 128, 512};
@@ -253,8 +253,8 @@ static void fill(struct bench *b, uint64_t jobs)
     }
 }
 
-/* What malloc has given out, without what does not grow with the number of jobs: RocksDB's write
- * buffers and block cache. The document cache is full in both of the states that are compared. */
+/* Allocated memory, except RocksDB's write buffers and block cache, which do not grow with the
+ * number of jobs. The document cache is full in both of the states that are compared. */
 static int64_t growing_bytes(const struct bench *b)
 {
     struct kv_stats stats;
@@ -281,7 +281,7 @@ static void run_memory(const char *dir, uint64_t jobs)
     struct meter m = meter_since(start);
     CHECK(machine_live_count(b.machine) == jobs);
     printf("restart: %.2f s, %.2f s of CPU\n", (double)m.wall_ns / 1e9, (double)m.cpu_ns / 1e9);
-    /* None of their documents is in memory now. */
+    /* None of these documents is in memory now. */
     print_cost_head();
     run_same(&b, "from disk", CLAIM, DISK_BATCH, (uint32_t)(jobs / 4 / DISK_BATCH));
     machine_close(b.machine);
@@ -300,8 +300,8 @@ static int run_fill(const char *dir, uint64_t jobs)
     return 0;
 }
 
-/* The documents of the first ones in line are read once before, from the store: what is loaded for
- * the first of many claims (a table's index and filter) is no cost of a claim. */
+/* Read the documents of the first jobs in line once from the store, so that the cost of loading a
+ * table's index and filter is not counted as a cost of the first claim. */
 static void warm_up(const struct bench *b, uint32_t count)
 {
     struct store *s = machine_store(b->machine);
@@ -338,7 +338,7 @@ static int run_claims(const char *dir, uint32_t count)
 int main(int argc, char **argv)
 {
     const char *dir = "bench-data";
-    int64_t ops = 150000; /* documents that fit into the cache */
+    int64_t ops = 150000; /* few enough that the documents fit into the cache */
     int64_t jobs = 1000000;
     int64_t batch = 0;
     int64_t number = 0;

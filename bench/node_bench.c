@@ -1,9 +1,9 @@
 /*
- * Node bench: Raft and its log alone, under a state machine that does nothing.
+ * Node bench: only Raft and its log, with a state machine that does nothing.
  *
- * A group of one; entries of a number of operations of 300 bytes, as many under way as the node
- * wants. Prints operations per second, CPU per operation (of the loop's thread, of the others
- * beside it, together) and flushes per second.
+ * A group of one node. Each entry has a number of operations of 300 bytes, and the node decides how
+ * many entries are in progress. It prints operations per second, CPU per operation (of the loop's
+ * thread, of the other threads, and in total) and flushes per second.
  *
  *   node_bench [--dir DIR] [--seconds S] [--fast]
  */
@@ -50,7 +50,7 @@ static uint64_t fsm_applied_index(void *data)
     return b->applied;
 }
 
-/* A snapshot is a folder with nothing in it. */
+/* A snapshot is an empty folder. */
 static enum err_code fsm_checkpoint(void *data, const char *dir, struct err *err)
 {
     (void)data;

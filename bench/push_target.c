@@ -1,11 +1,11 @@
 /*
- * Push_target: who push.py lets the server call. Answers at once and writes down when it was
- * called.
+ * Push_target: the target that the server calls in push.py. It answers at once and records the time
+ * of each call.
  *
- * Prints two ports. The first is an HTTP/1.1 server: a POST has a body {"due":SECONDS} and is
- * answered with 200; GET /report is answered with what came so far, for each call two doubles, how
- * late it was and when, in seconds. Whoever connects to the second is never answered. Ends with its
- * standard input.
+ * It prints two ports. The first is an HTTP/1.1 server. A POST has the body {"due":SECONDS} and is
+ * answered with 200. GET /report returns two doubles for each call so far: its delay and its time,
+ * in seconds. Connections to the second port are never answered. The process exits at the end of
+ * its standard input.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -63,7 +63,7 @@ static void send_all(int fd, const void *bytes, size_t len)
             continue;
         }
         if (n <= 0) {
-            return; /* whoever asked has gone */
+            return; /* the client has disconnected */
         }
         at += n;
         len -= (size_t)n;
@@ -79,7 +79,7 @@ static void report(int fd)
     send_all(fd, calls, call_count * sizeof *calls);
 }
 
-/* Bytes of the first request, which was answered; 0 when it is not whole. */
+/* Answer the first request and return its length, or 0 if it is incomplete. */
 static size_t answer_first(struct connection *c, char *in)
 {
     static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -104,7 +104,7 @@ static size_t answer_first(struct connection *c, char *in)
     return whole;
 }
 
-/* False when the connection is over. */
+/* False at the end of the connection. */
 static bool receive(struct connection *c)
 {
     ssize_t n = recv(c->fd, c->in + c->len, REQUEST_BYTES_MAX - c->len, 0);
@@ -156,7 +156,7 @@ static void take(int epoll, int listener)
 
 int main(void)
 {
-    static struct connection input, good, hole; /* only their addresses */
+    static struct connection input, good, hole; /* used only as identifiers */
     int good_fd = listen_on_loopback();
     int hole_fd = listen_on_loopback();
     int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -176,7 +176,7 @@ int main(void)
             if (c == &good) {
                 take(epoll, good_fd);
             } else if (c == &hole) {
-                (void)accept(hole_fd, NULL, NULL); /* kept open, and never looked at */
+                (void)accept(hole_fd, NULL, NULL); /* kept open and never read */
             } else if (!receive(c)) {
                 (void)close(c->fd);
                 free(c);

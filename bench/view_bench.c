@@ -1,11 +1,12 @@
 /*
- * The view: how fast it is filled, made anew and asked.
+ * View bench: the time to fill, rebuild and query the view.
  *
- * Fills an engine with jobs in ten queues, half of them done, some failed, some scheduled or with
- * an end, of all priorities, with and without tags and unique keys. Then: the view made from
- * nothing, the full text behind it, opening it again, the feed (new jobs and changed ones, rows per
- * second until the view is complete), and searches, each asked many times one after the other: some
- * by themselves, and every combination of filters that an index serves with every sort.
+ * It fills an engine with jobs in ten queues. Half of them are done, some have failed, some are
+ * scheduled or expire, with all priorities, with and without tags and unique keys. It then
+ * measures: building the view, indexing the full text, reopening the view, the feed (new and
+ * changed jobs, rows per second until the view is complete), and searches. Each search is repeated
+ * many times in sequence: some single searches, and every combination of filters that an index
+ * serves, with every sort.
  *
  *   view_bench [--dir DIR] [--jobs N] [--feed N] [--asks N]
  */
@@ -35,7 +36,7 @@ struct bench {
     uv_loop_t loop;
     struct mailbox box;
     bool done;
-    uint64_t made; /* jobs so far */
+    uint64_t made; /* number of jobs so far */
     struct wall half_made, half_done;
     struct arena *arena;
 };
@@ -47,7 +48,7 @@ static void wait_done(struct bench *b)
     }
 }
 
-/* Commands, one after the other */
+/* Commands, in sequence */
 
 static void op_done(struct engine_op *op)
 {
@@ -139,7 +140,7 @@ static void put_in(struct bench *b, uint64_t count)
     free(keys);
 }
 
-/* Claim and finish so many; of a thousand, one fails. */
+/* Claim and finish this many jobs. One of a thousand fails. */
 static void work_off(struct bench *b, uint64_t count)
 {
     struct command_ack_item *acks = calloc(CHUNK, sizeof *acks);
@@ -205,7 +206,7 @@ static void ask(struct bench *b, struct view_ask *a)
     wait_done(b);
 }
 
-/* Until the view shows everything; with the full text or without. */
+/* Wait until the view is complete, with or without the full text. */
 static void wait_complete(struct bench *b, bool text)
 {
     struct view_ask a;
@@ -239,7 +240,7 @@ struct search_ask {
     struct arena *arena;
     struct err err;
     bool by_words;
-    int64_t cpu_ns; /* of all */
+    int64_t cpu_ns; /* sum of all searches */
 };
 
 static void run_search(struct view_ask *a, struct view_reader *r)
@@ -295,9 +296,9 @@ static void measure(struct bench *b, const char *what, struct search_ask *s, uns
     (void)fflush(stdout);
 }
 
-/* Every filter that an index serves, alone and with others, by every sort in both directions. The
- * table has the processor time of the slower direction; the last column is the worst of all in time
- * that went by. */
+/* Measure a filter with every sort, in both directions. The table shows the processor time of the
+ * slower direction. The last columns are the worst wall time (p99) of all, and the number of
+ * results. */
 static void measure_sorts(struct bench *b, const char *what, const struct view_filter *f,
                           unsigned asks)
 {
@@ -333,7 +334,7 @@ static void measure_rows(struct bench *b, const struct filter_row *rows, size_t 
     }
 }
 
-/* Two tables, so that neither is too large for a stack. */
+/* Two tables, so that neither is too large for the stack. */
 #define DONE  (1U << JOB_COMPLETED)
 #define QUEUE .queue = STR("queue.3")
 
@@ -417,7 +418,7 @@ static void measure_searches(struct bench *b, unsigned asks)
         const char *what;
         struct view_filter filter;
         enum view_sort sort;
-        unsigned share; /* of the asks: the slow ones get fewer */
+        unsigned share; /* divisor of the number of searches: slow searches run less often */
     } rows[] = {
         {"everything", {.states = 0}, VIEW_SORT_CREATED_AT, 1},
         {"queue", {.queue = STR("queue.3")}, VIEW_SORT_CREATED_AT, 1},

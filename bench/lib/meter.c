@@ -5,7 +5,7 @@
 
 #include "os/os_clock.h"
 
-/* A bench is built also where there is no Valgrind. */
+/* Benches are also built on machines without Valgrind. */
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
 #else

@@ -1,9 +1,9 @@
 /*
- * Meter: what a piece of work cost.
+ * Meter: the cost of a piece of work.
  *
- * CPU time is of the whole process, background threads included, less the calling thread when that
- * one only makes the load. Seconds on these machines are noisy; CPU per operation is less so, and
- * ratios inside one run least.
+ * The CPU time is that of the whole process with its background threads. Benches subtract the
+ * calling thread if it only generates the load. Wall time is noisy on these machines, CPU per
+ * operation is less noisy, and ratios within one run are the least noisy.
  */
 #pragma once
 
@@ -21,9 +21,10 @@ struct meter meter_now(void);
 /* The difference from start to now. */
 struct meter meter_since(struct meter start);
 
-/* Highest resident memory so far, and memory from malloc in use now, in bytes. */
+/* Peak resident memory, and memory from malloc in use now, in bytes. */
 uint64_t meter_peak_bytes(void);
 uint64_t meter_heap_bytes(void);
 
-/* Under Callgrind with --instr-atstart=no: look from here on, or no longer. Otherwise nothing. */
+/* Under Callgrind with --instr-atstart=no: start or stop counting instructions. Otherwise no
+ * effect. */
 void meter_count_instructions(bool on);
