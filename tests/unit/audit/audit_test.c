@@ -1,6 +1,6 @@
 /*
- * The audit log: every change is written, refusals are bounded and what is left out is counted, and
- * a reader waits for what was noted before it.
+ * The audit log: every change is written, refusals are limited and omitted entries are counted, and
+ * a reader waits for the entries noted before.
  */
 #include "audit/audit.h"
 
@@ -61,7 +61,7 @@ static void ask(void *data)
     f->waits = audit_wait(f->audit, &f->reader);
 }
 
-/* Ask for what was noted so far. False: it is all written. */
+/* Request all entries noted so far. False if they are already written. */
 static bool must_wait(struct fixture *f)
 {
     engine_kit_on_client(f->kit, ask, f);
@@ -119,7 +119,7 @@ static void audit__counts_the_refusals_that_it_leaves_out(void **state)
 {
     struct fixture *f = *state;
     note(f, 100000, true);
-    note(f, 1, false); /* a change is written whatever was refused before */
+    note(f, 1, false); /* changes are not limited by refusals */
     wait_written(f);
     struct sums s = stored(f);
     assert_in_range(s.entries, REFUSED_AT_ONCE + 1, 50000);
@@ -140,7 +140,7 @@ static void audit__bounds_what_waits(void **state)
     assert_int_equal(s.entries + s.left_out, 10001);
 }
 
-/* A client chooses how long the texts are; the entries of others share its command. */
+/* Clients choose the length of the texts, and entries of other clients share the command. */
 static void audit__cuts_texts_that_are_too_long(void **state)
 {
     struct fixture *f = *state;
@@ -163,7 +163,7 @@ static void audit__cuts_texts_that_are_too_long(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         engine_kit_hold(f->kit);
-        note(f, 1, false); /* under way: those that follow share a command */
+        note(f, 1, false); /* in progress, so that the following entries share a command */
         note(f, 100, false);
         for (unsigned n = 0; n < 100; n++) {
             audit_note(f->audit, &changes[i], false);
@@ -193,7 +193,7 @@ static void audit__loses_nothing_to_an_overload(void **state)
     struct command enqueue = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &job, .count = 1}};
     engine_kit_op_init(&busy, f->kit);
     engine_kit_hold(f->kit);
-    engine_kit_start(&busy, &enqueue, 0); /* no other is accepted while this one is pending */
+    engine_kit_start(&busy, &enqueue, 0); /* while it is pending, others are refused */
     note(f, 1000, false);
     engine_kit_release(f->kit);
     engine_kit_wait(&busy);
@@ -220,7 +220,7 @@ static int teardown_some_space(void **state)
     return teardown(state);
 }
 
-/* Let so much be free, and wait until the engine has seen it. */
+/* Simulate this much free disk space, and wait until the engine has measured it. */
 static void set_free(struct fixture *f, uint64_t bytes)
 {
     struct engine_status s;
@@ -230,7 +230,7 @@ static void set_free(struct fixture *f, uint64_t bytes)
     } while (s.space.seen.free_bytes != bytes);
 }
 
-/* On a full disk something can still be deleted, but no entry can be written. */
+/* On a full disk jobs can still be deleted, but audit entries cannot be written. */
 static void audit__counts_what_could_not_be_written(void **state)
 {
     struct fixture *f = *state;
