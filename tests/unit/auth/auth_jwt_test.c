@@ -1,5 +1,5 @@
 /*
- * Tokens: what is let through, and all the ways in which one can be wrong (http-api.md 3.3).
+ * Tokens: which are accepted, and the ways in which a token can be wrong (http-api.md 3.3).
  */
 #include "auth/auth_jwt.h"
 
@@ -18,7 +18,7 @@
 #define NOW_S  1700000000LL
 #define ISSUER "https://id.example"
 
-/* A key of the provider, and the set that it tells of itself. */
+/* A signing key of the provider. */
 struct signer {
     EVP_PKEY *pkey;
     enum auth_alg alg;
@@ -49,7 +49,7 @@ static void add_number(struct buf *out, const EVP_PKEY *pkey, const char *name, 
     uint8_t bytes[1024];
     assert_int_equal(EVP_PKEY_get_bn_param(pkey, param, &n), 1);
     int len = BN_num_bytes(n);
-    len = len < 32 && name[0] != 'e' ? 32 : len; /* coordinates have zeros in front */
+    len = len < 32 && name[0] != 'e' ? 32 : len; /* coordinates are padded with zeros */
     assert_int_equal(BN_bn2binpad(n, bytes, len), len);
     buf_printf(out, ",\"%s\":\"", name);
     add_encoded(out, str_from(bytes, (size_t)len));
@@ -57,7 +57,7 @@ static void add_number(struct buf *out, const EVP_PKEY *pkey, const char *name, 
     BN_free(n);
 }
 
-/* {"kty":…,"kid":id} and what else is given, such as ,"use":"enc". */
+/* Add {"kty":…,"kid":id} and additional members, such as ,"use":"enc". */
 static void add_jwk(struct buf *out, const struct signer *s, const char *id, const char *more)
 {
     static const char *const types[] = {"\"RSA\"", "\"EC\",\"crv\":\"P-256\"",
@@ -80,7 +80,7 @@ static void add_jwk(struct buf *out, const struct signer *s, const char *id, con
     buf_add_char(out, '}');
 }
 
-/* Behind "header.claims" the signature of it; an ECDSA signature as it is in tokens, or as DER. */
+/* Append the signature of "header.claims". An ECDSA signature has the format of tokens, or DER. */
 static void add_signature(struct buf *token, const struct signer *s, bool der)
 {
     uint8_t sig[1024];
@@ -114,7 +114,7 @@ static void make_token(struct buf *out, const struct signer *s, const char *head
     add_signature(out, s, false);
 }
 
-/* Everything that is asked of a token, in order. */
+/* Run all checks of a token, in order. */
 static enum err_code judge(struct str token, const struct auth_jwks *keys, struct err *err)
 {
     struct arena *arena = arena_new(256 << 10);
@@ -164,9 +164,9 @@ static void token__of_each_algorithm_is_right(void **state)
         make_token(&token, &s, header, "{" RIGHT "}");
         assert_int_equal(judge(buf_str(&token), keys, &err), ERR_OK);
         (void)snprintf(header, sizeof header, "{\"alg\":\"%s\"}", alg_words[i]);
-        make_token(&token, &s, header, "{" RIGHT "}"); /* no id: any key of the kind */
+        make_token(&token, &s, header, "{" RIGHT "}"); /* no key id: any key of this type */
         assert_int_equal(judge(buf_str(&token), keys, &err), ERR_OK);
-        for (unsigned j = 0; j < AUTH_ALG_COUNT; j++) { /* the key knows what it is for */
+        for (unsigned j = 0; j < AUTH_ALG_COUNT; j++) { /* a key is valid for one algorithm */
             (void)snprintf(header, sizeof header, "{\"alg\":\"%s\",\"kid\":\"k\"}", alg_words[j]);
             make_token(&token, &s, header, "{" RIGHT "}");
             assert_int_equal(judge(buf_str(&token), keys, &err), i == j ? ERR_OK : ERR_NOT_FOUND);
@@ -181,7 +181,7 @@ static void claims__are_for_us_and_now(void **state)
 {
     static const struct {
         const char *claims;
-        const char *why; /* NULL: it is right */
+        const char *why; /* NULL: accepted */
     } rows[] = {
         {"{" RIGHT "}", NULL},
         {"{" RIGHT ",\"nbf\":1700000000,\"iat\":1699999999}", NULL},
@@ -284,9 +284,9 @@ static void signature__of_p256_has_one_form(void **state)
     add_signature(&token, &s, true); /* DER */
     assert_int_equal(judge(buf_str(&token), keys, &err), ERR_UNAUTHORIZED);
     token.len = text;
-    add_signature(&token, &other, false); /* another's */
+    add_signature(&token, &other, false); /* signature of another key */
     assert_int_equal(judge(buf_str(&token), keys, &err), ERR_UNAUTHORIZED);
-    for (size_t len = 0; len <= 96; len += 32) { /* zeros, also of the right length */
+    for (size_t len = 0; len <= 96; len += 32) { /* zeros, also of the correct length */
         static const uint8_t zeros[96] = {0};
         token.len = text;
         buf_add_char(&token, '.');
@@ -315,7 +315,7 @@ static void token__changed_anywhere_is_wrong(void **state)
     for (size_t i = 0; i < token.len; i++) {
         static const char others[] = "Aw=. \n";
         char was = token.ptr[i];
-        for (size_t j = 0; j < sizeof others; j++) { /* its NUL as well */
+        for (size_t j = 0; j < sizeof others; j++) { /* including the terminating NUL */
             if (others[j] != was) {
                 token.ptr[i] = others[j];
                 assert_int_not_equal(judge(buf_str(&token), keys, &err), ERR_OK);
@@ -372,7 +372,7 @@ static void nonce__is_that_of_the_sign_in(void **state)
     }
 }
 
-#define ZEROS "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" /* 32 of them */
+#define ZEROS "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" /* 32 zeros */
 
 static void key__that_cannot_be_used_is_passed_over(void **state)
 {
@@ -393,7 +393,7 @@ static void key__that_cannot_be_used_is_passed_over(void **state)
         "{\"keys\":[]}",
         "{\"keys\":[1,null,[],{}]}",
         "{\"keys\":[{\"kty\":\"oct\",\"k\":\"AAAA\"}]}",
-        "{\"keys\":[{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}]}", /* far too short */
+        "{\"keys\":[{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}]}", /* too short */
         "{\"keys\":[{\"kty\":\"RSA\",\"n\":\"\",\"e\":\"\"}]}",
         "{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" ZEROS "\",\"y\":\"" ZEROS
         "\"}]}", /* not on the curve */
@@ -416,7 +416,7 @@ static void base64url__is_strict(void **state)
 {
     static const struct {
         const char *text;
-        const char *bytes; /* NULL: it is not */
+        const char *bytes; /* NULL: invalid */
     } rows[] = {
         {"", ""},
         {"Zg", "f"},

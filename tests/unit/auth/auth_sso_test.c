@@ -1,5 +1,5 @@
 /*
- * Who somebody is that signed in elsewhere: claims, groups and headers (http-api.md 3.3).
+ * The identity of a user who signed in at a provider: claims, groups and headers (http-api.md 3.3).
  */
 #include "auth/auth_sso.h"
 
@@ -51,7 +51,7 @@ static void claims__say_who_it_is(void **state)
          ROLE_READONLY},
         {"{\"sub\":\"s\",\"groups\":{\"dev\":true}}", "s", "", "readonly", "", ROLE_READONLY},
         {"{\"sub\":\"s\",\"groups\":[\"ops\"],\"role\":\"worker\"}", "s", "", "worker", "",
-         ROLE_WORKER}, /* a role that is named counts instead */
+         ROLE_WORKER}, /* an explicit role replaces the groups */
         {"{\"sub\":\"s\",\"role\":\"\",\"groups\":[\"dev\"]}", "s", "", "operator", "operator",
          ROLE_OPERATOR},
         /* more roles */
@@ -61,7 +61,7 @@ static void claims__say_who_it_is(void **state)
          "s", "", "worker", "a\nreadonly", ROLE_WORKER | ROLE_READONLY},
         {"{\"sub\":\"s\",\"corvo_roles\":\"admin\"}", "s", "", "readonly", "", ROLE_READONLY},
         {"{\"sub\":\"s\",\"corvo_roles\":[\"a\\nadmin\",\"\",7]}", "s", "", "readonly", "",
-         ROLE_READONLY}, /* a line of its own would be a role of its own */
+         ROLE_READONLY}, /* a line break would add another role */
     };
     struct buf mappings;
     struct store_sso settings = settings_with(&mappings);

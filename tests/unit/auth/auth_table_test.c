@@ -1,6 +1,6 @@
 /*
- * The table of who may do what: it is what its records say, whatever order they came in, and a key
- * costs little memory.
+ * The access table: it reflects its records in whatever order they arrive, and a key uses little
+ * memory.
  */
 #include "auth/auth_table.h"
 
@@ -31,7 +31,7 @@ static void put(struct auth_table *t, char kind, struct str name, const struct b
     buf_deinit(&value);
 }
 
-/* All records are forgotten, and none comes. */
+/* Reload the table without any records. */
 static void reload(struct auth_table *t)
 {
     auth_table_change(t, STR_EMPTY, STR_EMPTY);
@@ -61,7 +61,7 @@ static void drop_key(struct auth_table *t, unsigned n)
     put(t, STORE_ACCESS_KEY, str_from(hash, sizeof hash), NULL);
 }
 
-/* The answer is good until the next one of the thread. */
+/* Memory of the last result, valid until the next call of the thread. */
 static _Thread_local struct arena *answers;
 
 static bool has_key(struct auth_table *t, unsigned n, struct auth_key *out)
@@ -117,7 +117,7 @@ static void key__is_found_as_it_was_put(void **state)
     auth_table_free(t);
 }
 
-/* Removing from an open table moves others up: none may get lost. */
+/* Removing from an open-addressing table moves other keys. None may get lost. */
 static void keys__are_found_while_others_go(void **state)
 {
     enum { MANY = 5000 };
@@ -146,21 +146,21 @@ static void keys__are_found_while_others_go(void **state)
     auth_table_free(t);
 }
 
-/* A checkpoint takes the place of the state: nobody is let in without a key because the keys are
- * being read. */
+/* While a checkpoint replaces the state and the keys are read again, nobody gets access without a
+ * key. */
 static void table__stays_closed_while_it_is_read_anew(void **state)
 {
     struct auth_table *t = auth_table_new();
     (void)state;
     auth_table_change(t, STR_EMPTY, STR_EMPTY);
-    assert_false(auth_table_is_closed(t)); /* it never was */
+    assert_false(auth_table_is_closed(t)); /* it was never closed */
     auth_table_change(t, STR_EMPTY, STR_EMPTY);
     put_key(t, 1, &plain);
     assert_true(auth_table_is_closed(t));
     auth_table_change(t, STR_EMPTY, STR_EMPTY);
     assert_true(auth_table_is_closed(t));
     auth_table_change(t, STR_EMPTY, STR_EMPTY);
-    assert_false(auth_table_is_closed(t)); /* the new state has none */
+    assert_false(auth_table_is_closed(t)); /* the new state has no keys */
     auth_table_free(t);
 }
 
@@ -193,8 +193,8 @@ static void assign(struct auth_table *t, unsigned n, struct str role, bool on)
     buf_deinit(&name);
 }
 
-/* Made and deleted for months: each with texts of its own, and with roles that go before or after
- * it. What is left is what was there at any one time. */
+/* Keys are created and deleted for a long time, each with different texts, and with roles that are
+ * removed before or after it. Memory must not grow beyond what exists at one time. */
 static void keys__that_are_gone_leave_no_texts(void **state)
 {
     enum { MANY = 100000, ALIVE = 10 };
@@ -209,7 +209,7 @@ static void keys__that_are_gone_leave_no_texts(void **state)
                     &(struct store_key){
                         .ns = text, .role = plain.role, .scope = text, .enabled = true});
             assign(t, i, text, true);
-            put_key(t, i, &plain); /* changed, and changed back */
+            put_key(t, i, &plain); /* changed and changed back */
             put_key(t, i, &(struct store_key){.ns = text, .role = plain.role, .scope = STR("q")});
         }
         if (i >= ALIVE) {
@@ -249,7 +249,7 @@ static void put_role(struct auth_table *t, struct str name, struct str resource,
     buf_deinit(&body);
 }
 
-/* Roles may come before their key, and stay when it is put again. */
+/* Roles may arrive before their key, and remain when the key is put again. */
 static void roles__belong_to_the_hash(void **state)
 {
     struct auth_table *t = auth_table_new();
@@ -336,7 +336,7 @@ static void sso__closes_and_follows_its_record(void **state)
     put_sso(t, NULL);
     assert_false(auth_table_is_closed(t));
 
-    /* What it was started with counts while nothing is stored. */
+    /* The configured settings apply while none are stored. */
     buf_clear(&body);
     store_access_encode_sso(&oidc, &body);
     auth_table_set_sso(t, true, buf_str(&body));
@@ -346,7 +346,7 @@ static void sso__closes_and_follows_its_record(void **state)
     auth_table_set_sso(t, false, buf_str(&body));
     assert_int_equal(auth_table_sso(t), STORE_SSO_NONE);
 
-    /* One that cannot be read lets nobody in. */
+    /* Unreadable settings deny all access. */
     auth_table_set_sso(t, true, STR_EMPTY);
     buf_clear(&body);
     buf_add_char(&body, 99);
@@ -379,7 +379,7 @@ static void session__by_sso_knows_who_it_is_of(void **state)
     put(t, STORE_ACCESS_SESSION, str_from(hash, sizeof hash), &body);
     assert_true(auth_table_session(t, hash, arena, &s));
     put(t, STORE_ACCESS_SESSION, str_from(hash, sizeof hash), NULL);
-    expect_str(s.name, STR("alice")); /* copies, which outlive the record */
+    expect_str(s.name, STR("alice")); /* copies, valid after the record is removed */
     expect_str(s.ns, STR("acme"));
     expect_str(s.role, STR("worker"));
     expect_str(s.roles, STR("a\nb"));
@@ -458,7 +458,7 @@ static void version__is_another_with_every_change(void **state)
     assert_true(has_key(t, 1, &key));
     assert_true(auth_table_version(t) > before);
     before = auth_table_version(t);
-    assert_true(has_key(t, 1, &key)); /* asking changes nothing */
+    assert_true(has_key(t, 1, &key)); /* reading changes nothing */
     assert_int_equal(auth_table_version(t), before);
     drop_key(t, 1);
     assert_true(auth_table_version(t) > before);

@@ -1,5 +1,6 @@
 /*
- * Decisions: which role may what, by rule and by custom role (http-api.md 3.2, 3.6).
+ * Access decisions: what a role may do, by built-in rules and by custom roles (http-api.md 3.2,
+ * 3.6).
  */
 #include "auth/auth.h"
 
@@ -111,7 +112,7 @@ static void hash__is_sha_256(void **state)
     assert_memory_equal(hash, two, sizeof hash);
 }
 
-/* Secrets that differ in one byte anywhere, of all lengths, asked for again and again. */
+/* Secrets of all lengths that differ in one byte at any position, hashed repeatedly. */
 static void hash__is_that_of_the_secret_whatever_came_before(void **state)
 {
     char secret[200];
@@ -131,7 +132,7 @@ static void hash__is_that_of_the_secret_whatever_came_before(void **state)
     }
 }
 
-/* Instructions that a comparison takes, counted one by one in a child. */
+/* Count the instructions of a comparison by single-stepping a child process. */
 static long steps_of(bool (*same)(struct str a, struct str b), struct str a, struct str b)
 {
     long steps = 0;
@@ -160,7 +161,8 @@ static long steps_of(bool (*same)(struct str a, struct str b), struct str a, str
     return steps;
 }
 
-/* The least of three counts: on a busy machine one takes a few steps more now and then. */
+/* The minimum of several counts: on a busy machine, single-stepping sometimes counts a few more
+ * instructions. */
 static long steps_least(bool (*same)(struct str a, struct str b), struct str a, struct str b)
 {
     long least = LONG_MAX;
@@ -176,14 +178,15 @@ static bool equal(struct str a, struct str b)
     return a.len == b.len && crypto_equal(a.ptr, b.ptr, a.len);
 }
 
-/* What ThreadSanitizer adds to each access depends on the accesses before it. */
+/* The instructions that ThreadSanitizer adds to an access depend on earlier accesses. */
 #ifdef __SANITIZE_THREAD__
 enum { COUNTS = false };
 #else
 enum { COUNTS = true };
 #endif
 
-/* A guess costs the same wherever it is wrong: nobody finds a password letter by letter. */
+/* A comparison takes the same time wherever a guess is wrong, so a password cannot be found letter
+ * by letter. */
 static void comparison__takes_as_long_wherever_they_differ(void **state)
 {
     static const char password[] = "correct horse battery staple";
@@ -204,7 +207,7 @@ static void comparison__takes_as_long_wherever_they_differ(void **state)
         assert_true(bytes > (long)sizeof password / 8);
         assert_true(at == 0 || bytes == by_bytes);
         by_bytes = bytes;
-        if (at % 9 == 0) { /* thousands of steps each */
+        if (at % 9 == 0) { /* thousands of instructions each */
             long hash = steps_least(auth_same, wrong, right);
             assert_true(at == 0 || hash == by_hash);
             by_hash = hash;
