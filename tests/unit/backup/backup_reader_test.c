@@ -6,7 +6,7 @@
 
 enum { TEXT_MAX = 64 };
 
-/* All events of a text that comes in pieces of a length, one line each. */
+/* List all events of a text that is read in pieces of this length, one line per event. */
 static void read_all(const char *text, size_t piece, struct buf *out)
 {
     static const char *const words[] = {"more", "member", "list", "element", "end", "error"};

@@ -5,7 +5,7 @@
 #include "lib/expect.h"
 #include "lib/test.h"
 
-/* A backup with a checksum that fits its beginning. */
+/* Make a backup with a matching checksum after this beginning. */
 static void sealed(struct buf *out, const char *beginning)
 {
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
@@ -49,7 +49,7 @@ static void damage__is_found_wherever_it_is(void **state)
         struct backup_verify v;
         struct err err;
         text.ptr[i] = (char)(text.ptr[i] ^ 1);
-        /* Either it is no backup any more, or it does not fit. */
+        /* It is either not a backup, or its checksum does not match. */
         assert_true(backup_verify_text(buf_str(&text), &v, &err) != ERR_OK || !v.checksum_fits);
         text.ptr[i] = (char)(text.ptr[i] ^ 1);
     }
