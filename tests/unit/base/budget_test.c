@@ -50,7 +50,7 @@ static void arena__takes_its_blocks_from_a_budget(void **state)
     assert_null(arena_alloc(a, 50000, 1));
     assert_int_equal(arena_error(a), ERR_OVERLOADED);
     assert_null(arena_alloc(a, 2 << 20, 1));
-    assert_int_equal(arena_error(a), ERR_OVERLOADED); /* the first reason stays */
+    assert_int_equal(arena_error(a), ERR_OVERLOADED); /* the first error is kept */
     arena_reset(a);
     assert_int_equal(arena_error(a), ERR_OK);
     assert_non_null(arena_alloc(a, 50000, 1));
@@ -71,7 +71,7 @@ static void arena__gives_what_is_needed_and_remembers(void **state)
     expect_str(arena_str(a, STR("more")), STR_EMPTY);
     arena_reset(a);
     assert_int_equal(arena_error(a), ERR_OK);
-    /* What is owed is given, and is no error. */
+    /* Owed memory is granted beyond the limit, without an error. */
     arena_owe(a);
     assert_non_null(arena_alloc(a, 1 << 21, 1));
     expect_str(arena_str(a, STR("more")), STR("more"));

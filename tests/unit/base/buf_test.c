@@ -31,7 +31,7 @@ static void limit__refuses_whole_pieces_and_is_remembered(void **state)
     buf_add_str(&b, STR("def"));
     assert_true(b.overflow);
     expect_str(buf_str(&b), STR("abc"));
-    /* Even what would fit is refused now: half a record is worth nothing. */
+    /* Nothing more is accepted, even if it would fit: half a record is useless. */
     buf_add_char(&b, 'x');
     assert_null(buf_reserve(&b, 1));
     expect_str(buf_str(&b), STR("abc"));
@@ -121,14 +121,14 @@ static void room__is_used_and_then_left(void **state)
     expect_str(buf_str(&b), STR("123456789"));
     buf_deinit(&b);
 
-    buf_init_room(&b, 4, room, sizeof room); /* the limit counts, not the room */
+    buf_init_room(&b, 4, room, sizeof room); /* the limit applies, not the size of the room */
     buf_add_str(&b, STR("12345"));
     assert_true(b.overflow);
     buf_deinit(&b);
 
     buf_init_room(&b, 100, room, sizeof room);
     buf_add_str(&b, STR("abc"));
-    char *bytes = buf_take(&b); /* from malloc, as always */
+    char *bytes = buf_take(&b); /* from malloc, even though the bytes were in the room */
     assert_ptr_not_equal(bytes, room);
     assert_memory_equal(bytes, "abc", 3);
     free(bytes);

@@ -14,7 +14,7 @@ static const struct {
     {"0 to 31", 0x46dd794e},  {"31 to 0", 0x113fdb5c},
 };
 
-/* The bytes of row n; the examples of RFC 3720, B.4. */
+/* Write the bytes of row n, which are the examples of RFC 3720, B.4. */
 static size_t example(size_t n, uint8_t out[static 32])
 {
     static const size_t sizes[] = {0, 9, 32, 32, 32, 32};

@@ -30,7 +30,7 @@ static void hash__is_fixed_for_ever(void **state)
     }
 }
 
-/* Each length has its own way to the last bytes. */
+/* Each length has a different code path for the last bytes. */
 static void hash__is_fixed_for_every_length(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 
 struct thing {
     unsigned name;
-    int64_t key; /* that it was put in with */
+    int64_t key; /* key that it was put with */
     struct heap_node node;
 };
 
@@ -28,7 +28,7 @@ static bool name_before(const struct heap_node *a, const struct heap_node *b)
     return thing_of(a)->name < thing_of(b)->name;
 }
 
-/* What the heap must give out: a sorted array of the things that are in. */
+/* The expected order: a sorted array of the things in the heap. */
 struct sorted {
     const struct thing *at[512];
     size_t count;
@@ -62,7 +62,7 @@ static void make_things(struct thing *things, unsigned count)
     }
 }
 
-/* Agrees with the order of names, and leaves some of it open. */
+/* A rank that agrees with the order of names, with ties. */
 static uint64_t name_rank(const struct heap_node *n)
 {
     return thing_of(n)->name / 7;
@@ -79,7 +79,7 @@ static void agrees_with_a_sorted_array(uint64_t (*rank)(const struct heap_node *
     make_things(things, THINGS);
     for (unsigned step = 0; step < STEPS; step++) {
         struct thing *t = &things[rng_below(&rng, THINGS)];
-        /* Few different keys, so that there are many ties. */
+        /* Few different keys, to produce many ties. */
         if (rng_below(&rng, 3) > 0) {
             put(&h, t, (int64_t)rng_below(&rng, 50) - 25);
             assert_true(heap_node_is_in(&t->node));
@@ -110,7 +110,7 @@ static void first__agrees_with_a_sorted_array(void **state)
     agrees_with_a_sorted_array(name_rank);
 }
 
-/* Replicas put the same things in in different orders and must take them out in the same. */
+/* Replicas add things in different orders, and must remove them in the same order. */
 static void ties__come_by_name_whatever_the_order_of_putting_in(void **state)
 {
     (void)state;

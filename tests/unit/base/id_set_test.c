@@ -1,4 +1,5 @@
-/* Ids in the order in which they came: each once, found and taken out, whatever the table does. */
+/* A set of ids in the order of insertion: no duplicates, and lookup and removal work in any state
+ * of the table. */
 #include "base/id_set.h"
 
 #include "base/clock.h"
@@ -36,7 +37,7 @@ static void each_once__keeps_its_first_number(void **state)
     assert_int_equal(id_set_count(&s), 0);
 }
 
-/* The ring goes round and the table grows while ids come and go. */
+/* The ring wraps around and the table grows while ids are added and removed. */
 static void oldest_first__through_growth_and_gaps(void **state)
 {
     enum { ROUNDS = 5000, IN = 3, OUT = 2 };

@@ -58,7 +58,7 @@ static void order__is_time_then_index_then_number(void **state)
     (void)state;
     struct rng rng = rng_from(2);
     for (unsigned i = 0; i < 2000; i++) {
-        /* Few different values, so that equal parts are common. */
+        /* Few different values, to produce many equal parts. */
         int64_t ms[2] = {(int64_t)rng_below(&rng, 3), (int64_t)rng_below(&rng, 3)};
         uint64_t index[2] = {254 + rng_below(&rng, 3), 254 + rng_below(&rng, 3)};
         uint32_t number[2] = {(uint32_t)rng_below(&rng, 3), (uint32_t)rng_below(&rng, 3)};
@@ -76,7 +76,7 @@ static void order__is_time_then_index_then_number(void **state)
         int by_id = id_cmp(id[0], id[1]), by_text = str_cmp(text[0], text[1]);
         assert_int_equal((by_id > 0) - (by_id < 0), want);
         assert_int_equal((by_text > 0) - (by_text < 0), want);
-        if (index[0] != index[1]) { /* an index has one time */
+        if (index[0] != index[1]) { /* all ids of an index have the same time */
             assert_true((id_rank(id[0]) > id_rank(id[1])) == (index[0] > index[1]));
         }
     }
@@ -88,8 +88,8 @@ static void parse__refuses_what_format_never_writes(void **state)
     static const char *const rows[] = {
         "",
         "job_",
-        "job_0000000000000000000000000",   /* one short */
-        "job_000000000000000000000000000", /* one long */
+        "job_0000000000000000000000000",   /* one character too short */
+        "job_000000000000000000000000000", /* one character too long */
         "jab_00000000000000000000000000",
         "00000000000000000000000000",
         "job_0000000000000000000000000i",
@@ -128,7 +128,7 @@ static void hash__puts_neighbours_side_by_side(void **state)
     }
 }
 
-/* One id per entry, as from a client that waits for each answer, must not leave slots unused. */
+/* One id per entry, as from a client that waits for each answer, must be spread over all slots. */
 static void hash__spreads_ids_that_are_alone(void **state)
 {
     enum { SLOTS = 1024, PER_SLOT = 64 };

@@ -17,7 +17,7 @@ static struct str name_of(struct id id, char out[static ID_UUID_LEN])
     return str_from(out, ID_UUID_LEN);
 }
 
-/* Clients have these names. */
+/* Clients store these names, so they must never change. */
 static void put__has_these_characters_for_ever(void **state)
 {
     (void)state;
@@ -45,7 +45,7 @@ static void put__has_these_characters_for_ever(void **state)
 
 static struct id any_id(struct rng *rng)
 {
-    /* of every length, from few bits to all */
+    /* of every bit length */
     uint64_t ms = rng_next(rng) >> (21 + rng_below(rng, 43));
     uint64_t index = rng_next(rng) >> (16 + rng_below(rng, 48));
     uint64_t number = rng_next(rng) >> (64 - ID_UUID_NUMBER_BITS + rng_below(rng, 26));
@@ -71,7 +71,7 @@ static void parse__reads_back_what_put_wrote(void **state)
     }
 }
 
-/* Every UUID of version 4 is the name of some id, and of one only. */
+/* Every UUID of version 4 is the name of exactly one id. */
 static void put__writes_back_what_parse_read(void **state)
 {
     struct rng rng = rng_from(2);
@@ -105,9 +105,9 @@ static void parse__takes_the_canonical_form_only(void **state)
         "7d1f0d7c-8f59-4c7b-9b0a-0b7d8c0a1b2",   /* short */
         "7d1f0d7c-8f59-4c7b-9b0a-0b7d8c0a1b2c3", /* long */
         "7D1f0d7c-8f59-4c7b-9b0a-0b7d8c0a1b2c",  /* upper case */
-        "7d1f0d7c-8f59-4c7b-9b0a-0b7d8c0a1b2g",  /* no digit */
+        "7d1f0d7c-8f59-4c7b-9b0a-0b7d8c0a1b2g",  /* not a digit */
         "7d1f0d7c08f59-4c7b-9b0a-0b7d8c0a1b2c",  /* no dash */
-        "7d1f0d7-c8f59-4c7b-9b0a-0b7d8c0a1b2c",  /* a dash elsewhere */
+        "7d1f0d7-c8f59-4c7b-9b0a-0b7d8c0a1b2c",  /* a dash at the wrong position */
         "7d1f0d7c-8f59-1c7b-9b0a-0b7d8c0a1b2c",  /* version 1 */
         "7d1f0d7c-8f59-7c7b-9b0a-0b7d8c0a1b2c",  /* version 7 */
         "7d1f0d7c-8f59-4c7b-1b0a-0b7d8c0a1b2c",  /* other variants */
@@ -123,8 +123,7 @@ static void parse__takes_the_canonical_form_only(void **state)
     }
 }
 
-/* Names of jobs that are made one after the other look like chance: of each digit, half of the bits
- * differ. */
+/* Names of consecutive jobs look random: in each digit, every value is about equally frequent. */
 static void names__are_spread(void **state)
 {
     enum { NAMES = 4096 };

@@ -72,7 +72,7 @@ static void remove__leaves_the_others(void **state)
     marks_deinit(&m);
 }
 
-/* Two things with one hash: one of them goes. */
+/* If two things have the same hash, only one of them is removed. */
 static void remove__takes_one_of_several(void **state)
 {
     static const uint64_t hashes[] = {0, 1, 5, UINT64_MAX, (uint64_t)1 << 32};

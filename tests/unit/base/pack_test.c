@@ -98,7 +98,7 @@ static void unpack__stays_bad_and_gives_zeros(void **state)
     struct unpack u = unpack_from(STR("\x01\x02\x03"));
     assert_int_equal(unpack_u32(&u), 0);
     assert_true(u.bad);
-    assert_int_equal(unpack_u8(&u), 0); /* there would be one */
+    assert_int_equal(unpack_u8(&u), 0); /* although a byte is left */
     assert_int_equal(unpack_u16(&u), 0);
     assert_int_equal(unpack_varint(&u), 0);
     expect_str(unpack_text(&u), STR_EMPTY);

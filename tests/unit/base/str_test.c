@@ -41,7 +41,7 @@ static void eq_nocase__folds_ascii_only(void **state)
     (void)state;
     assert_true(str_eq_nocase(STR("Content-Type"), STR("content-TYPE")));
     assert_false(str_eq_nocase(STR("a"), STR("ab")));
-    assert_false(str_eq_nocase(STR("["), STR("{")));       /* 32 apart, and no letters */
+    assert_false(str_eq_nocase(STR("["), STR("{")));       /* 32 apart, but not letters */
     assert_false(str_eq_nocase(STR("\xc4"), STR("\xe4"))); /* letters in Latin-1 */
 }
 
