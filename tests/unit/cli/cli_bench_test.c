@@ -140,9 +140,9 @@ static void fill__cost_is_per_thousand_jobs(void **state)
     cli_kit_open(&k);
     struct str json = cli_bench_phase_json(&k.cli, &p);
     assert_int_equal(cli_member_int(json, "completed"), 2000);
-    assert_int_equal(cli_member(json, "server_cv_pct").text.len, 0); /* nothing was said about it */
+    assert_int_equal(cli_member(json, "server_cv_pct").text.len, 0); /* it was not reported */
     cli_kit_close(&k);
-    /* A server that was started in between has used less than before. */
+    /* A server that was restarted in between reports less than before. */
     after[0].cpu_ns = 5;
     p = (struct cli_bench_phase){0};
     cli_bench_fill(&p, r, before, after);

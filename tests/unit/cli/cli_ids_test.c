@@ -97,7 +97,7 @@ static void sse__gives_the_same_events_however_it_is_cut(void **state)
                                  "data: two\ndata: lines\n\n"
                                  "event: no data\n\n"
                                  "id:7\r\ndata:tight\r\n\r\nother: x\ndata\n\n"
-                                 "id: 9\n\nid: 10\n" /* of half a frame */
+                                 "id: 9\n\nid: 10\n" /* part of an incomplete frame */
                                  "data: unfinished\n";
     static const char want[] = "<1|a|{\"x\":1}><||two\nlines><7||tight><||>";
     size_t len = sizeof stream - 1;

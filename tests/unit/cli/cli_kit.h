@@ -39,7 +39,7 @@ static inline void cli_kit_close(struct cli_kit *k)
     arena_free(k->cli.arena);
 }
 
-/* Parse a line whose words are separated by single blanks; '_' stands for a blank inside one. */
+/* Parse a line whose words are separated by single spaces. '_' is a space inside a word. */
 static inline enum err_code cli_kit_parse(struct cli_kit *k, const char *line)
 {
     k->argc = 0;

@@ -51,7 +51,7 @@ static void parse__refuses_with_what_is_wrong(void **state)
     (void)state;
     static const struct {
         const char *line;
-        const char *message; /* a part of it */
+        const char *message; /* part of the message */
     } rows[] = {
         {"quues", "unknown command 'quues'; did you mean 'queues'?"},
         {"xyzzy", "unknown command 'xyzzy'"},

@@ -115,7 +115,7 @@ static void complete__offers_what_fits(void **state)
 {
     (void)state;
     static const struct {
-        const char *line; /* the last word may be empty: '.' */
+        const char *line; /* '.' at the end is an empty last word */
         const char *first, *not_there;
     } rows[] = {
         {"que", "queues\t", "enqueue"},
@@ -125,7 +125,7 @@ static void complete__offers_what_fits(void **state)
         {"search --ord", "--order\t", "--output"},
         {"search --order .", "asc\t", "--"},
         {"search --server .", "", "asc"},
-        {"pause .", "", "pause"}, /* asks for the queues */
+        {"pause .", "", "pause"}, /* completes queue names on the server */
     };
     static char nobody[] = "CORVO_URL=http://127.0.0.1:1";
     static char *environment[] = {nobody, NULL};

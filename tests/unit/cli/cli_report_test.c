@@ -10,7 +10,7 @@ static void says(struct cli_report *r, const char *text)
     cli_report_hear(r, job, str_from_z(text));
 }
 
-/* A line whose member is a string of so many bytes, quotes included. */
+/* Pass a line whose member is a string of this many bytes, including the quotes. */
 static void says_long(struct cli_report *r, const char *member, size_t bytes)
 {
     struct buf b;
@@ -24,7 +24,7 @@ static void says_long(struct cli_report *r, const char *member, size_t bytes)
     buf_deinit(&b);
 }
 
-/* What the next heartbeat carries. */
+/* Check the content of the next heartbeat. */
 static void assert_carries(struct cli_report *r, const char *wanted)
 {
     struct buf b;
@@ -50,7 +50,7 @@ static void hear__keeps_the_newest_of_each(void **state)
     assert_carries(&r, "{\"progress\":3,\"checkpoint\":2}");
     cli_report_clear(&r);
     assert_false(cli_report_any(&r));
-    says(&r, "4}\n"); /* the rest of a line of the job before */
+    says(&r, "4}\n"); /* the rest of a line of the previous job */
     assert_false(cli_report_any(&r));
     cli_report_deinit(&r);
 }
@@ -92,7 +92,7 @@ static void over__forgets_what_was_answered_and_nothing_newer(void **state)
     cli_report_over(&r, job, CLI_REPORT_SAVED);
     assert_false(cli_report_any(&r));
     says(&r, "{\"progress\":5}\n");
-    cli_report_over(&r, job, CLI_REPORT_SAVED); /* of a heartbeat without it */
+    cli_report_over(&r, job, CLI_REPORT_SAVED); /* of a heartbeat that did not contain it */
     assert_carries(&r, "{\"progress\":5}");
     cli_report_deinit(&r);
 }

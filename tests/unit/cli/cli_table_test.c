@@ -58,7 +58,7 @@ static void groups__are_what_commands_begin_with(void **state)
 {
     (void)state;
     assert_true(cli_table_is_group(STR("budget")));
-    assert_true(cli_table_is_group(STR("queue"))); /* by other spellings only */
+    assert_true(cli_table_is_group(STR("queue"))); /* only in other spellings */
     assert_false(cli_table_is_group(STR("budge")));
     assert_false(cli_table_is_group(STR("budget set")));
     expect_str(cli_table_alias(STR("queue pause")), STR("pause"));

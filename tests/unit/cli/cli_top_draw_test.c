@@ -7,7 +7,7 @@
 #include "lib/expect.h"
 #include "lib/test.h"
 
-/* Everything that a frame is made of. */
+/* Everything that is needed to draw a frame. */
 struct stage {
     struct cli_top_model model;
     struct cli_top_ui ui;
@@ -48,7 +48,7 @@ static void stage_free(struct stage *s)
     free(s);
 }
 
-/* Draw, and give the frame as a text. */
+/* Draw the frame and return it as text. */
 static const char *stage_draw(struct stage *s, int width, int height)
 {
     cli_top_grid_init(&s->grid, width, height, false);

@@ -131,7 +131,7 @@ static void flow__counts_what_minutes_grew_by(void **state)
         struct cli_top_sample second = minutes(rows[i].first, rows[i].count, rows[i].done);
         ROW(rows[i].name);
         cli_top_model_take(m, &first, at_ms(0));
-        assert_int_equal(cli_top_model_flow(m, CLI_TOP_DONE), 7); /* the last whole minute */
+        assert_int_equal(cli_top_model_flow(m, CLI_TOP_DONE), 7); /* the last complete minute */
         cli_top_model_take(m, &second, at_ms(30000));
         assert_int_equal(cli_top_model_flow(m, CLI_TOP_DONE), rows[i].per_min);
         free_model(m);
@@ -156,7 +156,7 @@ static void failures__are_the_newest_first_and_a_death_completes_one(void **stat
     cli_top_model_fail(m, &death);
     assert_int_equal(m->failures[0].seq, CLI_TOP_FAILURES_MAX + 3);
     assert_true(m->failures[CLI_TOP_FAILURES_MAX + 3 - 10].dead);
-    /* A death without a failure that we know of. */
+    /* A death without a recorded failure. */
     (void)snprintf(death.job, sizeof death.job, "job_1");
     cli_top_model_fail(m, &death);
     assert_int_equal(m->failures[0].seq, 100);
