@@ -15,7 +15,7 @@
 #include "raftlog/members.h"
 #include "raftlog/snapshots.h"
 
-/* A member's folder, served to a caller that plays Raft. */
+/* A member's folder and its disk_io, called by the test in place of Raft. */
 struct rig {
     struct tmpdir dir;
     struct disk_io_config config;
@@ -23,14 +23,14 @@ struct rig {
     struct mailbox box;
     struct disk_io *disk;
     struct raft_io io;
-    /* what load gave */
+    /* results of load */
     raft_term term;
     raft_id vote;
     struct raft_snapshot *snapshot;
     raft_index start_index;
     struct raft_entry *entries;
     size_t n_entries;
-    /* what came back */
+    /* results of callbacks */
     unsigned ticks, appended, put, got, worked;
     int status;
     struct raft_snapshot *got_snapshot;
@@ -79,7 +79,7 @@ static void recv_none(struct raft_io *io, struct raft_message *message)
     (void)message;
 }
 
-/* From an open folder to one that is served. */
+/* Start serving an open folder. */
 static void serve(struct rig *r)
 {
     const struct disk_io_host host = {.loop = &r->loop, .box = &r->box};
@@ -154,7 +154,7 @@ static void append(struct rig *r, raft_term term)
         .term = term, .type = RAFT_COMMAND, .buf = {.base = bytes, .len = sizeof bytes}};
     unsigned before = r->appended;
     assert_int_equal(r->io.append(&r->io, &req, &e, 1, append_cb), 0);
-    assert_int_equal(r->appended, before); /* never from inside */
+    assert_int_equal(r->appended, before); /* never called from inside append */
     run_until(r, &r->appended, before + 1);
     assert_int_equal(r->status, 0);
 }
@@ -175,7 +175,8 @@ static void bootstrap(struct rig *r)
     raft_configuration_close(&c);
 }
 
-/* The bytes of a manifest at an index, with an empty checkpoint. From raft_malloc. */
+/* Make the bytes of a manifest at this index, with an empty checkpoint. Allocated by raft_malloc.
+ */
 static struct raft_buffer manifest_bytes(uint64_t index, uint64_t term)
 {
     struct raft_configuration c = one_member();
@@ -247,7 +248,7 @@ static void disk__is_pristine_until_it_is_bootstrapped(void **state)
     raft_configuration_close(&c);
 }
 
-/* The way by which Raft itself asks for it. */
+/* Bootstrap and recover through the functions that Raft calls. */
 static void io__bootstraps_and_recovers_before_it_is_started(void **state)
 {
     struct rig *r = *state;
@@ -261,7 +262,7 @@ static void io__bootstraps_and_recovers_before_it_is_started(void **state)
     assert_int_equal(r->io.bootstrap(&r->io, &c), 0);
     assert_int_equal(r->io.bootstrap(&r->io, &c), RAFT_CANTBOOTSTRAP);
     assert_int_equal(r->io.recover(&r->io, &c), 0);
-    close_disk(r); /* without having started */
+    close_disk(r); /* without a start */
     open_disk(r);
     assert_int_equal(disk_io_last_index(r->disk), 2);
     raft_configuration_close(&c);
@@ -273,7 +274,7 @@ static void bootstrap__is_done_again_after_a_crash_in_it(void **state)
     struct raft_configuration c = one_member();
     struct err err;
     open_disk(r);
-    fault_arm(FAULT_DISK_WRITE_FULL, 1); /* the term is stored by then, the entry is not */
+    fault_arm(FAULT_DISK_WRITE_FULL, 1); /* the term is stored by then, but not the entry */
     assert_int_equal(disk_io_bootstrap(r->disk, &c, &err), ERR_NO_SPACE);
     fault_reset();
     disk_io_free(TAKE(r->disk));
@@ -370,7 +371,7 @@ static void open__refuses_a_node_that_voted_and_has_no_log(void **state)
     }
 }
 
-/* What came after the snapshot was acknowledged, and only the log had it. */
+/* Entries after the snapshot were acknowledged, and only the log had them. */
 static void open__refuses_a_snapshot_without_the_log_behind_it(void **state)
 {
     struct rig *r = *state;
@@ -386,15 +387,15 @@ static void open__refuses_a_snapshot_without_the_log_behind_it(void **state)
     assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.msg, "log' is missing"));
     assert_non_null(strstr(err.msg, "everything after entry 2"));
-    assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT); /* still */
-    /* Whoever does without durability has said that this may be. */
+    assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT); /* still refused */
+    /* Without durability, this loss is allowed. */
     r->config.durable = false;
     open_disk(r);
     assert_int_equal(disk_io_last_index(r->disk), 2);
 }
 
-/* The older files go on to exist and fit together: only the last of them can say that one is gone.
- */
+/* The older files still exist and are consistent. Only the last one can show that a newer one is
+ * missing. */
 static void open__refuses_a_log_without_its_newest_segment(void **state)
 {
     struct rig *r = *state;
@@ -436,7 +437,7 @@ static void term_and_vote__are_there_after_a_restart(void **state)
     assert_int_equal(r->io.set_term(&r->io, 6), 0);
     reopen(r);
     assert_int_equal(r->term, 6);
-    assert_int_equal(r->vote, 0); /* a vote is for one term */
+    assert_int_equal(r->vote, 0); /* a vote is valid for one term only */
     close_disk(r);
 }
 
@@ -478,7 +479,7 @@ static void entries__are_appended_and_truncated(void **state)
     reopen(r);
     assert_int_equal(r->start_index, 1);
     assert_int_equal(r->n_entries, 4);
-    append(r, 1); /* it knows where it was */
+    append(r, 1); /* appends after the last entry */
     reopen(r);
     assert_int_equal(r->n_entries, 5);
     close_disk(r);
@@ -611,10 +612,10 @@ static void a_snapshot_that_is_none__is_refused(void **state)
 
 static const struct {
     const char *name;
-    uint64_t index, term;        /* of a manifest that is there when the node starts */
-    uint64_t start_index, count; /* of the log then; it had entries 1 to 10 of term 1 */
+    uint64_t index, term;        /* of a manifest that exists when the node starts */
+    uint64_t start_index, count; /* of the log after that; it had entries 1 to 10 of term 1 */
 } install_rows[] = {
-    {"of an entry in the log", 6, 1, 6, 5}, /* those before it stay on disk only */
+    {"of an entry in the log", 6, 1, 6, 5}, /* older entries remain only on disk */
     {"of the last entry", 10, 1, 10, 1},
     {"of another entry in that place", 6, 2, 7, 0},
     {"of an entry behind the log", 11, 1, 12, 0},

@@ -29,7 +29,7 @@ static void file__keeps_who_founded_and_who_joined(void **state)
         expect_same(&got, &rows[i]);
         assert_int_equal(identity_has_cluster(dir.path), rows[i].cluster != 0);
     }
-    /* Whoever belongs to a cluster founds none. */
+    /* A member of a cluster does not found a new one. */
     assert_int_equal(identity_open(dir.path, false, true, &got, &err), ERR_OK);
     expect_same(&got, &rows[2]);
     tmpdir_remove(&dir);

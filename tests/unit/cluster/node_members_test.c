@@ -11,7 +11,8 @@ static raft_time now(struct raft_io *io)
     return NOW;
 }
 
-/* A follower whose leader's connection broke has two heartbeats and chance left to wait for. */
+/* When the connection to the leader breaks, a follower waits for only two more heartbeats and the
+ * random part of the timeout. */
 static void lost__shortens_the_wait_for_the_leader_only(void **state)
 {
     static const struct {

@@ -14,21 +14,21 @@
 #include "lib/tmpdir.h"
 #include "log/log.h"
 
-/* A state machine that remembers how many entries it saw and a hash over all of them. Its
- * checkpoints are one file. It is locked, because checkpoints are made on another thread. */
+/* A state machine that stores the number of applied entries and a hash over all of them. A
+ * checkpoint is one file. It has a lock, because checkpoints are made on another thread. */
 struct toy {
     uv_mutex_t lock;
     struct {
         uint64_t applied_index, count, hash;
     } state;
     unsigned applies, checkpoints, restores; /* calls in this life */
-    uint64_t checkpoint_index; /* of the newest one, if it has more than its snapshot says */
+    uint64_t checkpoint_index; /* of the newest checkpoint, if that is newer than its snapshot */
     bool refuses_checkpoints;
     bool leads;
     unsigned leads_changes;
 };
 
-/* A node, its loop and its toy, which survives the node. */
+/* A node, its loop and its toy, which outlives the node. */
 struct rig {
     struct tmpdir dir;
     struct node_config config;
@@ -184,7 +184,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The state machine's own disk is gone. */
+/* Simulate the loss of the state machine's disk. */
 static void lose_state(struct rig *r)
 {
     memset(&r->toy.state, 0, sizeof r->toy.state);
@@ -194,7 +194,7 @@ struct proposal {
     struct node_propose p;
     struct rig *rig;
     bool done;
-    bool inside; /* node_propose has not returned */
+    bool inside; /* node_propose has not returned yet */
 };
 
 static void proposal_done(struct node_propose *p)
@@ -218,7 +218,7 @@ static void start_proposal(struct rig *r, struct proposal *a, size_t len)
     a->inside = false;
 }
 
-/* Propose and wait; gives back how it ended. */
+/* Propose and wait. Returns the error code. */
 static enum err_code propose(struct rig *r, size_t len)
 {
     struct proposal a;
@@ -280,7 +280,7 @@ static void node__hands_over_only_what_the_state_lacks(void **state)
     }
     uint64_t hash = r->toy.state.hash;
     close_node(r);
-    open_node(r); /* the state is all there */
+    open_node(r); /* the state is complete */
     assert_int_equal(r->toy.applies, 0);
     assert_int_equal(r->toy.state.hash, hash);
     close_node(r);
@@ -316,7 +316,7 @@ static void propose__is_refused_while_nobody_leads(void **state)
     assert_string_equal(status_of(r).role, "Follower");
     close_node(r);
     assert_int_equal(r->toy.leads_changes, 0);
-    /* In an empty folder it may still found a group, and afterwards needs no permission for it. */
+    /* An empty node may still found a group. After that, it does not need the setting. */
     r->config.bootstrap = true;
     open_node(r);
     close_node(r);
@@ -334,7 +334,7 @@ static void propose__is_refused_while_space_is_low(void **state)
     struct rig *r = *state;
     r->config.free_bytes_min = 4096;
     fault_arm(FAULT_DISK_SPACE_LOW, 1);
-    open_node(r); /* leading takes an entry of its own, which is written all the same */
+    open_node(r); /* a new leader's own entry is written all the same */
     assert_true(status_of(r).low_space);
     struct proposal a;
     start_proposal(r, &a, 8);
@@ -370,7 +370,7 @@ static void close__ends_what_is_under_way(void **state)
     }
     assert_true(late.done);
     assert_int_equal(late.p.err.code, ERR_STOPPING);
-    open_node(r); /* unknown means unknown: here they did happen */
+    open_node(r); /* an unknown outcome: here the entries were stored */
     assert_int_equal(r->toy.state.count, COUNT_OF(a));
 }
 
@@ -427,7 +427,7 @@ static void snapshot_soon__takes_one_at_the_next_entry(void **state)
     for (unsigned i = 0; i < 20; i++) {
         assert_int_equal(propose(r, 8), ERR_OK);
     }
-    assert_int_equal(status_of(r).snapshot_count, 1); /* one, not one for each */
+    assert_int_equal(status_of(r).snapshot_count, 1); /* one snapshot, not one per proposal */
 }
 
 static void barrier_cb(struct raft_barrier *req, int status)
@@ -436,7 +436,7 @@ static void barrier_cb(struct raft_barrier *req, int status)
     *(bool *)req->data = true;
 }
 
-/* Raft writes entries of its own, which the state never sees. */
+/* Raft writes its own entries, which the state machine never receives. */
 static void snapshot__that_ends_with_an_entry_of_rafts_own_is_a_start(void **state)
 {
     struct rig *r = *state;
@@ -446,7 +446,7 @@ static void snapshot__that_ends_with_an_entry_of_rafts_own_is_a_start(void **sta
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(propose(r, 8), ERR_OK);
     }
-    raft_set_snapshot_threshold(&r->node->raft, 1); /* as when the last entry made one due */
+    raft_set_snapshot_threshold(&r->node->raft, 1); /* the last entry made one due */
     assert_int_equal(raft_barrier(&r->node->raft, &barrier, barrier_cb), 0);
     while (!passed || status_of(r).snapshot_count == 0) {
         (void)uv_run(&r->loop, UV_RUN_ONCE);
@@ -485,11 +485,11 @@ static void snapshot__that_fails_is_tried_again_and_cuts_nothing(void **state)
     uint64_t hash = r->toy.state.hash;
     close_node(r);
     lose_state(r);
-    r->config.snapshot_log_bytes = 1 << 30; /* none is under way when they are counted */
+    r->config.snapshot_log_bytes = 1 << 30; /* none is in progress during the count */
     open_node(r);
     assert_int_equal(r->toy.state.hash, hash);
-    /* Nothing is left of the others, nor of one that the close may have cut short: each that is
-     * there has its manifest and its checkpoint. */
+    /* Nothing is left of failed snapshots, nor of one that the close may have interrupted. Each
+     * remaining snapshot has a manifest and a checkpoint. */
     struct os_file_path dir = tmpdir_path(&r->dir, "snapshots");
     size_t left = tmpdir_count(dir.z, "");
     assert_true(left == 2 || left == 4);
@@ -506,7 +506,7 @@ static void close__waits_for_a_snapshot_under_way(void **state)
         while (!a.done) {
             (void)uv_run(&r->loop, UV_RUN_ONCE);
         }
-        close_node(r); /* the pool may be anywhere in it */
+        close_node(r); /* the snapshot may be in any phase */
         open_node(r);
     }
     uint64_t hash = r->toy.state.hash;
@@ -516,7 +516,7 @@ static void close__waits_for_a_snapshot_under_way(void **state)
     assert_int_equal(r->toy.state.hash, hash);
 }
 
-/* --- disks that are not as they were --- */
+/* --- damaged or lost disks --- */
 
 static void take_snapshot(struct rig *r)
 {
@@ -535,7 +535,7 @@ static void open__refuses_a_damaged_manifest(void **state)
     struct err err;
     take_snapshot(r);
     struct os_file_path dir = tmpdir_path(&r->dir, "snapshots");
-    struct os_file_path path = tmpdir_find(dir.z, "", 1); /* behind its folder */
+    struct os_file_path path = tmpdir_find(dir.z, "", 1); /* listed after its folder */
     tmpdir_flip_bit(path.z, 40);
     assert_int_equal(try_open(r, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.msg, ".manifest"));
@@ -550,7 +550,7 @@ static void open__refuses_a_damaged_checkpoint_when_it_is_needed(void **state)
     struct os_file_path checkpoint = tmpdir_find(dir.z, "", 0);
     struct os_file_path file = os_file_join(checkpoint.z, "state");
     tmpdir_flip_bit(file.z, 3);
-    open_node(r); /* it is not */
+    open_node(r); /* the damage is not noticed */
     close_node(r);
     lose_state(r);
     assert_int_equal(try_open(r, &err), ERR_CORRUPT);
@@ -575,7 +575,7 @@ static void open__refuses_a_damaged_log(void **state)
     assert_non_null(strstr(err.msg, "offset"));
 }
 
-/* A power cut took the end of a log that was not flushed, after the state had been stored. */
+/* A power failure has lost the end of a log that was not flushed, after the state was stored. */
 static void open__fills_up_a_log_that_the_state_has_overtaken(void **state)
 {
     struct rig *r = *state;
@@ -584,7 +584,7 @@ static void open__fills_up_a_log_that_the_state_has_overtaken(void **state)
     assert_int_equal(propose(r, 8), ERR_OK);
     close_node(r);
     r->toy.state.applied_index = 5000;
-    assert_int_equal(try_open(r, &err), ERR_CORRUPT); /* a durable log cannot have lost it */
+    assert_int_equal(try_open(r, &err), ERR_CORRUPT); /* a durable log cannot have lost entries */
     assert_non_null(strstr(err.msg, "5000"));
     r->config.durable = false;
     open_node(r);
@@ -595,10 +595,11 @@ static void open__fills_up_a_log_that_the_state_has_overtaken(void **state)
     }
     assert_int_equal(a.p.err.code, ERR_OK);
     assert_true(a.p.index > 5000);
-    assert_int_equal(r->toy.state.applied_index, a.p.index); /* it was handed over */
+    assert_int_equal(r->toy.state.applied_index, a.p.index); /* the entry was applied */
 }
 
-/* The node's folder is gone, the state is not: a new, empty log would swallow entries silently. */
+/* The node's folder is gone, but the state is not. A new, empty log would contain entries that the
+ * state silently skips. */
 static void open__does_not_start_a_new_log_under_an_old_state(void **state)
 {
     struct rig *r = *state;
@@ -606,7 +607,7 @@ static void open__does_not_start_a_new_log_under_an_old_state(void **state)
     r->toy.state.applied_index = 500;
     assert_int_equal(try_open(r, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.msg, "500"));
-    lose_state(r); /* nothing was written by that */
+    lose_state(r); /* the failed attempt has written nothing */
     open_node(r);
     assert_int_equal(propose(r, 8), ERR_OK);
 }
@@ -655,7 +656,7 @@ static void open__refuses_settings_that_cannot_work(void **state)
     assert_int_equal(try_open(r, &err), ERR_VALIDATION);
 }
 
-/* --- handing leadership over --- */
+/* --- transfer of leadership --- */
 
 struct handover {
     bool over, moved;
@@ -687,7 +688,7 @@ static void changed_cb(struct raft_change *change, int status)
     *(bool *)change->data = true;
 }
 
-/* A second member that nobody can reach, as a voter. */
+/* Add a second member, which is unreachable, as a voter. */
 static void add_voter(struct rig *r)
 {
     struct raft *raft = &r->node->raft;
@@ -729,9 +730,10 @@ static void transfer__does_not_keep_a_node_from_closing(void **state)
     assert_false(h.over);
 }
 
-/* --- when Raft must not go on --- */
+/* --- when Raft must not continue --- */
 
-/* A leader goes on while it makes a checkpoint; whoever got it is started before the rest came. */
+/* A leader applies entries while it makes a checkpoint. A node that received the checkpoint may be
+ * restarted before it has these entries. */
 static void open__takes_a_checkpoint_that_has_more_than_its_snapshot(void **state)
 {
     struct rig *r = *state;
@@ -742,10 +744,10 @@ static void open__takes_a_checkpoint_that_has_more_than_its_snapshot(void **stat
     take_snapshot(r);
     uint64_t ahead = r->toy.state.applied_index += 50;
     r->toy.checkpoint_index = ahead - 1;
-    assert_int_equal(try_open(r, &err), ERR_CORRUPT); /* it is not from there */
+    assert_int_equal(try_open(r, &err), ERR_CORRUPT); /* the state is not from this checkpoint */
     r->toy.checkpoint_index = ahead;
     assert_int_equal(try_open(r, &err), ERR_OK);
-    assert_true(disk_io_last_index(r->node->disk) < ahead); /* and nothing is made up */
+    assert_true(disk_io_last_index(r->node->disk) < ahead); /* no entries are made up */
 }
 
 static struct rig *cut_rig;
@@ -766,13 +768,13 @@ static void cut_under_way(void)
     (void)uv_run(&r->loop, UV_RUN_DEFAULT);
 }
 
-/* What was on its way to the disk arrives before the process ends. */
+/* Entries that are being written reach the disk before the process ends. */
 static void fatal__lets_what_is_under_way_reach_the_disk(void **state)
 {
     struct rig *r = *state;
     cut_rig = r;
     expect_abort(cut_under_way);
-    open_node(r); /* it leads: everything in the log is applied */
+    open_node(r); /* it becomes leader, so all entries in the log are applied */
     assert_int_equal(r->toy.state.count, CUT_ENTRIES);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What a member sends, as far as the state machine can read it: a member with the right secret,
- * whose messages are made by hand, and the transport that takes them.
+ * Reading messages of members: a member with the right secret sends handmade messages to the real
+ * transport.
  */
 #include "cluster/peers.h"
 
@@ -22,13 +22,13 @@ struct rig {
     struct peers *taker;
     char address[32];
     unsigned closed;
-    /* the last append that came */
+    /* the last append received */
     unsigned received;
     unsigned n_entries;
     bool has_entries;
     raft_index prev_log_index, leader_commit;
     unsigned committed;
-    unsigned reads; /* what the sender says it reads */
+    unsigned reads; /* newest version that the sender can read */
     struct mailbox box;
     unsigned adopted;
     bool adopts;
@@ -82,7 +82,7 @@ static void sent(struct raftnet_send *s, bool written)
     free(s);
 }
 
-/* --- the taker --- */
+/* --- the receiver --- */
 
 static const char *address_hook(void *data, uint64_t id)
 {
@@ -130,7 +130,7 @@ static void hashed_hook(void *data, uint64_t id, uint64_t index, uint64_t hash)
 static void committed_hook(void *data, uint64_t index)
 {
     struct rig *r = data;
-    assert_int_equal(index, r->leader_commit); /* Raft has heard it */
+    assert_int_equal(index, r->leader_commit); /* Raft knows this commit index */
     r->committed++;
 }
 
@@ -141,7 +141,7 @@ static void reads_hook(void *data, uint64_t id, uint8_t version)
     r->reads = version;
 }
 
-/* Entries that begin with "new" are those of a newer version. */
+/* Entries that begin with "new" are of a newer version. */
 static enum err_code knows_entry(void *data, struct str entry, struct err *err)
 {
     (void)data;
@@ -233,7 +233,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* An append of entries 11 and on, and wait until it is there. */
+/* Send an append with entries from 11 on, and wait until it has arrived. */
 static void send_append(struct rig *r, const char *const texts[], unsigned count)
 {
     struct raft_entry entries[ENTRIES_MAX];
@@ -301,7 +301,7 @@ static void append__of_nothing_else_is_a_heartbeat(void **state)
         assert_false(r->has_entries);
         assert_int_equal(refusals(r).total, before + i);
         assert_string_equal(refusals(r).error, "entry 11: it is new");
-        send_append(r, texts, 0); /* says nothing of it */
+        send_append(r, texts, 0); /* has no effect on the refusal */
         assert_string_equal(refusals(r).error, "entry 11: it is new");
     }
 }
@@ -339,7 +339,7 @@ static void versions__are_heard(void **state)
     while (r->reads != 5) {
         (void)uv_run(&r->loop, UV_RUN_ONCE);
     }
-    /* What makes no sense says nothing; a frame of Raft behind it shows that it was read. */
+    /* Invalid frames are ignored. The Raft frame after them shows that they were read. */
     send_reads(r, "", 0);
     send_reads(r, "\0", 1);
     send_reads(r, "\x09\x09", 2);
@@ -347,7 +347,7 @@ static void versions__are_heard(void **state)
     assert_int_equal(r->reads, 5);
 }
 
-/* --- invitations: sent by the taker, to a third node --- */
+/* --- invitations: sent by the receiver to a third node --- */
 
 struct inviting {
     struct peers_invite invite;
@@ -396,7 +396,7 @@ static void invitation__is_judged_by_who_gets_it(void **state)
         uint64_t cluster, id;
         const char *name;
         bool adopts;
-        unsigned adopted; /* how often it was asked whether it does */
+        unsigned adopted; /* how often the node was asked to adopt */
         const char *error;
     } rows[] = {
         {"waits", 0, 3, "third", true, 1, ""},

@@ -1,5 +1,5 @@
 /*
- * Raft's messages as bytes: what goes in comes out, and what no member could have sent is refused.
+ * Raft's messages as bytes: encoding and decoding are inverse, and impossible messages are refused.
  */
 #include "cluster/wire.h"
 
@@ -64,7 +64,7 @@ static void append__comes_out_as_it_went_in(void **state)
         assert_int_equal(a->entries[i].type, entries[i].type);
         assert_int_equal(a->entries[i].buf.len, entries[i].buf.len);
         assert_memory_equal(a->entries[i].buf.base, entries[i].buf.base, entries[i].buf.len);
-        assert_ptr_equal(a->entries[i].batch, a->entries[0].buf.base); /* as Raft frees it */
+        assert_ptr_equal(a->entries[i].batch, a->entries[0].buf.base); /* for free */
     }
     wire_clear(&out);
     buf_deinit(&bytes);
@@ -100,7 +100,7 @@ static void refused(const struct raft_message *m)
     buf_deinit(&bytes);
 }
 
-/* What would reach a CHECK of the log, or make Raft do what it must not. */
+/* Appends that would fail a CHECK of the log, or make Raft misbehave. */
 static void appends_that_cannot_be__are_refused(void **state)
 {
     (void)state;
@@ -119,12 +119,12 @@ static void appends_that_cannot_be__are_refused(void **state)
     buf_deinit(&members);
     WRONG(entries[0].type = 0);
     WRONG(entries[0].type = RAFT_CHANGE + 1);
-    WRONG(entries[0].type = RAFT_CHANGE); /* its bytes are no members */
+    WRONG(entries[0].type = RAFT_CHANGE); /* its bytes are not a list of members */
     WRONG(entries[0].buf.len = 0);
     WRONG(entries[0].buf.len = 12);
     WRONG(entries[0].term = 0);
-    WRONG(entries[0].term = 2); /* before the one in front of it */
-    WRONG(entries[2].term = 5); /* of a term that the sender does not have */
+    WRONG(entries[0].term = 2); /* less than the term of the previous entry */
+    WRONG(entries[2].term = 5); /* greater than the term of the message */
     WRONG(entries[1].term = 99);
     WRONG(a->term = 0);
     WRONG(a->prev_log_term = 9);
@@ -155,7 +155,7 @@ static void fixed__come_out_as_they_went_in(void **state)
         assert_int_equal(again.len, bytes.len);
         assert_memory_equal(again.ptr, bytes.ptr, bytes.len);
         wire_clear(&out);
-        buf_add_char(&bytes, 0); /* one byte more */
+        buf_add_char(&bytes, 0); /* an extra byte */
         assert_int_equal(wire_decode(buf_str(&bytes), &out, &err), ERR_CORRUPT);
         buf_deinit(&bytes);
         buf_deinit(&again);
