@@ -52,14 +52,14 @@ static void next__goes_on_and_says_which_guardrail_stops_it(void **state)
         buf_init(&reason, 256);
         agent_next_iteration(&a, &reason);
         expect_str(buf_str(&reason), str_from_z(rows[i].reason));
-        /* It counts either way, so that the next approval does not begin again. */
+        /* It counts even if the job is held, so that the next approval does not start again. */
         assert_int_equal(a.iteration, rows[i].iteration + 1);
         assert_int_equal(a.total_cost_nusd, rows[i].total_nusd);
         buf_deinit(&reason);
     }
 }
 
-/* What a backup says is not what the server wrote. */
+/* Numbers in a backup may be arbitrary. */
 static void next__of_any_number_is_one_that_can_follow(void **state)
 {
     (void)state;

@@ -149,7 +149,7 @@ static void next__finds_the_first_match_in_utc(void **state)
     static const struct {
         const char *cron;
         const char *after;
-        const char *next; /* NULL: none */
+        const char *next; /* NULL: no match */
     } rows[] = {
         {"* * * * *", "2026-02-11T10:00:00Z", "2026-02-11T10:01:00Z"},
         {"* * * * *", "2026-02-11T10:00:59.999Z", "2026-02-11T10:01:00Z"},
@@ -165,14 +165,14 @@ static void next__finds_the_first_match_in_utc(void **state)
         {"0 9 * * 0", "2026-02-11T10:00:00Z", "2026-02-15T09:00:00Z"},
         {"0 9 * * 7", "2026-02-11T10:00:00Z", "2026-02-15T09:00:00Z"},
         {"59 23 31 12 *", "2026-12-31T23:59:00Z", "2027-12-31T23:59:00Z"},
-        /* both day fields restricted: either */
+        /* if both day fields are restricted, either may match */
         {"0 0 13 * 5", "2026-02-11T10:00:00Z", "2026-02-13T00:00:00Z"},
         {"0 0 13 * 5", "2026-02-13T00:00:00Z", "2026-02-20T00:00:00Z"},
         {"0 0 20 * 1", "2026-02-17T00:00:00Z", "2026-02-20T00:00:00Z"},
-        /* a step above 1 is a restriction too */
+        /* a step above 1 is a restriction, too */
         {"0 0 */10 * 1", "2026-02-11T10:00:00Z", "2026-02-16T00:00:00Z"},
         {"0 0 */1 * 1", "2026-02-11T10:00:00Z", "2026-02-16T00:00:00Z"},
-        /* nothing in five years */
+        /* no match in five years */
         {"0 0 30 2 *", "2026-02-11T10:00:00Z", NULL},
         {"0 0 31 4,6,9,11 *", "2026-02-11T10:00:00Z", NULL},
         {"0 0 29 2 *", "2096-03-01T00:00:00Z", NULL},
@@ -192,7 +192,7 @@ static void next__finds_the_first_match_in_utc(void **state)
     zone_free(utc);
 }
 
-/* The days when clocks change: which moments are due, one after the other. */
+/* Days on which clocks change: the sequence of due times. */
 static void next__handles_jumps_of_the_clock(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void every__counts_from_creation(void **state)
         {"2026-02-11T10:01:30.249Z", "2026-02-11T10:01:30.25Z"},
         {"2026-02-11T10:01:30.25Z", "2026-02-11T10:03:00.25Z"},
         {"2026-02-11T11:00:00Z", "2026-02-11T11:00:00.25Z"},
-        {"2026-02-11T09:00:00Z", "2026-02-11T10:01:30.25Z"}, /* asked about before it was made */
+        {"2026-02-11T09:00:00Z", "2026-02-11T10:01:30.25Z"}, /* before it was created */
     };
     struct cron c = cron_of("@every 90s");
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -288,7 +288,7 @@ static void every__counts_from_creation(void **state)
     assert_false(cron_next(&c, NULL, (struct wall){.ns = 1}, far, &next));
 }
 
-/* What a field of one value or "*" means, said again in the simplest way. */
+/* A second, simple implementation of matching, for fields with one value or "*". */
 static bool matches(const int want[5], struct civil t)
 {
     int weekday = civil_weekday(civil_to_days(t.year, t.month, t.day));
@@ -299,7 +299,7 @@ static bool matches(const int want[5], struct civil t)
            (want[3] < 0 || want[3] == t.month) && (either ? day || of_week : day && of_week);
 }
 
-/* A random expression as text and as what it wants of each field; -1: anything. */
+/* A random expression, as text and as the wanted value of each field. -1: any value. */
 static void random_cron(struct rng *rng, int want[5], struct buf *out)
 {
     static const int low[5] = {0, 0, 1, 1, 0};

@@ -38,7 +38,7 @@ static void parse__reads_every_unit(void **state)
         {"0.0019s", 1},
         {"1.9999999999999999999999999s", 1999},
         {"0.25d", 21600000},
-        {"0.000000011574074074075d", 1}, /* just more than a millisecond */
+        {"0.000000011574074074075d", 1}, /* slightly more than a millisecond */
         {"1s500ms", 1500},
         {"1m1m", 120000},
         {"0005s", 5000},

@@ -46,7 +46,7 @@ static bool unpacks(const struct job_fit *f, struct job_fit *out)
     struct unpack u = unpack_from(buf_str(&bytes));
     *out = job_fit_unpack(&u);
     bool good = unpack_done(&u);
-    out->queue = good ? f->queue : STR_EMPTY; /* it pointed into the bytes */
+    out->queue = good ? f->queue : STR_EMPTY; /* it points into the bytes, which are freed */
     buf_deinit(&bytes);
     return good;
 }

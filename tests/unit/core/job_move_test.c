@@ -1,13 +1,13 @@
 /*
- * The grid of operations and states once more, written from http-api.md 5.2 and not from the table
- * in job_move.c. Operations that are no move of the state (move, delete, replay, heartbeat, a
- * change of priority) have no column: the tests of the machine meet them.
+ * The table of operations and states, written from http-api.md 5.2 and not from the table in
+ * job_move.c. Operations that do not change the state (move, delete, replay, heartbeat, change of
+ * priority) have no column. They are tested with the machine.
  */
 #include "core/job_move.h"
 
 #include "lib/test.h"
 
-/* One letter per state as a target; a dot where the operation is refused. */
+/* Each target state is a letter. A dot means that the operation is refused. */
 static char letter_of(enum job_state s)
 {
     static const char letters[JOB_STATE_COUNT + 1] = "SPARHCDX";
@@ -53,7 +53,7 @@ static void grid__meets_every_state_with_every_move(void **state)
                 fail_msg("%s of a job that is %s: got '%c', want '%c'", expected[row].word,
                          job_state_name((enum job_state)from), got, expected[row].to[from]);
             }
-            /* A refusal leaves the output alone. */
+            /* A refusal does not change the output. */
             assert_true(allowed || to == JOB_STATE_COUNT);
         }
     }

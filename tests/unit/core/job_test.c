@@ -43,7 +43,7 @@ static void parse__refuses_other_words_and_leaves_the_output(void **state)
     }
 }
 
-/* The numbers stand in documents on disk. */
+/* The numbers are stored in documents on disk. */
 static void numbers__stay_what_they_are(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void backoff__follows_the_table_and_saturates(void **state)
         {JOB_BACKOFF_NONE, 5000, 600000, 1, 0},
         {JOB_BACKOFF_NONE, 5000, 0, 9, 0},
         {JOB_BACKOFF_FIXED, 5000, 600000, 1, 5000},
-        {JOB_BACKOFF_LINEAR, 5000, 600000, 0, 5000}, /* as a backup may have it */
+        {JOB_BACKOFF_LINEAR, 5000, 600000, 0, 5000}, /* a backup may contain attempt 0 */
         {JOB_BACKOFF_EXPONENTIAL, 5000, 600000, 0, 5000},
         {JOB_BACKOFF_FIXED, 5000, 600000, 77, 5000},
         {JOB_BACKOFF_FIXED, 700000, 600000, 1, 600000},
@@ -122,7 +122,7 @@ static void backoff__follows_the_table_and_saturates(void **state)
     }
 }
 
-/* max_retries is the number of attempts, and there is always one. */
+/* max_retries is the number of attempts. There is always at least one. */
 static void remaining__counts_attempts_down_to_zero(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void remaining__counts_attempts_down_to_zero(void **state)
     }
 }
 
-/* What the last try came to is seen until the next begins. */
+/* The failure of the last attempt is shown until the next attempt begins. */
 static void last_failure__lasts_until_the_next_try(void **state)
 {
     (void)state;
@@ -148,13 +148,13 @@ static void last_failure__lasts_until_the_next_try(void **state)
     } rows[] = {
         {JOB_RETRYING, 1, JOB_OUTCOME_FAILED, JOB_OUTCOME_FAILED},
         {JOB_RETRYING, 1, JOB_OUTCOME_TIMEOUT, JOB_OUTCOME_TIMEOUT},
-        {JOB_RETRYING, 1, JOB_OUTCOME_NONE, JOB_OUTCOME_FAILED}, /* a worker had it */
+        {JOB_RETRYING, 1, JOB_OUTCOME_NONE, JOB_OUTCOME_FAILED}, /* the job had a worker */
         {JOB_DEAD, 3, JOB_OUTCOME_FAILED, JOB_OUTCOME_FAILED},
         {JOB_DEAD, 3, JOB_OUTCOME_TIMEOUT, JOB_OUTCOME_TIMEOUT},
         {JOB_PENDING, 1, JOB_OUTCOME_FAILED, JOB_OUTCOME_FAILED},
         {JOB_PENDING, 1, JOB_OUTCOME_TIMEOUT, JOB_OUTCOME_TIMEOUT},
-        {JOB_PENDING, 0, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},    /* a new run of it */
-        {JOB_PENDING, 1, JOB_OUTCOME_CANCELLED, JOB_OUTCOME_NONE}, /* held, and approved */
+        {JOB_PENDING, 0, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},    /* a new run of the job */
+        {JOB_PENDING, 1, JOB_OUTCOME_CANCELLED, JOB_OUTCOME_NONE}, /* held and approved */
         {JOB_PENDING, 1, JOB_OUTCOME_NONE, JOB_OUTCOME_NONE},
         {JOB_ACTIVE, 2, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},
         {JOB_HELD, 1, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},

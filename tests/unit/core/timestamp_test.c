@@ -27,7 +27,7 @@ static void parse__reads_the_forms_of_the_contract(void **state)
         {"2026-02-11T10:00:07.25", AT(1770804007, 250000000)},
         {"2024-02-29T23:59:59Z", AT(1709251199, 0)},
         {"1970-01-01T00:00:00.000000001Z", 1},
-        /* what struct wall cannot hold is moved to its ends */
+        /* times out of the range of struct wall become its limits */
         {"1970-01-01T00:00:00Z", 1},
         {"0001-01-01T00:00:00Z", 1},
         {"1970-01-01T00:30:00+01:00", 1},
@@ -78,7 +78,7 @@ static void parse_kept__refuses_what_it_would_have_to_move_back(void **state)
         {"2262-04-11T23:47:16.854775807Z", ERR_OK},
         {"2262-04-11T23:47:16.854775808Z", ERR_VALIDATION},
         {"9999-01-01T00:00:00Z", ERR_VALIDATION},
-        {"0001-01-01T00:00:00Z", ERR_OK}, /* how some clients say that there is none */
+        {"0001-01-01T00:00:00Z", ERR_OK}, /* some clients write no time in this way */
         {"tomorrow", ERR_VALIDATION},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

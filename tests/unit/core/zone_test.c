@@ -45,24 +45,24 @@ static void rule__says_the_offset_of_every_moment(void **state)
         {"<-03>3", {2026, 7, 1, 0, 0, 0}, -3 * HOUR},
         {"<+0530>-5:30", {2026, 7, 1, 0, 0, 0}, 5 * HOUR + 1800},
         {"LMT-0:53:28", {2026, 7, 1, 0, 0, 0}, 53 * 60 + 28},
-        /* north */
+        /* northern hemisphere */
         {"CET-1CEST,M3.5.0,M10.5.0/3", {2026, 1, 15, 0, 0, 0}, HOUR},
         {"CET-1CEST,M3.5.0,M10.5.0/3", {2026, 3, 29, 0, 59, 59}, HOUR},
         {"CET-1CEST,M3.5.0,M10.5.0/3", {2026, 3, 29, 1, 0, 0}, 2 * HOUR},
         {"CET-1CEST,M3.5.0,M10.5.0/3", {2026, 10, 25, 0, 59, 59}, 2 * HOUR},
         {"CET-1CEST,M3.5.0,M10.5.0/3", {2026, 10, 25, 1, 0, 0}, HOUR},
         {"CET-1CEST,M3.5.0,M10.5.0/3", {2100, 7, 1, 0, 0, 0}, 2 * HOUR},
-        /* south, and half an hour */
+        /* southern hemisphere, with half an hour */
         {"<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", {2026, 1, 1, 0, 0, 0}, 11 * HOUR},
         {"<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", {2026, 7, 1, 0, 0, 0}, 10 * HOUR + 1800},
         {"<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", {2026, 12, 31, 23, 0, 0}, 11 * HOUR},
-        /* the other time is the earlier one */
+        /* the offset of the other time is smaller */
         {"IST-1GMT0,M10.5.0,M3.5.0/1", {2026, 1, 1, 0, 0, 0}, 0},
         {"IST-1GMT0,M10.5.0,M3.5.0/1", {2026, 7, 1, 0, 0, 0}, HOUR},
-        /* more than a day after the day that is named */
+        /* more than a day after the named day */
         {"IST-2IDT,M3.4.4/26,M10.5.0", {2026, 3, 26, 23, 59, 59}, 2 * HOUR},
         {"IST-2IDT,M3.4.4/26,M10.5.0", {2026, 3, 27, 0, 0, 0}, 3 * HOUR},
-        /* before it */
+        /* before the named day */
         {"<-02>2<-01>,M3.5.0/-1,M10.5.0/0", {2026, 3, 29, 0, 59, 59}, -2 * HOUR},
         {"<-02>2<-01>,M3.5.0/-1,M10.5.0/0", {2026, 3, 29, 1, 0, 0}, -HOUR},
         /* all year round */
@@ -118,8 +118,8 @@ static void rule__that_is_none_is_refused(void **state)
     }
 }
 
-/* Clocks that were 30 minutes ahead, then an hour, then two for a summer, and nothing is known
- * after. */
+/* Clocks were 30 minutes ahead, then an hour, then two for a summer. Nothing is known about later
+ * times. */
 static const int32_t offsets[] = {1800, HOUR, 2 * HOUR};
 static const struct tzif_change changes[] = {{1000000, 1}, {2000000, 2}, {3000000, 1}};
 static const struct tzif plain = {.offsets_s = offsets,
@@ -221,7 +221,7 @@ static void instants__follow_the_changes_too(void **state)
     (void)state;
     struct zone *z = zone_of(&plain);
     int64_t found[2];
-    /* 1000000 jumps 30 minutes ahead, 3000000 goes back an hour. */
+    /* At 1000000 clocks jump 30 minutes ahead, at 3000000 an hour back. */
     assert_int_equal(zone_instants(z, 1000000 + 1800 + 5, found), 0);
     assert_int_equal(zone_first_instant(z, 1000000 + 1800 + 5), 1000000);
     assert_int_equal(zone_instants(z, 3000000 + HOUR, found), 2);
@@ -258,7 +258,7 @@ static void new__refuses_damaged_bytes(void **state)
     struct buf b;
     buf_init(&b, 1 << 16);
     tzif_build(&b, &plain);
-    /* Every cut, each in memory of its exact size. */
+    /* Every truncation, each in memory of its exact size. */
     for (size_t len = 0; len < b.len; len++) {
         char *copy = malloc(len + 1);
         assert_non_null(copy);
