@@ -7,13 +7,13 @@
 
 enum { CALLS = 40 };
 
-/* A line with calls to make. */
+/* A line with pending calls. */
 struct customer {
     struct courier_line line;
     struct courier_call calls[CALLS];
-    unsigned wanted; /* how many it would make */
+    unsigned wanted; /* number of calls that it wants to make */
     unsigned made;
-    unsigned first; /* that has not ended */
+    unsigned first; /* first call that has not ended */
     uint64_t *now_ms;
 };
 
@@ -76,10 +76,10 @@ static void courier__tries_a_new_host_with_few_calls(void **state)
     assert_int_equal(courier_numbers(c).slow, 2);
     assert_int_equal(courier_numbers(c).lines_waiting, 1);
     assert_int_equal(courier_due_ms(c), 6000);
-    now_ms = 6000; /* perhaps they will never be answered: two more */
+    now_ms = 6000; /* the two calls may never be answered: two more */
     courier_turn(c, now_ms);
     assert_int_equal(under_way(&a), 4);
-    now_ms = 7000; /* and one at a time from here on */
+    now_ms = 7000; /* and one more per second from now on */
     courier_turn(c, now_ms);
     assert_int_equal(under_way(&a), 5);
     now_ms = 7999;
@@ -89,7 +89,7 @@ static void courier__tries_a_new_host_with_few_calls(void **state)
     courier_turn(c, now_ms);
     assert_int_equal(under_way(&a), 6);
     end_one(&a, COURIER_ANSWERED);
-    assert_int_equal(under_way(&a), 32); /* the bound for one host */
+    assert_int_equal(under_way(&a), 32); /* the limit for one host */
     assert_int_equal(courier_numbers(c).slow, 5);
     assert_int_equal(courier_numbers(c).calls, 32);
     close_one(&a);
@@ -118,7 +118,7 @@ static void courier__gives_a_host_that_hangs_little(void **state)
     a.wanted = a.made + 1;
     end_one(&a, COURIER_HUNG);
     assert_int_equal(under_way(&a), 2);
-    end_one(&a, COURIER_BROKEN); /* which says nothing of the host */
+    end_one(&a, COURIER_BROKEN); /* a broken call is no information about the host */
     assert_int_equal(courier_numbers(c).hosts_hung, 1);
     end_one(&a, COURIER_ANSWERED);
     assert_int_equal(courier_numbers(c).hosts_hung, 0);
@@ -126,7 +126,7 @@ static void courier__gives_a_host_that_hangs_little(void **state)
     courier_free(c);
 }
 
-/* Calls that hang, before and behind one that is answered, at the same host. */
+/* Calls to the same host hang, before and after one that is answered. */
 static void courier__tries_on_while_calls_hang(void **state)
 {
     struct courier *c = new_courier();
@@ -138,7 +138,7 @@ static void courier__tries_on_while_calls_hang(void **state)
         end_one(&a, COURIER_HUNG);
     }
     assert_int_equal(under_way(&a), 2);
-    for (unsigned i = 1; i <= CALLS; i++) { /* one more each second, to the bound for one host */
+    for (unsigned i = 1; i <= CALLS; i++) { /* one more each second, up to the limit for one host */
         now_ms += 1000;
         courier_turn(c, now_ms);
         assert_int_equal(under_way(&a), 2 + i < 32 ? 2 + i : 32);
@@ -153,7 +153,7 @@ static void courier__tries_on_while_calls_hang(void **state)
     courier_free(c);
 }
 
-/* Half of the slow lane is for the first calls to other hosts. */
+/* Half of the slow lane is reserved for the first calls to other hosts. */
 static void courier__does_not_fill_the_slow_lane_with_more(void **state)
 {
     enum { HOSTS = 8 };
@@ -180,7 +180,7 @@ static void courier__does_not_fill_the_slow_lane_with_more(void **state)
     courier_free(c);
 }
 
-/* Ports and letters: which addresses are of one host. */
+/* Which URLs belong to the same host, by port and letter case. */
 static void courier__knows_hosts_by_name_and_port(void **state)
 {
     static const struct {
@@ -222,7 +222,7 @@ static void courier__lets_those_who_wait_take_turns(void **state)
     open_one(&b, c, "http://a/2", CALLS, &now_ms);
     end_one(&a, COURIER_HUNG);
     end_one(&a, COURIER_HUNG);
-    assert_int_equal(under_way(&a), 1); /* it waited first */
+    assert_int_equal(under_way(&a), 1); /* this line waited first */
     assert_int_equal(under_way(&b), 1);
     for (unsigned i = 0; i < 5; i++) {
         end_one(&a, COURIER_HUNG);
@@ -235,8 +235,8 @@ static void courier__lets_those_who_wait_take_turns(void **state)
     courier_free(c);
 }
 
-/* Many hosts that hang: one that answers has all it can use, and a new one is tried as soon as one
- * of the others has been given up. */
+/* With many hosts that hang, a host that answers has all the calls that it can use, and a new host
+ * is tried as soon as a call to another host is given up. */
 static void courier__keeps_places_for_hosts_that_answer(void **state)
 {
     enum { HOSTS = 100 };
@@ -262,7 +262,7 @@ static void courier__keeps_places_for_hosts_that_answer(void **state)
     assert_int_equal(under_way(&good), 32);
     open_one(&late, c, "http://late/", CALLS, &now_ms);
     assert_int_equal(under_way(&late), 0);
-    for (unsigned i = 0; i < HOSTS; i++) { /* their time is over */
+    for (unsigned i = 0; i < HOSTS; i++) { /* these calls are too old */
         while (hanging[i].first < hanging[i].made && under_way(&hanging[i]) > 0 &&
                hanging[i].calls[hanging[i].first].old) {
             end_one(&hanging[i], COURIER_HUNG);
@@ -270,7 +270,7 @@ static void courier__keeps_places_for_hosts_that_answer(void **state)
     }
     assert_true(under_way(&late) > 0);
     end_one(&late, COURIER_ANSWERED);
-    assert_int_equal(under_way(&late), 32); /* it is one of the good now */
+    assert_int_equal(under_way(&late), 32); /* it is a good host now */
     close_one(&good);
     close_one(&late);
     for (unsigned i = 0; i < HOSTS; i++) {
@@ -282,7 +282,7 @@ static void courier__keeps_places_for_hosts_that_answer(void **state)
     courier_free(c);
 }
 
-/* Its first answer comes while its other line waits behind hosts that hang. */
+/* The first answer arrives while another line to the same host waits behind hosts that hang. */
 static void courier__a_host_that_answers_leaves_the_slow_lane(void **state)
 {
     enum { HOSTS = 64 };
