@@ -12,7 +12,7 @@ static void hex(const uint8_t *bytes, char out[2 * CRYPTO_HASH_BYTES + 1])
     }
 }
 
-/* FIPS 180-4's examples. */
+/* The examples of FIPS 180-4. */
 static void hash__is_sha256(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static void hash_two__is_the_hash_of_both(void **state)
     assert_memory_not_equal(one, two, sizeof one);
 }
 
-/* RFC 4231's test cases 2 and 6, and one with nothing in it. */
+/* Test cases 2 and 6 of RFC 4231, and one with empty values. */
 static void hmac__is_that_of_the_rfc(void **state)
 {
     (void)state;
