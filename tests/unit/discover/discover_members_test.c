@@ -1,5 +1,5 @@
 /*
- * Who is alive by what was reported, and that old reports bring nobody back.
+ * Which members are alive, according to reports, and that old reports do not revive a member.
  */
 #include "discover/discover_members.h"
 
@@ -26,11 +26,11 @@ static void test_only_news_count(void **state)
     (void)state;
     m.count = 0;
     assert_true(merge(&m, report("a", 10, 5), 1000));
-    assert_false(merge(&m, report("a", 10, 5), 9000)); /* the same again, by another way */
+    assert_false(merge(&m, report("a", 10, 5), 9000)); /* the same report, over another path */
     assert_false(merge(&m, report("a", 10, 4), 9000));
-    assert_false(merge(&m, report("a", 9, 99), 9000)); /* of an earlier start */
+    assert_false(merge(&m, report("a", 9, 99), 9000)); /* from an earlier start */
     assert_false(discover_members_is_alive(&m.rows[0], 9000));
-    assert_true(merge(&m, report("a", 11, 1), 9000)); /* it was started anew */
+    assert_true(merge(&m, report("a", 11, 1), 9000)); /* the node was restarted */
     assert_true(discover_members_is_alive(&m.rows[0], 9000));
     assert_int_equal(m.count, 1);
 }
@@ -45,7 +45,7 @@ static void test_silence_and_forgetting(void **state)
     assert_true(discover_members_is_alive(&m.rows[0], DISCOVER_MEMBERS_SILENT_MS));
     assert_false(discover_members_is_alive(&m.rows[0], DISCOVER_MEMBERS_SILENT_MS + 1));
     discover_members_forget(&m, DISCOVER_MEMBERS_FORGET_MS);
-    assert_int_equal(m.count, 2); /* so that an old report is still known for one */
+    assert_int_equal(m.count, 2); /* so that an old report is still recognized */
     discover_members_forget(&m, DISCOVER_MEMBERS_FORGET_MS + 1);
     assert_int_equal(m.count, 1);
     assert_string_equal(m.rows[0].node_id, "b");
@@ -58,12 +58,12 @@ static void test_leaving(void **state)
     (void)state;
     m.count = 0;
     gone.left = true;
-    assert_false(merge(&m, gone, 0)); /* nobody knew it */
+    assert_false(merge(&m, gone, 0)); /* the member is unknown */
     assert_true(merge(&m, report("a", 1, 2), 0));
     assert_true(merge(&m, gone, 1));
     assert_false(discover_members_is_alive(&m.rows[0], 1));
     assert_false(merge(&m, report("a", 1, 2), 2));
-    assert_true(merge(&m, report("a", 2, 1), 3)); /* it comes back */
+    assert_true(merge(&m, report("a", 2, 1), 3)); /* the node returns */
     assert_true(discover_members_is_alive(&m.rows[0], 3));
 }
 
@@ -78,7 +78,7 @@ static void test_a_full_table(void **state)
         assert_true(merge(&m, report(name, 1, 1), 0));
     }
     assert_false(merge(&m, report("one more", 1, 1), 0));
-    assert_true(merge(&m, report("n0", 1, 2), 1)); /* who is there still counts */
+    assert_true(merge(&m, report("n0", 1, 2), 1)); /* known members still count */
     assert_int_equal(m.count, DISCOVER_MEMBERS_MAX);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Datagrams of gossip: what goes in comes out, and what somebody without the secret sent, or sent
- * long ago, is refused.
+ * Gossip datagrams: encoding and decoding are inverse, and messages that were sent without the
+ * secret or long ago are refused.
  */
 #include "discover/discover_message.h"
 
@@ -59,7 +59,7 @@ static void test_there_and_back(void **state)
         assert_int_equal(rows[i].left, want.left);
     }
     assert_int_equal(discover_message_read(&key, NOW, str_from(bytes, len), rows, 1, &count),
-                     DISCOVER_MESSAGE_DAMAGED); /* more than there is room for */
+                     DISCOVER_MESSAGE_DAMAGED); /* more members than there is room for */
 }
 
 static void test_every_byte_counts(void **state)
@@ -74,7 +74,7 @@ static void test_every_byte_counts(void **state)
         bytes[i] ^= 1;
         assert_int_equal(judge(&key, NOW, bytes, len), DISCOVER_MESSAGE_FOREIGN);
         bytes[i] ^= 1;
-        assert_int_equal(judge(&key, NOW, bytes, i), DISCOVER_MESSAGE_FOREIGN); /* cut off */
+        assert_int_equal(judge(&key, NOW, bytes, i), DISCOVER_MESSAGE_FOREIGN); /* truncated */
     }
     assert_int_equal(judge(&key, NOW, bytes, len), DISCOVER_MESSAGE_FINE);
 }
