@@ -1,5 +1,5 @@
 /*
- * Fetches that budgets hold back: what they hold, and what wakes them.
+ * Fetches that budgets stop: which jobs they hold, and what wakes the fetches.
  */
 #include "engine/engine_int.h"
 #include "lib/engine_kit.h"
@@ -23,7 +23,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The engine's clock. */
+/* Setting the engine's clock */
 
 struct clock_set {
     struct engine *engine;
@@ -37,7 +37,8 @@ static void set_clock_here(void *data)
     set->engine->now.at = os_clock_boot();
 }
 
-/* From there on it runs by itself, because it is more than a day ahead of the system's. */
+/* Set the engine's clock. It then runs on its own, because it is more than a day ahead of the
+ * system's clock. */
 static void set_clock(struct engine_kit *k, int64_t ns)
 {
     struct clock_set set = {.engine = k->engine, .to = {.ns = ns}};
@@ -82,7 +83,8 @@ static void start(struct engine_kit_op *o, struct engine_kit *k, struct str *que
     engine_kit_start(o, &c, LONG_MS);
 }
 
-/* A claim comes back to the park after what it has changed can be seen. */
+/* Wait until this many claims are parked. A claim is parked again only after its changes are
+ * visible. */
 static void wait_parked(struct engine_kit *k, uint64_t count)
 {
     int64_t end = os_clock_mono().ns + LONG_MS * NS_PER_MS;
@@ -100,9 +102,9 @@ static void expect_claimed(struct engine_kit_op *o, struct id id)
     engine_kit_op_deinit(o);
 }
 
-/* The day is over, and nothing else happens. The clock is set to just before midnight after the
- * fetch has begun to wait: so the test is not in a hurry. What comes into line then makes the park
- * look at the clock. */
+/* The day ends, and nothing else happens. The clock is set to shortly before midnight after the
+ * fetch has begun to wait, so the test has enough time. The next enqueued job makes the park read
+ * the clock. */
 static void daily_budget__lets_who_waits_go_on_at_midnight(void **state)
 {
     struct engine_kit *k = *state;
@@ -122,7 +124,7 @@ static void daily_budget__lets_who_waits_go_on_at_midnight(void **state)
     expect_claimed(&o, next);
 }
 
-/* The same for a job that the budget of a tag holds. */
+/* The same for a job that is held by the budget of a tag. */
 static void daily_budget_of_a_tag__lets_who_waits_go_on_at_midnight(void **state)
 {
     struct engine_kit *k = *state;
@@ -146,7 +148,7 @@ static void daily_budget_of_a_tag__lets_who_waits_go_on_at_midnight(void **state
     expect_claimed(&o, next);
 }
 
-/* A fetch that is tried again, because another queue has a job, holds no second one. */
+/* A fetch that is retried, because another queue has a job, does not hold a second job. */
 static void fetch__holds_one_job_of_a_queue_in_all(void **state)
 {
     struct engine_kit *k = *state;
@@ -162,8 +164,8 @@ static void fetch__holds_one_job_of_a_queue_in_all(void **state)
     assert_int_equal(engine_kit_state(k, left), JOB_PENDING);
 }
 
-/* Each fetch holds one of them; then they wait without asking again and again, until the next job
- * is one that no budget holds. */
+/* Each fetch holds one job. Then the fetches wait without being retried, until there is a job that
+ * no budget holds. */
 static void budget_of_a_tag__holds_one_job_of_each_fetch(void **state)
 {
     struct engine_kit *k = *state;
@@ -187,7 +189,7 @@ static void budget_of_a_tag__holds_one_job_of_each_fetch(void **state)
     engine_kit_job(k, COMMAND_JOB_CANCEL, red[2]);
     expect_claimed(&o[0], plain);
     wait_parked(k, 1);
-    /* One that goes along with a job that it may not hold comes back. */
+    /* A claim that was tried with a job that it may not hold is parked again. */
     struct id last = enqueue_red(k, "q");
     assert_int_equal(engine_kit_state(k, last), JOB_PENDING);
     wait_parked(k, 1);

@@ -1,5 +1,6 @@
 /*
- * Changes for whoever keeps a copy: each once, in order, however often a job changed.
+ * The feed for copies of the documents: each changed job once, in order, no matter how often it
+ * changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static void start_take(void *data)
     engine_feed_take(s->feed, &s->take);
 }
 
-/* Take at most max; the result is in s->take until the next. */
+/* Take at most max ids. The result in s->take is valid until the next take. */
 static const struct engine_take *take(struct subscriber *s, uint32_t max)
 {
     engine_take_deinit(&s->take);
@@ -89,7 +90,7 @@ static const struct engine_take *take(struct subscriber *s, uint32_t max)
 
 static void read_wakes(void *data)
 {
-    (void)data; /* what the core thread posted before has been delivered */
+    (void)data; /* all earlier messages of the core thread have been delivered */
 }
 
 static unsigned wakes(struct subscriber *s)
@@ -141,8 +142,8 @@ static void engine_feed__is_taken_in_pieces(void **state)
     assert_int_equal(t->behind, 3);
     assert_true(id_eq(t->ids[1], ids[1]));
     engine_kit_job(k, COMMAND_JOB_CANCEL,
-                   ids[0]); /* changed again: comes again, behind the others */
-    engine_kit_job(k, COMMAND_JOB_CANCEL, ids[3]); /* still to come: once is enough */
+                   ids[0]); /* changed again: returned again, after the others */
+    engine_kit_job(k, COMMAND_JOB_CANCEL, ids[3]); /* not taken yet: returned once */
     t = take(&s, 2);
     assert_true(id_eq(t->ids[0], ids[2]));
     assert_true(id_eq(t->ids[1], ids[3]));
@@ -188,7 +189,7 @@ static void engine_feed__gives_up_a_set_that_is_too_large_and_says_so(void **sta
     const struct engine_take *t = take(&s, 24);
     assert_int_equal(t->count, 24);
     assert_false(t->too_many);
-    put_many(k, 25); /* one more than there is room for */
+    put_many(k, 25); /* one more than the limit */
     assert_int_equal(engine_feed_waiting(s.feed), 24 + 1025);
     put_many(k, 5);
     t = take(&s, 100);
@@ -197,7 +198,7 @@ static void engine_feed__gives_up_a_set_that_is_too_large_and_says_so(void **sta
     assert_int_equal(t->behind, 0);
     assert_int_equal(t->complete, engine_kit_status(k).node.applied_index);
     assert_int_equal(engine_feed_waiting(s.feed), 1030);
-    struct id id = engine_kit_enqueue(k, "q"); /* and goes on with what comes then */
+    struct id id = engine_kit_enqueue(k, "q"); /* the feed continues with later changes */
     t = take(&s, 100);
     assert_false(t->too_many);
     assert_int_equal(t->count, 1);
@@ -227,14 +228,14 @@ static void engine_feed__says_up_to_where_a_copy_is_complete(void **state)
         assert_true(made_at[i] > (i == 0 ? begin : made_at[i - 1]));
     }
     const struct engine_take *t = take(&s, 1);
-    assert_int_equal(t->complete, made_at[1] - 1); /* the second change is still to come */
+    assert_int_equal(t->complete, made_at[1] - 1); /* the second change is not taken yet */
     assert_int_equal(engine_feed_waiting(s.feed), 3);
     engine_feed_copied(s.feed);
     assert_int_equal(engine_feed_waiting(s.feed), 2);
     engine_kit_job(k, COMMAND_JOB_CANCEL, ids[2]);
     assert_true(engine_feed_newest(s.feed) > made_at[2]);
     t = take(&s, 1);
-    assert_int_equal(t->complete, made_at[2] - 1); /* since its first change, not its last */
+    assert_int_equal(t->complete, made_at[2] - 1); /* counts from its first change, not its last */
     t = take(&s, 100);
     assert_int_equal(t->behind, 0);
     assert_int_equal(t->complete, t->index);
@@ -255,7 +256,7 @@ static void engine_feed__tells_once_until_something_is_taken(void **state)
     (void)engine_kit_enqueue(k, "q");
     (void)engine_kit_enqueue(k, "q");
     assert_int_equal(wakes(&s), 1);
-    (void)take(&s, 1); /* one is left: the subscriber goes on by itself */
+    (void)take(&s, 1); /* one id is left: no wake until it is taken */
     (void)engine_kit_enqueue(k, "q");
     assert_int_equal(wakes(&s), 1);
     (void)take(&s, 100);
@@ -280,12 +281,12 @@ static void engine_feed__begins_when_it_is_opened(void **state)
     assert_true(id_eq(late.take.ids[0], second));
     engine_take_deinit(&early.take);
     engine_take_deinit(&late.take);
-    (void)engine_kit_enqueue(k, "q"); /* neither takes this one */
+    (void)engine_kit_enqueue(k, "q"); /* taken by neither */
     unsubscribe(&early);
     unsubscribe(&late);
 }
 
-/* Traffic: commands about a few queues and whatever jobs were made so far. */
+/* Traffic: random commands on a few queues and the jobs created so far. */
 struct traffic {
     struct engine_kit *kit;
     struct rng rng;
@@ -380,7 +381,7 @@ static void run_traffic(struct engine_kit *k, uint64_t seed, unsigned rounds)
     free(t);
 }
 
-/* A copy of the documents, kept by taking from the feed whenever it can: told or not. */
+/* A copy of the documents, updated by continuous takes from the feed, without waiting for wakes. */
 struct copy_doc {
     struct map_node node; /* by id */
     struct id id;
@@ -388,7 +389,7 @@ struct copy_doc {
 };
 
 struct copy {
-    struct subscriber s; /* first: the feed calls with it */
+    struct subscriber s; /* first member: the feed's callback receives a pointer to it */
     struct map docs;
     uint64_t takes;
     bool stop; /* guarded by the kit's lock */

@@ -1,5 +1,5 @@
 /*
- * Word of new events: one for however many, never none, and none after the end.
+ * Notifications of new events: one for any number of events, never none, and none after closing.
  */
 #include "base/check.h"
 #include "lib/engine_kit.h"
@@ -9,7 +9,7 @@ struct subscriber {
     struct engine_kit *kit;
     struct engine_notifier *notifier;
     uint64_t wakes;
-    uint64_t seen; /* the number it read when it was told */
+    uint64_t seen; /* the number that it read when it was notified */
     uv_sem_t heard;
     uv_sem_t go_on;
 };
@@ -105,7 +105,7 @@ static void notifier__tells_of_a_bulk_operation(void **state)
     uv_sem_destroy(&s.go_on);
 }
 
-/* The subscriber's thread is busy while entries are applied: one message waits for it. */
+/* The subscriber's thread is busy while entries are applied. Only one message is queued for it. */
 static void block_until_free(void *data)
 {
     struct subscriber *s = data;
@@ -124,7 +124,7 @@ static void count_op(struct engine_op *op)
     uv_sem_post(op->data);
 }
 
-/* Without the client's thread. */
+/* Enqueue and wait without the client's thread. */
 static void enqueue_and_wait(struct engine_kit *k, uv_sem_t *done)
 {
     struct engine_op op;

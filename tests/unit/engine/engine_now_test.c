@@ -8,7 +8,7 @@ enum { BASE_S = 1750000000, JUMP_S = 3600, DAY_S = 86400, YEAR_S = 365 * DAY_S }
 /* clang-format off */
 static const struct {
     const char *name;
-    /* in seconds, the times since BASE_S; monotonic from 0 on: no more */
+    /* in seconds, relative to BASE_S; a monotonic time of 0 ends the list */
     struct { int64_t clock, mono, state, expected; bool unsettled; } step[6];
 } rows[] = {
     {"a clock that runs is believed",
@@ -109,7 +109,7 @@ static void operator__has_the_last_word_about_a_leap(void **state)
                      at_s(YEAR_S + 1).ns);
     assert_false(engine_now_is_settled(&n, mono_s(3)));
     assert_int_equal(engine_now_ahead_ms(&n), 0);
-    /* One leap was meant. */
+    /* Only one jump was accepted. */
     assert_int_equal(engine_now_next(&n, at_s(2 * YEAR_S), mono_s(4), at_s(1000)).ns,
                      at_s(YEAR_S + 2).ns);
     log_configure(LOG_INFO, LOG_AUTO);

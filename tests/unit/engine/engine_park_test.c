@@ -1,5 +1,5 @@
 /*
- * Claims that wait: what wakes them, in which order, and how they end.
+ * Parked claims: what wakes them, in which order, and how they end.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A claim of one job that waits in the queue. */
+/* Start a claim of one job and check that it is parked. */
 static void start_parked(struct engine_kit_op *o, struct engine_kit *k, const char *queue)
 {
     struct str name = str_from_z(queue);
@@ -53,8 +53,8 @@ static void expect_empty(struct engine_kit_op *o)
     assert_int_equal(o->result.count, 0);
 }
 
-/* What wakes. Each row makes a state in which a claim finds nothing, and then something that lets
- * it succeed; both say which job it is about. */
+/* Wakes. Each row creates a state in which a claim finds no job, and then does something that makes
+ * the claim succeed. Both return the job. */
 
 static struct id make_nothing(struct engine_kit *k)
 {
@@ -132,14 +132,14 @@ static struct id make_full(struct engine_kit *k)
 static struct id do_ack(struct engine_kit *k, struct id id)
 {
     engine_kit_ack(k, id);
-    return ID_NONE; /* any other one */
+    return ID_NONE; /* any other job */
 }
 
 static struct id do_raise_limit(struct engine_kit *k, struct id id)
 {
     (void)id;
     engine_kit_queue(k, COMMAND_QUEUE_CONCURRENCY, "q", 2);
-    return ID_NONE; /* any other one */
+    return ID_NONE; /* any other job */
 }
 
 static struct id make_throttled(struct engine_kit *k)
@@ -265,7 +265,7 @@ static void engine_park__a_claim_is_woken_by_what_lets_it_succeed(void **state)
     }
 }
 
-/* How many, and in which order */
+/* Number and order */
 
 static void engine_park__jobs_go_to_the_longest_waiting_one_each(void **state)
 {
@@ -287,7 +287,7 @@ static void engine_park__jobs_go_to_the_longest_waiting_one_each(void **state)
     }
     struct engine_status status = engine_kit_status(k);
     assert_int_equal(status.parked_ops, WAITERS - JOBS);
-    assert_int_equal(status.applied_ops, before + 1 + JOBS); /* nobody was woken in vain */
+    assert_int_equal(status.applied_ops, before + 1 + JOBS); /* no claim was woken in vain */
     for (size_t i = JOBS; i < WAITERS; i++) {
         expect_claimed(&o[i], engine_kit_enqueue(k, "q"));
     }
@@ -302,7 +302,7 @@ static void engine_park__a_throttle_wakes_no_more_than_it_lets_through(void **st
     enum { WAITERS = 6 };
     struct engine_kit_op o[WAITERS];
     struct id ids[WAITERS];
-    engine_kit_queue(k, COMMAND_QUEUE_THROTTLE, "q", 20); /* one in 20 ms */
+    engine_kit_queue(k, COMMAND_QUEUE_THROTTLE, "q", 20); /* one per 20 ms */
     for (size_t i = 0; i < WAITERS; i++) {
         start_parked(&o[i], k, "q");
     }
@@ -317,9 +317,9 @@ static void engine_park__a_throttle_wakes_no_more_than_it_lets_through(void **st
     assert_int_equal(engine_kit_status(k).applied_ops, before + 2 * (uint64_t)WAITERS);
 }
 
-/* The claim that gets everything is submitted with the enqueue, but comes into the next entry: by
- * then the parked ones have been woken and stand behind it. They do not go along with the enqueue,
- * because its first job is for another queue. */
+/* The claim that gets all jobs is submitted together with the enqueue, but is in the next entry. By
+ * then the parked claims have been woken and come after it. They are not in the entry of the
+ * enqueue, because its first job is for another queue. */
 static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
 {
     struct engine_kit *k = *state;
@@ -355,7 +355,7 @@ static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
 
     struct engine_status status = engine_kit_status(k);
     assert_int_equal(status.applied_ops, before + 2 + WAITERS); /* they were woken */
-    assert_int_equal(status.parked_ops, WAITERS);               /* and came back */
+    assert_int_equal(status.parked_ops, WAITERS);               /* and parked again */
     for (size_t i = 0; i < WAITERS; i++) {
         expect_claimed(&o[i], engine_kit_enqueue(k, "q"));
         engine_kit_op_deinit(&o[i]);
@@ -365,7 +365,8 @@ static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
     free(payload);
 }
 
-/* One entry, and so one flush, from what feeds a queue to the claim that waits there. */
+/* A claim that waits in a queue is in the same entry, and so in the same flush, as the command that
+ * adds the job. */
 static void engine_park__a_claim_goes_along_with_its_job(void **state)
 {
     static const struct {
@@ -388,7 +389,7 @@ static void engine_park__a_claim_goes_along_with_its_job(void **state)
         struct engine_kit *k = engine_kit_open(NULL);
         struct engine_kit_op o;
         struct id made = rows[i].make(k);
-        struct engine_status before = engine_kit_status(k); /* to wait is no entry */
+        struct engine_status before = engine_kit_status(k); /* waiting writes no entry */
         start_parked(&o, k, "q");
         expect_claimed(&o, rows[i].feed(k, made));
         struct engine_status after = engine_kit_status(k);
@@ -404,7 +405,7 @@ static void expect_still_parked(struct engine_kit *k, const struct engine_status
     struct engine_status after = engine_kit_status(k);
     assert_int_equal(after.parked_ops, before->parked_ops);
     assert_int_equal(after.entries, before->entries + 1);
-    assert_int_equal(after.applied_ops, before->applied_ops + 1); /* it was not even tried */
+    assert_int_equal(after.applied_ops, before->applied_ops + 1); /* the claim was not even tried */
 }
 
 static void engine_park__a_claim_stays_where_limits_would_stop_it(void **state)
@@ -431,8 +432,8 @@ static void engine_park__a_claim_stays_where_limits_would_stop_it(void **state)
     engine_kit_op_deinit(&o);
 }
 
-/* A job that holds the unique key was there: the claim that went along finds nothing, and is the
- * first to get the next job. */
+/* The unique key is held by another job. The claim in the same entry finds no job, and is the first
+ * to get the next job. */
 static void engine_park__a_claim_that_went_along_in_vain_keeps_its_place(void **state)
 {
     struct engine_kit *k = *state;
@@ -472,7 +473,7 @@ static void engine_park__a_claim_may_wait_in_many_queues(void **state)
     }
 }
 
-/* A worker that was not heard of for a while is written down, also when there is no job for it. */
+/* A worker that was not seen for some time is recorded, even if there is no job for it. */
 static void engine_park__a_new_worker_is_known_before_it_waits(void **state)
 {
     struct engine_kit *k = *state;
@@ -484,7 +485,7 @@ static void engine_park__a_new_worker_is_known_before_it_waits(void **state)
     c.claim.worker_id = STR("w1");
     engine_kit_op_init(&o, k);
     engine_kit_start(&o, &c, LONG_MS);
-    (void)engine_kit_enqueue(k, "other"); /* when that is answered, the claim has come back */
+    (void)engine_kit_enqueue(k, "other"); /* when this has a result, the claim is parked */
     assert_int_equal(engine_kit_parked(k), 1);
     assert_true(store_get(engine_store(k->engine), STORE_KIND_WORKER, STR("w1"), &row));
     expect_claimed(&o, engine_kit_enqueue(k, "q"));
@@ -492,7 +493,7 @@ static void engine_park__a_new_worker_is_known_before_it_waits(void **state)
     buf_deinit(&row);
 }
 
-/* How they end */
+/* Ends of claims */
 
 static void engine_park__ends_empty_at_the_deadline(void **state)
 {
@@ -510,7 +511,7 @@ static void engine_park__ends_empty_at_the_deadline(void **state)
     assert_true(o[2].done_place < o[1].done_place);
     assert_true(o[1].done_place < o[0].done_place);
     assert_int_equal(engine_kit_parked(k), 0);
-    assert_int_equal(engine_kit_status(k).applied_ops, 0); /* it cost the log nothing */
+    assert_int_equal(engine_kit_status(k).applied_ops, 0); /* no entry was written for them */
     for (size_t i = 0; i < COUNT_OF(o); i++) {
         engine_kit_op_deinit(&o[i]);
     }
@@ -551,7 +552,7 @@ static void nothing(void *data)
     (void)data;
 }
 
-/* Cancelled while it is in an entry that gives it nothing: it must not wait any longer. */
+/* A claim that is cancelled while it is in an entry, and gets no job, must not be parked. */
 static void engine_park__a_claim_cancelled_in_the_pipeline_does_not_park(void **state)
 {
     struct engine_kit *k = *state;
@@ -563,14 +564,15 @@ static void engine_park__a_claim_cancelled_in_the_pipeline_does_not_park(void **
     engine_kit_hold(k);
     engine_kit_start(&o, &c, LONG_MS);
     engine_kit_cancel(&o);
-    engine_kit_on_client(k, nothing, NULL); /* the cancellation is on its way */
+    engine_kit_on_client(k, nothing, NULL); /* the cancellation has been sent */
     engine_kit_release(k);
     expect_empty(&o);
     assert_int_equal(engine_kit_parked(k), 0);
     engine_kit_op_deinit(&o);
 }
 
-/* Its client has gone while the claim was in the pipeline: somebody else gets the job at once. */
+/* The client disconnected while the claim was in the pipeline. Another claim gets the job at once.
+ */
 static void engine_park__a_claim_that_is_given_back_lets_the_next_have_the_job(void **state)
 {
     struct engine_kit *k = *state;
@@ -599,7 +601,8 @@ static void engine_park__a_claim_that_got_nothing_gives_nothing_back(void **stat
     engine_kit_op_deinit(&o);
 }
 
-/* Cancel against completion: whichever wins, done comes once, and a job is claimed or waits. */
+/* Cancellation races with completion. In either case, done is called once, and the job is either
+ * claimed or waiting. */
 static void engine_park__cancelling_races_with_waking(void **state)
 {
     struct engine_kit *k = *state;

@@ -1,5 +1,6 @@
 /*
- * From submission to the log and back: answers, refusals, overload, commands that go in steps.
+ * The pipeline, from submission to the log and back: results, refusals, overload, commands in
+ * steps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void start_enqueue(struct engine_kit_op *o, const char *queue)
     engine_kit_start(o, &c, 0);
 }
 
-/* Put count jobs into a queue with as few commands as the limit allows. */
+/* Put count jobs into a queue with a single command. */
 static void fill(struct engine_kit *k, const char *queue, size_t count)
 {
     struct command_new *jobs = calloc(count, sizeof *jobs);
@@ -94,7 +95,8 @@ static int teardown_impatient(void **state)
     return 0;
 }
 
-/* Whoever must have its ops back before it closes would wait for space for ever. */
+/* Without a last call, a client that must have its ops back before it closes would wait for space
+ * forever. */
 static void engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up(void **state)
 {
     struct engine_kit *k = *state;
@@ -102,8 +104,8 @@ static void engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up(void *
     struct engine_kit_op *ops = ops_new(k, COUNT);
     struct id before = engine_kit_enqueue(k, "mail");
     fault_arm(FAULT_DISK_WRITE_FULL, 1);
-    start_enqueue(&ops[0], "mail"); /* under way */
-    start_enqueue(&ops[1], "mail"); /* there, or behind it */
+    start_enqueue(&ops[0], "mail"); /* in progress */
+    start_enqueue(&ops[1], "mail"); /* in progress or waiting */
     struct str empty = STR("empty");
     struct command c = engine_kit_claim_command(&empty, 1);
     engine_kit_start(&ops[2], &c, 60000);
@@ -117,7 +119,7 @@ static void engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up(void *
     engine_kit_wait(&ops[3]);
     assert_int_equal(ops[3].op.err.code, ERR_STOPPING);
     ops_free(ops, COUNT);
-    fault_reset(); /* it may happen after all, and nobody hears of it */
+    fault_reset(); /* the entry may still be applied, without a result */
     engine_kit_stop_engine(k);
     engine_kit_start_engine(k);
     assert_int_equal(engine_kit_state(k, before), JOB_PENDING);
@@ -172,7 +174,7 @@ static void engine_pipe__commands_that_arrive_together_share_an_entry(void **sta
     ops_free(ops, COUNT);
 }
 
-/* More clients than the engine collects answers for at a time. */
+/* More clients than the engine can collect results for at a time. */
 enum { BOXES = 12 };
 
 struct boxes {
@@ -218,12 +220,12 @@ static void engine_pipe__answers_go_to_each_clients_own_mailbox(void **state)
         engine_kit_wait(&ops[i]);
         assert_int_equal(ops[i].op.err.code, ERR_OK);
         assert_int_equal(ops[i].op.index, ops[0].op.index);
-        if (i >= BOXES) { /* the one before in the same mailbox */
+        if (i >= BOXES) { /* the previous op of the same mailbox */
             assert_true(ops[i].done_place > ops[i - BOXES].done_place);
         }
     }
     engine_kit_on_client(k, close_boxes, &b);
-    engine_kit_on_client(k, nothing, NULL); /* a turn of the loop later the handles are closed */
+    engine_kit_on_client(k, nothing, NULL); /* the loop closes the handles in another turn */
     for (size_t i = 0; i < BOXES; i++) {
         mailbox_deinit(&b.box[i]);
     }
@@ -291,7 +293,7 @@ static void engine_pipe__refuses_at_once_when_it_is_full(void **state)
     assert_int_equal(err.code, ERR_OVERLOADED);
     assert_in_range(retry_ms, 5, 7);
     for (size_t i = FITS; i < COUNT; i++) {
-        engine_kit_wait(&ops[i]); /* while the core thread does nothing at all */
+        engine_kit_wait(&ops[i]); /* although the core thread is blocked */
         assert_int_equal(ops[i].op.err.code, ERR_OVERLOADED);
         assert_in_range(ops[i].op.retry_after_ms, 5, 7);
     }
@@ -302,10 +304,10 @@ static void engine_pipe__refuses_at_once_when_it_is_full(void **state)
     }
     struct engine_status status = engine_kit_status(k);
     assert_int_equal(status.live_jobs, FITS);
-    assert_int_equal(status.overload_total, COUNT - FITS + 1); /* and who asked */
+    assert_int_equal(status.overload_total, COUNT - FITS + 1); /* and the call of engine_admits */
     assert_int_equal(status.pending_ops, 0);
     ops_free(ops, COUNT);
-    (void)engine_kit_enqueue(k, "mail"); /* and there is room again */
+    (void)engine_kit_enqueue(k, "mail"); /* there is room again */
 }
 
 static void engine_pipe__parked_claims_do_not_fill_it(void **state)
@@ -360,7 +362,7 @@ static void engine_pipe__clearing_and_deleting_let_others_pass(void **state)
         engine_kit_hold(k);
         start_queue_action(&ops[0], rows[i].action, "big");
         start_enqueue(&ops[1], "small");
-        start_enqueue(&ops[2], "big"); /* newer than the command: not meant by it */
+        start_enqueue(&ops[2], "big"); /* newer than the command, so it stays */
         engine_kit_release(k);
         for (size_t n = 0; n < 3; n++) {
             engine_kit_wait(&ops[n]);
@@ -380,7 +382,7 @@ static void engine_pipe__clearing_and_deleting_let_others_pass(void **state)
         }
         ops_free(ops, 3);
     }
-    assert_int_equal(engine_kit_status(k).live_jobs, COUNT_OF(rows)); /* those in "small" */
+    assert_int_equal(engine_kit_status(k).live_jobs, COUNT_OF(rows)); /* the jobs in "small" */
 }
 
 static void engine_pipe__a_stop_between_steps_says_that_something_happened(void **state)
@@ -391,7 +393,7 @@ static void engine_pipe__a_stop_between_steps_says_that_something_happened(void 
     engine_kit_op_init(&o, k);
     fill(k, "big", JOBS);
     start_queue_action(&o, COMMAND_QUEUE_CLEAR, "big");
-    engine_kit_stop_engine(k); /* may come before the first step, and after the last */
+    engine_kit_stop_engine(k); /* before the first step, in between, or after the last */
     engine_kit_wait(&o);
     engine_kit_start_engine(k);
     uint64_t left = engine_kit_status(k).live_jobs;
@@ -404,7 +406,7 @@ static void engine_pipe__a_stop_between_steps_says_that_something_happened(void 
     engine_kit_op_deinit(&o);
 }
 
-/* Jobs whose documents are so large that a few fill an entry; some of them depend on the first. */
+/* Jobs whose documents are so large that a few of them fill an entry. */
 enum { LARGE_JOBS = 200 };
 
 static char *large_payload(void)
@@ -454,10 +456,10 @@ static void engine_pipe__an_answer_is_that_of_all_steps(void **state)
     engine_kit_wait(&ops[1]);
     assert_int_equal(ops[0].result.affected, LARGE_JOBS);
     assert_int_equal(ops[0].result.missing, 1);
-    assert_true(ops[0].op.index > ops[1].op.index); /* which need not wait for the last step */
+    assert_true(ops[0].op.index > ops[1].op.index); /* the enqueue did not wait for the last step */
     ops_free(ops, 2);
 
-    /* Claims that arrive together: each job goes to one of them. */
+    /* With claims that arrive together, each job goes to one claim. */
     enum { CLAIMS = 12 };
     struct str queue = STR("r");
     struct command claim = engine_kit_claim_command(&queue, LIMIT_CLAIM_COUNT);
@@ -490,7 +492,8 @@ static void engine_pipe__an_answer_is_that_of_all_steps(void **state)
     }
 }
 
-/* Those for which the entry of the ack has no room follow by themselves, also after a restart. */
+/* Dependents that do not fit into the entry of the ack are updated later without a request, even
+ * after a restart. */
 static void engine_pipe__many_dependents_follow_their_job(void **state)
 {
     struct engine_kit *k = *state;
@@ -529,10 +532,10 @@ static void engine_pipe__an_outbox_goes_over_when_the_turn_ends(void **state)
         ops[i].op.outbox = &outbox;
         start_enqueue(&ops[i], "mail");
     }
-    engine_kit_enqueue(k, "mail"); /* it overtakes them */
+    engine_kit_enqueue(k, "mail"); /* it overtakes the ops in the outbox */
     assert_int_equal(engine_kit_status(k).live_jobs, 1);
     engine_outbox_flush(&outbox);
-    engine_outbox_flush(&outbox); /* with nothing in it */
+    engine_outbox_flush(&outbox); /* an empty outbox */
     engine_kit_wait(&ops[0]);
     engine_kit_wait(&ops[1]);
     assert_true(ops[0].op.index == ops[1].op.index);

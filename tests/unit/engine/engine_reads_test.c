@@ -1,5 +1,5 @@
 /*
- * The version that entries get: none that a member does not read.
+ * The version of new entries: all members must be able to read it.
  */
 #include "engine/engine_reads.h"
 
@@ -7,7 +7,7 @@
 
 static uint8_t least(const struct engine_reads *r, const uint64_t *ids, size_t count)
 {
-    uint8_t version = 9; /* what this node reads */
+    uint8_t version = 9; /* newest version that this node can read */
     for (size_t i = 0; i < count; i++) {
         version = engine_reads_least(r, ids[i], version);
     }
@@ -33,11 +33,11 @@ static void the_oldest__decides(void **state)
     const uint64_t ids[] = {11, 12, 13};
     engine_reads_heard(&r, 11, 9);
     engine_reads_heard(&r, 12, 7);
-    engine_reads_heard(&r, 13, 12); /* newer than we are */
+    engine_reads_heard(&r, 13, 12); /* newer than this node */
     assert_int_equal(least(&r, ids, 3), 7);
-    engine_reads_heard(&r, 12, 8); /* it was started with another program */
+    engine_reads_heard(&r, 12, 8); /* the node was upgraded */
     assert_int_equal(least(&r, ids, 3), 8);
-    engine_reads_heard(&r, 12, 3); /* and back */
+    engine_reads_heard(&r, 12, 3); /* and downgraded */
     assert_int_equal(least(&r, ids, 3), 3);
     engine_reads_heard(&r, 12, 9);
     assert_int_equal(least(&r, ids, 3), 9);

@@ -1,5 +1,5 @@
 /*
- * What is accepted while the disk, or the memory for the log, runs out.
+ * Which commands are accepted while the disk, or the memory for the log, runs out.
  */
 #include "engine/engine_space.h"
 
@@ -96,7 +96,7 @@ static void commands__are_refused_by_what_they_do(void **state)
     const struct {
         const char *name;
         struct command command;
-        bool low, full; /* accepted then */
+        bool low, full; /* accepted at this level */
     } rows[] = {
         {"enqueue", {.type = COMMAND_ENQUEUE}, false, false},
         {"restore", {.type = COMMAND_RESTORE}, false, false},
@@ -154,7 +154,7 @@ static struct engine_space_status space_of(struct engine_kit *k)
     return s.space;
 }
 
-/* Let so much be free, and wait until the engine has seen it. */
+/* Simulate this much free disk space, and wait until the engine has measured it. */
 static void set_free(struct engine_kit *k, uint64_t bytes, enum engine_space_level level)
 {
     fault_arm_value(FAULT_DISK_SPACE_LOW, bytes);
@@ -222,7 +222,7 @@ static void low_space__refuses_new_jobs_only(void **state)
     assert_int_equal(try_claim(k), ERR_NO_SPACE);
     assert_int_equal(try_clear(k), ERR_OK);
     set_free(k, 2 * (uint64_t)MIN_BYTES, ENGINE_SPACE_FINE);
-    assert_int_equal(try_enqueue(k, &err), ERR_OK); /* by itself */
+    assert_int_equal(try_enqueue(k, &err), ERR_OK); /* without other measures */
 }
 
 static bool reserve_is_there(struct engine_kit *k)
@@ -296,8 +296,8 @@ static void subscriber__hears_of_it_now_and_at_each_change(void **state)
     uv_mutex_destroy(&h.lock);
 }
 
-/* Space that deleted jobs had comes back: from the state, and from the snapshots that share its
- * files. */
+/* The space of deleted jobs is released: by the state, and by the snapshots that share its files.
+ */
 static void deleted_jobs__are_not_kept_by_snapshots(void **state)
 {
     struct engine_kit *k = *state;
@@ -341,7 +341,7 @@ static void log_in_memory__is_bounded_while_snapshots_fail(void **state)
     struct err err = {.code = ERR_OK};
     struct engine_status s;
     (void)state;
-    log_configure(LOG_LEVEL_COUNT, LOG_TEXT); /* each failure is logged */
+    log_configure(LOG_LEVEL_COUNT, LOG_TEXT); /* hide the log messages of failures */
     fault_arm(FAULT_KV_CHECKPOINT, 1);
     for (unsigned i = 0; i < 100000 && err.code == ERR_OK; i++) {
         (void)try_enqueue(k, &err);
@@ -352,7 +352,7 @@ static void log_in_memory__is_bounded_while_snapshots_fail(void **state)
     assert_true(s.node.snapshot_failures > 0);
     assert_non_null(strstr(s.node.snapshot_error, "checkpoint"));
     fault_reset();
-    do { /* the next snapshot succeeds, and enqueuing goes on by itself */
+    do { /* the next snapshot succeeds, and enqueuing works again */
         (void)try_enqueue(k, &err);
     } while (err.code == ERR_NO_SPACE);
     assert_int_equal(err.code, ERR_OK);

@@ -1,6 +1,6 @@
 /*
- * Word of jobs that are taken from their workers: each once, whether there are events or not, and
- * never before the answer that gave the job out.
+ * Notifications of jobs that are taken from their workers: each once, with or without events, and
+ * never before the result of the claim.
  */
 #include "engine/engine_taken.h"
 
@@ -13,7 +13,7 @@ enum { TAKEN_MAX = 16 };
 struct subscriber {
     struct engine_kit *kit;
     struct engine_taken *taken;
-    const struct engine_kit_op *claim; /* watched for: was it answered before? */
+    const struct engine_kit_op *claim; /* to check that it had its result before the notification */
     struct id jobs[TAKEN_MAX];
     bool answered[TAKEN_MAX];
     unsigned count;
@@ -74,7 +74,7 @@ static void taken__tells_what_was_not_the_workers_doing(void **state)
     }
     engine_kit_ack(k, jobs[0]);
     engine_kit_fail(k, jobs[1]);
-    engine_kit_job(k, COMMAND_JOB_CANCEL, jobs[5]); /* nobody had it */
+    engine_kit_job(k, COMMAND_JOB_CANCEL, jobs[5]); /* no worker had it */
     assert_int_equal(s.count, 0);
     engine_kit_job(k, COMMAND_JOB_CANCEL, jobs[2]);
     engine_kit_job(k, COMMAND_JOB_HOLD, jobs[3]);

@@ -1,5 +1,5 @@
 /*
- * The engine as a whole: opening, what survives, stopping under load.
+ * The engine as a whole: opening, durability, stopping under load.
  */
 #include "engine/engine.h"
 
@@ -25,7 +25,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Digest and hash of the state, asked on the core thread. */
+/* Digest and hash of the state, read on the core thread. */
 struct look {
     struct engine_call call;
     uint64_t digest, hash;
@@ -61,7 +61,7 @@ static void expect_same_state(const struct look *before, const struct look *afte
     assert_true(before->digest == after->digest);
 }
 
-/* Jobs in several states, from commands of several kinds. */
+/* Create jobs in several states, with several kinds of commands. */
 static void make_some_state(struct engine_kit *k, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -115,10 +115,10 @@ static void engine__refuses_a_folder_that_another_one_uses(void **state)
     struct err err = {0};
     assert_int_not_equal(engine_open(&k->config, &second, &err), ERR_OK);
     assert_true(strlen(err.msg) > 0);
-    (void)engine_kit_enqueue(k, "q"); /* the first is none the worse for it */
+    (void)engine_kit_enqueue(k, "q"); /* the first engine is not affected */
 }
 
-/* What survives */
+/* Durability */
 
 static void engine__goes_on_after_a_restart(void **state)
 {
@@ -147,7 +147,7 @@ static void engine__removes_what_a_crash_in_a_restore_left(void **state)
         tmpdir_write(file.z, STR("a table"));
     }
     engine_kit_start_engine(k);
-    (void)engine_kit_enqueue(k, "mail"); /* it has started when it answers */
+    (void)engine_kit_enqueue(k, "mail"); /* the engine has started when this has a result */
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         assert_int_equal(tmpdir_count(k->config.data_dir, names[i]), 0);
     }
@@ -179,7 +179,8 @@ static int setup_small_snapshots(void **state)
     return 0;
 }
 
-/* The beginning of the log is gone by then: the state comes from the snapshot and what follows. */
+/* By then the beginning of the log has been removed. The state is restored from the snapshot and
+ * the entries after it. */
 static void engine__a_lost_state_comes_back_from_the_snapshot(void **state)
 {
     struct engine_kit *k = *state;
@@ -237,7 +238,8 @@ static uint64_t count_made(struct load *l)
     return made;
 }
 
-/* The stop comes somewhere in between: what was answered with success is there, the rest is not. */
+/* The engine stops in the middle of the load. Jobs whose enqueue succeeded exist, all others do
+ * not. */
 static void engine__a_stop_answers_everything_once(void **state)
 {
     struct engine_kit *k = *state;

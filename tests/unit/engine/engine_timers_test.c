@@ -1,5 +1,5 @@
 /*
- * What happens because time passes: nobody asks for any of it.
+ * Effects of time that occur without any request.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static void engine_timers__a_scheduled_job_becomes_pending(void **state)
     struct command_new job = engine_kit_new_job("q");
     job.job.scheduled_at = in_ms(60);
     struct id later = engine_kit_put(k, job);
-    job.job.scheduled_at = in_ms(20); /* due sooner than what the timer was set for */
+    job.job.scheduled_at = in_ms(20); /* due before the time that the timer was set for */
     struct id sooner = engine_kit_put(k, job);
     engine_kit_wait_state(k, later, JOB_PENDING);
     assert_int_equal(engine_kit_state(k, sooner), JOB_PENDING);
@@ -88,8 +88,8 @@ static void engine_timers__more_than_one_tick_can_move_is_moved(void **state)
     free(jobs);
 }
 
-/* Due while nobody was there: it happens after the start, without anybody asking for something. So
- * the test only looks at the store, over and over: a message would wake the core thread. */
+/* A job becomes due while the engine is stopped, and is processed after the start without a
+ * request. The test only polls the store, because a message would wake the core thread. */
 static void engine_timers__makes_up_for_the_time_it_was_stopped(void **state)
 {
     struct engine_kit *k = *state;
@@ -99,7 +99,7 @@ static void engine_timers__makes_up_for_the_time_it_was_stopped(void **state)
     struct id id = engine_kit_put(k, job);
     engine_kit_stop_engine(k);
     while (os_clock_wall().ns < job.job.scheduled_at.ns) {
-        /* the event is the clock's */
+        /* only the clock must advance */
     }
     assert_int_equal(engine_open(&k->config, &k->engine, &err), ERR_OK);
     struct wall end = in_ms(20000);
@@ -132,7 +132,7 @@ static struct id put_schedule(struct engine_kit *k, const struct store_schedule 
     return r->id;
 }
 
-/* A claim that waits for the schedule's job, which is the only way to hear of a new one. */
+/* Wait for the schedule's job with a claim, because nothing else reports a new job. */
 static struct id wait_for_job(struct engine_kit *k, const char *queue)
 {
     struct str name = str_from_z(queue);
@@ -187,7 +187,7 @@ static void engine_timers__a_schedule_fires_again(void **state)
     assert_int_equal(engine_kit_status(k).live_jobs, 2);
 }
 
-/* All that are due at one moment, in a few entries and not in one each. */
+/* Schedules that are due at the same time share a few entries. */
 static void engine_timers__schedules_of_one_moment_share_entries(void **state)
 {
     struct engine_kit *k = *state;
@@ -224,8 +224,8 @@ static void engine_timers__schedules_of_one_moment_share_entries(void **state)
     free(items);
 }
 
-/* The first run was put before the record was made. Were the next one counted from the record, it
- * would be due a moment after the first. */
+/* The first run was set before the record was created. The next run must be counted from the first
+ * run, not from the creation. */
 static void engine_timers__every_counts_from_the_run_before(void **state)
 {
     struct engine_kit *k = *state;
@@ -241,7 +241,8 @@ static void engine_timers__every_counts_from_the_run_before(void **state)
     buf_deinit(&bytes);
 }
 
-/* The zone's files may have gone since the schedule was made, or never have been on this node. */
+/* The time zone's file may have been removed since the schedule was created, or never have existed
+ * on this node. */
 static void engine_timers__a_schedule_without_its_zone_does_not_stop_the_others(void **state)
 {
     struct engine_kit *k = *state;
