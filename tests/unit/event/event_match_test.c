@@ -54,7 +54,7 @@ static void match__patterns_become_sets_of_types(void **state)
     }
 }
 
-/* The list of what there is ends with a word, whether all of it fits or not. */
+/* The list of known words ends with a complete word, whether or not all of them fit. */
 static void match__unknown_words_are_refused_with_a_list(void **state)
 {
     static const char *const rows[] = {"x", "exploded", "thirty-two-bytes-of-a-type-name-",
@@ -80,7 +80,7 @@ static void match__unknown_words_are_refused_with_a_list(void **state)
             listed += more ? 0 : 1;
         }
         assert_true(listed >= 16);
-        assert_true(listed < STORE_EVENT_TYPE_LAST); /* otherwise "or" stands before the last */
+        assert_true(listed < STORE_EVENT_TYPE_LAST); /* "or" would be before the last word */
     }
 }
 

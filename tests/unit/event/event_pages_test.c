@@ -32,7 +32,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* One entry with count events; the text of each says its number. */
+/* Add one entry with count events. The text of each is its number. */
 static void append(struct fixture *f, unsigned count)
 {
     struct store_event_block block;
@@ -53,7 +53,7 @@ static void append(struct fixture *f, unsigned count)
     store_event_block_deinit(&block);
 }
 
-/* Read from seq to the end; every event must be there once and be itself. */
+/* Read from seq to the end. Every event must occur once and have its content. */
 static void walk(struct fixture *f, uint64_t seq)
 {
     uint64_t next = f->store.meta.next_event;
@@ -87,7 +87,7 @@ static void pages__hold_every_event_whatever_the_blocks(void **state)
     }
     event_pages_free(f->pages);
     f->pages = event_pages_new(16 << 20);
-    walk(f, 200); /* and from the middle of a block */
+    walk(f, 200); /* from the middle of a block */
 }
 
 static void pages__stay_within_their_limit(void **state)
@@ -116,7 +116,7 @@ static void pages__say_when_an_event_is_no_longer_kept(void **state)
     walk(f, oldest);
 }
 
-/* A page that had begun before the log was cut in its middle. */
+/* A page that began before the log was trimmed in the middle of the page. */
 static void pages__begin_again_after_a_gap(void **state)
 {
     struct fixture *f = *state;
@@ -124,7 +124,7 @@ static void pages__begin_again_after_a_gap(void **state)
     walk(f, 1);
     append(f, 20);
     append(f, 20);
-    /* Blocks that begin before 41 go. */
+    /* Remove blocks that begin before 41. */
     f->store.meta.now.ns++;
     assert_int_equal(store_event_trim(&f->store, (struct wall){.ns = 3}).ns, 3);
     f->store.meta.applied_index++;
