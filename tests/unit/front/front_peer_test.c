@@ -1,5 +1,5 @@
 /*
- * What one node says to another of a request that it forwards.
+ * Headers that a node adds to a request that it forwards.
  */
 #include "front/front_peer.h"
 
@@ -75,7 +75,7 @@ static void nonsense__is_not_read(void **state)
     arena_free(a);
 }
 
-/* What a client was given to ask again with is no word of a node, and the other way round. */
+/* A token that a client received for retries is not valid between nodes, and vice versa. */
 static void retry__is_the_clients_alone(void **state)
 {
     struct arena *a = arena_new(1 << 16);
