@@ -1,5 +1,5 @@
 /*
- * Records of who may do what, and the audit log: what the machine keeps and tells.
+ * Access records and the audit log: what the machine stores.
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -7,7 +7,7 @@
 
 static struct command_access_item put(const char *name)
 {
-    static char body[32]; /* no limits of its own */
+    static char body[32]; /* no limits */
     return (struct command_access_item){.kind = STORE_ACCESS_NAMESPACE,
                                         .name = str_from_z(name),
                                         .body = str_from(body, sizeof body)};
@@ -57,7 +57,7 @@ static void record__keeps_when_it_was_made(void **state)
     assert_false(read_record(k, "acme", &first));
 }
 
-/* A rule that is broken by one breaks all of them, by what the same command did not do too. */
+/* If one item violates its rule, no item of the command is applied. */
 static void rules__are_all_or_nothing(void **state)
 {
     struct kit *k = *state;

@@ -1,6 +1,6 @@
 /*
- * Acks of plain jobs, one and many (http-api.md 5.2, 5.3, 6.13, 8.3, 8.4). Agents have a file of
- * their own.
+ * Acks of plain jobs, single and in bulk (http-api.md 5.2, 5.3, 6.13, 8.3, 8.4). Acks of agents are
+ * in apply_agent_test.c.
  */
 #include "lib/machine_kit.h"
 #include "store/store_rows.h"
@@ -30,7 +30,7 @@ static void ack__completes_the_job(void **state)
     expect_str(j.hostname, STR_EMPTY);
     expect_str(j.hold_reason, STR_EMPTY);
     assert_int_equal(j.lease_expires_at.ns, 0);
-    assert_true(j.started_at.ns > 0); /* when it was claimed is history and stays */
+    assert_true(j.started_at.ns > 0); /* the time of the claim is kept as history */
     kit_expect_events(k, id, "enqueued started completed");
     kit_expect_count(k, queue, JOB_ACTIVE, 0);
     kit_expect_count(k, queue, JOB_COMPLETED, 1);
@@ -44,10 +44,10 @@ static void result__is_kept_replaced_or_null(void **state)
     (void)kit_ack_item(k,
                        (struct command_ack_item){.id = id, .has_result = true, .result = STR("1")});
     (void)kit_do(k, COMMAND_JOB_RETRY, id);
-    expect_str(kit_job(k, id).result, STR("1")); /* a retry keeps it */
+    expect_str(kit_job(k, id).result, STR("1")); /* kept by a retry */
     (void)kit_claim(k, queue);
     (void)kit_ack(k, id);
-    expect_str(kit_job(k, id).result, STR("1")); /* none supplied: the one before */
+    expect_str(kit_job(k, id).result, STR("1")); /* no result sent: the previous one is kept */
     (void)kit_do(k, COMMAND_JOB_RETRY, id);
     (void)kit_claim(k, queue);
     (void)kit_ack_item(
@@ -95,7 +95,7 @@ static void lease_token__of_an_earlier_claim_is_refused(void **state)
     kit_refuses(k, &c, ERR_ACK, "job {id} is not active: its lease was lost", id);
     (void)kit_ack_item(k, (struct command_ack_item){.id = id, .lease_token = token});
     kit_expect_state(k, id, JOB_COMPLETED);
-    /* Without a token whoever acks is believed: delivery is at least once. */
+    /* Without a token, any ack is accepted: delivery is at least once. */
     struct id other = kit_active(k, queue);
     kit_tick(k, JOB_LEASE_MS + 1);
     (void)kit_claim(k, queue);
@@ -103,7 +103,7 @@ static void lease_token__of_an_earlier_claim_is_refused(void **state)
     kit_expect_state(k, other, JOB_COMPLETED);
 }
 
-/* The answer to an ack was lost: the worker sends it again. */
+/* The answer to the ack was lost, so the worker sends it again. */
 static void ack__repeated_with_its_lease_token_succeeds_and_changes_nothing(void **state)
 {
     struct kit *k = *state;
@@ -127,19 +127,19 @@ static void ack__repeated_with_its_lease_token_succeeds_and_changes_nothing(void
     }
     kit_expect_events(k, id, "enqueued started completed");
     assert_int_equal(kit_usages(k, id).count, 1);
-    /* Without a token nobody knows whose it is, and with another it is somebody else's. */
+    /* Without a token the worker is unknown. Another token belongs to another claim. */
     item.lease_token = 0;
     struct command c = ack_command(&item);
     kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);
     item.lease_token = kit_job(k, id).lease_token + 1;
     kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);
-    /* A fail of the same claim is no repeat. */
+    /* A fail after an ack of the same claim is not a repetition. */
     struct command fail = {.type = COMMAND_FAIL,
                            .fail = {.id = id, .lease_token = kit_job(k, id).lease_token}};
     kit_refuses(k, &fail, ERR_FAIL, "job {id} is not active (state=completed)", id);
 }
 
-/* A claim that was taken away was not ended by its worker. */
+/* The claim was ended by the server or an operator, not by its worker. */
 static void ack__after_the_lease_ended_or_an_operator_came_is_refused(void **state)
 {
     struct kit *k = *state;
@@ -155,7 +155,7 @@ static void ack__after_the_lease_ended_or_an_operator_came_is_refused(void **sta
         (void)kit_do(k, actions[i], item.id);
         kit_refuses(k, &c, ERR_ACK, "job {id} is not active", item.id);
     }
-    /* Whoever retries a job wants it done again: it will be. */
+    /* A retried job runs again, so the ack of the earlier claim is not repeated. */
     item.id = kit_active(k, kit_name(k));
     item.lease_token = kit_job(k, item.id).lease_token;
     (void)kit_ack_item(k, item);
@@ -163,7 +163,7 @@ static void ack__after_the_lease_ended_or_an_operator_came_is_refused(void **sta
     kit_refuses(k, &c, ERR_ACK, "job {id} is not active", item.id);
 }
 
-/* What is in the log of an earlier version does what it did then. */
+/* An ack in an old log keeps its effect. */
 static void ack__of_the_first_version_is_not_remembered(void **state)
 {
     struct kit *k = *state;
@@ -187,7 +187,7 @@ static void agent_status__on_a_plain_job_is_refused(void **state)
     kit_expect_state(k, id, JOB_ACTIVE);
 }
 
-/* http-api.md 26.1: any job may be held by its worker. */
+/* http-api.md 26.1: a worker may hold any job. */
 static void hold__of_a_plain_job_waits_for_a_person(void **state)
 {
     struct kit *k = *state;
@@ -244,13 +244,13 @@ static void usage__is_one_row_with_its_phase(void **state)
     assert_int_equal(seen.last.tokens.input, 5);
     assert_int_equal(seen.last.tokens.output, 6);
     assert_int_equal(kit_job(k, id).usage_count, 1);
-    /* A report of nothing is none. */
+    /* An empty report is not stored. */
     struct id silent = kit_active(k, queue);
     (void)kit_ack(k, silent);
     assert_int_equal(kit_job(k, silent).usage_count, 0);
 }
 
-/* Many at once */
+/* Bulk acks */
 
 static void batch__completes_what_is_active_and_skips_the_rest(void **state)
 {
@@ -263,9 +263,9 @@ static void batch__completes_what_is_active_and_skips_the_rest(void **state)
         {.id = first, .has_result = true, .result = STR("1"), .usage = {.cost_nusd = 4}},
         {.id = id_make(k->now, 8888888, 1)},
         {.id = pending},
-        {.id = second, .agent_status = COMMAND_AGENT_CONTINUE}, /* not an agent */
+        {.id = second, .agent_status = COMMAND_AGENT_CONTINUE}, /* refused: not an agent */
         {.id = second, .checkpoint = STR("{}")},
-        {.id = second}, /* a second time */
+        {.id = second}, /* second occurrence */
     };
     struct command c = {.type = COMMAND_ACK,
                         .ack = {.lenient = true, .items = items, .count = COUNT_OF(items)}};
@@ -292,7 +292,7 @@ static void batch__of_nothing_that_can_be_acked_is_no_error(void **state)
     assert_int_equal(kit_digest(k), digest);
 }
 
-/* What the worker wants next, from this queue. */
+/* A claim of the next jobs of this queue. */
 static struct command_claim next_of(struct str *queue, uint32_t count)
 {
     return (struct command_claim){.queues = queue,
@@ -327,7 +327,7 @@ static void next__is_claimed_behind_the_ack(void **state)
     kit_expect_events(k, first, "enqueued started completed");
     kit_expect_events(k, second, "enqueued started");
     item.id = second;
-    r = kit_apply(k, &c); /* there is no other */
+    r = kit_apply(k, &c); /* there is no other job */
     assert_int_equal(r->affected, 1);
     assert_int_equal(r->count, 0);
     assert_int_equal(r->next_code, ERR_OK);
@@ -347,7 +347,7 @@ static void next__of_a_refused_ack_is_not_claimed(void **state)
     assert_int_equal(kit_apply(k, &c)->code, ERR_ACK);
     kit_expect_state(k, first, JOB_ACTIVE);
     kit_expect_state(k, waiting, JOB_PENDING);
-    c.ack.lenient = true; /* it is passed over, and the ack as a whole is not refused */
+    c.ack.lenient = true; /* the item is skipped, and the command is not refused */
     const struct result *r = kit_apply(k, &c);
     assert_int_equal(r->code, ERR_OK);
     assert_int_equal(r->affected, 0);

@@ -21,7 +21,7 @@ static void ack_with(struct kit *k, struct id id, enum command_agent_status stat
     (void)kit_ack_item(k, (struct command_ack_item){.id = id, .agent_status = status});
 }
 
-/* The statuses of the job's iteration rows: c, d and h; and the newest row. */
+/* The statuses of the job's iteration rows, as the letters c, d and h, and the newest row. */
 struct rows {
     struct kit *kit;
     char statuses[32];
@@ -74,7 +74,7 @@ static void continue__starts_the_next_iteration_at_the_tail(void **state)
     kit_expect_events(k, id, "enqueued started continued");
     struct rows r = rows_of(k, id);
     assert_string_equal(r.statuses, "c");
-    assert_int_equal(r.last.iteration, 1); /* the one that just ran */
+    assert_int_equal(r.last.iteration, 1); /* the iteration that just ran */
     expect_str(r.last.checkpoint, STR("{\"page\":2}"));
     expect_str(r.last.result, STR("7"));
     assert_int_equal(r.last.tokens.cost_nusd, 30);
@@ -146,7 +146,7 @@ static void guardrail__of_iterations_holds_again_and_again(void **state)
         struct job j = kit_job(k, id);
         assert_int_equal(j.state, JOB_HELD);
         assert_int_equal(j.agent.iteration, iteration);
-        assert_int_equal(j.attempt, 1); /* as it was, until its next iteration begins */
+        assert_int_equal(j.attempt, 1); /* unchanged until the next iteration begins */
         expect_str(j.hold_reason, STR("max_iterations exceeded (2)"));
         (void)kit_do(k, COMMAND_JOB_APPROVE, id);
         assert_int_equal(kit_job(k, id).attempt, 0);
@@ -174,7 +174,7 @@ static void guardrail__of_cost_holds(void **state)
     struct job j = kit_job(k, id);
     assert_int_equal(j.state, JOB_HELD);
     expect_str(j.hold_reason, STR("max_cost_usd exceeded (0.1200 > 0.1000)"));
-    /* Usage of a heartbeat does not count against it. */
+    /* Costs reported by heartbeats do not count towards this limit. */
     struct id other = agent_job(k, queue, 0, 100000000);
     (void)kit_claim(k, queue);
     (void)kit_beat_item(
@@ -210,7 +210,7 @@ static void ack__in_another_state_is_refused_for_agents_too(void **state)
     }
 }
 
-/* The time-out of an iteration counts from its claim, whatever the lease says. */
+/* The timeout of an iteration counts from its claim, regardless of the lease. */
 static void timeout__fails_the_iteration(void **state)
 {
     struct kit *k = *state;
@@ -223,7 +223,7 @@ static void timeout__fails_the_iteration(void **state)
     struct id id = kit_enqueue_job(k, &t);
     (void)kit_claim(k, queue);
     kit_tick(k, 50000);
-    (void)kit_beat(k, id); /* the lease now lasts longer than the iteration may */
+    (void)kit_beat(k, id); /* the lease now ends after the timeout */
     kit_tick(k, 39999);
     kit_expect_state(k, id, JOB_ACTIVE);
     kit_reopen(k);
@@ -296,7 +296,7 @@ static void replay__makes_a_new_job_from_an_iteration(void **state)
     assert_int_equal(j.agent.max_cost_nusd, 8);
     assert_int_equal(j.iteration_count, 0);
     kit_expect_events(k, fresh, "enqueued");
-    /* The source is untouched. */
+    /* The source is not changed. */
     assert_int_equal(kit_job(k, id).version, before.version);
 }
 

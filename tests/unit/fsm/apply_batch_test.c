@@ -13,7 +13,7 @@ struct group {
     const char *callback;
 };
 
-/* A sealed batch of three jobs; the payload of its callback may be empty. */
+/* Create a sealed batch of three jobs. The payload of its callback may be empty. */
 static struct group make_group(struct kit *k, const char *callback_payload)
 {
     struct group g = {.queue = kit_name(k), .callback = kit_name(k)};
@@ -58,7 +58,7 @@ static void expect_counts(struct kit *k, struct id batch, uint64_t total, uint64
     assert_int_equal(rec.failed, failed);
 }
 
-/* How often the callback has come so far. */
+/* Number of callbacks so far. */
 static uint64_t callbacks(struct kit *k, const struct group *g)
 {
     struct machine_queue q;
@@ -115,7 +115,7 @@ static void callback__is_a_job_with_the_defaults(void **state)
                                    "\",\"total\":3,\"succeeded\":2,\"failed\":1}}",
                                    STR_ARG(kit_id_text(k, g.batch, ID_BATCH))));
     kit_expect_events(k, id, "enqueued started");
-    /* It came with the end of the last member, in the same entry. */
+    /* It was created by the entry in which the last member ended. */
     assert_int_equal(j.created_at.ns, kit_job(k, g.members[2]).failed_at.ns);
 }
 
@@ -124,7 +124,7 @@ static void callback__payload_gains_the_numbers(void **state)
     struct kit *k = *state;
     static const struct {
         const char *given;
-        const char *format; /* the numbers stand in place of %s */
+        const char *format; /* %s is replaced by the numbers */
     } rows[] = {
         {"", "{\"batch\":%s}"},
         {"{}", "{\"batch\":%s}"},
@@ -186,7 +186,7 @@ static void member__that_ends_twice_is_counted_once(void **state)
     finish(k, &g, 1, true);
     finish(k, &g, 2, true);
     assert_int_equal(callbacks(k, &g), 1);
-    /* The callback comes once per batch, whatever happens to a member later. */
+    /* There is one callback per batch, whatever happens to a member later. */
     (void)kit_do(k, COMMAND_JOB_RETRY, g.members[1]);
     finish(k, &g, 1, true);
     (void)kit_do(k, COMMAND_JOB_DELETE, g.members[2]);
@@ -267,7 +267,7 @@ static void open__batch_finishes_when_it_is_sealed_and_empty(void **state)
     g.members[0] = join(k, g.queue, g.batch);
     finish(k, &g, 0, true);
     expect_counts(k, g.batch, 1, 0, 1, 0);
-    assert_int_equal(callbacks(k, &g), 0); /* others may still join */
+    assert_int_equal(callbacks(k, &g), 0); /* other jobs may still join */
     kit_reopen(k);
     g.members[1] = join(k, g.queue, g.batch);
     seal(k, g.batch);
@@ -275,7 +275,7 @@ static void open__batch_finishes_when_it_is_sealed_and_empty(void **state)
     assert_int_equal(callbacks(k, &g), 0);
     finish(k, &g, 1, true);
     assert_int_equal(callbacks(k, &g), 1);
-    seal(k, g.batch); /* again, when it is finished: nothing */
+    seal(k, g.batch); /* sealing a finished batch again has no effect */
     assert_int_equal(callbacks(k, &g), 1);
 }
 
@@ -289,7 +289,7 @@ static void seal__of_an_empty_batch_finishes_it(void **state)
     expect_counts(k, g.batch, 0, 0, 0, 0);
 }
 
-/* Whoever seals last hears of the job that tells of the end. */
+/* A seal returns the job of the callback, if there is one. */
 static void seal__says_which_job_tells_of_the_end(void **state)
 {
     struct kit *k = *state;
@@ -301,14 +301,14 @@ static void seal__says_which_job_tells_of_the_end(void **state)
     assert_true(id_eq(kit_claim(k, g.callback), made));
     for (unsigned pass = 0; pass < 2; pass++) {
         uint64_t digest = kit_digest(k);
-        assert_true(id_eq(kit_apply(k, &c)->id, made)); /* whoever did not hear it asks again */
+        assert_true(id_eq(kit_apply(k, &c)->id, made)); /* repeated: the answer was lost */
         assert_int_equal(kit_digest(k), digest);
         kit_reopen(k);
     }
     g.batch = open_batch(k, g.callback);
     g.members[0] = join(k, g.queue, g.batch);
     c.batch_seal.id = g.batch;
-    assert_true(id_is_none(kit_apply(k, &c)->id)); /* it has not ended */
+    assert_true(id_is_none(kit_apply(k, &c)->id)); /* the batch has not ended */
     assert_true(id_is_none(kit_apply(k, &c)->id));
     (void)kit_ack(k, kit_claim(k, g.queue));
     made = kit_claim(k, g.callback);
@@ -316,7 +316,7 @@ static void seal__says_which_job_tells_of_the_end(void **state)
     assert_true(id_eq(record_of(k, g.batch).callback_job, made));
     g.batch = open_batch(k, "");
     c.batch_seal.id = g.batch;
-    assert_true(id_is_none(kit_apply(k, &c)->id)); /* nobody is told */
+    assert_true(id_is_none(kit_apply(k, &c)->id)); /* the seal returns no job */
 }
 
 static void seal__twice_in_an_entry_is_told_twice(void **state)
@@ -331,7 +331,7 @@ static void seal__twice_in_an_entry_is_told_twice(void **state)
     assert_true(id_eq(kit_claim(k, callback), made));
 }
 
-/* The answer to a named command is kept before the callback's job is there. */
+/* The result of a named command is stored before the job of the callback is created. */
 static void seal__with_a_name_is_told_again(void **state)
 {
     static const struct id name = {.b = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
@@ -348,7 +348,7 @@ static void seal__with_a_name_is_told_again(void **state)
     kit_expect_count(k, callback, JOB_ACTIVE, 1);
 }
 
-/* Entries of before kept no such id, so that all nodes write the same. */
+/* Entries of earlier versions did not store this id, so that all nodes write the same bytes. */
 static void seal__of_an_old_entry_is_not_told_again(void **state)
 {
     struct kit *k = *state;
@@ -373,7 +373,8 @@ static void seal__of_an_unknown_batch_is_not_found(void **state)
                 kit_text(k, "batch \"" STR_FMT "\" not found", STR_ARG(text)).ptr, unknown);
 }
 
-/* One that calls no queue says whose it is, as long as it is kept; a command of before does not. */
+/* A batch without a callback queue has an owner until it is removed. Batches of earlier command
+ * versions have none. */
 static void owner__stays_with_the_batch(void **state)
 {
     struct kit *k = *state;
@@ -421,7 +422,7 @@ static void open__has_a_limit_for_a_namespace(void **state)
     (void)state;
     assert_int_equal(kit_setup((void **)&k), 0);
     for (unsigned i = 0; i < AT_ONCE; i++) {
-        many[i] = i % 2 == 0 ? c : queued; /* the queue tells whose it is, too */
+        many[i] = i % 2 == 0 ? c : queued; /* the queue also determines the owner */
     }
     struct id last = ID_NONE;
     for (unsigned i = 0; i < MOST; i += AT_ONCE) {
@@ -433,7 +434,7 @@ static void open__has_a_limit_for_a_namespace(void **state)
     kit_reopen(k);
     kit_refuses(k, &queued, ERR_QUOTA, message, ID_NONE);
     assert_int_equal(kit_apply(k, &other)->code, ERR_OK);
-    /* One that is sealed makes room, once; and what comes sealed needs none. */
+    /* Sealing a batch makes room, but only once. A batch that is created sealed needs no room. */
     struct command seal = {.type = COMMAND_BATCH_SEAL, .batch_seal.id = last};
     assert_int_equal(kit_apply(k, &seal)->code, ERR_OK);
     assert_int_equal(kit_apply(k, &seal)->code, ERR_OK);
@@ -444,12 +445,12 @@ static void open__has_a_limit_for_a_namespace(void **state)
     group.enqueue.has_batch = true;
     group.enqueue.owner = c.batch_open.owner;
     assert_int_equal(kit_apply(k, &group)->code, ERR_OK);
-    k->entry_version = COMMAND_ENTRY_PUT; /* entries of before know no limit */
+    k->entry_version = COMMAND_ENTRY_PUT; /* earlier versions had no limit */
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
     assert_int_equal(kit_teardown((void **)&k), 0);
 }
 
-/* They are not filled with payloads here: that would take their memory. */
+/* The limits are tested without actual payloads, which would need as much memory. */
 static void callbacks__have_a_limit_in_bytes(void **state)
 {
     struct kit *k = NULL;
@@ -469,10 +470,10 @@ static void callbacks__have_a_limit_in_bytes(void **state)
                 "ended, has 134217718, and the request needs 14 more; try again when some batches "
                 "have ended",
                 ID_NONE);
-    assert_int_equal(kit_apply(k, &group)->code, ERR_OK); /* it is as long as the room */
+    assert_int_equal(kit_apply(k, &group)->code, ERR_OK); /* it fits exactly */
     assert_int_equal(kit_apply(k, &group)->code, ERR_QUOTA);
     kit_expect_count(k, "acme::q", JOB_PENDING, 1);
-    /* With the end of the last member the room comes back. */
+    /* The end of the last member releases the bytes. */
     (void)kit_ack(k, kit_claim(k, "acme::q"));
     assert_int_equal(bytes->used, LIMIT_BATCH_BYTES / 2 - 10);
     shares__give_back(bytes, STR("acme"), LIMIT_BATCH_BYTES / 2 - 10);
@@ -484,7 +485,7 @@ static void callbacks__have_a_limit_in_bytes(void **state)
         ID_NONE);
     shares__give_back(open, STR("others"), LIMIT_BATCHES_OPEN);
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
-    kit_forget(k); /* what was used is not in the log */
+    kit_forget(k); /* the simulated usage is not in the log */
     assert_int_equal(kit_teardown((void **)&k), 0);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Large jobs: whatever happens to one, its body is written once, is part of every answer, and goes
- * when the job goes. Entries of earlier versions write whole documents, as they did.
+ * Large jobs: the body of a job is written once, is part of every result, and is removed with the
+ * job. Entries of earlier versions write whole documents, as before.
  */
 #include "lib/machine_kit.h"
 #include "store/store_body.h"
@@ -17,7 +17,7 @@ static const char *payload(void)
     return text;
 }
 
-/* Jobs with a body. */
+/* Count the jobs with a body. */
 static unsigned bodies(struct kit *k)
 {
     unsigned count = 0;
@@ -29,13 +29,13 @@ static unsigned bodies(struct kit *k)
     return count;
 }
 
-/* The command changes the job, is cheap, and leaves payload and body as they are. */
+/* Check that the command changes the job at low cost, without changing its payload or body. */
 static void expect_small(struct kit *k, const struct command *c, struct id id)
 {
     unsigned before = bodies(k);
     const struct result *r = kit_apply(k, c);
     assert_int_equal(r->code, ERR_OK);
-    /* What was read, and less than half of it written. */
+    /* The cost of reading, and less than half of it for writing. */
     assert_true(r->cost < PAYLOAD_BYTES + PAYLOAD_BYTES / 2);
     assert_int_equal(bodies(k), before);
     expect_str(kit_job(k, id).payload, str_from_z(payload()));
@@ -52,7 +52,7 @@ static struct command claim_of(struct str *queue)
                                       .count = 1}};
 }
 
-/* The claim of the queue answers with the whole job. */
+/* Check that a claim of the queue returns the whole job. */
 static void expect_claim(struct kit *k, const char *queue, struct id id)
 {
     struct str name = str_from_z(queue);
@@ -126,7 +126,7 @@ static void body__goes_with_its_job(void **state)
     assert_int_equal(bodies(k), before);
 }
 
-/* Asked again under its name, a claim answers with the whole job, too. */
+/* A repeated named claim returns the whole job, too. */
 static void named_claim__is_answered_again_with_the_body(void **state)
 {
     struct kit *k = *state;
@@ -169,14 +169,15 @@ static void old_entries__write_whole_documents(void **state)
     assert_true(id_eq(kit_claim(k, queue), first));
     expect_stored(k, first, false);
     assert_int_equal(bodies(k), before);
-    /* All members read the new form: what is changed from here on is in two parts, */
+    /* All members can read the new format: documents that are changed now are stored in two parts,
+     * … */
     k->entry_version = COMMAND_ENTRY_VERSION;
     kit_reopen(k);
     assert_int_equal(kit_beat(k, first), RESULT_OK);
     expect_stored(k, first, true);
     expect_stored(k, second, false);
     assert_int_equal(bodies(k), before + 1);
-    /* also when an older entry comes after that. */
+    /* … even if an older entry follows. */
     k->entry_version = COMMAND_ENTRY_WHOLE;
     (void)kit_ack(k, first);
     expect_stored(k, first, true);

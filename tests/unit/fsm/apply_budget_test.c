@@ -1,5 +1,5 @@
 /*
- * Budgets, and what was spent. The kit replays everything with restarts, so sums must come back
+ * Budgets and costs. The kit applies all entries again with restarts, so the sums must be restored
  * from the store.
  */
 #include <stdio.h>
@@ -52,7 +52,7 @@ static struct store_budget per_job(int64_t nusd)
         .has_per_job = true, .per_job_nusd = nusd, .on_exceed = STORE_BUDGET_REJECT};
 }
 
-/* A new job like this one costs so much, by its ack. */
+/* Complete a new job like this one, at this cost. */
 static void spend(struct kit *k, const struct job *j, int64_t nusd)
 {
     char queue[LIMIT_INTERNAL_NAME_BYTES + 1];
@@ -90,13 +90,13 @@ static void budget__holds_the_oldest_job_of_its_queue(void **state)
     assert_true(id_is_none(kit_claim(k, "costly")));
     assert_int_equal(kit_job(k, first).state, JOB_HELD);
     assert_int_equal(kit_job(k, second).state, JOB_PENDING);
-    /* Another day, another sum. */
+    /* A new day has a new sum. */
     kit_pass_ms(k, DAY_MS);
     assert_true(id_eq(kit_claim(k, "costly"), second));
     assert_false(machine_over_budget(k->machine, STR("costly"), k->now));
 }
 
-/* What was spent before the first budget counts, for every scope. */
+/* Costs before the first budget count, for every scope. */
 static void budget__counts_what_was_spent_before_it(void **state)
 {
     struct kit *k = *state;
@@ -128,15 +128,16 @@ static void budget__counts_what_was_spent_before_it(void **state)
             kit_reopen(k);
         }
     }
-    /* Of two tags with one key the last one counts; a=b is no key that a budget can name. */
+    /* Of two tags with the same key, the last one counts. A budget cannot name a key that contains
+     * '='. */
     set_budget(k, NAME("tearly\0team=blue"), daily(1, STORE_BUDGET_REJECT));
     set_budget(k, NAME("tearly\0a=b=c"), daily(1, STORE_BUDGET_REJECT));
     set_budget(k, NAME("g\0*"), daily(1, STORE_BUDGET_REJECT));
     assert_false(id_is_none(kit_claim(k, "early::spent")));
-    delete_budget(k, NAME("g\0*")); /* the other tests spend there */
+    delete_budget(k, NAME("g\0*")); /* the other tests have costs there */
 }
 
-/* Every sum equals a recount of the reports, whenever somebody asks. */
+/* Every sum equals a recount of the reports at any time. */
 static void sums__equal_a_recount(void **state)
 {
     enum { QUEUES = 3, TAGS = 3, STEPS = 150 };
@@ -144,7 +145,7 @@ static void sums__equal_a_recount(void **state)
     static const char *const tags[TAGS] = {"{\"t\":\"x\"}", "{\"t\":\"y\",\"u\":\"x\"}", ""};
     static const struct {
         struct str name;
-        unsigned queues, tags; /* bits of those that count */
+        unsigned queues, tags; /* bits of the queues and tags that count */
     } rows[] = {
         {NAME("qsums\0sums::a"), 1, 7},   {NAME("qsums\0sums::b"), 2, 7},
         {NAME("gsums\0*"), 3, 7},         {NAME("gother-sums\0*"), 4, 7},
@@ -184,7 +185,7 @@ static void sums__equal_a_recount(void **state)
     }
 }
 
-/* Of more tags than are kept those with budgets are counted; another day has room again. */
+/* If there are more tags than sums, those with budgets are counted. The next day has room again. */
 static void sums__of_tags_are_limited(void **state)
 {
     struct kit *k = *state;
@@ -203,7 +204,7 @@ static void sums__of_tags_are_limited(void **state)
             j.tags = str_from(tags, len);
             spend(k, &j, 10);
         }
-        spend(k, &last, 50); /* there is no room for it */
+        spend(k, &last, 50); /* there is no room for its tag */
         set_budget(k, NAME("tmany\0n=last"), daily(50, STORE_BUDGET_REJECT));
         set_budget(k, NAME("tmany\0k3=3"), daily(11, STORE_BUDGET_REJECT));
         spend(k, &last, 49);
@@ -223,7 +224,7 @@ static void sums__of_tags_are_limited(void **state)
     }
 }
 
-/* An entry of a version that knew no budgets leaves what it always left. */
+/* An entry of a version without budgets leaves no sums. */
 static void sums__are_not_kept_of_old_entries(void **state)
 {
     struct kit *k = *state;
@@ -259,7 +260,7 @@ static struct store_budget read_budget(struct kit *k, struct str name)
     return rec;
 }
 
-/* Ids are in the order of creation; one that a record brings along stays. */
+/* Ids are in the order of creation. An id in the record is kept. */
 static void budget__has_an_id_in_order(void **state)
 {
     struct kit *k = *state;
@@ -304,13 +305,13 @@ static void budgets__are_limited_in_number(void **state)
         assert_in_range(made, 1, LIMIT_BUDGETS + 1);
     }
     assert_int_equal(code, ERR_BUDGET);
-    set_budget(k, NAME("q\0n0"), rec); /* it is there already */
+    set_budget(k, NAME("q\0n0"), rec); /* this budget exists already */
     delete_budget(k, NAME("q\0n0"));
     set_budget(k, NAME("q\0new"), rec);
     buf_deinit(&body);
 }
 
-/* What one job may cost refuses its ack, unless the ack says that it does not matter. */
+/* A limit per job refuses an ack that exceeds it, unless the ack accepts any cost. */
 static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
 {
     static const struct {
@@ -327,7 +328,7 @@ static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
     struct kit *k = *state;
     struct id ids[COUNT_OF(rows)];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        ids[i] = kit_active(k, "dear"); /* before the average of the queue is above the limit */
+        ids[i] = kit_active(k, "dear"); /* before the average of the queue exceeds the limit */
     }
     set_budget(k, NAME("q\0dear"), per_job(100));
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -346,7 +347,7 @@ static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
     }
 }
 
-/* A heartbeat that reports the same twice, for one job. */
+/* A heartbeat with two equal reports for one job. */
 static const struct result *beat_twice(struct kit *k, struct id id, int64_t nusd)
 {
     struct command_heartbeat_item items[] = {
@@ -360,7 +361,7 @@ static const struct result *beat_twice(struct kit *k, struct id id, int64_t nusd
     return r;
 }
 
-/* A report counts as soon as it is there, and the next one of the same entry comes on top. */
+/* A report counts immediately, so the next report of the same entry is added to it. */
 static void budget_of_one_job__counts_reports_of_the_same_entry(void **state)
 {
     struct kit *k = *state;
@@ -374,7 +375,7 @@ static void budget_of_one_job__counts_reports_of_the_same_entry(void **state)
     assert_int_equal(r->items[1].status, RESULT_CANCEL);
     kit_expect_state(k, now, JOB_CANCELLED);
     assert_int_equal(kit_job(k, now).usage_nusd, 102);
-    /* Entries of earlier versions did not see it, and leave no sum. */
+    /* Earlier versions did not count it, and store no sum. */
     k->entry_version = COMMAND_ENTRY_PUT;
     r = beat_twice(k, then, 51);
     k->entry_version = present;
@@ -391,7 +392,7 @@ static enum err_code ack_code(struct kit *k, struct id id, int64_t nusd)
         ->code;
 }
 
-/* What entries of earlier versions have reported counts, whenever they came. */
+/* Reports of entries of earlier versions count, no matter when they were made. */
 static void budget_of_one_job__counts_reports_without_a_sum(void **state)
 {
     struct kit *k = *state;
@@ -432,14 +433,14 @@ static struct id enqueue_tagged(struct kit *k, const char *queue, struct str tag
     return kit_enqueue_job(k, &j);
 }
 
-/* A budget for a tag that is exceeded for the day. */
+/* Create a budget of 0 for a tag, which is always exceeded. */
 static void exhaust_tag(struct kit *k, struct str name, enum store_budget_action action)
 {
     set_budget(k, name, daily(0, action));
 }
 
-/* One fetch holds one job of a queue; the next one in line is left when it is over its budget too,
- * and given when it is not. */
+/* A fetch holds one job of a queue. The next job in line is left pending if it is over its budget,
+ * too, and claimed if it is not. */
 static void budget_of_a_tag__holds_one_job_of_a_fetch(void **state)
 {
     struct kit *k = *state;
@@ -462,7 +463,7 @@ static void budget_of_a_tag__holds_one_job_of_a_fetch(void **state)
         kit_expect_state(k, red[i + 1], JOB_PENDING);
     }
     expect_str(kit_job(k, red[0]).hold_reason, STR("budget exceeded: tag:team=red"));
-    /* A fetch that has held one before leaves the next as it is. */
+    /* A fetch that has already held a job leaves the next one pending. */
     c.claim.no_hold = true;
     assert_int_equal(kit_apply(k, &c)->affected, 0);
     kit_expect_state(k, red[2], JOB_PENDING);
@@ -472,7 +473,7 @@ static void budget_of_a_tag__holds_one_job_of_a_fetch(void **state)
     assert_true(id_eq(r->items[0].id, plain));
     kit_expect_state(k, red[2], JOB_HELD);
     kit_expect_state(k, red[3], JOB_PENDING);
-    /* Entries of earlier versions hold all that they come to. */
+    /* Earlier versions hold all such jobs. */
     (void)enqueue_tagged(k, "tagged", tags);
     k->entry_version = COMMAND_ENTRY_PUT;
     r = kit_apply(k, &c);
@@ -482,7 +483,7 @@ static void budget_of_a_tag__holds_one_job_of_a_fetch(void **state)
     delete_budget(k, NAME("t\0team=red"));
 }
 
-/* Nothing is held or expired, and no worker is seen. */
+/* No job is held or expired, and the worker is not recorded. */
 static void refused_fetch__changes_nothing(void **state)
 {
     struct kit *k = *state;
@@ -503,7 +504,7 @@ static void refused_fetch__changes_nothing(void **state)
     kit_pass_ms(k, 20);
     kit_refuses(k, &c, ERR_BUDGET_EXCEEDED, "budget exceeded: tag:level=no", ID_NONE);
     kit_expect_state(k, old, JOB_PENDING);
-    /* Who gets a job is not refused; that queue comes to its end. */
+    /* A fetch that gets a job is not refused. It holds the jobs before that job. */
     struct id plain = kit_enqueue(k, "mixed", "{}");
     const struct result *r = kit_apply(k, &c);
     assert_int_equal(r->code, ERR_OK);
@@ -513,7 +514,7 @@ static void refused_fetch__changes_nothing(void **state)
     kit_expect_state(k, mild, JOB_HELD);
     kit_expect_state(k, mixed, JOB_HELD);
     kit_expect_state(k, strict, JOB_PENDING);
-    /* Entries of earlier versions held before they refused. */
+    /* Earlier versions held jobs before they refused a fetch. */
     mild = kit_enqueue(k, "mild", "{}");
     k->entry_version = COMMAND_ENTRY_PUT;
     assert_int_equal(kit_apply(k, &c)->code, ERR_BUDGET_EXCEEDED);
@@ -524,7 +525,8 @@ static void refused_fetch__changes_nothing(void **state)
     delete_budget(k, NAME("t\0level=no"));
 }
 
-/* Jobs that fill an entry are all over their budgets: nobody looks behind them, again and again. */
+/* The jobs that fill an entry are all over their budgets. The fetch is refused each time, and reads
+ * no jobs after them. */
 static void refused_fetch__has_read_an_entry_at_most(void **state)
 {
     enum { PAYLOAD_BYTES = 1000000, QUEUES = 1 + LIMIT_STEP_BYTES / PAYLOAD_BYTES };
@@ -550,7 +552,8 @@ static void refused_fetch__has_read_an_entry_at_most(void **state)
     assert_int_equal(r->code, ERR_BUDGET_EXCEEDED);
     assert_in_range(r->cost, LIMIT_STEP_BYTES, LIMIT_STEP_BYTES + 2 * PAYLOAD_BYTES);
     assert_int_equal(kit_digest(k), digest);
-    /* Fewer are read, and held as far as the entry goes. Who asks again gets what is there. */
+    /* With fewer queues, jobs are held until the entry is full. The next fetch gets the remaining
+     * job. */
     c.claim.queues += QUEUES / 2;
     c.claim.queue_count -= QUEUES / 2;
     r = kit_apply(k, &c);
@@ -588,7 +591,7 @@ static void queue_that_is_listed_twice__counts_once(void **state)
     delete_budget(k, NAME("q\0twice"));
 }
 
-/* Who waits is told when a daily budget gives way, also when no entry has come since. */
+/* A waiting fetch learns when a daily budget is renewed, even if no entry was applied since. */
 static void daily_budget__gives_way_at_midnight(void **state)
 {
     struct kit *k = *state;
@@ -610,7 +613,7 @@ static void daily_budget__gives_way_at_midnight(void **state)
         assert_int_equal(machine_places(k->machine, STR("late"), k->now, false), 0);
         assert_true(machine_places(k->machine, STR("late"), midnight, false) > 0);
     }
-    /* No day ends these. */
+    /* These budgets are not renewed at the end of the day. */
     set_budget(k, NAME("q\0late"), daily(0, STORE_BUDGET_HOLD));
     assert_false(machine_claimable(k->machine, STR("late"), k->now, &until));
     assert_int_equal(until.ns, 0);
@@ -618,7 +621,7 @@ static void daily_budget__gives_way_at_midnight(void **state)
     assert_false(machine_claimable(k->machine, STR("late"), k->now, &until));
     assert_int_equal(until.ns, 0);
     delete_budget(k, NAME("q\0late"));
-    /* A tag's budget is about the job that is next. */
+    /* A budget of a tag applies to the next job in line. */
     assert_false(machine_next_is_held(k->machine, STR("late"), k->now, &until));
     set_budget(k, NAME("t\0when=late"), daily(100, STORE_BUDGET_HOLD));
     assert_true(machine_claimable(k->machine, STR("late"), k->now, &until));
@@ -628,7 +631,7 @@ static void daily_budget__gives_way_at_midnight(void **state)
     delete_budget(k, NAME("t\0when=late"));
 }
 
-/* A budget is for the day: a queue that is deleted and made again has no new one. */
+/* A daily budget also applies to a queue that is deleted and created again on the same day. */
 static void daily_budget__outlives_its_queue(void **state)
 {
     struct kit *k = *state;
@@ -640,17 +643,17 @@ static void daily_budget__outlives_its_queue(void **state)
     struct id id = kit_enqueue_job(k, &j);
     kit_reopen(k);
     assert_int_equal(claim_code(k, "phoenix"), ERR_BUDGET_EXCEEDED);
-    /* The average is of the jobs, which have gone. */
+    /* The average is that of the stored jobs, which were removed. */
     assert_false(machine_over_budget(k->machine, STR("phoenix"),
                                      (struct wall){.ns = k->now.ns + DAY_MS * NS_PER_MS}));
     (void)kit_empty(k, COMMAND_QUEUE_DELETE, "phoenix");
     kit_pass_ms(k, DAY_MS);
-    /* Reports of the next day take what is left of the day before. */
+    /* Reports of the next day remove the rest of the previous day. */
     struct job other = kit_template("phoenix::other", "{}");
     spend(k, &other, 1);
     id = kit_enqueue_job(k, &j);
     assert_true(id_eq(kit_claim(k, "phoenix"), id));
-    /* As entries of earlier versions did. */
+    /* The same with an entry of an earlier version, which removes the sum with the queue. */
     (void)kit_ack(k, id);
     spend(k, &j, 99);
     k->entry_version = COMMAND_ENTRY_STRICT;

@@ -1,6 +1,5 @@
 /*
- * Bulk operations in the background (http-api.md 11): steps that come once, in order, and what is
- * remembered.
+ * Bulk operations (http-api.md 11): steps are applied once and in order, and records are kept.
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -21,7 +20,7 @@ static struct store_bulk bulk(struct kit *k, struct id id)
     return rec;
 }
 
-/* The ids of a list, or -1 when there is no such list. */
+/* The number of ids in a list, or -1 if there is no such list. */
 static int list_len(struct kit *k, struct id id, uint32_t part)
 {
     char key[STORE_BULK_KEY_BYTES];
@@ -84,7 +83,7 @@ static void ids__go_in_lists_that_leave_with_their_steps(void **state)
 
     c = step(id, 1, ids + LIMIT_BULK_CHUNK, 2);
     r = kit_apply(k, &c);
-    assert_int_equal(r->affected, 1); /* the dead one is passed over */
+    assert_int_equal(r->affected, 1); /* the dead job is skipped */
     assert_int_equal(r->missing, 0);
     assert_false(r->more);
     assert_int_equal(list_len(k, id, 2), -1);
@@ -111,7 +110,7 @@ static void step__that_is_not_the_next_changes_nothing(void **state)
                 id);
     struct command first = step(id, 0, &job, 1);
     assert_int_equal(kit_apply(k, &first)->affected, 1);
-    /* The same once more, as after a change of leader. */
+    /* The same step again, as after a change of leader. */
     struct command again = step(id, 0, &job, 1);
     kit_refuses(k, &again, ERR_CONFLICT,
                 kit_text(k, "bulk operation " STR_FMT " is at step 1, not 0",
@@ -128,7 +127,7 @@ static void filter__goes_on_to_the_last_step(void **state)
     struct id id = put(k, &(struct command_bulk_put){.action = COMMAND_JOB_RETRY,
                                                      .filter = STR("{\"state\":[\"dead\"]}"),
                                                      .total = 7});
-    assert_true(id_cmp(jobs[1], id) < 0); /* whatever came later is not meant */
+    assert_true(id_cmp(jobs[1], id) < 0); /* the filter excludes later jobs */
     struct command c = step(id, 0, jobs, 2);
     c.bulk_step.cursor = jobs[1];
     assert_true(kit_apply(k, &c)->more);
@@ -163,7 +162,7 @@ static void filter__is_looked_at_once_more_by_every_step(void **state)
                                                   .queue = str_from_z(queue)},
                                           .total = COUNT_OF(jobs)});
     kit_reopen(k);
-    assert_true(id_eq(kit_claim(k, queue), jobs[0])); /* a worker has it */
+    assert_true(id_eq(kit_claim(k, queue), jobs[0])); /* a worker has claimed it */
     struct command c = step(id, 0, jobs, 2);
     c.bulk_step.cursor = jobs[1];
     const struct result *r = kit_apply(k, &c);
@@ -249,7 +248,7 @@ static void turn__goes_round(void **state)
 {
     struct kit *k = *state;
     struct machine_bulk next;
-    /* What other tests have left is ended first. */
+    /* End the operations of other tests first. */
     while (machine_next_bulk(k->machine, ID_NONE, &next)) {
         (void)kit_apply(k,
                         &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
@@ -281,7 +280,7 @@ static void count__is_bounded_and_old_ones_are_forgotten(void **state)
     (void)kit_apply(k, &end);
     kit_pass_ms(k, LIMIT_BULK_KEPT_MS);
     (void)put(k, &c);
-    assert_int_equal(bulk(k, first).status, STORE_BULK_CANCELLED); /* an hour is not over */
+    assert_int_equal(bulk(k, first).status, STORE_BULK_CANCELLED); /* still kept: exactly an hour */
     kit_refuses(k, &full, ERR_BULK, "too many bulk operations are in progress or stored", ID_NONE);
     assert_true(machine_next_bulk(k->machine, ID_NONE, &next));
     (void)kit_apply(k, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
@@ -300,7 +299,7 @@ static void place__is_made_by_the_one_that_ended_first(void **state)
         (void)kit_apply(k,
                         &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
     }
-    kit_pass_ms(k, LIMIT_BULK_KEPT_MS + 1); /* what other tests have left is old */
+    kit_pass_ms(k, LIMIT_BULK_KEPT_MS + 1); /* operations of other tests have expired */
     struct id open = put(k, &c);
     struct id late = put(k, &c);
     struct id first = put(k, &over);
@@ -333,7 +332,7 @@ static struct id put_queue(struct kit *k, const struct command_bulk_queue *c)
     return r->id;
 }
 
-/* Steps until it is over; how many there were. */
+/* Apply steps until the operation is finished. Returns their number. */
 static unsigned run_queue(struct kit *k, struct id id)
 {
     unsigned steps = 0;
@@ -361,11 +360,11 @@ static void queue__is_deleted_in_small_steps(void **state)
     struct id id = put_queue(
         k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)});
     assert_int_equal(bulk(k, id).total, COUNT);
-    assert_true(kit_queue_info(k, name).paused); /* none of its jobs runs any more */
+    assert_true(kit_queue_info(k, name).paused); /* its remaining jobs are not claimed */
     kit_reopen(k);
     struct command first = step(id, 0, NULL, 0);
     assert_int_equal(kit_apply(k, &first)->affected, LIMIT_BULK_QUEUE_JOBS);
-    /* What comes meanwhile stays, and with it the queue. */
+    /* A job that is added meanwhile is kept, and so is the queue. */
     struct id later = kit_enqueue(k, name, "{}");
     kit_refuses(k, &first, ERR_CONFLICT,
                 kit_text(k, "bulk operation " STR_FMT " is at step 1, not 0",
@@ -409,7 +408,7 @@ static void queue__that_is_not_there_is_done_at_once(void **state)
     struct id id = put_queue(
         k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = STR("nowhere")});
     assert_int_equal(bulk(k, id).status, STORE_BULK_COMPLETED);
-    /* And one that goes meanwhile, too. */
+    /* The same for a queue that is deleted meanwhile. */
     const char *name = kit_name(k);
     (void)kit_enqueue(k, name, "{}");
     id = put_queue(
@@ -428,7 +427,7 @@ static void queue__that_is_not_there_is_done_at_once(void **state)
     assert_int_equal(bulk(k, id).affected, 0);
 }
 
-/* Begin in the background, whatever there is to do. */
+/* Start a bulk operation on the queue. */
 static struct id begin_queue(struct kit *k, enum command_queue_action action, const char *name)
 {
     return put_queue(k, &(struct command_bulk_queue){.action = action, .name = str_from_z(name)});
@@ -480,14 +479,14 @@ static void queue__keeps_what_came_to_it_after_the_beginning(void **state)
         kit_expect_state(k, dead, JOB_PENDING);
         kit_expect_state(k, completed, JOB_PENDING);
         kit_expect_state(k, held, JOB_PENDING);
-        /* The next one means them. */
+        /* The next operation removes them. */
         (void)run_queue(k, begin_queue(k, actions[i], name));
         assert_false(kit_has(k, elsewhere));
         assert_false(kit_has(k, dead));
     }
 }
 
-/* A queue command's own steps, and a job that is over and comes in from another queue. */
+/* The steps of a queue command, and a finished job that is moved in from another queue. */
 static void queue__keeps_what_is_over_and_came_later(void **state)
 {
     struct kit *k = *state;
@@ -517,7 +516,8 @@ static struct result_item enqueue_unique(struct kit *k, const char *queue, int64
     return r->items[0];
 }
 
-/* Whoever was told that a job holds the key does not come again with another one. */
+/* An enqueue was answered with the job that holds the key, and will not be repeated with another
+ * job. */
 static void queue__keeps_the_job_that_an_enqueue_was_told_of(void **state)
 {
     struct kit *k = *state;
@@ -540,7 +540,7 @@ static void queue__keeps_the_job_that_an_enqueue_was_told_of(void **state)
     }
 }
 
-/* Entries of earlier versions do what they did. */
+/* Entries of earlier versions keep their effect. */
 static void queue__took_what_came_to_it_before(void **state)
 {
     struct kit *k = *state;
@@ -575,8 +575,8 @@ static void filter__passes_over_what_came_later(void **state)
     assert_int_equal(bulk(k, id).errors, 0);
 }
 
-/* What neither waited nor was scheduled when the clear began is not what it means, though it comes
- * to wait before the clear comes to it. */
+/* A clear does not remove jobs that were neither pending nor scheduled when it began, even if they
+ * are pending when it reaches them. */
 static void queue__keeps_what_waits_again_since_the_beginning(void **state)
 {
     struct kit *k = *state;
@@ -608,18 +608,18 @@ static void queue__keeps_what_waits_again_since_the_beginning(void **state)
     kit_reopen(k);
     (void)run_queue(k, id);
     assert_false(kit_has(k, waits));
-    assert_false(kit_has(k, scheduled)); /* it was there, in a state that a clear means */
+    assert_false(kit_has(k, scheduled)); /* it was scheduled when the clear began */
     kit_expect_state(k, failed, JOB_PENDING);
     kit_expect_state(k, lost, JOB_PENDING);
     kit_expect_state(k, returned, JOB_PENDING);
-    /* The next one means them. */
+    /* The next clear removes them. */
     (void)run_queue(k, begin_queue(k, COMMAND_QUEUE_CLEAR, name));
     assert_false(kit_has(k, failed));
     assert_false(kit_has(k, lost));
     assert_false(kit_has(k, returned));
 }
 
-/* All of a queue is meant, whatever its state is. */
+/* A delete removes all jobs of the queue, whatever their state. */
 static void queue__is_deleted_with_what_waits_again(void **state)
 {
     struct kit *k = *state;
@@ -632,7 +632,7 @@ static void queue__is_deleted_with_what_waits_again(void **state)
     assert_false(kit_has(k, lost));
 }
 
-/* A filter that ends jobs leaves the one that somebody was told of; any other action may be done
+/* An operation by filter does not end a job with which a request was answered. Other actions apply
  * to it. */
 static void filter__does_not_end_the_job_that_an_enqueue_was_told_of(void **state)
 {
@@ -640,13 +640,13 @@ static void filter__does_not_end_the_job_that_an_enqueue_was_told_of(void **stat
     static const struct row {
         enum command_job_action action;
         enum job_state after;
-        bool before; /* whoever was told of it was told before the operation began */
+        bool before; /* the request was answered before the operation began */
         bool by_ids;
     } rows[] = {
         {COMMAND_JOB_DELETE, JOB_PENDING, false, false},
         {COMMAND_JOB_CANCEL, JOB_PENDING, false, false},
         {COMMAND_JOB_CANCEL, JOB_CANCELLED, true, false},
-        {COMMAND_JOB_CANCEL, JOB_CANCELLED, false, true}, /* who names a job means it */
+        {COMMAND_JOB_CANCEL, JOB_CANCELLED, false, true}, /* the operation names the job */
         {COMMAND_JOB_HOLD, JOB_HELD, false, false},
     };
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
@@ -677,7 +677,7 @@ static void filter__does_not_end_the_job_that_an_enqueue_was_told_of(void **stat
     }
 }
 
-/* The machine knows which operations go on, not only which one is the newest. */
+/* The machine knows all operations in progress, not only the newest. */
 static void filter__that_is_older_than_one_that_ended_keeps_its_word(void **state)
 {
     struct kit *k = *state;
@@ -694,7 +694,7 @@ static void filter__that_is_older_than_one_that_ended_keeps_its_word(void **stat
     kit_expect_state(k, job, JOB_PENDING);
 }
 
-/* Entries of version 13 do what they did. */
+/* Entries of version 13 keep their effect. */
 static void later_jobs__were_taken_before(void **state)
 {
     struct kit *k = *state;

@@ -1,5 +1,5 @@
 /*
- * Chains: a step that ends makes the next one (http-api.md 6.8).
+ * Chains: the end of a step creates the next step (http-api.md 6.8).
  */
 #include "lib/machine_kit.h"
 
@@ -47,7 +47,7 @@ static struct chain start(struct kit *k)
     return start_with(k, NULL, false);
 }
 
-/* Complete the job that waits in the queue, with a result or without; the id of that job. */
+/* Complete the job that is pending in the queue, with or without a result. Returns its id. */
 static struct id complete(struct kit *k, const char *queue, const char *result)
 {
     struct id id = kit_claim(k, queue);
@@ -89,19 +89,19 @@ static void steps__follow_each_other(void **state)
     expect_str(one.tags, STR_EMPTY);
     expect_str(one.parent_id, STR_EMPTY);
     kit_expect_events(k, second, "enqueued started");
-    /* It was made in the entry that completed the one before. */
+    /* It was created by the entry that completed the previous step. */
     assert_int_equal(one.created_at.ns, kit_job(k, c.first).completed_at.ns);
 
     (void)kit_ack(k, second);
     struct id third = kit_claim(k, c.queues[2]);
     struct job two = kit_job(k, third);
     assert_int_equal(two.chain_step, 2);
-    /* No result was sent, and a payload that is no object is ignored. */
+    /* No result was sent, and a payload that is not an object is ignored. */
     expect_str(two.payload, kit_text(k, "{\"previous_job_id\":\"" STR_FMT "\"}",
                                      STR_ARG(kit_id_text(k, second, ID_JOB))));
     uint64_t live = machine_live_count(k->machine);
     (void)kit_ack(k, third);
-    assert_int_equal(machine_live_count(k->machine), live - 1); /* the end: nothing new */
+    assert_int_equal(machine_live_count(k->machine), live - 1); /* the chain ends: no new job */
 }
 
 static void result__of_null_counts_and_own_keys_override(void **state)
@@ -134,7 +134,7 @@ static void last_step__and_exit_lead_to_on_exit(void **state)
     expect_str(j.payload,
                kit_text(k, "{\"previous_job_id\":\"" STR_FMT "\",\"previous_result\":3,\"bye\":2}",
                         STR_ARG(kit_id_text(k, last, ID_JOB))));
-    (void)kit_ack(k, id); /* a handler makes nothing more */
+    (void)kit_ack(k, id); /* a handler creates no further job */
     assert_int_equal(waiting(k, c.on_exit), 0);
 
     c = start_with(k, NULL, true);
@@ -158,7 +158,7 @@ static void exit__without_on_exit_ends_the_chain(void **state)
     struct id id = kit_claim(k, c.queues[0]);
     (void)kit_ack_item(k, (struct command_ack_item){.id = id, .step_status = COMMAND_STEP_EXIT});
     assert_int_equal(machine_live_count(k->machine), live - 1);
-    /* "continue" said aloud is the same as nothing said. */
+    /* An explicit "continue" is the default. */
     c = start(k);
     id = kit_claim(k, c.queues[0]);
     (void)kit_ack_item(k,
@@ -166,7 +166,7 @@ static void exit__without_on_exit_ends_the_chain(void **state)
     assert_int_equal(waiting(k, c.queues[1]), 1);
 }
 
-/* Bring the first step of a chain to its death in one way or another. */
+/* End the first step of a chain as dead. */
 enum death { BY_FAIL, BY_REJECT };
 
 static void kill_step(struct kit *k, const struct chain *c, enum death how)
@@ -204,7 +204,7 @@ static void death__calls_on_failure(void **state)
                                        "{\"failed_job_id\":\"" STR_FMT
                                        "\",\"failed_step\":\"x\",\"error\":\"%s\",\"a\":1}",
                                        STR_ARG(kit_id_text(k, c.first, ID_JOB)), rows[i].error));
-        /* Handlers never trigger anything. */
+        /* Handlers do not start further jobs. */
         uint64_t live = machine_live_count(k->machine);
         for (unsigned attempt = 0; attempt < 3; attempt++) {
             (void)kit_fail(k, id, "again");
@@ -258,7 +258,7 @@ static void retries__come_before_the_death_of_a_step(void **state)
     const char *handler = kit_name(k);
     struct chain c = start_with(k, kit_text(k, "{\"queue\":\"%s\"}", handler).ptr, false);
     (void)complete(k, c.queues[0], NULL);
-    struct id second = kit_claim(k, c.queues[1]); /* has three attempts */
+    struct id second = kit_claim(k, c.queues[1]); /* it has three attempts */
     (void)kit_fail(k, second, "x");
     kit_expect_state(k, second, JOB_RETRYING);
     assert_int_equal(waiting(k, handler), 0);
@@ -293,7 +293,7 @@ static void on_failure__continue_at_the_last_step_ends_the_chain(void **state)
     assert_int_equal(machine_live_count(k->machine), live - 1);
 }
 
-/* A client may send chain members by hand, and in any shape. */
+/* A client may set the members of a chain itself, in any form. */
 static void odd__definitions_do_nothing(void **state)
 {
     struct kit *k = *state;
@@ -334,7 +334,7 @@ static void odd__definitions_do_nothing(void **state)
     }
 }
 
-/* Members sent by hand in the right shape do what a chain does. */
+/* Members set by a client work like a chain if they are valid. */
 static void own__chain_members_are_honoured(void **state)
 {
     struct kit *k = *state;

@@ -1,5 +1,6 @@
 /*
- * Claims: their order, the limits of queues, what changes (http-api.md 5.3, 6.3 to 6.5, 8.1, 14).
+ * Claims: order, limits of queues, and changes of jobs and workers (http-api.md 5.3, 6.3 to 6.5,
+ * 8.1, 14).
  */
 #include <stdio.h>
 
@@ -52,7 +53,7 @@ static void claim__takes_the_job_and_says_who_has_it(void **state)
     const struct result *r = claim(k, &queue, 1, 1);
     assert_int_equal(r->count, 1);
     assert_true(id_eq(r->items[0].id, id));
-    /* The answer carries the document as it is now. */
+    /* The result contains the changed document. */
     assert_int_equal(store_job_decode(id, r->items[0].doc, &doc, &err), ERR_OK);
     expect_str(doc.payload, STR("{\"x\":1}"));
     assert_int_equal(doc.attempt, 1);
@@ -72,7 +73,7 @@ static void claim__takes_the_job_and_says_who_has_it(void **state)
     assert_int_equal(e.attempt, 1);
     kit_expect_count(k, queue, JOB_PENDING, 0);
     kit_expect_count(k, queue, JOB_ACTIVE, 1);
-    /* It is handed to one claimant. */
+    /* Only one claim gets the job. */
     assert_true(id_is_none(kit_claim(k, queue)));
 }
 
@@ -105,7 +106,8 @@ static void order__is_by_priority_then_by_arrival(void **state)
     expect_claims(k, queue, want, COUNT_OF(want));
 }
 
-/* "First" is who became pending first, not who was created first; and it survives a restart. */
+/* The first job is the one that became pending first, not the one that was created first, also
+ * after a restart. */
 static void order__is_by_the_time_of_becoming_pending(void **state)
 {
     struct kit *k = *state;
@@ -159,7 +161,7 @@ static void batch_claim__fills_from_queue_to_queue(void **state)
     for (unsigned i = 0; i < 4; i++) {
         assert_true(id_eq(r->items[i].id, ids[i]));
     }
-    r = claim(k, queues, 2, 4); /* not filled, but what there is */
+    r = claim(k, queues, 2, 4); /* fewer than requested */
     assert_int_equal(r->count, 1);
     assert_true(id_eq(r->items[0].id, ids[4]));
 }
@@ -201,13 +203,13 @@ static void concurrency__bounds_the_active_jobs(void **state)
     kit_reopen(k);
     assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
     (void)kit_ack(k, ids[0]);
-    expect_str(buf_str(&k->ready), kit_text(k, "%s ", queue)); /* a place is free */
+    expect_str(buf_str(&k->ready), kit_text(k, "%s ", queue)); /* room for one more active job */
     assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
     (void)kit_fail(k, ids[1], "x");
     assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
     (void)kit_do(k, COMMAND_JOB_CANCEL, ids[2]);
     assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
-    /* Lowering does not take jobs away; 0 removes the limit. */
+    /* A lower limit does not end active jobs. 0 removes the limit. */
     limit.max = 1;
     (void)kit_queue_with(k, &limit);
     kit_expect_count(k, queue, JOB_ACTIVE, 2);
@@ -234,16 +236,16 @@ static void throttle__bounds_the_claims_of_a_sliding_window(void **state)
     for (unsigned i = 0; i < 12; i++) {
         (void)kit_enqueue(k, queue, "{}");
     }
-    assert_int_equal(claim(k, &queue, 1, 1)->count, 1); /* before it is set: not counted */
+    assert_int_equal(claim(k, &queue, 1, 1)->count, 1); /* before the throttle: not counted */
     set_throttle(k, queue, 3, 10000);
-    assert_int_equal(claim(k, &queue, 1, 2)->count, 2); /* each job of a batch is one */
+    assert_int_equal(claim(k, &queue, 1, 2)->count, 2); /* each job of a claim counts */
     kit_pass_ms(k, 4000);
     assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
     assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
     assert_false(machine_claimable(k->machine, str_from_z(queue), k->now, &until));
     assert_int_equal(until.ns, wall_add_ms(start, 10000).ns);
     kit_pass_ms(k, 5999);
-    kit_reopen(k); /* the window is on disk */
+    kit_reopen(k); /* the window is stored on disk */
     assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
     kit_pass_ms(k, 1);
     assert_true(machine_claimable(k->machine, str_from_z(queue), k->now, &until));
@@ -262,7 +264,7 @@ static void throttle__forgets_its_window_when_it_is_removed_or_changed(void **st
     }
     set_throttle(k, queue, 1, 60000);
     assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
-    set_throttle(k, queue, 1, 60000); /* the same again changes nothing */
+    set_throttle(k, queue, 1, 60000); /* the same throttle again changes nothing */
     assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
     set_throttle(k, queue, 2, 60000);
     assert_int_equal(claim(k, &queue, 1, 5)->count, 2);
@@ -306,7 +308,7 @@ static void expired__jobs_are_never_claimed(void **state)
     struct id second = r->items[1].id;
     struct id third = kit_enqueue(k, queue, "{}");
     kit_pass_ms(k, 300);
-    assert_true(id_eq(kit_claim(k, queue), second)); /* at the very moment it still may be */
+    assert_true(id_eq(kit_claim(k, queue), second)); /* it expires only after its expiry time */
     kit_expect_state(k, first, JOB_DEAD);
     kit_expect_events(k, first, "enqueued expired dead");
     kit_expect_errors(k, first, "job expired");
@@ -341,7 +343,8 @@ static struct command_claim claim_of(const char *worker, const char *hostname)
                                   .count = 1};
 }
 
-/* A worker that names its version has it in its row, and in the errors of its jobs. */
+/* A worker's row contains the last version that the worker has sent. So do the errors of its jobs.
+ */
 static void note_version(void *data, const struct store_error *e)
 {
     expect_str(e->version, *(const struct str *)data);
@@ -364,12 +367,12 @@ static void workers__have_the_version_that_they_named_last(void **state)
     (void)kit_fail(k, id, "it broke");
     struct str want = STR("1.4.2");
     store_rows_each_error(machine_store(k->machine), id, note_version, &want);
-    c.version = STR_EMPTY; /* as before */
+    c.version = STR_EMPTY; /* the version of the previous claim is kept */
     kit_pass_ms(k, 6000);
     (void)kit_claim_with(k, &c);
     assert_true(worker_row(k, "versioned", &w));
     expect_str(w.version, STR("1.4.2"));
-    c.version = STR("1.5.0"); /* written at once */
+    c.version = STR("1.5.0"); /* a new version is written at once */
     (void)kit_claim_with(k, &c);
     assert_true(worker_row(k, "versioned", &w));
     expect_str(w.version, STR("1.5.0"));
@@ -392,7 +395,8 @@ static unsigned count_markers(struct kit *k)
     return count;
 }
 
-/* Whoever names another version with every claim makes neither many markers nor many at once. */
+/* A worker that sends a different version with every claim creates few markers per entry, and the
+ * total is limited. */
 static void markers__of_versions_are_bounded(void **state)
 {
     enum { AT_ONCE = 50, MADE_MAX = 16 };
@@ -417,7 +421,7 @@ static void markers__of_versions_are_bounded(void **state)
         before += made;
     }
     assert_int_equal(count_markers(k), LIMIT_MARKERS);
-    assert_int_equal(made, 0); /* one came, and one went */
+    assert_int_equal(made, 0); /* one was added, and one was removed */
 }
 
 static void claim_as(struct kit *k, const char *worker, const char *hostname)
@@ -438,7 +442,7 @@ static void worker__is_registered_by_every_claim(void **state)
     struct store_worker w;
     struct wall first = k->now;
     assert_true(is_stale(k, "worker.1"));
-    claim_as(k, "worker.1", "one"); /* nothing to be had, and yet */
+    claim_as(k, "worker.1", "one"); /* there is no job, but the row is written */
     assert_true(worker_row(k, "worker.1", &w));
     expect_str(w.hostname, STR("one"));
     expect_str(w.queues, STR("[\"a\",\"b\\\"c\"]"));
@@ -457,7 +461,7 @@ static void worker__is_registered_by_every_claim(void **state)
     assert_int_equal(w.last_heartbeat.ns, k->now.ns);
     assert_int_equal(w.started_at.ns, first.ns);
     expect_str(w.hostname, STR("two"));
-    /* A worker without a name is none. */
+    /* A claim without a worker id has no row. */
     claim_as(k, "", "three");
     assert_false(is_stale(k, ""));
 }
@@ -466,7 +470,7 @@ static void note_worker(void *data, const struct machine_worker *w)
 {
     struct machine_worker *found = data;
     if (str_eq(w->id, STR("worker.3"))) {
-        assert_int_equal(found->id.len, 0); /* once */
+        assert_int_equal(found->id.len, 0); /* each worker is reported once */
         *found = *w;
     }
 }
@@ -499,7 +503,7 @@ static void worker__goes_after_a_day_without_a_sign(void **state)
     assert_false(worker_row(k, "worker.2", &w));
 }
 
-/* One row per namespace and id, whatever ids look like. */
+/* One row per namespace and id, whatever the ids contain. */
 static void worker__of_each_namespace_has_a_row_of_its_own(void **state)
 {
     struct kit *k = *state;
@@ -511,7 +515,7 @@ static void worker__of_each_namespace_has_a_row_of_its_own(void **state)
         {"", "acme::nsw", "::acme::nsw"},
         {"", "::nsw", "::::nsw"},
         {"acme", "::nsw", "acme::::nsw"},
-        {"", "A b::c", "A b::c"}, /* no namespace is called so */
+        {"", "A b::c", "A b::c"}, /* not a valid namespace */
     };
     struct store_worker w;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -559,7 +563,7 @@ static void worker__that_looks_into_other_queues_is_written_at_once(void **state
     struct command_claim c = claim_of("changing", "h");
     (void)kit_claim_with(k, &c);
     uint64_t digest = kit_digest(k);
-    for (unsigned i = 0; i < 50; i++) { /* a steady loop writes nothing */
+    for (unsigned i = 0; i < 50; i++) { /* a worker with a steady loop writes nothing */
         kit_pass_ms(k, 99);
         assert_false(machine_worker_is_stale(k->machine, &c, k->now));
         (void)kit_claim_with(k, &c);
@@ -587,7 +591,7 @@ static void worker__with_long_lists_keeps_the_names_that_fit(void **state)
     c.queue_count = COUNT_OF(names);
     (void)kit_claim_with(k, &c);
     assert_true(worker_row(k, "wide", &w));
-    assert_int_equal(w.queues.len, 1 + 15 * 258); /* one more would be 4,129 bytes */
+    assert_int_equal(w.queues.len, 1 + 15 * 258); /* another name would need 4,129 bytes */
     assert_true(w.queues.len <= LIMIT_WORKER_QUEUES_BYTES);
     assert_false(machine_worker_is_stale(k->machine, &c, k->now));
     kit_reopen(k);
@@ -600,7 +604,7 @@ static void count_one(void *data, const struct machine_worker *w)
     (*(unsigned *)data)++;
 }
 
-/* Ids are the clients' to choose: new ones take the places of those that were silent longest. */
+/* Clients choose the ids. New workers replace those that were not seen for the longest time. */
 static void workers__are_bounded(void **state)
 {
     struct kit *k = *state;

@@ -1,5 +1,5 @@
 /*
- * Jobs that wait for others (http-api.md 6.9).
+ * Dependencies between jobs (http-api.md 6.9).
  */
 #include "lib/machine_kit.h"
 
@@ -26,12 +26,12 @@ static void child__is_pending_but_not_claimable(void **state)
     struct id behind = kit_enqueue(k, children, "{}");
     kit_expect_state(k, child, JOB_PENDING);
     kit_expect_count(k, children, JOB_PENDING, 2);
-    assert_true(id_eq(kit_claim(k, children), behind)); /* it does not block those behind it */
+    assert_true(id_eq(kit_claim(k, children), behind)); /* it does not block the jobs after it */
     assert_true(id_is_none(kit_claim(k, children)));
     complete(k, parents, parent);
     expect_str(buf_str(&k->ready), kit_text(k, "%s ", children));
     assert_true(id_eq(kit_claim(k, children), child));
-    kit_expect_events(k, child, "enqueued started"); /* coming into line is no event */
+    kit_expect_events(k, child, "enqueued started"); /* no event when it becomes claimable */
 }
 
 static void child__waits_for_all_of_them(void **state)
@@ -47,7 +47,7 @@ static void child__waits_for_all_of_them(void **state)
     for (unsigned i = 0; i < COUNT_OF(ids); i++) {
         assert_true(id_is_none(kit_claim(k, children)));
         complete(k, parents, ids[i]);
-        kit_reopen(k); /* what is met stays met */
+        kit_reopen(k); /* a satisfied dependency is stored */
     }
     assert_int_equal(kit_job(k, child).waits_for.len, 0);
     assert_true(id_eq(kit_claim(k, children), child));
@@ -76,7 +76,7 @@ static void parents__that_end_otherwise_block(void **state)
     const char *children = kit_name(k);
     struct id parent = kit_job_in(k, JOB_PENDING);
     struct id child = waiting_for(k, children, &parent, 1);
-    (void)kit_do(k, COMMAND_JOB_DELETE, parent); /* a missing one blocks as well */
+    (void)kit_do(k, COMMAND_JOB_DELETE, parent); /* a missing dependency blocks, too */
     assert_true(id_is_none(kit_claim(k, children)));
     kit_expect_state(k, child, JOB_PENDING);
 }
@@ -94,7 +94,7 @@ static void parent__that_is_retried_and_completes_frees_the_child(void **state)
     assert_true(id_eq(kit_claim(k, children), child));
 }
 
-/* Satisfaction is recorded: what happens to the parent later does not block again. */
+/* A satisfied dependency stays satisfied, whatever happens to the parent later. */
 static void met__dependencies_stay_met(void **state)
 {
     struct kit *k = *state;
@@ -109,7 +109,8 @@ static void met__dependencies_stay_met(void **state)
     assert_true(id_eq(kit_claim(k, children), child));
 }
 
-/* Also of a child that is over while the parent completes, and comes back when it has gone. */
+/* The same if the parent completes while the child is finished, and is removed before the child is
+ * revived. */
 static void met__while_a_child_is_over_stays_met(void **state)
 {
     struct kit *k = *state;
@@ -133,7 +134,7 @@ static void met__while_a_child_is_over_stays_met(void **state)
     assert_true(id_eq(kit_claim(k, children), child));
 }
 
-/* What was removed before it completed blocks for ever. */
+/* A parent that is removed before it completes blocks its children forever. */
 static void gone__parents_block_a_child_that_comes_back(void **state)
 {
     struct kit *k = *state;
@@ -147,7 +148,8 @@ static void gone__parents_block_a_child_that_comes_back(void **state)
     assert_true(id_is_none(kit_claim(k, children)));
 }
 
-/* One that has ended by an entry of before is told nothing, whatever was in memory then. */
+/* A child that ended in an entry of an earlier version is not updated, whether or not the machine
+ * was restarted since. */
 static void children__that_ended_by_old_entries_look_for_themselves(void **state)
 {
     struct kit *k = *state;
@@ -161,7 +163,7 @@ static void children__that_ended_by_old_entries_look_for_themselves(void **state
     complete(k, parents, ids[0]);
     assert_int_equal(kit_job(k, child).waits_for.len, sizeof ids);
     kit_reopen(k);
-    /* Once it is written by a new one it is told. */
+    /* After an entry of the current version has written the child, it is updated again. */
     struct command move = kit_action(COMMAND_JOB_MOVE, &child);
     move.jobs.queue = str_from_z(kit_name(k));
     assert_int_equal(kit_apply(k, &move)->affected, 1);
@@ -195,7 +197,7 @@ static void child__may_be_scheduled_or_held_meanwhile(void **state)
     struct id held = waiting_for(k, children, &parent, 1);
     (void)kit_do(k, COMMAND_JOB_HOLD, held);
     kit_tick(k, 1000);
-    kit_expect_state(k, scheduled, JOB_PENDING); /* promoted, and still waiting */
+    kit_expect_state(k, scheduled, JOB_PENDING); /* promoted, but still waiting */
     assert_true(id_is_none(kit_claim(k, children)));
     complete(k, parents, parent);
     assert_true(id_eq(kit_claim(k, children), scheduled));
@@ -218,8 +220,8 @@ static void child__that_is_approved_first_still_waits(void **state)
     assert_true(id_eq(kit_claim(k, children), child));
 }
 
-/* A child that was over while its parent completed looks again when it comes back; and it makes no
- * difference whether the machine was restarted in between. */
+/* A child that was finished while its parent completed checks the parent when it is revived, with
+ * or without a restart in between. */
 static void child__that_comes_back_looks_again(void **state)
 {
     struct kit *k = *state;
@@ -253,7 +255,7 @@ static void children__of_one_parent_come_in_order_of_their_ids(void **state)
     for (unsigned i = 0; i < COUNT_OF(ids); i++) {
         ids[i] = waiting_for(k, children, &parent, 1);
         if (i % 3 == 0) {
-            (void)kit_do(k, COMMAND_JOB_DELETE, ids[i]); /* swept out on the way */
+            (void)kit_do(k, COMMAND_JOB_DELETE, ids[i]); /* skipped when the waiters are updated */
         }
     }
     complete(k, parents, parent);
@@ -265,7 +267,7 @@ static void children__of_one_parent_come_in_order_of_their_ids(void **state)
     assert_true(id_is_none(kit_claim(k, children)));
 }
 
-/* A chain whose step waits for another job keeps both. */
+/* A step of a chain may also have dependencies. */
 static void chain__and_dependencies_go_together(void **state)
 {
     struct kit *k = *state;

@@ -3,7 +3,7 @@
  */
 #include "lib/machine_kit.h"
 
-/* Enqueue the jobs in one command that must not be refused. */
+/* Enqueue the jobs with one command, which must succeed. */
 static const struct result *enqueue_all(struct kit *k, struct command_new *jobs, size_t count)
 {
     struct command c = kit_enqueue_command(jobs, count);
@@ -90,7 +90,7 @@ static void enqueue__ids_sort_by_creation(void **state)
             assert_true(id_cmp(last, r->items[i].id) < 0);
             last = r->items[i].id;
         }
-        kit_pass_ms(k, round); /* also inside one millisecond */
+        kit_pass_ms(k, round); /* including within one millisecond */
     }
 }
 
@@ -119,7 +119,7 @@ static void enqueue__counts_expiry_from_now(void **state)
     struct command_new new = {.job = kit_template(kit_name(k), "{}"), .expire_after_ms = 1500};
     struct id id = enqueue_all(k, &new, 1)->items[0].id;
     assert_int_equal(kit_job(k, id).expire_at.ns, k->now.ns + 1500 * NS_PER_MS);
-    /* One that is farther away than time reaches never comes. */
+    /* An expiry time after the end of the time range never occurs. */
     new.expire_after_ms = INT64_MAX;
     id = enqueue_all(k, &new, 1)->items[0].id;
     assert_int_equal(kit_job(k, id).expire_at.ns, INT64_MAX);
@@ -176,7 +176,7 @@ static struct command_new unique(const char *queue, const char *key, int64_t per
     return new;
 }
 
-/* What an enqueue with the key comes to; the id is the new job's or the holder's. */
+/* Enqueue with the key. The id is that of the new job or of the holder. */
 static enum result_status try_key(struct kit *k, const char *queue, const char *key,
                                   struct id *out_id)
 {
@@ -200,10 +200,10 @@ static void unique_key__makes_one_job_and_then_duplicates(void **state)
     assert_int_equal(kit_digest(k), digest);
     kit_expect_count(k, queue, JOB_PENDING, 1);
     kit_expect_events(k, holder, "enqueued");
-    /* Another key, and the same key in another queue, are not in the way. */
+    /* Another key, or the same key in another queue, does not conflict. */
     assert_int_equal(try_key(k, queue, "b", &id), RESULT_PENDING);
     assert_int_equal(try_key(k, other_queue, "a", &id), RESULT_PENDING);
-    /* The lock is on disk. */
+    /* The lock is stored on disk. */
     kit_reopen(k);
     assert_int_equal(try_key(k, queue, "a", &id), RESULT_DUPLICATE);
     assert_true(id_eq(id, holder));
@@ -221,7 +221,7 @@ static void unique_key__is_free_at_the_end_of_its_period(void **state)
     kit_pass_ms(k, 1);
     assert_int_equal(try_key(k, queue, "a", &id), RESULT_PENDING);
     assert_false(id_eq(id, holder));
-    /* The new holder's lock is not released by the old one. */
+    /* The lock of the new holder is not released by the old one. */
     assert_true(id_eq(kit_claim(k, queue), holder));
     (void)kit_ack(k, holder);
     struct id again;
@@ -245,7 +245,7 @@ static void unique_key__runs_an_hour_when_no_period_is_given(void **state)
     }
 }
 
-/* A period that ends beyond all time is a lock for ever, not one that has run out. */
+/* A period that ends after the end of the time range is a lock forever, and not expired. */
 static void unique_key__may_have_any_period(void **state)
 {
     struct kit *k = *state;
@@ -317,7 +317,7 @@ static void unique_key__is_honoured_inside_one_command(void **state)
     assert_int_equal(r->items[2].status, RESULT_DUPLICATE);
     assert_true(id_eq(r->items[0].id, r->items[2].id));
     kit_expect_count(k, queue, JOB_PENDING, 2);
-    /* And between commands of one entry: exactly one creates. */
+    /* The same with two commands of one entry: only one creates a job. */
     const char *other = kit_name(k);
     struct command_new one = unique(other, "x", 60);
     struct command both[] = {kit_enqueue_command(&one, 1), kit_enqueue_command(&one, 1)};

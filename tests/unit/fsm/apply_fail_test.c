@@ -1,5 +1,5 @@
 /*
- * Failures: retries, back-off, death (http-api.md 5.3, 5.4, 6.1, 6.10, 8.5).
+ * Failures: retries, backoff, death (http-api.md 5.3, 5.4, 6.1, 6.10, 8.5).
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -89,7 +89,7 @@ static void attempts__go_down_to_zero_with_the_backoff_going_up(void **state)
             assert_int_equal(r->attempt, attempt);
             assert_int_equal(r->remaining, 5 - attempt);
             assert_int_equal(r->at.ns, wall_add_ms(k->now, delay).ns);
-            kit_expect_state(k, id, JOB_RETRYING); /* with no delay, too */
+            kit_expect_state(k, id, JOB_RETRYING); /* even without a delay */
             kit_tick(k, delay);
         }
         assert_true(id_eq(kit_claim(k, queue), id));
@@ -210,7 +210,8 @@ static void fail__clears_the_reason_of_an_earlier_hold(void **state)
     expect_str(kit_job(k, id).hold_reason, STR_EMPTY);
 }
 
-/* The answer was lost, and is given again, whatever became of the job by itself. */
+/* The first answer was lost, and the repeated fail gets the same answer, even if the job has
+ * changed since. */
 static void fail__repeated_with_its_lease_token_gets_the_first_answer(void **state)
 {
     struct kit *k = *state;
@@ -235,12 +236,12 @@ static void fail__repeated_with_its_lease_token_gets_the_first_answer(void **sta
             assert_int_equal(r->remaining, first.remaining);
             assert_int_equal(r->at.ns, first.at.ns);
             assert_int_equal(kit_digest(k), digest);
-            kit_tick(k, 10000); /* pending by now, if it has attempts left */
+            kit_tick(k, 10000); /* pending by now if it has attempts left */
             kit_reopen(k);
         }
         kit_expect_errors(k, id, "it broke");
         assert_int_equal(kit_queue_info(k, queue).failures, 1);
-        /* An ack of the same claim is no repeat. */
+        /* An ack after a fail of the same claim is not a repetition. */
         struct command_ack_item item = {.id = id, .lease_token = c.fail.lease_token};
         struct command ack = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
         kit_refuses(k, &ack, ERR_ACK, "job {id} is not active", id);

@@ -13,7 +13,7 @@ static void beat__renews_the_lease_by_a_minute(void **state)
     struct id id = kit_enqueue(k, queue, "{}");
     (void)kit_claim_with(k, &(struct command_claim){.queues = &name,
                                                     .queue_count = 1,
-                                                    .lease_ms = 3600000, /* longer than that */
+                                                    .lease_ms = 3600000, /* longer than a minute */
                                                     .count = 1});
     struct job before = kit_job(k, id);
     kit_pass_ms(k, 500);
@@ -28,7 +28,7 @@ static void beat__renews_the_lease_by_a_minute(void **state)
     assert_int_equal(j.attempt, 1);
     assert_int_equal(j.lease_token, before.lease_token);
     assert_int_equal(j.started_at.ns, before.started_at.ns);
-    kit_expect_events(k, id, "enqueued started"); /* nothing to tell */
+    kit_expect_events(k, id, "enqueued started"); /* a heartbeat is no event */
     kit_tick(k, 60000);
     kit_expect_state(k, id, JOB_ACTIVE);
     kit_tick(k, 1);
@@ -80,7 +80,7 @@ static void beat__tells_to_stop_in_every_other_state(void **state)
             k, (struct command_heartbeat_item){
                    .id = id, .progress = STR("1"), .checkpoint = STR("1"), .usage = {.input = 1}});
         assert_int_equal(r->items[0].status, RESULT_CANCEL);
-        assert_int_equal(kit_digest(k), digest); /* its usage is dropped, too */
+        assert_int_equal(kit_digest(k), digest); /* its usage report is ignored, too */
     }
     assert_int_equal(kit_beat(k, id_make(k->now, 7777777, 4)), RESULT_UNKNOWN);
 }
@@ -120,7 +120,7 @@ static void beats__are_answered_in_their_order(void **state)
         assert_true(id_eq(r->items[i].id, items[i].id));
         assert_int_equal(r->items[i].status, want[i]);
     }
-    c.heartbeat.count = 0; /* an empty one is fine */
+    c.heartbeat.count = 0; /* an empty heartbeat is allowed */
     assert_int_equal(kit_apply(k, &c)->count, 0);
 }
 
@@ -160,7 +160,8 @@ static void worker__of_the_first_active_job_is_seen(void **state)
     buf_deinit(&value);
 }
 
-/* It was overtaken by the ack or fail of its own claim: no reason to stop, nothing to renew. */
+/* The heartbeat arrives after the ack or fail of its claim. The worker need not stop, and nothing
+ * is renewed. */
 static void beat__of_a_claim_that_its_worker_ended_is_ok(void **state)
 {
     struct kit *k = *state;

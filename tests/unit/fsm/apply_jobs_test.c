@@ -1,15 +1,15 @@
 /*
- * What operators do to jobs (http-api.md 5.2, 5.3, 5.4, 9, 11.1).
+ * Actions of operators on jobs (http-api.md 5.2, 5.3, 5.4, 9, 11.1).
  */
 #include "lib/machine_kit.h"
 
-/* The grid of 5.2 once more: a letter is the state that the action leads to, a dot a refusal. */
+/* The table of 5.2. A letter is the state after the action, a dot a refusal. */
 /* clang-format off */
 static const struct {
     enum command_job_action action;
     enum err_code code;
-    const char *verb; /* of the refusal */
-    /* scheduled, pending, active, retrying, held, completed, dead, cancelled; G is gone */
+    const char *verb; /* in the refusal */
+    /* scheduled, pending, active, retrying, held, completed, dead, cancelled; G: deleted */
     const char *to;
     const char *event;
 } grid[] = {
@@ -26,7 +26,7 @@ static const struct {
 /* clang-format on */
 _Static_assert(COUNT_OF(grid) == COMMAND_JOB_ACTION_LAST, "every action has its row");
 
-/* What each state's job has told so far. */
+/* The events so far of a job in each state. */
 static const char *const told[JOB_STATE_COUNT] = {
     [JOB_SCHEDULED] = "enqueued",
     [JOB_PENDING] = "enqueued",
@@ -69,7 +69,7 @@ static void expect_cell(struct kit *k, unsigned row, enum job_state s)
     if (to == '.') {
         kit_refuses(k, &c, grid[row].code, refusal_of(k, row, s), id);
         kit_expect_state(k, id, s);
-        /* In bulk it is passed over. */
+        /* In bulk the job is skipped. */
         c.jobs.lenient = true;
         uint64_t digest = kit_digest(k);
         const struct result *r = kit_apply(k, &c);
@@ -82,7 +82,7 @@ static void expect_cell(struct kit *k, unsigned row, enum job_state s)
     const struct result *r = kit_apply(k, &c);
     assert_int_equal(r->code, ERR_OK);
     assert_int_equal(r->affected, 1);
-    assert_int_equal(r->state, s); /* where it came from */
+    assert_int_equal(r->state, s); /* the previous state */
     assert_int_equal(kit_has(k, id), to != 'G');
     if (to != 'G') {
         assert_int_equal(letter_of(kit_job(k, id).state), to);
@@ -117,7 +117,8 @@ static void missing__jobs_are_not_found(void **state)
     }
 }
 
-/* Passed over like one in another state: nothing is changed, and nothing is amiss. */
+/* Check that the job is skipped like a job in a wrong state: nothing changes, and it is not counted
+ * as missing. */
 static void expect_passed_over(struct kit *k, struct command *c)
 {
     uint64_t digest = kit_digest(k);
@@ -128,7 +129,7 @@ static void expect_passed_over(struct kit *k, struct command *c)
     assert_int_equal(kit_digest(k), digest);
 }
 
-/* The job was one that the filter means when it was found; meanwhile it went on. */
+/* The job matched the filter when it was found, but has changed since. */
 static void filter__is_looked_at_once_more_by_every_action(void **state)
 {
     struct kit *k = *state;
@@ -155,7 +156,7 @@ static void filter__is_looked_at_once_more_by_every_action(void **state)
     }
 }
 
-/* Two operators: what the first was told stays true. */
+/* Two operators act on the same job. The answer to the first one remains true. */
 static void filter__spares_a_job_that_was_retried_meanwhile(void **state)
 {
     struct kit *k = *state;
@@ -180,7 +181,7 @@ static void bulk__does_what_it_can(void **state)
     struct id ids[] = {kit_job_in(k, JOB_PENDING),   id_make(k->now, 7777777, 50),
                        kit_job_in(k, JOB_DEAD),      kit_job_in(k, JOB_ACTIVE),
                        id_make(k->now, 7777777, 51), ID_NONE};
-    ids[5] = ids[0]; /* a second time */
+    ids[5] = ids[0]; /* second occurrence */
     struct command c = {
         .type = COMMAND_JOBS,
         .jobs = {
@@ -191,11 +192,11 @@ static void bulk__does_what_it_can(void **state)
     kit_expect_state(k, ids[0], JOB_CANCELLED);
     kit_expect_state(k, ids[2], JOB_DEAD);
     kit_expect_state(k, ids[3], JOB_CANCELLED);
-    /* All items see one moment. */
+    /* All items have the same time. */
     assert_int_equal(kit_job(k, ids[0]).cancelled_at.ns, kit_job(k, ids[3]).cancelled_at.ns);
 }
 
-/* What each of them does to the document. */
+/* Effects of each action on the document */
 
 static void expect_no_claim(const struct job *j)
 {
@@ -241,7 +242,7 @@ static void retry__of_a_cancelled_and_a_scheduled_job(void **state)
     assert_int_equal(kit_job(k, cancelled).cancelled_at.ns, 0);
     (void)kit_do(k, COMMAND_JOB_RETRY, scheduled);
     assert_int_equal(kit_job(k, scheduled).scheduled_at.ns, 0);
-    kit_tick(k, 3600000); /* and it is not promoted once more */
+    kit_tick(k, 3600000); /* and it is not promoted again */
     kit_expect_events(k, scheduled, "enqueued retried");
 }
 
@@ -291,16 +292,16 @@ static void hold__and_approve_take_out_of_line_and_back(void **state)
     expect_str(j.hold_reason, STR("look at it"));
     expect_str(kit_last_event(k, id).text, STR("look at it"));
     assert_true(id_is_none(kit_claim(k, queue)));
-    kit_tick(k, JOB_LEASE_MS + 1); /* the lease is no more */
+    kit_tick(k, JOB_LEASE_MS + 1); /* the lease has no effect any more */
     kit_expect_state(k, id, JOB_HELD);
     struct id other = kit_enqueue(k, queue, "{}");
     (void)kit_do(k, COMMAND_JOB_APPROVE, id);
     j = kit_job(k, id);
     expect_str(j.hold_reason, STR_EMPTY);
     assert_int_equal(j.attempt, 1);
-    assert_true(id_eq(kit_claim(k, queue), other)); /* at the tail */
+    assert_true(id_eq(kit_claim(k, queue), other)); /* it is at the end of the line */
     assert_true(id_eq(kit_claim(k, queue), id));
-    /* What was scheduled or waits for a retry is not promoted while it is held. */
+    /* A job that was scheduled or retrying is not promoted while it is held. */
     struct id scheduled = kit_job_in(k, JOB_SCHEDULED);
     (void)kit_do(k, COMMAND_JOB_HOLD, scheduled);
     assert_int_equal(kit_job(k, scheduled).scheduled_at.ns, 0);
@@ -350,7 +351,7 @@ static void move__takes_everything_along(void **state)
         const char *old = kit_text(k, STR_FMT, STR_ARG(before.queue)).ptr;
         kit_expect_count(k, old, (enum job_state)s, 0);
         kit_expect_count(k, target, (enum job_state)s, 1);
-        /* Its timers go on in the new queue. */
+        /* Its timers continue in the new queue. */
         kit_reopen(k);
         kit_expect_count(k, target, (enum job_state)s, 1);
         if (s == JOB_ACTIVE) {
@@ -379,7 +380,7 @@ static void move__goes_to_the_tail_and_may_reset_attempts(void **state)
     assert_true(id_eq(kit_claim(k, target), id));
 }
 
-/* Move a job that holds a key and see who holds it afterwards. */
+/* A job that is moved keeps its key. */
 static void move__takes_the_unique_lock_along(void **state)
 {
     struct kit *k = *state;
@@ -392,13 +393,13 @@ static void move__takes_the_unique_lock_along(void **state)
     struct command c = kit_action(COMMAND_JOB_MOVE, &id);
     c.jobs.queue = str_from_z(to);
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
-    assert_true(id_eq(kit_enqueue_job(k, &other), id)); /* a duplicate there */
+    assert_true(id_eq(kit_enqueue_job(k, &other), id)); /* a duplicate in the new queue */
     struct id free = kit_enqueue_job(k, &t);
-    assert_false(id_eq(free, id)); /* and free here */
-    /* To the queue that it is in already. */
+    assert_false(id_eq(free, id)); /* and the key is free in the old queue */
+    /* Moving to the same queue changes nothing. */
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
     assert_true(id_eq(kit_enqueue_job(k, &other), id));
-    /* Where another job holds the key, that job goes on holding it. */
+    /* If another job holds the key in the new queue, that job keeps it. */
     c = kit_action(COMMAND_JOB_MOVE, &free);
     c.jobs.queue = str_from_z(to);
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
@@ -406,7 +407,7 @@ static void move__takes_the_unique_lock_along(void **state)
     assert_false(id_eq(kit_enqueue_job(k, &t), free));
     kit_reopen(k);
     assert_true(id_eq(kit_enqueue_job(k, &other), id));
-    /* It still expires when it would have. */
+    /* The lock still expires at its original time. */
     kit_pass_ms(k, JOB_UNIQUE_PERIOD_S * 1000LL);
     assert_false(id_eq(kit_enqueue_job(k, &other), id));
 }
@@ -444,7 +445,7 @@ static void delete__leaves_nothing_behind(void **state)
     assert_int_equal(machine_live_count(k->machine), clean);
 }
 
-/* It would expire again at once. */
+/* Otherwise the job would expire again at once. */
 static void retry__of_an_expired_job_clears_when_it_expires(void **state)
 {
     struct kit *k = *state;

@@ -1,6 +1,6 @@
 /*
- * Names that the machine gives to jobs that come without one (docs/formats/commands.md, named_put).
- * Names that clients choose are in apply_push_test.c.
+ * Names that the machine assigns to jobs without a name (docs/formats/commands.md, named_put).
+ * Names chosen by clients are tested in apply_push_test.c.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static struct id give(struct kit *k, const char *queue)
     return r->items[0].id;
 }
 
-/* The name of an id, in the kit's memory. */
+/* The name of an id, in the kit's arena. */
 static struct str name_of(struct kit *k, struct id id)
 {
     char text[ID_UUID_LEN];
@@ -56,7 +56,7 @@ static struct str name_of(struct kit *k, struct id id)
     return arena_str(k->arena, str_from(text, sizeof text));
 }
 
-/* The id that the first job of the entry after `skipped` others will have. */
+/* The id of the first job of the next entry, or after `skipped` more entries. */
 static struct id next_id(const struct kit *k, unsigned skipped)
 {
     return id_make(k->now, k->index + 1 + skipped, 0);
@@ -90,7 +90,8 @@ static void add_name(void *data, struct str rest, struct str value)
     r->count += is_in(rest, r->queue) ? 1 : 0;
 }
 
-/* So many jobs are counted as given, in so many records; and so many have a record of their own. */
+/* Check the number of jobs with an assigned name, the number of records that count these jobs, and
+ * the number of records of chosen names. */
 static void expect_records(struct kit *k, const char *queue, uint64_t given, uint64_t entries,
                            uint64_t chosen)
 {
@@ -118,7 +119,7 @@ static void given__is_the_name_of_the_id(void **state)
     assert_int_equal(again->items[0].status, RESULT_DUPLICATE);
     assert_true(id_eq(again->items[0].id, id));
     assert_int_equal(put(k, queue, name, 2)->code, ERR_CONFLICT);
-    /* Names are those of a queue. */
+    /* A name is unique within a queue. */
     const char *other = kit_name(k);
     assert_int_equal(put(k, other, name, 2)->items[0].status, RESULT_SCHEDULED);
     expect_records(k, other, 0, 0, 1);
@@ -131,7 +132,7 @@ static void given__is_free_when_its_job_is_gone(void **state)
     const char *queue = kit_name(k);
     struct id id = give(k, queue);
     struct str name = name_of(k, id);
-    (void)kit_do(k, COMMAND_JOB_CANCEL, id); /* what is over has its name still */
+    (void)kit_do(k, COMMAND_JOB_CANCEL, id); /* a finished job keeps its name */
     assert_int_equal(put(k, queue, name, 1)->items[0].status, RESULT_DUPLICATE);
     assert_int_equal(kit_queue_info(k, queue).named_count, 0);
     (void)kit_do(k, COMMAND_JOB_DELETE, id);
@@ -161,7 +162,7 @@ static void given__goes_with_a_purge_and_with_its_queue(void **state)
     expect_records(k, queue, 0, 0, 0);
 }
 
-/* A client has chosen the name beforehand: the id that would have it is passed over. */
+/* A client has already chosen the name of an id, so that id is skipped. */
 static void given__is_never_one_that_a_client_chose(void **state)
 {
     struct kit *k = *state;
@@ -175,7 +176,7 @@ static void given__is_never_one_that_a_client_chose(void **state)
     assert_int_equal(store_given_number(id), 1);
     assert_true(id_eq(put(k, queue, name, 3)->items[0].id, chosen));
     assert_true(id_eq(put(k, queue, name_of(k, id), 1)->items[0].id, id));
-    /* The same inside one entry. */
+    /* The same within one entry. */
     ahead = id_make(k->now, k->index + 1, 1);
     struct command_new first = new_job(k, queue, name_of(k, ahead));
     struct command_new second = new_job(k, queue, STR_EMPTY);
@@ -186,7 +187,7 @@ static void given__is_never_one_that_a_client_chose(void **state)
     assert_int_equal(store_given_number(r[1].items[0].id), 2);
 }
 
-/* It has a record as any name that was chosen, and goes with it. */
+/* The job has a record like any chosen name, which is removed with the job. */
 static void chosen__may_be_the_name_of_its_own_id(void **state)
 {
     struct kit *k = *state;
@@ -209,7 +210,7 @@ static void chosen__may_be_the_name_of_its_own_id(void **state)
     expect_records(k, queue, 0, 0, 0);
 }
 
-/* The UUID of a job that has another name, or is in another queue, is free. */
+/* The UUID of a job with another name, or in another queue, is free. */
 static void chosen__may_be_the_uuid_of_another_job(void **state)
 {
     struct kit *k = *state;
@@ -241,7 +242,7 @@ static void capacity__holds_for_given_names(void **state)
     expect_records(k, queue, 2, 2, 0);
 }
 
-/* A node that lost the leader asks again, and gets the job that was made. */
+/* A node that lost the connection to the leader repeats the command, and gets the existing job. */
 static void operation__makes_one_job(void **state)
 {
     struct kit *k = *state;
@@ -257,7 +258,7 @@ static void operation__makes_one_job(void **state)
     expect_records(k, queue, 1, 1, 0);
 }
 
-/* A backup has the names in its documents, and not where they came from. */
+/* A backup contains the names, but not whether they were assigned or chosen. */
 static void restored__keeps_a_name_that_was_given(void **state)
 {
     struct kit *k = *state;
@@ -275,7 +276,7 @@ static void restored__keeps_a_name_that_was_given(void **state)
     struct id taken = put(k, queue, name, 1)->items[0].id;
     const struct result *r = kit_apply(k, &c);
     assert_int_equal(r->affected, 1);
-    assert_int_equal(r->missing, 1); /* its name is another job's */
+    assert_int_equal(r->missing, 1); /* another job has its name */
     kit_reopen(k);
     assert_true(id_eq(put(k, queue, name_of(k, ids[0]), 1)->items[0].id, ids[0]));
     assert_true(id_eq(put(k, queue, name, 1)->items[0].id, taken));
@@ -299,14 +300,14 @@ static void old_version__names_itself(void **state)
     expect_records(k, queue, 0, 0, 1);
 }
 
-/* Random work against a list that is kept beside it, with entries of every size. */
+/* Random operations compared with a simple list, with entries of all sizes. */
 
 enum { JOBS_MAX = 3000 };
 
 struct known {
     struct id id;
-    uint64_t entry; /* the log index that made it */
-    bool counts;    /* it is not over */
+    uint64_t entry; /* log index of the entry that created it */
+    bool counts;    /* it is unfinished */
 };
 
 struct work {
@@ -326,7 +327,7 @@ static void make_entry(struct kit *k, struct work *w, size_t size)
     for (size_t i = 0; i < size; i++) {
         new[i] = new_job(k, w->queue, STR_EMPTY);
         c[i] = put_of(&new[i], NO_LIMIT, NO_LIMIT);
-        if (rng_below(&w->rng, 4) == 0) { /* something else has a number in between */
+        if (rng_below(&w->rng, 4) == 0) { /* another command uses an id in between */
             new[i].job = kit_template("between", "{}");
             c[i] = kit_enqueue_command(&new[i], 1);
         }
@@ -415,7 +416,7 @@ static void work_on(struct kit *k, struct work *w, size_t size)
 static void given__are_known_after_random_work_and_restarts(void **state)
 {
     static const struct {
-        size_t size; /* jobs of an entry, at most */
+        size_t size; /* maximum number of jobs per entry */
         unsigned rounds;
     } rows[] = {{1, 300}, {3, 300}, {40, 150}, {1000, 20}};
     static struct work w;
@@ -424,7 +425,7 @@ static void given__are_known_after_random_work_and_restarts(void **state)
         w.queue = kit_name(k);
         w.rng = rng_from(i + 1);
         w.count = 0;
-        (void)kit_do(k, COMMAND_JOB_DELETE, give(k, w.queue)); /* the queue is there */
+        (void)kit_do(k, COMMAND_JOB_DELETE, give(k, w.queue)); /* create the queue */
         for (unsigned round = 0; round < rows[i].rounds; round++) {
             work_on(k, &w, rows[i].size);
             if (round % 64 == 63) {

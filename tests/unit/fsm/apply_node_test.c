@@ -1,5 +1,5 @@
 /*
- * The records of the cluster's members: who may become one, and who was one.
+ * The records of the cluster's members: which nodes may become members, and which were members.
  */
 #include <stdio.h>
 
@@ -41,7 +41,7 @@ static void member__is_known_and_changes(void **state)
     struct command c = put_command(7, "seven", "b:7");
     const struct result *r = kit_apply(k, &c);
     assert_int_equal(r->code, ERR_OK);
-    assert_int_equal(r->affected, 0); /* no new one */
+    assert_int_equal(r->affected, 0); /* no new record */
     const struct store_node *n = machine_nodes_find(k->machine, 7);
     assert_non_null(n);
     assert_true(str_eq(n->address, STR("b:7")));
@@ -49,7 +49,7 @@ static void member__is_known_and_changes(void **state)
     set(k, 7, STORE_NODE_REMOVED);
 }
 
-/* A node that lost its folder has another number, and the name of the one it was. */
+/* A node that lost its folder has a new id, but its old name. */
 static void name_and_address__belong_to_one(void **state)
 {
     struct kit *k = *state;
@@ -59,7 +59,7 @@ static void name_and_address__belong_to_one(void **state)
     assert_int_equal(kit_apply(k, &name)->code, ERR_CONFLICT);
     assert_int_equal(kit_apply(k, &address)->code, ERR_CONFLICT);
     set(k, 11, STORE_NODE_LEAVING);
-    assert_int_equal(kit_apply(k, &name)->code, ERR_UNHEALTHY); /* for now */
+    assert_int_equal(kit_apply(k, &name)->code, ERR_UNHEALTHY); /* until it has left */
     assert_int_equal(kit_apply(k, &address)->code, ERR_UNHEALTHY);
     set(k, 11, STORE_NODE_REMOVED);
     put(k, 12, "eleven", "a:11");
@@ -71,7 +71,7 @@ static void removed__does_not_come_back(void **state)
     struct kit *k = *state;
     put(k, 21, "twentyone", "a:21");
     set(k, 21, STORE_NODE_REMOVED);
-    set(k, 21, STORE_NODE_LEAVING); /* no way back */
+    set(k, 21, STORE_NODE_LEAVING); /* a removed node stays removed */
     assert_int_equal(machine_nodes_find(k->machine, 21)->state, STORE_NODE_REMOVED);
     struct command again = put_command(21, "twentyone", "a:21");
     assert_int_equal(kit_apply(k, &again)->code, ERR_CONFLICT);
@@ -95,7 +95,7 @@ static void many__forget_the_removed_first(void **state)
         made += code == ERR_OK ? 1 : 0;
     }
     assert_int_equal(code, ERR_CONFLICT);
-    assert_int_equal(made, LIMIT_NODES); /* all that were there before had been removed */
+    assert_int_equal(made, LIMIT_NODES); /* all earlier ones had been removed */
     assert_true(before > 0);
     assert_int_equal(machine_nodes_count(k->machine), LIMIT_NODES);
 }

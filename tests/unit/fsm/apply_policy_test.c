@@ -1,5 +1,5 @@
 /*
- * Approval policies: which agents are held when they want to go on (http-api.md 17.4).
+ * Approval policies: which agents are held before their next iteration (http-api.md 17.4).
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -25,7 +25,8 @@ static void drop(struct kit *k, struct id id)
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
 }
 
-/* A new agent's job of the queue wants to go on; whether it was held, with its reason. */
+/* Create a job of an agent in the queue and continue it. Returns whether it was held, and the job.
+ */
 static bool is_held(struct kit *k, const char *queue, const char *tags, struct job *out)
 {
     struct job job = kit_template(queue, "{}");
@@ -41,7 +42,7 @@ static bool is_held(struct kit *k, const char *queue, const char *tags, struct j
     bool held = out->state == JOB_HELD;
     if (!held) {
         assert_int_equal(out->state, JOB_PENDING);
-        assert_true(id_eq(kit_claim(k, queue), id)); /* leave none behind */
+        assert_true(id_eq(kit_claim(k, queue), id)); /* remove it from the queue */
         (void)kit_ack(k, id);
     }
     return held;
@@ -51,7 +52,7 @@ static void checks__hold_as_the_mode_says(void **state)
 {
     struct kit *k = *state;
     static const struct {
-        const char *queue; /* of the policy; "own" is the job's */
+        const char *queue; /* of the policy; "own": the job's queue */
         const char *key, *value;
         bool all;
         const char *tags;
@@ -59,11 +60,11 @@ static void checks__hold_as_the_mode_says(void **state)
     } rows[] = {
         {"own", "", "", true, "", true},
         {"other", "", "", true, "", false},
-        {"", "", "", false, "{\"a\":\"b\"}", false}, /* no check at all */
+        {"", "", "", false, "{\"a\":\"b\"}", false}, /* without conditions it never matches */
         {"", "", "", true, "{\"a\":\"b\"}", false},
         {"", "a", "b", false, "{\"a\":\"b\"}", true},
         {"", "a", "c", false, "{\"a\":\"b\"}", false},
-        {"", "a", "", false, "", true}, /* a tag that is missing is empty */
+        {"", "a", "", false, "", true}, /* a missing tag counts as empty */
         {"", "a", "c", false, "{\"a\":\"b\",\"\\u0061\":\"c\"}", true}, /* the last one counts */
         {"", "a", "b", false, "{\"a\":\"b\",\"a\":\"c\"}", false},
         {"", "a", "1", false, "{\"a\":1}", true},
@@ -88,7 +89,7 @@ static void checks__hold_as_the_mode_says(void **state)
         assert_int_equal(is_held(k, queue, rows[i].tags, &j), rows[i].held);
         if (rows[i].held) {
             expect_str(j.hold_reason, STR("approval policy matched: look"));
-            assert_int_equal(j.agent.iteration, 1); /* as with a hold of the worker's */
+            assert_int_equal(j.agent.iteration, 1); /* as if the worker had held it */
             assert_int_equal(j.attempt, 1);
         }
         drop(k, id);

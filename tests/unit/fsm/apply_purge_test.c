@@ -1,5 +1,5 @@
 /*
- * Purge: what is over long enough is removed (http-api.md 5.2, 6.2).
+ * Purge: removal of jobs that ended long ago (http-api.md 5.2, 6.2).
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -39,11 +39,11 @@ static void purge__removes_terminal_jobs_only(void **state)
         bool over = job_state_is_terminal((enum job_state)s);
         assert_int_equal(kit_has(k, ids[s]), !over);
     }
-    kit_expect_events(k, ids[JOB_COMPLETED], "enqueued started completed"); /* no event of it */
+    kit_expect_events(k, ids[JOB_COMPLETED], "enqueued started completed"); /* without an event */
     kit_expect_errors(k, ids[JOB_DEAD], "");
 }
 
-/* A job is over since it ended, not since it was created. */
+/* The retention period begins at the end of the job, not at its creation. */
 static void purge__counts_from_the_end_of_the_job(void **state)
 {
     struct kit *k = *state;
@@ -71,7 +71,7 @@ static void purge__counts_from_the_end_of_the_job(void **state)
         }
         kit_pass_ms(k, RETENTION_MS);
         (void)purge(k);
-        assert_true(kit_has(k, id)); /* strictly older */
+        assert_true(kit_has(k, id)); /* the job must be strictly older */
         kit_pass_ms(k, 1);
         (void)purge(k);
         assert_false(kit_has(k, id));
@@ -87,7 +87,7 @@ static void purge__leaves_jobs_that_came_back(void **state)
     kit_pass_ms(k, RETENTION_MS + 1);
     (void)purge(k);
     assert_true(kit_has(k, id));
-    /* In the same entry, too. */
+    /* Also if it is revived in the same entry. */
     struct id dead = kit_job_in(k, JOB_DEAD);
     kit_pass_ms(k, RETENTION_MS + 1);
     struct command both[] = {
@@ -106,7 +106,7 @@ static void purge__goes_in_steps_from_where_it_stopped(void **state)
     struct command_new *news = calloc(JOBS, sizeof *news);
     struct id *ids = calloc(JOBS, sizeof *ids);
     kit_pass_ms(k, 2 * RETENTION_MS);
-    (void)purge(k); /* what the others left */
+    (void)purge(k); /* jobs of other tests */
     for (unsigned i = 0; i < JOBS; i++) {
         news[i].job = kit_template(queue, "{}");
     }
@@ -127,7 +127,7 @@ static void purge__goes_in_steps_from_where_it_stopped(void **state)
     r = purge_once(k);
     assert_int_equal(r->affected, LIMIT_TICK_JOBS);
     assert_true(r->more);
-    kit_reopen(k); /* the place is on disk */
+    kit_reopen(k); /* the position is stored on disk */
     r = purge_once(k);
     assert_int_equal(r->affected, 50);
     assert_false(r->more);
@@ -156,7 +156,8 @@ static void purge__removes_finished_batches(void **state)
     buf_deinit(&record);
 }
 
-/* However many there are, and however many before them have not finished. */
+/* Batches are purged in steps, no matter how many there are, and how many unfinished ones are
+ * before them. */
 static void purge__removes_batches_in_steps(void **state)
 {
     struct kit *k = *state;

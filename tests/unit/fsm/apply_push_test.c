@@ -1,5 +1,5 @@
 /*
- * Jobs that the server itself delivers (scheduler.md 4, 5, 7, 8), and names and capacity (2.3, 10).
+ * Jobs that the server delivers itself (scheduler.md 4, 5, 7, 8), names and capacity (2.3, 10).
  */
 #include "lib/machine_kit.h"
 #include "lib/rng.h"
@@ -120,7 +120,7 @@ static void end__completes_retries_and_dies(void **state)
                      1);
     kit_expect_state(k, good, JOB_COMPLETED);
     expect_str(kit_job(k, good).result, STR("{\"status\":200}"));
-    /* G2: what has ended is not ended again, nor claimed. */
+    /* G2: a finished job is neither ended again nor claimed. */
     assert_int_equal(finish(k, good, JOB_OUTCOME_FAILED, (struct command_push_end){0}), 0);
     assert_int_equal(claim(k, queue, "a.example:80", 5)->count, 0);
     kit_expect_state(k, good, JOB_COMPLETED);
@@ -134,7 +134,7 @@ static void end__of_another_claim_is_passed_over(void **state)
     struct id id = kit_enqueue_job(k, &j);
     (void)claim(k, queue, "a.example:80", 1);
     uint64_t token = kit_job(k, id).lease_token;
-    kit_tick(k, 70000); /* the lease */
+    kit_tick(k, 70000); /* the lease ends */
     struct job got = kit_job(k, id);
     assert_int_equal(got.state, JOB_RETRYING);
     assert_int_equal(got.outcome, JOB_OUTCOME_TIMEOUT);
@@ -142,7 +142,7 @@ static void end__of_another_claim_is_passed_over(void **state)
     assert_int_equal(kit_queue_info(k, queue).pending_again, 0);
     expect_tries(k, id, "1:timeout ");
     kit_tick(k, 1000);
-    kit_expect_state(k, id, JOB_PENDING); /* and still one that timed out */
+    kit_expect_state(k, id, JOB_PENDING); /* and it still counts as timed out */
     assert_int_equal(kit_queue_info(k, queue).timed_out_waiting, 1);
     assert_int_equal(kit_queue_info(k, queue).pending_again, 1);
     (void)claim(k, queue, "a.example:80", 1);
@@ -197,8 +197,8 @@ static void recurring__runs_again_under_the_same_id(void **state)
     assert_int_equal(got.due_at.ns, next.ns);
     assert_int_equal(got.attempt, 0);
     kit_tick(k, 50000);
-    /* Its tries are used up, by a failure and by a loss: still there, for who knows the next run.
-     */
+    /* Its attempts are used up by a failure and a lost lease. It is claimed once more, because its
+     * next run can only be computed outside the machine. */
     (void)claim(k, queue, "a.example:80", 1);
     (void)finish(k, id, JOB_OUTCOME_FAILED, (struct command_push_end){.error = STR("x")});
     kit_tick(k, 1000);
@@ -207,7 +207,7 @@ static void recurring__runs_again_under_the_same_id(void **state)
     assert_int_equal(claim(k, queue, "a.example:80", 1)->count, 1);
     assert_int_equal(kit_job(k, id).attempt, 3);
     expect_tries(k, id, "1:completed 1:failed 2:timeout ");
-    /* Equal to the last date still runs, later does not: it is gone. */
+    /* A run at the last date is allowed. After that date the job is removed. */
     assert_int_equal(
         finish(k, id, JOB_OUTCOME_NONE, (struct command_push_end){.next = j.cron_until}), 1);
     kit_expect_state(k, id, JOB_SCHEDULED);
@@ -252,7 +252,7 @@ static void named__is_made_once_and_within_the_capacity(void **state)
     kit_reopen(k);
     assert_int_equal(kit_queue_info(k, queue).named_count, 2);
     assert_int_equal(kit_queue_info(k, queue).named_bytes, 400);
-    /* What has ended does not count, and keeps its name until it is gone. */
+    /* A finished job is not counted, and keeps its name until it is removed. */
     (void)kit_do(k, COMMAND_JOB_CANCEL, id);
     assert_int_equal(kit_queue_info(k, queue).named_count, 1);
     assert_int_equal(put(k, queue, "a", 1, 600, 3)->items[0].status, RESULT_DUPLICATE);
@@ -276,7 +276,8 @@ static void named__two_in_one_entry_are_one_job(void **state)
     assert_true(id_eq(r[0].items[0].id, r[1].items[0].id));
 }
 
-/* A name that is given, freed and given again in one entry is the last one's, then and later. */
+/* A name that is assigned, released and assigned again in one entry belongs to the last job, in the
+ * same entry and later. */
 static void named__changes_hands_in_one_entry(void **state)
 {
     struct kit *k = *state;
@@ -309,10 +310,10 @@ static void named__changes_hands_in_one_entry(void **state)
     assert_true(id_eq(put(k, queue, "y", 2, 1000, 10)->items[0].id, first_y));
 }
 
-/* Of a name, what the machine says must be what a list says that was kept beside it. */
+/* The expected holder of a name, in a simple list that is compared with the machine. */
 struct known_name {
-    struct id id; /* none: free */
-    bool counts;  /* its job is not over */
+    struct id id; /* ID_NONE: the name is free */
+    bool counts;  /* its job is unfinished */
 };
 
 static void expect_names(struct kit *k, const char *queue, const struct known_name *names,
@@ -371,7 +372,7 @@ static void named__are_known_after_random_work_and_restarts(void **state)
     }
 }
 
-/* 21.3: its API shows a held one as pending, so it is cancelled as one. */
+/* 21.3: its API reports a held job as pending, so it can be cancelled like a pending one. */
 static void named__is_cancelled_while_it_is_held(void **state)
 {
     struct kit *k = *state;
@@ -387,7 +388,7 @@ static void named__is_cancelled_while_it_is_held(void **state)
     kit_expect_state(k, other, JOB_HELD);
 }
 
-/* 21.6: an id that a job of another queue has is taken. */
+/* 21.6: the id of a job in another queue cannot be used as a name. */
 static void named__does_not_take_the_id_of_another_job(void **state)
 {
     struct kit *k = *state;
@@ -395,12 +396,12 @@ static void named__does_not_take_the_id_of_another_job(void **state)
     struct id other = kit_enqueue(k, "elsewhere", "{}");
     (void)id_format(other, ID_JOB, name);
     assert_int_equal(put(k, kit_name(k), name, 1, 1000, 10)->code, ERR_CONFLICT);
-    assert_int_equal(put(k, "team::jobs", name, 1, 1000, 10)->code, ERR_OK); /* sees none of it */
+    assert_int_equal(put(k, "team::jobs", name, 1, 1000, 10)->code, ERR_OK); /* another namespace */
     (void)kit_do(k, COMMAND_JOB_DELETE, other);
     assert_int_equal(put(k, kit_name(k), name, 1, 1000, 10)->code, ERR_OK);
 }
 
-/* Which are in which state of its API, also after a start. */
+/* Jobs are counted by their state in this API, also after a restart. */
 static void named__is_counted_by_what_became_of_it(void **state)
 {
     struct kit *k = *state;
@@ -410,7 +411,7 @@ static void named__is_counted_by_what_became_of_it(void **state)
         kit_tick(k, 3600000);
         assert_int_equal(claim(k, queue, "a.example:80", 1)->count, 1);
         assert_int_equal(kit_queue_info(k, queue).pending_again, 0);
-        kit_tick(k, 70000); /* the lease */
+        kit_tick(k, 70000); /* the lease ends */
         assert_int_equal(kit_queue_info(k, queue).lost_total, i + 1);
     }
     kit_expect_state(k, id, JOB_DEAD);
@@ -426,7 +427,7 @@ static void named__is_counted_by_what_became_of_it(void **state)
     (void)kit_do(k, COMMAND_JOB_DELETE, id);
     (void)kit_do(k, COMMAND_JOB_DELETE, ended);
     assert_int_equal(kit_queue_info(k, queue).timed_out, 0);
-    assert_int_equal(kit_queue_info(k, queue).lost_total, 2); /* a counter never falls */
+    assert_int_equal(kit_queue_info(k, queue).lost_total, 2); /* a counter never decreases */
     assert_int_equal(kit_queue_info(k, queue).recurring, 1);
 }
 

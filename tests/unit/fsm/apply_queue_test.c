@@ -101,7 +101,7 @@ static void clear__removes_pending_and_scheduled_jobs(void **state)
     assert_true(id_is_none(kit_claim(k, queue)));
     kit_expect_events(k, ids[JOB_PENDING], "enqueued moved deleted");
     kit_expect_queue_events(k, queue, "queue.cleared");
-    /* An unknown queue is made by it, as by every action. */
+    /* An unknown queue is created, as by every other action. */
     const char *unknown = kit_name(k);
     assert_int_equal(kit_empty(k, COMMAND_QUEUE_CLEAR, unknown), 0);
     assert_true(queue_exists(k, unknown));
@@ -132,10 +132,10 @@ static void delete__removes_everything(void **state)
     assert_false(queue_exists(k, queue));
     for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
         assert_false(kit_has(k, ids[s]));
-        assert_int_equal(kit_beat(k, ids[s]), RESULT_UNKNOWN); /* its worker sees it */
+        assert_int_equal(kit_beat(k, ids[s]), RESULT_UNKNOWN); /* its worker learns of it */
     }
     kit_expect_queue_events(k, queue, "queue.paused queue.deleted");
-    /* Named again it is new, without the old settings. */
+    /* If the name is used again, the queue is new, without the old settings. */
     kit_pass_ms(k, 5);
     struct id fresh = kit_enqueue(k, queue, "{}");
     assert_int_equal(kit_queue_info(k, queue).created_at.ns, k->now.ns);
@@ -168,13 +168,13 @@ static void delete__releases_locks_and_counts_batch_members(void **state)
     (void)kit_apply(k, &c);
     assert_int_equal(kit_empty(k, COMMAND_QUEUE_DELETE, queue), 2);
     kit_expect_count(k, callback, JOB_PENDING, 1);
-    assert_true(id_is_none(kit_job(k, kit_claim(k, callback)).batch_id)); /* no member itself */
+    assert_true(id_is_none(kit_job(k, kit_claim(k, callback)).batch_id)); /* not a member */
     struct job t = news[0].job;
     struct id id = kit_enqueue_job(k, &t);
     assert_true(id_eq(kit_claim(k, queue), id));
 }
 
-/* A queue is emptied in steps; what others do in between is not lost. */
+/* A queue is deleted in steps. Jobs that are added in between are kept. */
 static void steps__are_bounded_and_spare_what_came_later(void **state)
 {
     struct kit *k = *state;
@@ -195,10 +195,10 @@ static void steps__are_bounded_and_spare_what_came_later(void **state)
     step.until = r->until;
     step.in_done = r->in_done;
     assert_false(step.in_done);
-    struct id late = kit_enqueue(k, queue, "{}"); /* after the first step: not meant */
+    struct id late = kit_enqueue(k, queue, "{}"); /* after the first step, so it is kept */
     r = kit_queue_with(k, &step);
     assert_int_equal(r->affected, JOBS - LIMIT_TICK_JOBS);
-    assert_true(r->more); /* now those that are over */
+    assert_true(r->more); /* next are the finished jobs */
     step.cursor = r->cursor;
     step.in_done = r->in_done;
     assert_true(step.in_done);
@@ -209,7 +209,7 @@ static void steps__are_bounded_and_spare_what_came_later(void **state)
     kit_expect_count(k, queue, JOB_PENDING, 1);
 }
 
-/* What a step leaves of a paused queue is handed to nobody; before version 11 it was. */
+/* The rest of a paused queue is not claimed between the steps. Before version 11 it was. */
 static void delete__of_a_paused_queue_runs_none_of_its_jobs(void **state)
 {
     struct kit *k = *state;
@@ -231,7 +231,7 @@ static void delete__of_a_paused_queue_runs_none_of_its_jobs(void **state)
     }
 }
 
-/* A throttle that is set between two steps leaves nothing behind that the next start trips over. */
+/* A throttle that is set between two steps is removed, too, so that the next start succeeds. */
 static void delete__takes_a_throttle_that_came_between(void **state)
 {
     struct kit *k = *state;
@@ -275,7 +275,7 @@ static void delete__and_enqueue_in_one_entry_make_a_new_queue(void **state)
     assert_true(id_eq(kit_claim(k, queue), id));
 }
 
-/* A job that comes back to life in the entry of the step is no longer one that is over. */
+/* A job that is revived in the entry of the step is no longer finished. */
 static void delete__spares_what_comes_back_in_the_same_entry(void **state)
 {
     struct kit *k = *state;
@@ -317,7 +317,7 @@ static void expect_oldest(struct kit *k, const char *queue, struct id id)
     }
 }
 
-/* Whoever comes back stands at the end of the line, and is the oldest all the same. */
+/* A job that is revived is at the end of the line, but can still be the oldest. */
 static void oldest__is_by_creation_and_not_by_place_in_line(void **state)
 {
     struct kit *k = *state;

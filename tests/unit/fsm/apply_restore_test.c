@@ -1,10 +1,11 @@
 /*
- * Pieces of a backup (http-api.md 20.4): what comes back, and what is left alone.
+ * Restoring parts of a backup (http-api.md 20.4): which objects are restored, and which are not
+ * changed.
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
 
-/* An id from before: as another server would have made it. */
+/* An old id, as made by another server. */
 static struct id old_id(unsigned number)
 {
     return id_make((struct wall){.ns = 1500000000 * NS_PER_S}, 5, number);
@@ -50,14 +51,15 @@ static void states__come_back_and_count_in_their_queue(void **state)
         kit_reopen(k);
         kit_expect_count(k, it.job.queue.ptr, (enum job_state)s, 1);
     }
-    /* Due times hold: what was scheduled or leased is pending after its time. */
+    /* Due times are kept: scheduled, retrying and leased jobs become pending when due. */
     kit_tick(k, 6000);
     kit_expect_state(k, old_id(100 + JOB_SCHEDULED), JOB_PENDING);
     kit_expect_state(k, old_id(100 + JOB_RETRYING), JOB_PENDING);
     kit_expect_state(k, old_id(100 + JOB_ACTIVE), JOB_PENDING);
 }
 
-/* A backup may say anything: a job that was claimed and never tried, an agent in no iteration. */
+/* A backup may have unusual values: a claimed job without an attempt, an agent without an
+ * iteration. */
 static void odd__numbers_are_lived_with(void **state)
 {
     struct kit *k = *state;
@@ -77,7 +79,7 @@ static void odd__numbers_are_lived_with(void **state)
     }
 }
 
-/* A lease may end at the end of time. */
+/* A lease may end at the end of the time range. */
 static void lease__without_an_end_holds(void **state)
 {
     struct kit *k = *state;
@@ -88,8 +90,8 @@ static void lease__without_an_end_holds(void **state)
     kit_expect_state(k, it.id, JOB_ACTIVE);
 }
 
-/* Ids of another log, which was further: whatever has moved since, the oldest job of a queue is the
- * same before and after a restart. */
+/* Ids of another log, with larger indexes. The oldest job of a queue is the same before and after a
+ * restart, whatever has changed since. */
 static void oldest__is_by_time_whatever_log_its_id_is_from(void **state)
 {
     struct kit *k = *state;
@@ -154,7 +156,7 @@ static void new__ids_pass_over_those_that_were_restored(void **state)
 {
     struct kit *k = *state;
     for (unsigned reopened = 0; reopened < 2; reopened++) {
-        /* The very id that the enqueue behind the restore would make. */
+        /* The id that the enqueue after the restore would assign. */
         uint64_t next = machine_applied_index(k->machine) + 2;
         struct id id = id_make(k->now, next, 0);
         struct command_restore_item it = job_item(k, id, JOB_COMPLETED);
@@ -241,11 +243,11 @@ static void rows__stand_where_they_stood(void **state)
         {.kind = COMMAND_RESTORE_USAGE, .id = old_id(601), .usage = {.phase = STORE_PHASE_ACK}},
     };
     (void)restore(k, items, COUNT_OF(items));
-    kit_expect_errors(k, job.id, "a|b"); /* the document knows of no third */
+    kit_expect_errors(k, job.id, "a|b"); /* the document has no third error */
     uint64_t digest = kit_digest(k);
-    (void)restore(k, items, COUNT_OF(items)); /* once more */
+    (void)restore(k, items, COUNT_OF(items)); /* again */
     assert_int_equal(kit_digest(k), digest);
-    /* Gone with the job. */
+    /* The errors are removed with the job. */
     (void)kit_do(k, COMMAND_JOB_DELETE, job.id);
     kit_expect_errors(k, job.id, "");
 }
@@ -272,7 +274,7 @@ static void queue__has_its_settings_again(void **state)
         assert_int_equal(q.throttle_window_ms, 1000);
         assert_int_equal(q.created_at.ns, 1500000000 * NS_PER_S);
         assert_int_equal(q.failures, 9);
-        assert_int_equal(q.count[JOB_COMPLETED], 0); /* is counted, not believed */
+        assert_int_equal(q.count[JOB_COMPLETED], 0); /* counted, not restored */
         kit_reopen(k);
     }
 }
@@ -316,12 +318,12 @@ static void schedule__comes_back_once(void **state)
     assert_true(id_eq(due.id, it.id));
     uint64_t digest = kit_digest(k);
     (void)restore(k, &it, 1);
-    assert_int_equal(restore(k, &it, 1)->remaining, 0); /* it is here already */
-    it.id = old_id(801);                                /* the name is taken */
+    assert_int_equal(restore(k, &it, 1)->remaining, 0); /* it exists already */
+    it.id = old_id(801);                                /* the name is in use */
     assert_int_equal(restore(k, &it, 1)->remaining, 1);
     assert_int_equal(kit_digest(k), digest);
     k->entry_version = COMMAND_ENTRY_PUT;
-    assert_int_equal(restore(k, &it, 1)->remaining, 0); /* entries before 11 told nobody */
+    assert_int_equal(restore(k, &it, 1)->remaining, 0); /* not reported before version 11 */
     assert_int_equal(kit_digest(k), digest);
     k->entry_version = COMMAND_ENTRY_VERSION;
 }
@@ -353,7 +355,7 @@ static void webhook__begins_behind_the_newest_event(void **state)
     buf_deinit(&value);
     uint64_t digest = kit_digest(k);
     it.webhook.url = STR("http://other");
-    (void)restore(k, &it, 1); /* is left as it is */
+    (void)restore(k, &it, 1); /* an existing webhook is not changed */
     assert_int_equal(kit_digest(k), digest);
 }
 
@@ -369,7 +371,7 @@ static void webhooks__above_the_limit_are_counted(void **state)
         it.name = str_from(name, (size_t)n);
         left_out += restore(k, &it, 1)->attempt;
     }
-    assert_true(left_out > 0); /* those of other tests count, too */
+    assert_true(left_out > 0); /* webhooks of other tests count, too */
     k->entry_version = COMMAND_ENTRY_PUT;
     assert_int_equal(restore(k, &it, 1)->attempt, 0);
     k->entry_version = COMMAND_ENTRY_VERSION;
@@ -404,7 +406,7 @@ static void budget__comes_back_unless_there_is_one(void **state)
     buf_clear(&body);
     store_access_encode_budget(&rec, &body);
     it.budget.body = buf_str(&body);
-    (void)restore(k, &it, 1); /* is left as it is */
+    (void)restore(k, &it, 1); /* an existing budget is not changed */
     assert_int_equal(kit_digest(k), digest);
     buf_deinit(&body);
 }

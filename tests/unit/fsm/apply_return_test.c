@@ -1,12 +1,12 @@
 /*
- * Claims that are given back because their worker had gone (http-api.md 8.1: never claim for a
+ * Claims that are returned because their worker disconnected (http-api.md 8.1: never claim for a
  * closed connection).
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
 #include "store/store_job.h"
 
-/* Give back what a claim has got. */
+/* Return the jobs of a claim. */
 static const struct result *give_back(struct kit *k, const struct result *claimed)
 {
     static struct command_return_item items[LIMIT_CLAIM_COUNT];
@@ -58,7 +58,7 @@ static void returned__jobs_stand_where_they_stood_and_no_attempt_counts(void **s
     kit_expect_count(k, queue, JOB_PENDING, 0);
 }
 
-/* In whatever order claims come back. */
+/* Claims can be returned in any order. */
 static void returned__claims_of_several_workers_line_up_again(void **state)
 {
     struct kit *k = *state;
@@ -78,7 +78,7 @@ static void returned__claims_of_several_workers_line_up_again(void **state)
         struct command c = {.type = COMMAND_RETURN,
                             .give_back = {.items = &items[order[i]], .count = 1}};
         assert_int_equal(kit_apply(k, &c)->affected, 1);
-        assert_int_equal(kit_apply(k, &c)->affected, 0); /* once */
+        assert_int_equal(kit_apply(k, &c)->affected, 0); /* only once */
     }
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
         assert_true(id_eq(kit_claim(k, queue), ids[i]));
@@ -104,7 +104,7 @@ static void returned__claim_that_is_another_by_now_is_left_alone(void **state)
     kit_expect_state(k, id, JOB_ACTIVE);
 }
 
-/* A place that cannot have been its own: it goes to the end. */
+/* An impossible place: the job goes to the end of the line. */
 static void returned__place_that_nobody_had_is_the_last(void **state)
 {
     struct kit *k = *state;

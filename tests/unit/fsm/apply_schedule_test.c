@@ -1,5 +1,5 @@
 /*
- * Schedules: their records, and firing exactly once (http-api.md 13).
+ * Schedules: their records, and runs that fire exactly once (http-api.md 13).
  */
 #include "lib/machine_kit.h"
 #include "store/store_record.h"
@@ -47,7 +47,7 @@ static struct store_schedule record_of(struct kit *k, struct id id)
     return rec;
 }
 
-/* Change the schedule to s; the record it is made from is the present one. */
+/* Change the schedule to s, based on its current record. */
 static void update(struct kit *k, struct id id, const struct store_schedule *s)
 {
     struct command c = put_command(s, id, record_of(k, id).updated_at);
@@ -78,7 +78,7 @@ static void create__keeps_the_record(void **state)
     struct kit *k = *state;
     struct store_schedule s = schedule_of(k, kit_name(k), 60000);
     s.unique_key = STR("key");
-    s.created_at.ns = s.updated_at.ns = s.last_run.ns = 99; /* the machine's, not the client's */
+    s.created_at.ns = s.updated_at.ns = s.last_run.ns = 99; /* the machine sets these */
     struct id id = create(k, &s);
     struct store_schedule rec = record_of(k, id);
     expect_str(rec.name, s.name);
@@ -112,9 +112,9 @@ static void name__is_unique(void **state)
     b.name = a.name;
     c = put_command(&b, second, record_of(k, second).updated_at);
     kit_refuses(k, &c, ERR_CONFLICT, message, second);
-    update(k, first, &a); /* its own name is no clash */
+    update(k, first, &a); /* its own name is no conflict */
     delete_schedule(k, first);
-    update(k, second, &b); /* and now it is free */
+    update(k, second, &b); /* the name is free now */
     kit_reopen(k);
     c = put_command(&a, ID_NONE, (struct wall){0});
     kit_refuses(k, &c, ERR_CONFLICT, message, second);
@@ -128,7 +128,7 @@ static void update__is_made_from_the_record_that_is_there(void **state)
     struct id id = create(k, &s);
     struct wall first = record_of(k, id).updated_at;
     s.payload = STR("{\"p\":2}");
-    update(k, id, &s); /* in the same moment */
+    update(k, id, &s); /* at the same time */
     struct store_schedule rec = record_of(k, id);
     expect_str(rec.payload, STR("{\"p\":2}"));
     assert_true(rec.updated_at.ns > first.ns);
@@ -184,9 +184,9 @@ static void fire__enqueues_one_job_and_moves_on(void **state)
     assert_true(id_eq(j.schedule_id, id));
     kit_expect_events(k, job, "enqueued");
     struct store_schedule rec = record_of(k, id);
-    assert_int_equal(rec.last_run.ns, s.next_run.ns); /* the due time that fired */
+    assert_int_equal(rec.last_run.ns, s.next_run.ns); /* the due time of this run */
     assert_int_equal(rec.next_run.ns, next.ns);
-    /* The same run once more, from a leader that did not know: nothing happens. */
+    /* The same run again, from a leader that did not know of it, has no effect. */
     uint64_t digest = kit_digest(k);
     r = kit_apply(k, &c);
     assert_int_equal(r->code, ERR_OK);
@@ -236,7 +236,8 @@ static void manual__run_moves_nothing(void **state)
     delete_schedule(k, id);
 }
 
-/* The same key: the first answer, be it a job or that somebody else's holds the key of the jobs. */
+/* The same idempotency key gets the first answer: a new job, or the job that holds the unique key.
+ */
 static void manual__run_is_done_once_per_key(void **state)
 {
     struct kit *k = *state;
@@ -253,7 +254,7 @@ static void manual__run_is_done_once_per_key(void **state)
         assert_true(id_eq(r->id, job));
         assert_int_equal(r->affected, 0);
         if (i == 0) {
-            (void)kit_do(k, COMMAND_JOB_CANCEL, job); /* the key is free */
+            (void)kit_do(k, COMMAND_JOB_CANCEL, job); /* the unique key is free */
         }
         kit_reopen(k);
     }
@@ -287,14 +288,14 @@ static void disabled__schedule_does_not_fire(void **state)
     delete_schedule(k, id);
 }
 
-/* A change that was begun before a run was fired must not bring that run back. */
+/* A change that was prepared before a run fired must not repeat that run. */
 static void update__of_something_else_keeps_the_next_run(void **state)
 {
     struct kit *k = *state;
     struct store_schedule s = schedule_of(k, kit_name(k), 0);
     struct wall due = s.next_run;
     struct id id = create(k, &s);
-    struct store_schedule change = record_of(k, id); /* as a client's request read it */
+    struct store_schedule change = record_of(k, id); /* as a client has read it */
     struct wall next = wall_add_ms(due, 60000);
     struct command c = fire_command(id, due, next);
     assert_int_equal(kit_apply(k, &c)->affected, 1);
@@ -304,7 +305,7 @@ static void update__of_something_else_keeps_the_next_run(void **state)
     assert_int_equal(record_of(k, id).last_run.ns, due.ns);
     expect_str(record_of(k, id).payload, STR("{\"p\":3}"));
     assert_int_equal(kit_apply(k, &c)->affected, 0);
-    /* Another expression or zone brings its own next run. */
+    /* A new expression or time zone sets a new next run. */
     change.cron = STR("0 0 * * *");
     change.next_run = wall_add_ms(due, 777);
     update(k, id, &change);
@@ -320,7 +321,7 @@ static void next__is_the_earliest_that_is_enabled(void **state)
 {
     struct kit *k = *state;
     struct machine_due_schedule due;
-    assert_false(machine_next_schedule(k->machine, &due)); /* the others cleaned up */
+    assert_false(machine_next_schedule(k->machine, &due)); /* other tests have deleted theirs */
     struct store_schedule late = schedule_of(k, kit_name(k), 9000);
     struct store_schedule early = schedule_of(k, kit_name(k), 3000);
     struct store_schedule off = schedule_of(k, kit_name(k), 1000);
@@ -340,7 +341,7 @@ static void next__is_the_earliest_that_is_enabled(void **state)
     (void)kit_apply(k, &c);
     assert_true(machine_next_schedule(k->machine, &due));
     assert_true(id_eq(due.id, late_id));
-    /* A schedule without another run is never due again. */
+    /* A schedule without a next run is never due again. */
     c = fire_command(late_id, late.next_run, (struct wall){0});
     (void)kit_apply(k, &c);
     assert_true(machine_next_schedule(k->machine, &due));

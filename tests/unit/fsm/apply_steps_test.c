@@ -1,6 +1,6 @@
 /*
- * Whatever meets many large jobs goes in steps: an entry reads and writes LIMIT_STEP_BYTES, and
- * what does not fit into it goes on in the next. Entries of logs that were written before do all at
+ * Commands on many large jobs are applied in steps. An entry reads and writes about
+ * LIMIT_STEP_BYTES, and the rest continues in the next entry. Entries of old logs do everything at
  * once.
  */
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum {
     PAYLOAD_BYTES = 255 * 1024,
-    /* Read they are more than two steps. Their bodies are not written again. */
+    /* Reading them takes more than two steps. Their bodies are not written again. */
     JOBS = 5 * (LIMIT_STEP_BYTES / PAYLOAD_BYTES) / 2,
     FAN_OUT = 2 * LIMIT_TICK_JOBS + LIMIT_TICK_JOBS / 2,
 };
@@ -34,7 +34,7 @@ struct jobs {
     struct id ids[JOBS];
 };
 
-/* The numbers of a job. The kit keeps what it reads; these are too large for that. */
+/* Read a job without its texts. The kit would keep the texts, which are too large for that. */
 static struct job look(struct kit *k, struct id id)
 {
     struct buf doc;
@@ -47,7 +47,7 @@ static struct job look(struct kit *k, struct id id)
     return j;
 }
 
-/* Large jobs in a queue of their own, made from the template. */
+/* Create large jobs from the template, in a new queue. */
 static struct jobs *make_jobs(struct kit *k, struct job t)
 {
     struct jobs *j = arena_alloc(k->arena, sizeof *j, _Alignof(struct jobs));
@@ -86,7 +86,7 @@ static struct jobs *active_jobs(struct kit *k)
         const struct result *r = kit_apply(k, &c);
         assert_int_not_equal(r->count, 0);
         for (uint32_t i = 0; i < r->count; i++) {
-            assert_true(id_eq(r->items[i].id, j->ids[claimed + i])); /* in line, each once */
+            assert_true(id_eq(r->items[i].id, j->ids[claimed + i])); /* in line order, each once */
         }
         claimed += r->count;
     }
@@ -180,7 +180,8 @@ static void heartbeat__goes_on_where_it_stopped(void **state)
     }
 }
 
-/* An action on all of them, as the engine goes on with it; how many entries that took. */
+/* Apply an action to all jobs in as many entries as needed, like the engine. Returns the number of
+ * entries. */
 static unsigned act(struct kit *k, struct command c)
 {
     uint32_t affected = 0;
@@ -214,7 +215,7 @@ static void action__goes_on_where_it_stopped(void **state)
     struct command delete = {
         .type = COMMAND_JOBS,
         .jobs = {.action = COMMAND_JOB_DELETE, .lenient = true, .ids = j->ids, .count = JOBS}};
-    assert_in_range(act(k, delete), 2, 10); /* reading them is work, too */
+    assert_in_range(act(k, delete), 2, 10); /* reading them takes steps, too */
     kit_expect_count(k, to, JOB_PENDING, 0);
 }
 
@@ -242,7 +243,7 @@ static void acks__go_on_where_they_stopped(void **state)
     kit_expect_count(k, j->queue, JOB_COMPLETED, JOBS);
 }
 
-/* What is wanted next comes behind all items: in an entry that has room for it, and not before. */
+/* The next jobs are claimed after all items, in an entry that has room for them. */
 static void acks__claim_the_next_jobs_last(void **state)
 {
     struct kit *k = *state;
@@ -273,7 +274,7 @@ static void acks__claim_the_next_jobs_last(void **state)
     kit_expect_count(k, others->queue, JOB_ACTIVE, claimed);
 }
 
-/* A step that has no items left, as the last one may be. */
+/* The last step may have no items left. */
 static void acks__of_nothing_any_more_claim(void **state)
 {
     struct kit *k = *state;
@@ -289,7 +290,7 @@ static void acks__of_nothing_any_more_claim(void **state)
     assert_true(id_eq(r->items[0].id, id));
 }
 
-/* Logs that were written before entries had a bound hold such a move: it is done at once. */
+/* Logs from before entries had a limit contain such a move. It is applied at once. */
 static void old_entry__does_all_of_it(void **state)
 {
     struct kit *k = *state;
@@ -310,8 +311,8 @@ static void old_entry__does_all_of_it(void **state)
     k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
-/* An entry that once was more than could be stored: it stops where its maker did, and the machine
- * goes on. Takes 3 GiB of memory, so it runs when it is asked for. */
+/* An entry of an old version that exceeds what could be stored: it stops where the old version did,
+ * and the machine continues. It needs 3 GiB of memory, so it runs only on request. */
 static void old_entry__of_more_than_a_gigabyte_is_applied(void **state)
 {
     struct kit *k = *state;
@@ -387,7 +388,7 @@ static void dependents__that_are_large_are_let_go_by_ticks(void **state)
     unsigned waiting = count_waiting(k, j->ids, JOBS);
     assert_in_range(waiting, 1, JOBS - 10);
     assert_true(is_due(k));
-    /* It may be gone by then; it has completed all the same. */
+    /* The parent may be removed by then. Its completion still counts. */
     (void)kit_do(k, COMMAND_JOB_DELETE, parent);
     kit_reopen(k);
     assert_true(is_due(k));
@@ -423,7 +424,7 @@ static void dependents__that_are_many_are_let_go_by_ticks(void **state)
     assert_false(is_due(k));
 }
 
-/* A parent that is run again is waited for again, by those that it had not let go. */
+/* If the parent runs again, the jobs that were not updated yet wait for it again. */
 static void dependents__of_a_parent_that_runs_again_wait_again(void **state)
 {
     struct kit *k = *state;
@@ -435,7 +436,7 @@ static void dependents__of_a_parent_that_runs_again_wait_again(void **state)
     }
     (void)kit_ack(k, parent);
     assert_int_equal(count_waiting(k, ids, COUNT_OF(ids)), 10);
-    /* One of them comes back meanwhile: it sees that the parent has completed. */
+    /* One of these jobs is revived meanwhile, and sees that the parent has completed. */
     (void)kit_do(k, COMMAND_JOB_CANCEL, ids[LIMIT_TICK_JOBS]);
     (void)kit_do(k, COMMAND_JOB_RETRY, ids[LIMIT_TICK_JOBS]);
     assert_int_equal(count_waiting(k, ids, COUNT_OF(ids)), 9);
@@ -449,7 +450,7 @@ static void dependents__of_a_parent_that_runs_again_wait_again(void **state)
     assert_int_equal(count_waiting(k, ids, COUNT_OF(ids)), 0);
 }
 
-/* Nothing is remembered of those that come and go. */
+/* Children that are cancelled and retried many times leave nothing behind. */
 static void dependents__that_come_back_are_let_go_once(void **state)
 {
     struct kit *k = *state;
@@ -467,7 +468,7 @@ static void dependents__that_come_back_are_let_go_once(void **state)
     assert_true(id_is_none(kit_claim(k, kit_text(k, STR_FMT, STR_ARG(t.queue)).ptr)));
 }
 
-/* Time, and the ends of queues */
+/* Time, and the removal of jobs */
 
 static void tick__goes_on_where_it_stopped(void **state)
 {
@@ -519,8 +520,8 @@ static void clear_and_purge__go_on_where_they_stopped(void **state)
     }
 }
 
-/* A purge that finds nothing to remove does not read everything in one step either. It reads heads
- * alone; those of whole documents are with their bodies. */
+/* A purge that finds nothing to remove is also done in steps. It reads only heads, but whole
+ * documents include their bodies. */
 static void purge__of_what_stays_is_bounded(void **state)
 {
     struct kit *k = *state;
@@ -555,7 +556,7 @@ static struct store_bulk bulk(struct kit *k, struct id id, struct buf *value)
     return rec;
 }
 
-/* Step by step, as whoever leads does it; how many steps. */
+/* Apply the steps like the leader does. Returns their number. */
 static unsigned run_bulk(struct kit *k, struct id id, struct id *all, bool by_list)
 {
     struct buf value;
@@ -586,7 +587,7 @@ static unsigned run_bulk(struct kit *k, struct id id, struct id *all, bool by_li
         }
         const struct result *r = kit_apply(k, &c);
         assert_int_equal(r->code, ERR_OK);
-        assert_int_equal(kit_apply(k, &c)->code, ERR_CONFLICT); /* not twice */
+        assert_int_equal(kit_apply(k, &c)->code, ERR_CONFLICT); /* a step is not applied twice */
         steps++;
     }
     struct store_bulk rec = bulk(k, id, &value);
@@ -615,7 +616,7 @@ static void bulk__takes_as_many_steps_as_it_needs(void **state)
     kit_expect_count(k, j->queue, JOB_PENDING, JOBS);
 }
 
-/* What a batch will write when the entry ends counts when it is touched. */
+/* The record that a batch writes at the end of the entry counts when the batch is changed. */
 static void batches__count_before_they_are_written(void **state)
 {
     struct kit *k = *state;

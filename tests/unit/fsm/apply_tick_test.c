@@ -1,10 +1,10 @@
 /*
- * What time does (http-api.md 5.2, 5.3, 6.2, 6.10, 15.1).
+ * Effects of time (http-api.md 5.2, 5.3, 6.2, 6.10, 15.1).
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
 
-/* A job with a due time, alone in its queue. */
+/* Enqueue a job with a due time. */
 static struct id scheduled_in(struct kit *k, const char *queue, int64_t ms)
 {
     struct job t = kit_template(queue, "{}");
@@ -72,19 +72,19 @@ static void reclaim__comes_after_the_lease(void **state)
     (void)kit_claim(k, queue);
     (void)kit_beat_item(k, (struct command_heartbeat_item){.id = id, .checkpoint = STR("[1]")});
     struct id other = kit_enqueue(k, queue, "{}");
-    kit_tick(k, JOB_LEASE_MS); /* the lease holds up to and including its end */
+    kit_tick(k, JOB_LEASE_MS); /* the lease includes its end */
     kit_expect_state(k, id, JOB_ACTIVE);
     kit_reopen(k);
     kit_tick(k, 1);
     struct job j = kit_job(k, id);
     assert_int_equal(j.state, JOB_PENDING);
-    assert_int_equal(j.attempt, 1); /* it keeps counting */
+    assert_int_equal(j.attempt, 1); /* the attempt counts */
     expect_str(j.worker_id, STR_EMPTY);
     expect_str(j.hostname, STR_EMPTY);
     assert_int_equal(j.lease_expires_at.ns, 0);
     expect_str(j.checkpoint, STR("[1]"));
     kit_expect_events(k, id, "enqueued started reclaimed");
-    assert_true(id_eq(kit_claim(k, queue), other)); /* at the tail */
+    assert_true(id_eq(kit_claim(k, queue), other)); /* it is at the end of the line */
     assert_true(id_eq(kit_claim(k, queue), id));
 }
 
@@ -119,7 +119,7 @@ static void expire__is_for_jobs_that_are_not_active_and_not_over(void **state)
         } else if (s == JOB_CANCELLED) {
             (void)kit_do(k, COMMAND_JOB_CANCEL, id);
         }
-        kit_tick(k, 1000); /* strictly after */
+        kit_tick(k, 1000); /* it expires only after this time */
         kit_expect_state(k, id, s);
         if (i % 2 == 0) {
             kit_reopen(k);
@@ -142,9 +142,9 @@ static void expire__is_a_death_with_its_own_error(void **state)
     assert_int_equal(j.attempt, 0);
     kit_expect_errors(k, id, "job expired");
     kit_expect_events(k, id, "enqueued expired dead");
-    assert_int_equal(kit_queue_info(k, queue).failures, 0); /* nobody failed */
+    assert_int_equal(kit_queue_info(k, queue).failures, 0); /* an expired job has not failed */
     kit_expect_count(k, queue, JOB_DEAD, 1);
-    assert_true(id_eq(kit_enqueue_job(k, &t), id)); /* its lock stays */
+    assert_true(id_eq(kit_enqueue_job(k, &t), id)); /* its lock remains */
 }
 
 static void reclaimed__job_past_its_time_expires(void **state)
@@ -166,7 +166,7 @@ static void tick__moves_a_bounded_number_and_says_so(void **state)
     enum { JOBS = LIMIT_TICK_JOBS + 10 };
     struct command tick = {.type = COMMAND_TICK};
     struct command_new *news = calloc(JOBS, sizeof *news);
-    kit_tick(k, 7200000); /* nothing of the others is left */
+    kit_tick(k, 7200000); /* so that nothing of other tests is left */
     for (unsigned i = 0; i < JOBS; i++) {
         news[i].job = kit_template(queue, "{}");
         news[i].job.scheduled_at = wall_add_ms(k->now, 1);
@@ -193,7 +193,7 @@ static void next_tick__is_the_earliest_of_all_clocks(void **state)
 {
     struct kit *k = *state;
     int64_t day_ms = 24 * 3600 * 1000;
-    /* Everything that others left, the rows of workers too, is over. */
+    /* Everything of other tests ends, including the rows of workers. */
     kit_tick(k, 3 * day_ms);
     kit_tick(k, 3 * day_ms);
     assert_int_equal(machine_next_tick(k->machine).ns, INT64_MAX);
@@ -262,20 +262,20 @@ static struct store_event first_event(struct kit *k)
     return first;
 }
 
-/* No tick is needed for it: any entry does it. */
+/* No tick is needed: any entry removes them. */
 static void events__older_than_a_day_go(void **state)
 {
     struct kit *k = *state;
     int64_t hour_ms = 3600 * 1000;
     kit_pass_ms(k, 48 * hour_ms);
-    (void)kit_queue(k, COMMAND_QUEUE_PAUSE, kit_name(k)); /* all that was before is gone */
+    (void)kit_queue(k, COMMAND_QUEUE_PAUSE, kit_name(k)); /* everything before is removed */
     struct wall start = k->now;
     assert_int_equal(first_event(k).at.ns, start.ns);
     uint64_t seq = first_event(k).seq;
     for (unsigned hour = 1; hour <= 24; hour++) {
         kit_pass_ms(k, hour_ms);
         (void)kit_queue(k, COMMAND_QUEUE_PAUSE, kit_name(k));
-        assert_int_equal(first_event(k).at.ns, start.ns); /* a day to the moment is kept */
+        assert_int_equal(first_event(k).at.ns, start.ns); /* exactly a day is kept */
         if (hour == 12) {
             kit_reopen(k);
         }
@@ -283,9 +283,9 @@ static void events__older_than_a_day_go(void **state)
     kit_pass_ms(k, LIMIT_EVENTS_TRIM_MS);
     (void)kit_queue(k, COMMAND_QUEUE_PAUSE, kit_name(k));
     assert_int_equal(first_event(k).at.ns, wall_add_ms(start, hour_ms).ns);
-    assert_int_equal(first_event(k).seq, seq + 1); /* numbers go on */
+    assert_int_equal(first_event(k).seq, seq + 1); /* numbers continue */
     kit_pass_ms(k, 2 * hour_ms);
-    kit_tick(k, 0); /* an entry without events of its own */
+    kit_tick(k, 0); /* an entry without events */
     assert_int_equal(first_event(k).at.ns, wall_add_ms(start, 3 * hour_ms).ns);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Webhooks: their records, and positions that only go forward (http-api.md 16).
+ * Webhooks: their records, and positions that only increase (http-api.md 16).
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -83,7 +83,7 @@ static void put__begins_behind_the_newest_event(void **state)
     assert_int_equal(record(k, STR("behind")).position, last_event(k));
     assert_int_equal(record(k, STR("behind")).created_at.ns, k->now.ns);
 
-    /* Those of its own entry came before it too. */
+    /* Events of earlier commands in the same entry are before the position, too. */
     struct command both[] = {kit_enqueue_command(&job, 1), put_command(STR("same entry"), &h)};
     (void)kit_apply_all(k, both, 2);
     assert_int_equal(record(k, STR("same entry")).position, last_event(k));
@@ -145,7 +145,7 @@ static void put__keeps_a_scope_that_is_there(void **state)
     (void)put(k, STR("scoped"), &h);
     expect_str(record(k, STR("scoped")).scope, STR("mail"));
 
-    /* Nor does a scope take over what is everybody's. */
+    /* A key with a scope cannot replace a webhook without one, either. */
     (void)put(k, STR("open"), &h);
     h.scope = STR("mail");
     c = put_command(STR("open"), &h);
@@ -224,7 +224,7 @@ static void mark__leaves_another_of_the_same_id_alone(void **state)
                                              .status = 404,
                                              .at = k->now};
     (void)kit_apply(k, &c);
-    mark(k, &item); /* gone */
+    mark(k, &item); /* the webhook was deleted */
     kit_pass_ms(k, 1);
     (void)put(k, STR("twice"), &h);
     mark(k, &item);
@@ -232,7 +232,7 @@ static void mark__leaves_another_of_the_same_id_alone(void **state)
     assert_int_equal(record(k, STR("twice")).position, last_event(k));
 }
 
-/* The last test: it fills the machine. */
+/* This must be the last test, because it creates the maximum number of webhooks. */
 static void put__has_a_limit(void **state)
 {
     struct kit *k = *state;
@@ -244,7 +244,7 @@ static void put__has_a_limit(void **state)
     }
     assert_in_range(made, 1, LIMIT_WEBHOOKS);
     kit_refuses(k, &c, ERR_WEBHOOK, "the server already has 256 webhooks, the maximum", ID_NONE);
-    (void)put(k, STR("marked"), &h); /* one that is there may change */
+    (void)put(k, STR("marked"), &h); /* existing webhooks can be changed */
 }
 
 TEST_GROUP_FIXTURE(apply_webhook, kit_setup, kit_teardown,

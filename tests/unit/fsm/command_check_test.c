@@ -1,6 +1,6 @@
 /*
- * What may not go into the log: everything that can be judged without the state (http-api.md 1.5,
- * 6.8, 7 to 13). Each row breaks one thing in a command that is fine.
+ * Commands that must not enter the log, as far as this can be decided without the state
+ * (http-api.md 1.5, 6.8, 7 to 13). Each row makes one thing in a valid command invalid.
  */
 #include "fsm/command/command_check.h"
 
@@ -28,7 +28,7 @@ static void expect_bad(const struct command *c, const struct command_limits *lim
     assert_string_equal(err.msg, message);
 }
 
-/* A text of so many bytes; the next call with the same place overwrites it. */
+/* A text of this length. The next call overwrites it. */
 static struct str long_text(size_t len)
 {
     static char bytes[2 << 20];
@@ -37,7 +37,7 @@ static struct str long_text(size_t len)
     return str_from(bytes, len);
 }
 
-/* A JSON string of so many bytes, quotes included. */
+/* A JSON string of this length, including the quotes. */
 static struct str long_json(size_t len)
 {
     static char bytes[2 << 20];
@@ -49,7 +49,7 @@ static struct str long_json(size_t len)
 
 static struct command_new one;
 
-/* An enqueue of one job that is fine. */
+/* A valid enqueue of one job. */
 static struct command enqueue(void)
 {
     one = (struct command_new){.job = {.queue = STR("q"), .payload = STR("{}")}};
@@ -150,7 +150,7 @@ static void payload__has_a_limit_that_is_set(void **state)
     assert_int_equal(command_check(&c, &ten, &err), ERR_OK);
     one.job.payload = STR("\"123456789\"");
     expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "payload too large: 11 bytes (max 10)");
-    expect_fine(&c); /* 0 switches it off */
+    expect_fine(&c); /* 0 disables the limit */
     c.enqueue.is_list = true;
     expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "job 0 payload too large: 11 bytes (max 10)");
     struct command_new two[2] = {one, one};
@@ -192,7 +192,7 @@ static void tags__are_a_small_object(void **state)
     (void)state;
     static const struct {
         const char *tags;
-        const char *message; /* NULL: fine */
+        const char *message; /* NULL: valid */
     } rows[] = {
         {"", NULL},
         {"{}", NULL},
@@ -215,7 +215,7 @@ static void tags__are_a_small_object(void **state)
     }
 }
 
-/* An object of so many pairs with keys and values of so many bytes. */
+/* Build an object with this many pairs, with keys and values of these lengths. */
 static void build_tags(struct buf *out, unsigned pairs, size_t key_len, size_t value_len)
 {
     buf_clear(out);
@@ -261,7 +261,7 @@ static void chain__is_a_definition_with_queues(void **state)
     (void)state;
     static const struct {
         const char *config;
-        const char *message; /* NULL: fine */
+        const char *message; /* NULL: valid */
     } rows[] = {
         {"{\"steps\":[{\"queue\":\"q\"},{\"queue\":\"b\",\"payload\":1}]}", NULL},
         {"{\"steps\":[{\"queue\":\"\\u0071\"},{\"queue\":\"b\"}]}", NULL},
@@ -301,7 +301,7 @@ static void chain__is_a_definition_with_queues(void **state)
             expect_bad(&c, &no_limits, ERR_VALIDATION, rows[i].message);
         }
     }
-    /* A definition that starts no chain may have any shape, as long as it is an object. */
+    /* If no chain is started, the configuration may be any object. */
     struct command c = enqueue();
     one.job.chain_config = STR("{\"steps\":7}");
     expect_fine(&c);
@@ -336,7 +336,7 @@ static void batch__callback_is_checked(void **state)
     (void)state;
     struct command c = enqueue();
     c.enqueue.has_batch = true;
-    expect_fine(&c); /* no callback at all */
+    expect_fine(&c); /* without a callback */
     c.enqueue.callback_queue = STR("a\tb");
     expect_bad(&c, &no_limits, ERR_VALIDATION, "batch.callback_queue contains a control character");
     c.enqueue.callback_queue = STR("q");
@@ -507,7 +507,7 @@ static void bulk__is_by_filter_or_by_ids(void **state)
     expect_bad(&c, &no_limits, ERR_VALIDATION, "error too large: 4097 bytes (max 4096)");
 }
 
-/* What would leave the machine with a job that it cannot go on with. */
+/* Jobs with which the machine could not continue. */
 static void restore__takes_only_jobs_that_can_go_on(void **state)
 {
     (void)state;
@@ -549,7 +549,7 @@ static void restore__takes_only_jobs_that_can_go_on(void **state)
     expect_bad(&c, &no_limits, ERR_VALIDATION, "items[6].usage must not be negative");
 }
 
-/* Tokens and counters go on from where they were: there must be room for that. */
+/* Tokens and counters continue from the restored values, so there must be room for more. */
 static void restore__takes_no_counter_that_could_overflow(void **state)
 {
     (void)state;

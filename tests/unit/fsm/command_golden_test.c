@@ -1,6 +1,6 @@
 /*
- * Commands that are in the logs of earlier versions still decode to what they were
- * (tests/lib/golden.h says how files are added).
+ * Commands in the logs of earlier versions still decode to their original values (see
+ * tests/lib/golden.h for adding files).
  */
 #include "fsm/command/command.h"
 #include "lib/expect.h"
@@ -8,7 +8,7 @@
 #include "lib/samples.h"
 #include "lib/test.h"
 
-/* The sample as that version can say it. */
+/* The sample without the members that this version does not have. */
 static struct command sample_of(enum command_type type, uint8_t version)
 {
     struct command c = samples_command(type);
@@ -24,7 +24,7 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.ack.next = NULL;
         c.ack.any_cost = false;
     } else if (version == 1 && type == COMMAND_ACCESS) {
-        c.access.count--; /* the one with a quota */
+        c.access.count--; /* leaves out the item with a quota */
     } else if (version < 3 && type == COMMAND_JOBS) {
         c.jobs.fit = (struct job_fit){0};
     } else if (version < 3 && type == COMMAND_BULK_PUT) {
@@ -77,7 +77,7 @@ static void commands__decode(void **state)
     }
 }
 
-/* Build the entry of these commands, and compare the file with it. */
+/* Build the entry of these commands and compare it with the file. */
 static void expect_entry(const char *name, uint8_t version, const enum command_type *types,
                          uint32_t count)
 {
@@ -121,7 +121,7 @@ static void expect_entry(const char *name, uint8_t version, const enum command_t
     arena_free(a);
 }
 
-/* An entry of a cluster: commands with names and without. */
+/* An entry of a cluster: commands with and without names. */
 static void expect_named_entry(const char *file_name, uint8_t version)
 {
     static const struct id name = {.b = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
@@ -154,7 +154,7 @@ static void expect_named_entry(const char *file_name, uint8_t version)
     buf_deinit(&command);
 }
 
-/* What came to restores later: sums, and reports that are in them. */
+/* Items that were added to restores later: sums, and reports that are contained in sums. */
 static void restored_sums__decode(void **state)
 {
     (void)state;
@@ -181,7 +181,8 @@ static void restored_sums__decode(void **state)
     golden_read_present("command-restore-sums-1.bin", &present, &file);
     assert_int_equal(command_decode(buf_str(&file), a, &got, &err), ERR_OK);
     samples_same_command(&got, &want);
-    /* Neither a key that is none, nor a job that is in sums. */
+    /* An invalid key is refused, and so is an item other than a usage report that claims to be
+     * contained in sums. */
     items[0].name = STR("h");
     buf_clear(&present);
     command_encode(&want, &present);

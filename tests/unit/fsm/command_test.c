@@ -16,7 +16,7 @@ static void encode(const struct command *c, struct buf *out)
     assert_false(out->overflow);
 }
 
-/* Decode; when it is a command, it encodes to the bytes that it came from. */
+/* Decode a command. If that succeeds, it must encode to the same bytes. */
 static bool encodes_again(struct str bytes, struct err *err)
 {
     struct arena *a = arena_new(ARENA_BYTES);
@@ -112,7 +112,7 @@ static void command__keeps_every_field(void **state)
     }
 }
 
-/* Nothing given is another shape than everything given. */
+/* Commands without optional members. */
 static void command__may_be_empty(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void truncation__is_always_found(void **state)
         struct err err;
         encode(&c, &bytes);
         for (size_t len = 0; len < bytes.len; len++) {
-            /* An allocation of the exact size, so that a read past the end is seen. */
+            /* An allocation of the exact size, so that a read past the end is detected. */
             char *cut = malloc(len + 1);
             memcpy(cut, bytes.ptr, len);
             if (encodes_again(str_from(cut, len), &err)) {
@@ -243,7 +243,7 @@ static void unknown__numbers_and_versions_are_named(void **state)
     }
 }
 
-/* A command that is not lenient is refused as a whole, so it names one job. */
+/* A command that is not lenient is refused as a whole, so it may name only one job. */
 static void strict__commands_name_one_job(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void strict__commands_name_one_job(void **state)
     bytes.ptr[3] = 0;
     assert_false(encodes_again(buf_str(&bytes), &err));
     buf_deinit(&bytes);
-    /* And nothing of a filter, by which it could be passed over. */
+    /* It may not have a filter either, which could skip the job. */
     jobs.jobs.count = 1;
     encode(&jobs, &bytes);
     assert_int_equal(bytes.ptr[1], 3);
@@ -274,7 +274,7 @@ static void strict__commands_name_one_job(void **state)
     buf_deinit(&bytes);
 }
 
-/* Without any flag an ack is of version 2; there are no others than these two. */
+/* An ack without flags is encoded as version 2. Only two flags exist. */
 static void flags__of_an_ack_say_something(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static void flags__of_an_ack_say_something(void **state)
     buf_deinit(&bytes);
 }
 
-/* A count that promises more than the bytes can hold must not cost memory. */
+/* A count larger than the remaining bytes must be refused before memory is allocated. */
 static void lying__counts_are_found(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void lying__counts_are_found(void **state)
 
 /* Entries */
 
-/* One type after the other, from the beginning again behind the last. */
+/* Return the types in order, beginning again after the last. */
 static enum command_type type_at(unsigned i)
 {
     unsigned type = 0;
@@ -409,7 +409,7 @@ static void entry__is_padded_with_zeros_only(void **state)
 {
     (void)state;
     struct buf bytes;
-    build_entry(&bytes, 0); /* a head of 20 bytes and 4 of padding */
+    build_entry(&bytes, 0); /* a head of 20 bytes and 4 bytes of padding */
     assert_int_equal(bytes.len, 24);
     assert_true(is_entry(buf_str(&bytes)));
     bytes.ptr[23] = 1;

@@ -1,5 +1,5 @@
 /*
- * What is said about a job and its queue: places in line, holders, workers, after a restart too.
+ * Explanations of a job and its queue: place in line, holders, workers, also after a restart.
  */
 #include "fsm/explain.h"
 
@@ -63,7 +63,7 @@ static void holders__are_the_active_jobs(void **state)
         expect_str(x.job.worker_id, STR("worker"));
         kit_reopen(k);
     }
-    /* Moved while active: it goes with its queue. */
+    /* An active job that is moved is a holder in its new queue. */
     const char *other = kit_name(k);
     struct command move = kit_action(COMMAND_JOB_MOVE, &id);
     move.jobs.queue = str_from_z(other);
@@ -109,7 +109,7 @@ static void workers__are_those_that_ask_for_the_queue_newest_first(void **state)
         expect_str(q.workers[i].id, kit_text(k, "asks-%u", ASKING - 1 - i));
         expect_str(q.workers[i].hostname, STR("host"));
     }
-    /* Not those of a queue whose name has this one's in it. */
+    /* A worker of another queue whose name contains this one is not counted. */
     struct str longer = kit_text(k, "%s.more", queue.ptr);
     (void)kit_enqueue(k, longer.ptr, "{}");
     assert_int_equal(look_at_queue(k, longer.ptr).workers_total, 0);

@@ -1,7 +1,7 @@
 /*
- * The history is what the event log says, however it came to be: by the minute and by the hour,
- * of each queue and of all. The kit replays every entry on a second machine with restarts, so that
- * a cell that depended on what was in memory would be found.
+ * The history agrees with the event log: by minute and by hour, for each queue and for all queues.
+ * The kit applies every entry again on a second machine with restarts, which detects cells that
+ * depend on lost memory.
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -10,10 +10,10 @@
 
 enum { MINUTES_MAX = 400 };
 
-/* Counted again from the events of one queue, or of all. */
+/* Counts recomputed from the events of one queue, or of all queues. */
 struct recount {
     struct str queue;    /* empty: all */
-    uint32_t first_hour; /* minutes are counted from its begin */
+    uint32_t first_hour; /* minutes are counted from the beginning of this hour */
     uint64_t count[MINUTES_MAX][STORE_HISTORY_COUNTS];
     bool any[MINUTES_MAX];
 };
@@ -62,7 +62,7 @@ static void compare_minute(void *data, uint32_t number, const struct store_histo
     for (unsigned i = 0; i < STORE_HISTORY_COUNTS; i++) {
         assert_int_equal(h->count[i], r->count[minute][i]);
     }
-    r->any[minute] = false; /* seen */
+    r->any[minute] = false; /* compared */
     assert_int_equal(h->wait.count, h->count[STORE_HISTORY_STARTED]);
 }
 
@@ -92,7 +92,7 @@ static void expect_recounted(struct kit *k, const char *queue, struct wall since
                        (struct store_history_range){STORE_HISTORY_MINUTE, 0, UINT32_MAX},
                        compare_minute, &r);
     for (unsigned i = 0; i < MINUTES_MAX; i++) {
-        assert_false(r.any[i]); /* there was no cell for it */
+        assert_false(r.any[i]); /* an event without a cell */
     }
 }
 
@@ -145,7 +145,7 @@ static void work_at_random(struct kit *k, struct rng *r, const char *const *queu
     }
 }
 
-/* The cells of a name, added up. */
+/* The sum of the cells of a name. */
 struct total {
     unsigned cells;
     struct store_history sum;
@@ -234,7 +234,7 @@ static void restore_pending(struct kit *k, const char *queue)
     assert_int_equal(kit_apply(k, &c)->affected, 1);
 }
 
-/* Both steps of it in one entry. */
+/* Both steps of a delete in one entry. */
 static void delete_at_once(struct kit *k, const char *queue)
 {
     struct command steps[2] = {{.type = COMMAND_QUEUE}, {.type = COMMAND_QUEUE}};
@@ -247,7 +247,7 @@ static void delete_at_once(struct kit *k, const char *queue)
     assert_false(machine_queue_find(k->machine, str_from_z(queue), &(struct machine_queue){0}));
 }
 
-/* The first has two jobs and the second none, and minutes later one is moved. */
+/* Two jobs are added to the first queue. Minutes later one of them is moved to the second. */
 static void move_later(struct kit *k, const char *from, const char *to)
 {
     struct id id = kit_enqueue(k, from, "{}");
@@ -268,7 +268,7 @@ static void depth__is_the_line_whatever_changes_it(void **state)
     assert_int_equal(depth_of(k, to), 1);
     uint64_t all = depth_of(k, "");
     kit_pass_ms(k, 120000);
-    kit_reopen(k); /* what was loaded has not moved: the kit's second machine was not opened here */
+    kit_reopen(k); /* loading is no change: the second machine of the kit is not reopened here */
     restore_pending(k, to);
     assert_int_equal(depth_of(k, to), 2);
     assert_int_equal(depth_of(k, ""), all + 1);
@@ -282,7 +282,8 @@ static void depth__is_the_line_whatever_changes_it(void **state)
     assert_int_equal(depth_of(k, ""), all - 2);
 }
 
-/* Entries of the version before see only what has an event, and only in its queue. */
+/* Entries of earlier versions change the depth only by events, and only in the queue of the event.
+ */
 static void depth__of_entries_of_before_stays(void **state)
 {
     struct kit *k = *state;
@@ -301,7 +302,7 @@ static void depth__of_entries_of_before_stays(void **state)
     k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
-/* The depth at the end of the last cell before one of the queue; 0 when there is none. */
+/* The depth in the last cell of the queue before this time, or 0 if there is none. */
 static uint64_t depth_before(struct kit *k, const char *queue, enum store_history_step step,
                              struct wall at)
 {
@@ -315,7 +316,7 @@ static uint64_t depth_before(struct kit *k, const char *queue, enum store_histor
     return h.depth;
 }
 
-/* However long nothing happened, the last depth is found: also when its minute is not kept. */
+/* The last depth is found after any time without changes, even if its minute is no longer kept. */
 static void depth__before_a_moment_is_that_of_the_last_change(void **state)
 {
     static const int64_t minutes[] = {1, 59, 61, 239, 241, 600, 5000, 80L * 24 * 60};
@@ -339,7 +340,7 @@ static void depth__before_a_moment_is_that_of_the_last_change(void **state)
     assert_int_equal(depth_before(k, kit_name(k), STORE_HISTORY_HOUR, (struct wall){.ns = 1}), 0);
 }
 
-/* While nothing happens it goes on ageing, and of all queues the oldest counts. */
+/* The age increases while nothing happens. For all queues, the oldest job counts. */
 static void oldest__is_the_greatest_age_of_a_pending_job(void **state)
 {
     struct kit *k = *state;
@@ -351,7 +352,7 @@ static void oldest__is_the_greatest_age_of_a_pending_job(void **state)
     (void)kit_enqueue(k, first, "{}");
     kit_pass_ms(k, 90000);
     (void)kit_enqueue(k, second, "{}");
-    /* Other tests have left older ones. */
+    /* Other tests have left older jobs. */
     struct total all = total_of(k, STORE_HISTORY_HOUR, "");
     assert_in_range(all.sum.oldest_at_ms, 1, begin_ms);
     assert_true(all.sum.oldest_max_ms >= 90000);
@@ -361,7 +362,7 @@ static void oldest__is_the_greatest_age_of_a_pending_job(void **state)
     struct total t = total_of(k, STORE_HISTORY_HOUR, first);
     assert_int_equal(t.sum.oldest_at_ms, 0);
     assert_int_equal(t.sum.oldest_max_ms, 95000);
-    /* Entries of the version before do not write it. */
+    /* Entries of earlier versions do not store it. */
     k->entry_version = COMMAND_ENTRY_SPLIT;
     (void)kit_enqueue(k, first, "{}");
     assert_int_equal(total_of(k, STORE_HISTORY_MINUTE, first).sum.oldest_at_ms, 0);
@@ -376,7 +377,7 @@ static void minutes__are_kept_for_two_days_and_hours_longer(void **state)
     kit_pass_ms(k, 60000);
     (void)kit_enqueue(k, queue, "{}");
     assert_int_equal(total_of(k, STORE_HISTORY_MINUTE, queue).cells, 2);
-    /* Others go on, and the old minutes with them. */
+    /* Activity in other queues removes the old minutes. */
     kit_pass_ms(k, (int64_t)LIMIT_HISTORY_MINUTES * 60000);
     for (unsigned i = 0; i < 3000; i++) {
         kit_pass_ms(k, 60000);
@@ -395,7 +396,7 @@ static void minutes__are_kept_for_two_days_and_hours_longer(void **state)
         total_of(k, STORE_HISTORY_HOUR, "history.others").sum.count[STORE_HISTORY_ENQUEUED], 3000);
 }
 
-/* What was in the log before there was a history is applied as it was then. */
+/* Entries from before the history existed keep their effect. */
 static void entries__of_before_are_not_counted(void **state)
 {
     struct kit *k = *state;

@@ -5,7 +5,7 @@
 #include "lib/samples.h"
 #include "lib/test.h"
 
-/* The model: for each number, the record that stands for it, or NULL; and a line as an array. */
+/* The model: the record of each number, or NULL, and the line as an array. */
 enum { JOBS = 2000, STEPS = 60000 };
 
 struct model {
@@ -101,7 +101,7 @@ static void table__agrees_with_a_simple_model(void **state)
     }
     expect_table(&t, &m);
     expect_line(&t, &line, &m);
-    /* Records are used again: there were never more than JOBS at a time. */
+    /* Records are reused: there were never more than JOBS at a time. */
     assert_true(t.used <= JOBS);
     assert_true(live_index_bytes(&t) >= t.count * sizeof(struct live_job));
     for (unsigned n = 0; n < JOBS; n++) {
@@ -121,7 +121,7 @@ static void table__agrees_with_a_simple_model(void **state)
 static void records__never_move(void **state)
 {
     (void)state;
-    enum { MANY = 40000 }; /* several chunks, many growths of the slots */
+    enum { MANY = 40000 }; /* several chunks, and the slots grow many times */
     struct live_index t;
     live_index_init(&t);
     assert_null(live_index_find(&t, samples_id(1)));

@@ -1,6 +1,6 @@
 /*
- * What this program cannot read is told before the machine is given it. That everything that the
- * machine itself writes can be read is looked at by the kit, at the end of every file of tests.
+ * Entries and states that this program cannot read are detected before the machine reads them. The
+ * kit checks at the end of every test file that everything written by the machine can be read.
  */
 #include "fsm/machine_known.h"
 
@@ -8,7 +8,7 @@
 #include "fsm/command/command_entry.h"
 #include "lib/machine_kit.h"
 
-/* An entry of one command, after somebody has changed it. */
+/* An entry of one command, which tests modify. */
 struct made {
     struct buf bytes;
     struct arena *arena;
@@ -68,7 +68,7 @@ static void command__that_is_newer_is_told(void **state)
     struct made m;
     buf_init(&command, 1 << 16);
     command_encode(&c, &command);
-    /* its version, its type, and what it says */
+    /* version, type and content */
     for (size_t at = 0; at < 2; at++) {
         char kept = command.ptr[at];
         command.ptr[at] = (char)250;
@@ -83,7 +83,7 @@ static void command__that_is_newer_is_told(void **state)
     buf_deinit(&command);
 }
 
-/* A state with one record or job that is not ours. */
+/* Test a state with one record or job of a different version. */
 static void state_with(struct kit *k, unsigned family, struct str key, struct str value,
                        const char *part)
 {

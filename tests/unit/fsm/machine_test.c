@@ -1,5 +1,5 @@
 /*
- * The machine as a whole: entries, time, what it tells and what it says about itself.
+ * The machine as a whole: entries, time, hooks, queries.
  */
 #include "fsm/machine.h"
 
@@ -34,7 +34,7 @@ static void entries__see_what_earlier_commands_did(void **state)
     assert_int_equal(r[1].count, 1);
     assert_true(id_eq(r[1].items[0].id, r[0].items[0].id));
     assert_int_equal(r[2].count, 0);
-    /* One change is told for each job, however often it was written. */
+    /* A job is reported once per entry, however often it was written. */
     assert_int_equal(k->changed_count, 1);
     assert_true(id_eq(k->changed[0], r[0].items[0].id));
 }
@@ -42,13 +42,13 @@ static void entries__see_what_earlier_commands_did(void **state)
 static void indexes__may_have_gaps(void **state)
 {
     struct kit *k = *state;
-    k->index += 100; /* barriers and membership changes are entries of others */
+    k->index += 100; /* barriers and membership changes have indexes, too */
     struct id id = kit_enqueue(k, kit_name(k), "{}");
     assert_int_equal(machine_applied_index(k->machine), k->index);
     assert_int_equal(kit_job(k, id).version, k->index);
 }
 
-/* The leader's clock may step back; the machine's does not. */
+/* The leader's clock may step back. The machine's time does not. */
 static void time__never_runs_backwards(void **state)
 {
     struct kit *k = *state;
@@ -96,10 +96,10 @@ static void changed__is_told_for_every_job_that_was_touched(void **state)
     assert_true(id_eq(k->changed[0], child));
     (void)kit_queue(k, COMMAND_QUEUE_PAUSE, queue);
     assert_int_equal(k->changed_count, 0);
-    kit_reopen(k); /* what is loaded is no news */
+    kit_reopen(k); /* loaded jobs are not reported */
 }
 
-/* The store is walked in the order of ids; who comes back goes to the end of the line. */
+/* Loading reads jobs in the order of their ids, but a revived job is at the end of the line. */
 static void line__keeps_its_order_over_a_start(void **state)
 {
     struct kit *k = *state;
@@ -135,7 +135,7 @@ static void claimable__says_what_a_claim_would_find(void **state)
     assert_int_equal(machine_claimable_count(k->machine, name, k->now), 1);
     (void)kit_claim(k, queue);
     assert_false(machine_claimable(k->machine, name, k->now, &until));
-    assert_int_equal(until.ns, 0); /* it is not time that stands in the way */
+    assert_int_equal(until.ns, 0); /* waiting does not help */
     limit.max = 0;
     (void)kit_queue_with(k, &limit);
     (void)kit_queue(k, COMMAND_QUEUE_PAUSE, queue);
@@ -210,7 +210,7 @@ static void open__says_why_it_cannot(void **state)
     machine_close(NULL);
 }
 
-/* What is stored and cannot be read is never passed over: a job would be lost. */
+/* Stored values that cannot be read are never skipped, because a job would be lost. */
 
 static struct os_file_path damaged_path;
 
@@ -223,7 +223,7 @@ static void open_damaged(void)
     (void)code;
 }
 
-/* A machine whose store has, besides a sound job, this value; it is closed. */
+/* Create a closed state with one valid job and this value. */
 static struct kit *damaged_by(unsigned family, struct str key, struct str value)
 {
     struct kit *k = NULL;
@@ -288,7 +288,8 @@ static void open__refuses_a_job_that_cannot_be_read(void **state)
     }
 }
 
-/* What cannot be applied stops the process: going on would be another state than the others'. */
+/* An entry that cannot be applied stops the process. Otherwise the state would differ from that of
+ * other nodes. */
 
 static struct kit *broken;
 static struct str broken_entry;
@@ -316,20 +317,21 @@ static void entry__that_cannot_be_applied_stops_the_process(void **state)
     command_entry_end(&entry, 1);
     broken_entry = buf_str(&entry);
     expect_abort(apply_broken);
-    /* Sound, but applied already. */
+    /* Valid, but already applied. */
     buf_clear(&entry);
     command_entry_begin(&entry, COMMAND_ENTRY_VERSION, k->now, true);
     command_entry_end(&entry, 0);
     broken_entry = buf_str(&entry);
     expect_abort(apply_again);
-    /* Sound, but the store refuses. */
+    /* Valid, but the store fails. */
     fault_arm(FAULT_KV_COMMIT, 1);
     expect_abort(apply_broken);
     fault_reset();
     buf_deinit(&entry);
 }
 
-/* Walks that break off while an entry is applied must not look like the end of the jobs. */
+/* An iteration that fails while an entry is applied must not be mistaken for the end of the jobs.
+ */
 static void walk__that_fails_stops_the_process(void **state)
 {
     struct kit *k = *state;
@@ -362,7 +364,7 @@ static void walk__that_fails_stops_the_process(void **state)
     }
 }
 
-/* Who comes to lead asks for few leases at a time, however many other jobs are due. */
+/* A new leader requests few leases at a time, however many other jobs are due. */
 static void ending_leases__are_found_behind_jobs_that_are_due(void **state)
 {
     struct kit *k = *state;
@@ -375,7 +377,7 @@ static void ending_leases__are_found_behind_jobs_that_are_due(void **state)
         (void)kit_enqueue_job(k, &later);
     }
     uint32_t others = machine_ending_leases(k->machine, until, out, 2, &more);
-    assert_int_equal(others, 0); /* other tests have left none */
+    assert_int_equal(others, 0); /* other tests have left no leases */
     assert_false(more);
     struct id one = kit_active(k, kit_name(k));
     assert_int_equal(machine_ending_leases(k->machine, until, out, 2, &more), 1);

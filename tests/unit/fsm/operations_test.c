@@ -1,5 +1,5 @@
 /*
- * Commands with names: whoever asks again gets the first answer, and nothing happens twice.
+ * Named commands: a repeated command gets the first result, and nothing is executed twice.
  */
 #include "base/limits.h"
 #include "lib/golden.h"
@@ -28,7 +28,7 @@ static void enqueue__asked_again_makes_nothing(void **state)
         assert_true(id_eq(r->items[0].id, first));
         assert_true(id_eq(r->items[1].id, second));
         kit_expect_count(k, queue, JOB_PENDING, 2);
-        kit_reopen(k); /* it is on disk */
+        kit_reopen(k); /* the results are on disk */
     }
     r = kit_apply_named(k, &c, name_of(1, 2), k->index);
     assert_false(id_eq(r->items[0].id, first));
@@ -52,7 +52,7 @@ static void claim__asked_again_gives_the_same_lease(void **state)
     command_init(&c, COMMAND_CLAIM);
     c.claim = (struct command_claim){
         .queues = queues, .queue_count = 1, .worker_id = STR("w"), .count = 1, .lease_ms = 60000};
-    /* Nothing was found: that is no answer to be kept. */
+    /* A claim without a job is not remembered. */
     assert_int_equal(kit_apply_named(k, &c, name_of(2, 1), k->index)->count, 0);
     (void)kit_enqueue(k, queue, "{}");
     (void)kit_enqueue(k, queue, "{}");
@@ -66,14 +66,14 @@ static void claim__asked_again_gives_the_same_lease(void **state)
     assert_true(id_eq(r->items[0].id, job));
     assert_int_equal(token_of(&r->items[0]), token);
     kit_expect_count(k, queue, JOB_ACTIVE, 1);
-    /* A job that is not the caller's any more is left out. */
+    /* A job that the worker no longer holds is left out. */
     kit_tick(k, 61000);
     assert_int_equal(kit_apply_named(k, &c, name_of(2, 1), 0)->count, 0);
     kit_expect_count(k, queue, JOB_ACTIVE, 0);
 }
 
-/* The first answer carries no document any more. What is kept of it must be what earlier versions
- * keep, as the bytes are part of the state: asked again, the document is there. */
+/* The first result contains no document. The stored result must have the same bytes as in earlier
+ * versions, because they are part of the state, so a repeated command returns the document. */
 static void named_put__is_kept_as_it_always_was(void **state)
 {
     struct kit *k = *state;
@@ -101,7 +101,7 @@ static void refusal__is_decided_anew(void **state)
     assert_int_equal(kit_apply_named(k, &c, name_of(3, 1), 0)->code, ERR_OK);
 }
 
-/* What is not kept any more cannot be told from what never was. */
+/* A name whose result is no longer kept cannot be distinguished from a new name. */
 static void what_was_forgotten__is_refused(void **state)
 {
     struct kit *k = *state;
@@ -112,7 +112,7 @@ static void what_was_forgotten__is_refused(void **state)
     kit_pass_ms(k, LIMIT_OPERATIONS_KEPT_MS - 1);
     assert_true(id_eq(kit_apply_named(k, &c, name_of(4, 1), before)->items[0].id, first));
     kit_pass_ms(k, 2);
-    for (unsigned i = 0; i < 2; i++) { /* the first of them forgets */
+    for (unsigned i = 0; i < 2; i++) { /* the first one removes the expired results */
         (void)kit_apply_named(k, &c, name_of(4, (uint8_t)(2 + i)), k->index);
     }
     kit_reopen(k);
@@ -122,7 +122,7 @@ static void what_was_forgotten__is_refused(void **state)
     assert_int_equal(kit_apply_named(k, &c, name_of(4, 9), k->index)->code, ERR_OK);
 }
 
-/* Each is found again among those of many entries, from memory and from disk. */
+/* Each result is found among those of many entries, in memory and on disk. */
 static void many_entries__keep_their_answers(void **state)
 {
     enum { ENTRIES = 150 };
@@ -145,7 +145,7 @@ static void many_entries__keep_their_answers(void **state)
     kit_expect_count(k, queue, JOB_PENDING, ENTRIES);
 }
 
-/* The record as it stands on disk: both ways. */
+/* The format of the record on disk, both encoding and decoding. */
 static void golden__record_decodes(void **state)
 {
     static const char key[8] = {0, 0, 0, 0, 0, 0, 0, 1};

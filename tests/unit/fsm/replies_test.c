@@ -1,5 +1,5 @@
 /*
- * Answers that are given again to whoever asks with the same idempotency key.
+ * Answers to repeated requests with the same idempotency key.
  */
 #include "base/limits.h"
 #include "fsm/machine_int.h"
@@ -43,16 +43,17 @@ static void repeat__gets_the_first_answer_and_makes_nothing(void **state)
             assert_int_equal(r->items[i].status, want[i]);
         }
         assert_int_equal(kit_digest(k), digest);
-        kit_reopen(k); /* it is on disk */
+        kit_reopen(k); /* the answer is on disk */
     }
-    /* The answer is the key's, whatever is asked with it. */
+    /* The answer belongs to the key, whatever the repeated request contains. */
     struct command_new other = {.job = kit_template(kit_name(k), "{}")};
     struct command d = keyed(&other, 1, "first");
     assert_int_equal(kit_apply(k, &d)->count, COUNT_OF(ids));
     assert_int_equal(kit_digest(k), digest);
 }
 
-/* http-api.md 26: a key belongs to one body. Of answers from before that the body is not known. */
+/* http-api.md 26: a key belongs to one body. The body of answers from earlier versions is unknown.
+ */
 static void key__with_another_body_is_refused(void **state)
 {
     static const struct {
@@ -84,7 +85,7 @@ static void key__with_another_body_is_refused(void **state)
                 expect_str(r->message, STR("the Idempotency-Key was used with another body"));
             }
             assert_int_equal(kit_digest(k), digest);
-            kit_reopen(k); /* it is on disk */
+            kit_reopen(k); /* the answer is on disk */
         }
         kit_expect_count(k, queue, JOB_PENDING, 1);
     }
@@ -116,7 +117,7 @@ static void other_keys__and_none_make_jobs(void **state)
     kit_expect_count(k, queue, JOB_PENDING, 4);
 }
 
-/* Nothing was done, so the next try may succeed. */
+/* Nothing was changed, so the next attempt may succeed. */
 static void refusal__is_not_kept(void **state)
 {
     struct kit *k = *state;
@@ -145,7 +146,7 @@ static void answer__is_kept_for_a_day(void **state)
     kit_pass_ms(k, day_ms - 1);
     assert_true(id_eq(kit_apply(k, &c)->items[0].id, first));
     kit_pass_ms(k, 1);
-    assert_false(id_eq(kit_apply(k, &c)->items[0].id, first)); /* before any tick */
+    assert_false(id_eq(kit_apply(k, &c)->items[0].id, first)); /* even before a tick */
     kit_tick(k, day_ms - 1);
     assert_true(store_get(machine_store(k->machine), STORE_KIND_REPLY, STR("day"), &value));
     kit_tick(k, 1);
@@ -153,7 +154,7 @@ static void answer__is_kept_for_a_day(void **state)
     buf_deinit(&value);
 }
 
-/* The jobs of the answer may be gone by then. */
+/* The jobs of the answer may be deleted by then. */
 static void answer__outlives_its_jobs(void **state)
 {
     struct kit *k = *state;
@@ -165,8 +166,8 @@ static void answer__outlives_its_jobs(void **state)
     assert_false(kit_has(k, id));
 }
 
-/* Past the limit the oldest answer goes; entries of before forget none. It is not filled with
- * answers here: that would take a gigabyte. */
+/* Above the limit, the oldest answer is removed. Entries of earlier versions remove none. The usage
+ * is simulated, because real answers would need a gigabyte. */
 static void room__is_made_by_forgetting_the_oldest(void **state)
 {
     struct kit *k = NULL;
@@ -189,19 +190,19 @@ static void room__is_made_by_forgetting_the_oldest(void **state)
     (void)kit_apply(k, &old);
     assert_true(k->machine->reply_bytes > LIMIT_REPLY_BYTES);
     k->entry_version = COMMAND_ENTRY_VERSION;
-    (void)kit_apply(k, &third); /* two go: for the old entry's and for this one */
+    (void)kit_apply(k, &third); /* two are removed: for the old entry's answer and for this one */
     assert_in_range(k->machine->reply_bytes, LIMIT_REPLY_BYTES - 2 * each, LIMIT_REPLY_BYTES);
     k->machine->reply_bytes -= more;
     assert_false(id_eq(kit_apply(k, &first)->items[0].id, ids[0]));
     assert_false(id_eq(kit_apply(k, &second)->items[0].id, ids[1]));
     kit_reopen(k);
     assert_in_range(k->machine->reply_bytes, 4 * each - 8, 4 * each + 8);
-    kit_forget(k); /* what was used is not in the log */
+    kit_forget(k); /* the simulated usage is not in the log */
     assert_int_equal(kit_teardown((void **)&k), 0);
 }
 
-/* A record that an earlier version has written is still an answer. It is put into a fresh machine,
- * whose first entry is always the same. */
+/* A record that an earlier version has written is still a valid answer. It is stored in a new
+ * machine, whose first entry is always the same. */
 static void expect_golden(const char *name, uint64_t body_hash)
 {
     struct kit *k = NULL;
@@ -235,7 +236,7 @@ static void expect_golden(const char *name, uint64_t body_hash)
     assert_int_equal(r->items[1].status, RESULT_SCHEDULED);
     buf_deinit(&present);
     buf_deinit(&file);
-    kit_forget(k); /* what was put in from outside is not in the log */
+    kit_forget(k); /* the record was stored directly and is not in the log */
     assert_int_equal(kit_teardown((void **)&k), 0);
 }
 

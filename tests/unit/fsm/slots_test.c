@@ -19,7 +19,7 @@ static void slots__counts_each_once(void **state)
     slots_deinit(&s);
 }
 
-/* Places move when others are emptied: every slot is still found. */
+/* Removing slots moves other slots in the table. Every slot must still be found. */
 static void slots__finds_all_of_many(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Quotas of namespaces: what is counted, what is refused, and that a restart counts the same.
+ * Quotas of namespaces: what is counted and refused, and that a restart counts the same.
  */
 #include <stdio.h>
 
@@ -67,13 +67,13 @@ static void jobs__are_refused_beyond_the_quota(void **state)
     expect_used(k, "one", 3, 6, 1);
     c = enqueue(jobs, 1, queues, "{}");
     assert_int_equal(kit_apply(k, &c)->code, ERR_QUOTA);
-    /* One that is worked on counts; one that has ended does not. */
+    /* An active job counts, a finished one does not. */
     assert_true(id_eq(kit_claim(k, "one::q"), first));
     assert_int_equal(kit_apply(k, &c)->code, ERR_QUOTA);
     assert_int_equal(kit_ack(k, first)->code, ERR_OK);
     expect_used(k, "one", 2, 4, 1);
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
-    /* Others are not concerned, the default namespace among them. */
+    /* Other namespaces, including the default one, are not affected. */
     (void)kit_enqueue(k, "two::q", "{}");
     (void)kit_enqueue(k, "q-without-namespace", "{}");
     set_quota(k, "one", (struct store_quota){0});
@@ -101,13 +101,13 @@ static void bytes_and_queues__have_limits_too(void **state)
                 ID_NONE);
     (void)kit_empty(k, COMMAND_QUEUE_DELETE, "three::a");
     expect_used(k, "three", 1, 6, 1);
-    /* The queue that is new is asked for once, however many jobs go there. */
+    /* A new queue counts once, however many of the jobs are for it. */
     c = enqueue(jobs, 3, more, "{}");
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
     expect_used(k, "three", 4, 12, 2);
 }
 
-/* A command for several namespaces is judged by what it asks of each in all. */
+/* A command for several namespaces is checked with its total for each of them. */
 static void command__of_several_namespaces(void **state)
 {
     struct kit *k = *state;
@@ -134,7 +134,7 @@ static void duplicates__take_no_room(void **state)
     assert_true(id_eq(kit_enqueue_job(k, &j), first));
 }
 
-/* What is counted equals what there is, whatever was done. */
+/* The counts equal a recount after random operations. */
 static void counts__equal_a_recount(void **state)
 {
     struct kit *k = *state;

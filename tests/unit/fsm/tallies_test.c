@@ -1,7 +1,6 @@
 /*
- * Tallies are what the reports say when they are added up again, whatever became of their jobs. The
- * kit replays every entry on a second machine with restarts, so that a cell that depended on what
- * was in memory would be found.
+ * Tallies equal the sums of the reports, whatever happens to their jobs. The kit applies every
+ * entry again on a second machine with restarts, which detects cells that depend on lost memory.
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -10,18 +9,18 @@
 
 enum { REPORTS_MAX = 8192, CELLS_MAX = 20000, HOUR_MS = 3600 * 1000, PART_MS = 300 * 1000 };
 
-/* A report as it was made. */
+/* A report. */
 struct reported {
     struct wall at;
-    struct str queue, team; /* an empty team is no tag */
+    struct str queue, team; /* an empty team: no tag */
     struct store_tokens tokens;
 };
 
-/* The cells as they are. */
+/* A stored cell. */
 struct cell {
     enum store_tally_series series;
     uint32_t number;
-    struct store_tally_name name; /* views of the key */
+    struct store_tally_name name; /* points into key */
     struct store_tally sums;
     char key[512];
 };
@@ -60,7 +59,7 @@ static void read_cell(void *data, struct str key, struct str value)
     struct all *a = data;
     struct cell *c = &a->cells[a->cell_count];
     if (key.len == 1) {
-        return; /* where counting began */
+        return; /* the record of the beginning of counting */
     }
     assert_true(a->cell_count < CELLS_MAX && key.len <= sizeof c->key);
     memcpy(c->key, key.ptr, key.len);
@@ -76,7 +75,7 @@ static void read_cells(struct all *a)
     store_each(machine_store(a->kit->machine), STORE_KIND_TALLY, read_cell, a);
 }
 
-/* What is in all cells of a series together. */
+/* The sum of all cells of a series. */
 static struct store_tally total_of(struct all *a, enum store_tally_series series)
 {
     struct store_tally sum = {0};
@@ -122,7 +121,7 @@ static void beat(struct all *a, struct id id, struct store_tokens tokens)
     (void)kit_beat_item(a->kit, item);
 }
 
-/* A new job, claimed, which reports once. */
+/* Create and claim a job that reports once. */
 static struct id report(struct all *a, const char *queue, const char *team,
                         struct store_tokens tokens)
 {
@@ -246,7 +245,7 @@ static void tallies__are_what_was_reported(void **state)
     expect_recounted(a);
 }
 
-/* --- what is kept --- */
+/* --- retention --- */
 
 static void tallies__are_kept_for_their_time(void **state)
 {
@@ -287,7 +286,7 @@ static void report_names(struct all *a, const char *queue, unsigned count)
 static void too_many__names_count_for_their_namespace(void **state)
 {
     struct all *a = *state;
-    unsigned many = 2500; /* more than fit into half of an hour */
+    unsigned many = 2500; /* more than half of the cells of an hour */
     report_names(a, "flood::q", many);
     read_cells(a);
     struct store_tally rest = total_of_name(a, STORE_TALLY_HOURS, "flood::", "", "");
@@ -295,7 +294,7 @@ static void too_many__names_count_for_their_namespace(void **state)
     assert_int_equal(rest.reports, total_of_name(a, STORE_TALLY_PARTS, "flood::", "", "").reports);
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).reports, many);
     assert_int_equal(total_of(a, STORE_TALLY_PARTS).reports, many);
-    /* A name that has a cell goes on; another namespace has room. */
+    /* A name with a cell is still counted separately. Another namespace has room. */
     report_names(a, "flood::q", 1);
     (void)report(a, "other::q", "", (struct store_tokens){.input = 5, .model = STR("m")});
     assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "flood::", "", "").reports, rest.reports);
@@ -325,7 +324,7 @@ static void too_many__tags_are_left_out(void **state)
     assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "", "").reports, many);
 }
 
-/* --- what was reported before --- */
+/* --- reports of earlier versions --- */
 
 static void reports_of_before__count_when_their_job_goes(void **state)
 {
@@ -344,14 +343,14 @@ static void reports_of_before__count_when_their_job_goes(void **state)
 
     kit_pass_ms(k, HOUR_MS);
     k->entry_version = COMMAND_ENTRY_EXACT;
-    delete_job(a, early); /* counting begins with it */
+    delete_job(a, early); /* counting begins here */
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 10);
     assert_int_equal(total_of_name(a, STORE_TALLY_TAG_HOURS, "q", "team", "red").input, 10);
     assert_int_equal(a->cells[0].number,
                      store_tally_number(a->cells[0].series, wall_add_ms(k->now, -HOUR_MS)));
     beat(a, later, (struct store_tokens){.input = 5, .model = STR("m")});
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 15);
-    k->entry_version = COMMAND_ENTRY_STRICT; /* of a new leader, which does not know the others */
+    k->entry_version = COMMAND_ENTRY_STRICT; /* a new leader, unaware of versions */
     beat(a, later, (struct store_tokens){.input = 2, .model = STR("m")});
     kit_reopen(k);
     k->entry_version = COMMAND_ENTRY_EXACT;
@@ -364,7 +363,7 @@ static void reports_of_before__count_when_their_job_goes(void **state)
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).reports, 5);
 }
 
-/* --- from a backup --- */
+/* --- restored from a backup --- */
 
 static void restore_job(struct all *a, struct id id, struct wall at, int64_t input, bool summed)
 {
@@ -403,7 +402,7 @@ static void restored__reports_count_unless_they_were_counted(void **state)
     struct wall old = wall_add_ms(k->now, -2 * HOUR_MS);
     struct id first = id_make(old, 1, 1);
     restore(a, first, old, 10);
-    restore(a, first, old, 10); /* it is there */
+    restore(a, first, old, 10); /* it exists already */
     assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "restored", "m", "").input, 10);
     delete_job(a, first);
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 10);
@@ -413,7 +412,7 @@ static void restored__reports_count_unless_they_were_counted(void **state)
     struct wall at = k->now;
     delete_job(a, id);
     kit_pass_ms(k, HOUR_MS);
-    restore(a, id, at, 7); /* it was counted here */
+    restore(a, id, at, 7); /* it was counted in this log */
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 17);
     delete_job(a, id);
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 17);
@@ -443,16 +442,16 @@ static void restored__sums_are_there_once(void **state)
     kit_pass_ms(k, 100 * 24 * (int64_t)HOUR_MS);
     struct wall old = wall_add_ms(k->now, -2 * HOUR_MS);
     restore_sum(a, STORE_TALLY_HOURS, old, "q", 10);
-    restore_sum(a, STORE_TALLY_HOURS, old, "q", 10); /* once more */
+    restore_sum(a, STORE_TALLY_HOURS, old, "q", 10); /* again */
     restore_sum(a, STORE_TALLY_HOURS, old, "q", 9);  /* an older backup */
     assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "m", "p").input, 10);
     assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "m", "p").reports, 1);
     kit_reopen(k);
-    restore_sum(a, STORE_TALLY_HOURS, old, "q", 12); /* a later one */
+    restore_sum(a, STORE_TALLY_HOURS, old, "q", 12); /* a newer backup */
     restore_sum(a, STORE_TALLY_TAG_PARTS, old, "q", 3);
     assert_int_equal(total_of_name(a, STORE_TALLY_HOURS, "q", "m", "p").input, 12);
     assert_int_equal(total_of_name(a, STORE_TALLY_TAG_PARTS, "q", "m", "p").input, 3);
-    /* What is not kept, or has not begun. */
+    /* Cells that are not kept any more, or that are in the future. */
     restore_sum(a, STORE_TALLY_HOURS, wall_add_ms(k->now, -93 * 24 * (int64_t)HOUR_MS), "q", 100);
     restore_sum(a, STORE_TALLY_PARTS, wall_add_ms(k->now, -28 * HOUR_MS), "q", 100);
     restore_sum(a, STORE_TALLY_HOURS, wall_add_ms(k->now, HOUR_MS), "q", 100);
@@ -460,7 +459,8 @@ static void restored__sums_are_there_once(void **state)
     assert_int_equal(total_of(a, STORE_TALLY_PARTS).input, 0);
 }
 
-/* The report of a job that the sums contain is not added to them; one from before counting is. */
+/* A report that the restored sums contain is not added to them. A report from before counting is.
+ */
 static void restored__reports_that_sums_contain_are_not_added(void **state)
 {
     struct all *a = *state;
@@ -474,7 +474,7 @@ static void restored__reports_that_sums_contain_are_not_added(void **state)
     assert_int_equal(total_of(a, STORE_TALLY_HOURS).input, 15);
 }
 
-/* Sums of this hour need room, as reports do. */
+/* Restored sums of the current hour need room, like reports. */
 static void restored__sums_are_limited(void **state)
 {
     struct all *a = *state;

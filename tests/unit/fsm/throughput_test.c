@@ -52,7 +52,7 @@ static void machine__counts_what_it_applies(void **state)
     struct kit *k = *state;
     const char *queue = kit_name(k);
     const struct throughput *t = machine_throughput(k->machine);
-    k->events_off = true; /* counting does not need the log of events */
+    k->events_off = true; /* counting does not need the event log */
     struct id id = kit_enqueue(k, queue, "{}");
     (void)kit_claim(k, queue);
     (void)kit_fail(k, id, "x");
