@@ -1,4 +1,4 @@
-// Everything that changes something: the call, its toasts, and what is read again afterwards.
+// All actions that change data: the call, its toasts, and the data sets that are refreshed afterwards.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef } from "react";
 
@@ -51,7 +51,7 @@ interface ActionTexts<R> {
   failed: string;
 }
 
-/** An action that runs is not begun again: a double click is faster than its button is disabled. */
+/** Ignores calls while the action is running: a double click can be faster than the disabling of its button. */
 export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionTexts<R>) {
   const client = useQueryClient();
   const running = useRef(false);
@@ -64,7 +64,7 @@ export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionText
       }
     },
     onError: (error) => toast.bad(`${texts.failed}: ${messageOf(error)}`),
-    // Not waited for: who acted goes on while the pages catch up.
+    // Not awaited: the user can continue while the pages refresh.
     onSettled: () => {
       running.current = false;
       for (const key of AFTER_ACTION) {
@@ -175,7 +175,7 @@ type BulkAnswer = BulkDone | BulkStarted;
 
 const isStarted = (answer: BulkAnswer): answer is BulkStarted => "bulk_operation_id" in answer;
 
-/** Where very many jobs are concerned the answer is that it was begun: it is followed under this label. */
+/** If very many jobs match, the server runs the action in the background. It is then followed under this label. */
 export const useBulk = (label: string) =>
   useAction(
     async (request: BulkRequest) => {
@@ -216,7 +216,7 @@ export const useRunSchedule = () =>
 export const useSaveWebhook = () =>
   useAction((input: WebhookInput) => post("/webhooks", { body: input }), { done: "Webhook saved", failed: "Save failed" });
 
-/** The description has one name for what stands behind /webhooks/, and jobs go to queues there. */
+/** The OpenAPI description has one name for the parameter of /webhooks/: that of POST, which enqueues to a queue. */
 export const useDeleteWebhook = () =>
   useAction((id: string) => del("/webhooks/{queue}", { params: { queue: id } }), { done: "Webhook deleted", failed: "Delete failed" });
 
@@ -232,7 +232,8 @@ export const useDeletePolicy = () =>
     failed: "Delete failed",
   });
 
-/** A first key closes the server for everybody without one, this page included: it signs in with it. */
+/** After the first key is created, the server refuses all callers without a key. This page therefore signs in with it. The
+ *  response has a note if the key is the first one. */
 async function createKey(input: KeyInput) {
   const made = await post("/auth/keys", { body: input });
   if (made.note !== undefined) {
@@ -324,7 +325,7 @@ export const useAddMember = () =>
 export const useRemoveMember = () =>
   useAction((id: string) => del("/org/members/{id}", { params: { id } }), { done: "Member removed", failed: "Remove failed" });
 
-/** This one may be the first key, too. */
+/** An organization key can be the first key, too. */
 async function createOrgKey(name: string) {
   const { open } = await get("/auth/status");
   const made = await post("/org/api-keys", { body: { name } });

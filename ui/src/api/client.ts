@@ -1,5 +1,5 @@
-// One way to the server: JSON in, JSON out, the key in a header, errors as ApiError. Paths, bodies
-// and answers have the types of the server's own description (openapi.ts).
+// The API client: JSON requests and responses, the key in a header, errors as ApiError. Paths,
+// bodies and responses have the types of the server's OpenAPI description (openapi.ts).
 import { parseAnswer } from "../lib/exact-json";
 import { chosenNamespace, clearKey, keyHeader, namespaceHeader, storedKey } from "./key";
 import type { paths } from "./openapi";
@@ -17,7 +17,7 @@ export class ApiError extends Error {
     this.code = code;
   }
 
-  /** The server did not answer at all. */
+  /** True if the server did not respond at all. */
   get unreachable(): boolean {
     return this.status === 0;
   }
@@ -25,7 +25,7 @@ export class ApiError extends Error {
 
 type Listener = () => void;
 
-/** What the whole app wants to know about answers: whether the server is there, and lets us in. */
+/** Listeners for the whole app: called when a sign-in is needed, and with whether the server is reachable. */
 export const gate = {
   signInNeeded: new Set<Listener>(),
   reachable: new Set<(yes: boolean) => void>(),
@@ -35,7 +35,7 @@ function tell(yes: boolean): void {
   gate.reachable.forEach((listener) => listener(yes));
 }
 
-/** A server that has not answered by then is as good as gone, though the connection may still stand. */
+/** The timeout of reads. After it the server counts as unreachable, even if the connection is still open. */
 const READ_MAX_MS = 10_000;
 
 async function send(method: string, path: string, body: unknown, key: string | null, namespace: string): Promise<Response> {
@@ -75,10 +75,10 @@ async function failure(response: Response): Promise<ApiError> {
 
 type Parse = (text: string) => unknown;
 
-/** A list longer than this is cut: a page that shows more rows than anybody reads helps nobody. */
+/** Longer lists are cut off, because nobody reads that many rows. */
 const PAGES_MAX = 10;
 
-/** Lists come in pages; a caller gets the rows of all of them, of one namespace. */
+/** Send a request in one namespace. If a GET returns a list, returns the rows of all its pages, up to PAGES_MAX. */
 export async function call<T>(
   method: string,
   path: string,
@@ -103,13 +103,13 @@ export async function call<T>(
   return rows as T;
 }
 
-/** The answer to a request that went well. */
+/** Return the response to a request. Throws an ApiError if the request fails. */
 async function answer(method: string, path: string, body: unknown, namespace: string): Promise<Response> {
   const key = storedKey();
   let response = await send(method, path, body, key, namespace);
   if (response.status === 401 && key !== null) {
-    // A key that is refused is of no use; without one it works where keys were switched off. Another
-    // tab may have stored a better one meanwhile.
+    // Drop the refused key. Without a key the request works if authentication has been turned off.
+    // Another tab may have stored a newer key meanwhile.
     if (storedKey() === key) {
       clearKey();
     }
@@ -128,7 +128,7 @@ type Method = "get" | "post" | "put" | "delete";
 type Root = keyof paths;
 type Below<P> = P extends `${typeof BASE}${infer Rest}` ? Rest : never;
 
-/** The paths that know a method, without what they all begin with. */
+/** The paths that have a method, without BASE. */
 type Path<M extends Method> = Below<{ [P in Root]: paths[P][M] extends object ? P : never }[Root]>;
 type OperationOf<M extends Method, P extends string> = `${typeof BASE}${P}` extends Root
   ? paths[`${typeof BASE}${P}`][M]
@@ -137,7 +137,7 @@ type OperationOf<M extends Method, P extends string> = `${typeof BASE}${P}` exte
 /** A method and a path: "POST /queues/{name}/pause". */
 export type Operation = { [M in Method]: `${Uppercase<M>} ${Path<M>}` }[Method];
 
-/** The names in braces. */
+/** The parameter names of a path: the names in braces. */
 type Names<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
 type JsonIn<T> = T extends { content: { "application/json": infer Body } } ? Body : never;
 type Answer<O> = O extends { responses: infer All } ? JsonIn<All[keyof All]> : never;
@@ -146,10 +146,10 @@ type Body<O> = O extends { requestBody?: infer In } ? JsonIn<NonNullable<In>> : 
 interface Request<B> {
   query?: Record<string, string>;
   body?: B;
-  /** Another one than that of the tab. */
+  /** Default: the namespace of the tab. */
   namespace?: string;
 }
-/** What a path has names for must be given. */
+/** The parameters of a path are required. */
 type Rest<P extends string, B> = [Names<P>] extends [never]
   ? [request?: Request<B>]
   : [request: Request<B> & { params: Record<Names<P>, string> }];
@@ -159,7 +159,7 @@ function addressOf(path: string, params: Record<string, string>, query: Record<s
   return query === undefined ? whole : `${whole}?${new URLSearchParams(query)}`;
 }
 
-/** A call of one method: path, body and answer are those of the server's description. */
+/** Return a function that sends requests with one method. Path, body and response have the types of openapi.ts. */
 const caller =
   <M extends Method>(method: M, parse?: Parse) =>
   <P extends Path<M>>(
@@ -171,7 +171,7 @@ const caller =
   };
 
 export const get = caller("get");
-/** For documents with what people put in: their numbers keep their digits. */
+/** For documents that contain user data: its numbers keep their digits. */
 export const getExact = caller("get", parseAnswer);
 export const post = caller("post");
 export const postExact = caller("post", parseAnswer);
@@ -180,7 +180,7 @@ export const del = caller("delete");
 
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
 
-/** What the server says of every call that a role does not allow; people want to know what to do. */
+/** The server's message for every call that a role does not allow. messageOf replaces it with what the user can do. */
 const NO_PERMISSION = "insufficient role permissions";
 
 export function messageOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 const cookie = () => /corvo_namespace=([^;]*)/.exec(document.cookie)?.[1];
 const setCookie = (name: string) => (document.cookie = `corvo_namespace=${name}; path=/; max-age=${name === "" ? 0 : 60}`);
 
-/** A tab that is loaded, or loaded again. */
+/** Load the modules, as a new or reloaded tab does. */
 async function load() {
   vi.resetModules();
   return { key: await import("./key"), client: await import("./client") };

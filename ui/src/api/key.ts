@@ -1,6 +1,6 @@
-// How this browser is known to the server: a session, in a cookie that the page cannot read. An
-// earlier version of the page kept the key itself, in local storage and in a cookie; one that is
-// found there is used until it is refused, or exchanged for a session.
+// How this browser authenticates: with a session, in a cookie that the page cannot read. An earlier
+// version of the page stored the key itself, in local storage and in a cookie. A key found there is
+// used until it is refused or exchanged for a session.
 import { storage, tabStorage } from "../lib/storage";
 
 const NAME = "corvo_api_key";
@@ -13,7 +13,7 @@ function setCookie(name: string, value: string, maxAge: number): void {
 
 export const storedKey = (): string | null => storage().getItem(NAME);
 
-/** A header has bytes, and a browser takes one character for each: UTF-8, as the cookie's is. */
+/** A header consists of bytes, and fetch expects one character per byte. The key is sent as UTF-8, as in the cookie. */
 export const keyHeader = (key: string): Record<string, string> => ({
   "X-API-Key": String.fromCharCode(...new TextEncoder().encode(key)),
 });
@@ -23,8 +23,8 @@ export function storeKey(key: string): void {
   setCookie(NAME, key, YEAR_S);
 }
 
-/** A stream that carries a kept key and the namespace of this tab. Cookies belong to all ports of a host and to all
- * tabs, and are cleared by themselves: those that this one needs are set each time. */
+/** Open an event stream with the stored key, if any, and the namespace of this tab. Cookies are shared by all ports of a
+ * host and by all tabs, and they expire, so the cookies that this stream needs are set each time. */
 export function openStream(url: string): EventSource {
   const key = storedKey();
   if (key !== null) {
@@ -39,7 +39,7 @@ export function clearKey(): void {
   setCookie(NAME, "", 0);
 }
 
-/** Exchange a key or the password for a session. The page forgets it at once. */
+/** Exchange a key or the password for a session. The page does not store it, and removes a key that it had stored. */
 export async function beginSession(credential: string): Promise<Response> {
   const response = await fetch("/api/v1/auth/session", {
     method: "POST",
@@ -53,7 +53,7 @@ export async function beginSession(credential: string): Promise<Response> {
   return response;
 }
 
-/** A tab that is loaded again stays in its namespace; a new one begins with the last that was chosen in any. */
+/** A reloaded tab stays in its namespace. A new tab starts in the namespace that was last chosen in any tab. */
 function firstNamespace(): string {
   const cookie = document.cookie.split("; ").find((pair) => pair.startsWith(`${NAMESPACE}=`));
   const name = tabStorage().getItem(NAMESPACE) ?? cookie?.slice(NAMESPACE.length + 1) ?? "";
@@ -63,12 +63,12 @@ function firstNamespace(): string {
 let namespace = firstNamespace();
 const listeners = new Set<() => void>();
 
-/** For event streams, which have no headers, and for tabs to come. */
+/** Store the namespace in the cookie: for event streams, which have no headers, and for new tabs. */
 function keepNamespace(): void {
   setCookie(NAMESPACE, namespace === "default" ? "" : namespace, namespace === "default" ? 0 : YEAR_S);
 }
 
-/** The namespace that this tab looks at. */
+/** The namespace of this tab. */
 export const chosenNamespace = (): string => namespace;
 
 export function chooseNamespace(name: string): void {
@@ -84,5 +84,5 @@ export function onNamespace(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Also for the default namespace: without the header the cookie counts, and that may be of another tab. */
+/** Also sent for the default namespace: without the header the server uses the cookie, which another tab may have set. */
 export const namespaceHeader = (name: string): Record<string, string> => ({ "X-Corvo-Namespace": name });

@@ -1,4 +1,4 @@
-// Everything that is read from the server, and how often it is read again.
+// All reads from the server, and how often they are repeated.
 import {
   keepPreviousData,
   notifyManager,
@@ -40,7 +40,7 @@ import type {
 
 const FRESH_MS = 2_000;
 
-/** The data sets, as the first part of a query key: what an event or an action makes stale. */
+/** The names of the data sets: the first part of a query key. Events and actions make data sets stale by name. */
 export const KEY = {
   queues: "queues",
   search: "search",
@@ -71,7 +71,7 @@ export const KEY = {
   org: "org",
 } as const;
 
-// What was read is drawn at once. By default a timer comes first, and a browser that is busy with a frame lets it wait.
+// Render responses at once. The default is to wait for a timer, which a browser that is busy with a frame delays.
 notifyManager.setScheduler(queueMicrotask);
 
 export function newQueryClient(): QueryClient {
@@ -82,7 +82,7 @@ export function newQueryClient(): QueryClient {
         refetchOnWindowFocus: true,
         retry: (count, error) => count < 1 && !(error instanceof ApiError && isFinal(error.status)),
         retryDelay: 500,
-        // A browser that believes itself offline may still reach a server on its own machine.
+        // A browser that considers itself offline may still reach a server on its own machine.
         networkMode: "always",
       },
       mutations: { networkMode: "always" },
@@ -90,12 +90,12 @@ export function newQueryClient(): QueryClient {
   });
 }
 
-/** Asking again at once would get the same answer. */
+/** True if an immediate retry would get the same response. */
 function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-/** What is read, and under which key it is kept: a page reads it, and so does whoever knows which page comes next (ahead.ts). */
+/** A read and the key under which its data is cached. Used by the page, and by ahead.ts before the page opens. */
 export interface Read<T = unknown> {
   queryKey: readonly unknown[];
   queryFn: () => Promise<T>;
@@ -104,7 +104,7 @@ export interface Read<T = unknown> {
 function usePolled<T>(read: Read<T>, everyMs: number): UseQueryResult<T> {
   return useQuery({
     ...read,
-    // What a server does not have it will not have in three seconds either.
+    // Do not repeat a read that returned 404: the result would not change within seconds.
     refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 404 ? false : everyMs),
     placeholderData: keepPreviousData,
   });
@@ -122,7 +122,7 @@ export const READ = {
 } as const;
 
 export const useQueues = () => usePolled(READ.queues, 3_000);
-/** A name that the server does not know may become known: it goes on asking. */
+/** The page of a queue repeats this read even after a 404, because the queue may be created later. */
 export const readQueue = (name: string) => ({
   queryKey: [KEY.queues, name],
   queryFn: () => get("/queues/{name}", { params: { name } }),
@@ -144,11 +144,11 @@ export const useWebhooks = () => usePolled(READ.webhooks, 10_000);
 export const usePolicies = () => usePolled(READ.policies, 10_000);
 export const useBudgets = () => usePolled(READ.budgets, 10_000);
 
-// Read when the page opens and after its own changes; nobody else changes them often.
+// Read when the page opens and after its own changes. Other changes are rare.
 export const useAuthStatus = () => useQuery<AuthStatus>({ queryKey: [KEY.authStatus], queryFn: () => get("/auth/status") });
 export const usePermissions = () =>
   useQuery<Permissions>({ queryKey: [KEY.permissions], queryFn: () => get("/auth/permissions") });
-/** They are not of one namespace, so keys of a namespace may not see them. */
+/** Push hosts do not belong to a namespace, so keys of a namespace may not read them. */
 export function usePushHosts(): UseQueryResult<PushHost[]> {
   const may = useAuthStatus().data?.chooses_namespace === true;
   return useQuery({
@@ -167,7 +167,7 @@ export const useKeyRoles = (keyHash: string) =>
   });
 export const useRoles = () => useQuery<Role[]>({ queryKey: [KEY.roles], queryFn: () => get("/auth/roles") });
 export const useNamespaces = () => useQuery<Namespace[]>({ queryKey: [KEY.namespaces], queryFn: () => get("/namespaces") });
-/** Not kept: a form begins with it, and must not begin with what was set before. */
+/** Not cached: a form is filled with the quota, and must not be filled with an outdated one. */
 export const useQuota = (name: string) =>
   useQuery<NamespaceQuota>({
     queryKey: [KEY.namespaces, name, "quota"],
@@ -181,7 +181,7 @@ export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.ses
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
 export const useAudit = (query: Record<string, string>) =>
   useQuery<AuditLog>({ queryKey: [KEY.audit, query], queryFn: () => get("/audit-logs", { query }) });
-/** What callers did to a queue, or to all of them, in a range of time. Not every caller may read it. */
+/** Actions of callers on one queue or on all queues in a time range. Not every caller may read them. */
 export const useQueueAudit = (query: { since: string; until: string; queue?: string }) =>
   useQuery<AuditLog>({
     queryKey: [KEY.audit, "queues", query],
@@ -200,7 +200,7 @@ export const useQueueAudit = (query: { since: string; until: string; queue?: str
     refetchInterval: ({ state }) => (state.error === null ? 15_000 : false),
   });
 
-/** What callers did to one job. An entry comes a moment after what it is about. */
+/** Actions of callers on one job. An entry appears a moment after its action. */
 export const useJobAudit = (id: string) =>
   useQuery<AuditLog>({
     queryKey: [KEY.audit, id],
@@ -216,7 +216,7 @@ export interface HistoryQuery {
   series?: string;
 }
 
-/** Without what is empty: that means the server's own choice. */
+/** Leave out empty values, for which the server uses its default. */
 const given = (query: object): Record<string, string> =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "")) as Record<string, string>;
 
@@ -241,7 +241,7 @@ export const useMarkers = (query: { from: string; to: string; queue?: string }) 
     refetchInterval: 15_000,
   });
 
-/** The rows of a table ask in the same moment, and get their lines by one request. */
+/** Rows of a table request their sparklines at the same moment. Up to LINES_MAX of them share one request. */
 const LINES_MAX = 50;
 let asking: { queue: string; resolve: (values: number[]) => void; reject: (error: unknown) => void }[] = [];
 
@@ -257,7 +257,8 @@ function askLines(): void {
   }
 }
 
-/** How many jobs of each queue were completed in a period, by name: of the first queues, as many as one request takes. */
+/** Count the completed jobs of each queue in a period, by queue name. Covers only the first LINES_MAX queues, the maximum
+ *  of one request, and skips names that contain a comma. */
 export function useCompletedJobs(queues: readonly string[], period: string): ReadonlyMap<string, number> {
   const names = queues.filter((name) => name !== "" && !name.includes(",")).slice(0, LINES_MAX);
   const answer = useQuery({
@@ -269,7 +270,7 @@ export function useCompletedJobs(queues: readonly string[], period: string): Rea
   return new Map(answer?.queues.map(({ queue, values }) => [queue, values.reduce((sum, n) => sum + n, 0)]));
 }
 
-/** A comma separates names: a name that has one is asked for alone. */
+/** Commas separate the names in a request, so a name that contains a comma is requested separately. */
 function completedOf(queue: string): Promise<number[]> {
   if (queue.includes(",")) {
     return get("/history", { query: { queue, from: "1h", step: "1m", series: "completed" } }).then(({ points }) =>
@@ -284,7 +285,7 @@ function completedOf(queue: string): Promise<number[]> {
   });
 }
 
-/** Completed jobs of a queue, by the minute, in the last hour. */
+/** Completed jobs of a queue per minute in the last hour. */
 export const useCompleted = (queue: string) =>
   usePolled({ queryKey: [KEY.history, "completed", queue], queryFn: () => completedOf(queue) }, 30_000);
 
@@ -313,7 +314,7 @@ export function useUsage(period: string, groupBy = ""): UseQueryResult<UsageSumm
   return usePolled({ queryKey: [KEY.usage, period, groupBy], queryFn: () => readUsage(period, groupBy) }, 10_000);
 }
 
-/** Spend in equal steps of time up to now, the oldest first. The API sums up to now only, so a step
+/** Spend in equal time steps up to now, oldest first. The API returns only sums up to now, so a step
  * is the difference of two sums. */
 export function useSpend(stepHours: number, steps: number): { total: number[]; ready: boolean } {
   const sums = useQueries({
@@ -331,7 +332,7 @@ export function useSpend(stepHours: number, steps: number): { total: number[]; r
   return { total, ready: sums.every((sum) => sum !== undefined) };
 }
 
-/** No placeholder here: another job's data must not be shown under this one's name. */
+/** Without a placeholder: the data of another job must not be shown under this job's id. */
 export const jobQuery = (id: string) => ({
   queryKey: [KEY.job, id],
   queryFn: (): Promise<Job> => getExact("/jobs/{id}", { params: { id } }),
@@ -363,7 +364,7 @@ export function useExplanation(id: string, enabled: boolean) {
 
 export const search = (request: SearchRequest): Promise<SearchAnswer> => postExact("/jobs/search", { body: request });
 
-/** Those that wait for a decision. */
+/** The newest jobs that wait for a decision. */
 export const NEWEST_HELD: SearchRequest = { state: ["held"], sort: "created_at", order: "desc", limit: 50 };
 
 export const readSearch = (request: SearchRequest) => ({
@@ -375,7 +376,7 @@ export function useSearch(request: SearchRequest): UseQueryResult<SearchAnswer> 
   return useQuery<SearchAnswer>({ ...readSearch(request), refetchInterval: 5_000, placeholderData: keepPreviousData });
 }
 
-/** Pages that are added to one another; a refresh reads all of those that are shown again. */
+/** The pages of a job list. "Load More" adds a page, and a refresh reads all loaded pages again. */
 export const readSearchPages = (request: SearchRequest) => ({
   queryKey: [KEY.search, "pages", request],
   queryFn: ({ pageParam }: { pageParam: string }) => search(pageParam === "" ? request : { ...request, cursor: pageParam }),

@@ -1,10 +1,10 @@
-// The documents of the API by short names. Their types come from the server's own description
-// (openapi.ts, which is generated); what stands here in full is what the description leaves open.
+// Short names for the documents of the API. Their types are generated from the server's OpenAPI
+// description (openapi.ts). Types that the description leaves open are written out here.
 import type { components } from "./openapi";
 
 type Schemas = components["schemas"];
 
-/** All words of a type, as a list: one that is missing does not compile. */
+/** Return all words of a type as a list. If a word is missing, the code does not compile. */
 const every =
   <Word extends string>() =>
   <const List extends readonly Word[]>(list: [Word] extends [List[number]] ? List : never): List =>
@@ -78,12 +78,12 @@ export type PolicyInput = Schemas["PostApprovalPoliciesRequest"];
 export type BulkDone = Schemas["BulkDone"];
 export type BulkStarted = Schemas["BulkStarted"];
 export type SearchAnswer = Schemas["SearchAnswer"];
-/** An event of the stream; in the message dialect job events are named "job.<type>". */
+/** An event of the stream. With format=message, job events are named "job.<type>". */
 export type LiveEvent = Omit<Schemas["Event"], "id" | "created_at">;
 
 type Search = Schemas["PostJobsSearchRequest"];
 
-/** The server also takes texts with commas; here states are always a list. */
+/** The server also accepts comma-separated states. Here states are always a list. */
 export interface SearchRequest extends Omit<Search, "state" | "priority" | "tags"> {
   state?: JobState[];
   priority?: PriorityName;
@@ -91,7 +91,7 @@ export interface SearchRequest extends Omit<Search, "state" | "priority" | "tags
 }
 export type SearchFilter = Omit<SearchRequest, "sort" | "order" | "cursor" | "limit">;
 
-/** The actions that the interface offers, of those that there are. */
+/** The bulk actions that the interface offers. The API has more. */
 export type BulkAction = Exclude<Schemas["BulkAction"], "hold" | "approve" | "reject">;
 
 export interface BulkRequest extends Omit<Schemas["PostJobsBulkRequest"], "filter"> {
@@ -99,14 +99,14 @@ export interface BulkRequest extends Omit<Schemas["PostJobsBulkRequest"], "filte
   filter?: SearchFilter;
 }
 
-/** What a worker's report of progress is if it keeps to the custom; it may be any JSON. */
+/** The conventional form of a worker's progress report, which may be any JSON. */
 export interface Progress {
   current?: number;
   total?: number;
   message?: string;
 }
 
-/** A job may also carry a chain of its caller's own making, which may be any JSON. */
+/** Read the steps and dependencies of a job. A caller may have set chain_config itself, to any JSON object. */
 export function chainOf(job: Job): { steps: unknown[]; depends_on: string[] } {
   const { steps, depends_on }: { steps?: unknown; depends_on?: unknown } = job.chain_config ?? {};
   return {
@@ -115,7 +115,7 @@ export function chainOf(job: Job): { steps: unknown[]; depends_on: string[] } {
   };
 }
 
-// A server of several nodes and shards says more than this one does (ui.md 6.10, 6.11).
+// A server with several nodes and shards returns more members than this server (ui.md 6.10, 6.11).
 
 export type Worker = Schemas["Worker"] & { active_jobs?: number };
 
@@ -132,7 +132,7 @@ export interface ClusterStatus extends ClusterGroup {
   groups?: ClusterGroup[];
 }
 
-/** A limit of spending; a server that knows none answers 404. */
+/** A spending limit. A server without budgets responds with 404. */
 export type Budget = Schemas["Budget"];
 export type BudgetInput = Schemas["PostBudgetsRequest"];
 export type PushHost = Schemas["PushHost"];
