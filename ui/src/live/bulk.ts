@@ -1,5 +1,5 @@
-// Bulk operations that the server runs in the background. A store outside React: an operation is followed to its end,
-// whichever page is open meanwhile.
+// Bulk operations that the server runs in the background. The store is outside React, so an operation is followed to its
+// end whichever page is open.
 import { ApiError, del, get, messageOf } from "../api/client";
 import { chosenNamespace, openStream } from "../api/key";
 import type { BulkStarted } from "../api/types";
@@ -13,7 +13,7 @@ export interface BulkRun {
   startedAt: number;
   /** null while it runs. */
   endedAt: number | null;
-  /** Continued in the background: out of sight. */
+  /** Hidden with "Continue in background". */
   away: boolean;
   status: string;
   processed: number;
@@ -52,7 +52,7 @@ function end(id: string, change: Partial<BulkRun>, text?: string): void {
   }
 }
 
-/** The server has forgotten it, or does not show it to this caller any more. */
+/** True if the server no longer has the operation, or no longer shows it to this caller. */
 const isGone = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 403);
 
 async function poll(id: string, namespace: string): Promise<void> {
@@ -75,7 +75,8 @@ async function poll(id: string, namespace: string): Promise<void> {
   setTimeout(() => void poll(id, namespace), POLL_MS);
 }
 
-/** By the stream of the operation; asked for where there is no stream, and at the end: the stream leaves out what is zero. */
+/** Follow an operation through its event stream. Without a stream it is polled. At the end it is also read once, because the
+ *  stream leaves out zero values. */
 export function followBulk(task: BulkStarted, label: string): void {
   const id = task.bulk_operation_id;
   const namespace = chosenNamespace();

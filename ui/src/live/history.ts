@@ -1,5 +1,5 @@
-// What the event log has of one job. The stream begins with what is kept; when it falls silent that
-// was all, and it is let go: this tab's own stream brings what comes later.
+// The events of one job in the event log. The stream begins with the stored events. When it goes
+// silent, there are no more, and it is closed: later events arrive on this tab's own stream.
 import { chosenNamespace, keyHeader, namespaceHeader, storedKey } from "../api/key";
 import type { LiveEvent } from "../api/types";
 import { parseEvent } from "./stream";
@@ -7,7 +7,7 @@ import { parseEvent } from "./stream";
 const SILENT_MS = 400;
 const EVENTS_MAX = 1_000;
 
-/** The events of a piece of a stream, and what is left of an unfinished frame. */
+/** Parse a piece of a stream. Returns its events, and the text of an unfinished frame as the rest. */
 export function framesOf(text: string): { events: LiveEvent[]; rest: string } {
   const frames = text.split("\n\n");
   const rest = frames.pop() ?? "";
@@ -42,7 +42,7 @@ export async function historyOf(jobId: string): Promise<LiveEvent[]> {
       text = found.rest;
     }
   } catch {
-    // Silence: that is the end of it.
+    // Aborted after silence, or the connection was lost: return the events so far.
   } finally {
     clearTimeout(timer);
     abort.abort();

@@ -8,7 +8,7 @@ import { LiveStream, type Source } from "./stream";
 
 export const stream = new LiveStream((url) => openStream(url) as unknown as Source);
 
-/** Keeps the stream open while it is shown, and reads again what events make stale. */
+/** Keeps the stream open while the tab is visible, and refreshes the data that its events make stale. */
 export function Live({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   useEffect(() => {
@@ -20,13 +20,13 @@ export function Live({ children }: { children: ReactNode }) {
       }
     });
     const off = stream.onBatch((batch) => {
-      // Jobs that no page shows need no thought.
+      // Skip jobs that are not in the cache.
       const keys = [...touched(batch)].filter(
         (key) => !key.startsWith("job:") || client.getQueryData([KEY.job, key.slice(4)]) !== undefined,
       );
       coalescer.mark(keys);
     });
-    // A browser has few connections per server: a tab that nobody sees does without.
+    // A browser allows few connections per server, so a hidden tab closes its stream.
     const onVisible = () => (document.visibilityState === "visible" ? stream.start() : stream.stop());
     onVisible();
     document.addEventListener("visibilitychange", onVisible);
@@ -40,7 +40,7 @@ export function Live({ children }: { children: ReactNode }) {
   return children;
 }
 
-/** A log that got shorter is another one: the server's data was wiped, or restored. */
+/** Restart the stream when the server's log has become shorter. It is then a new log: the data was wiped or restored. */
 export function useNewLog(): void {
   const applied = useCluster().data?.applied_index;
   const before = useRef(applied);

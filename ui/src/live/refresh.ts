@@ -1,9 +1,9 @@
-// Which data an event makes stale, and when it is read again: at once, then at most once a second.
+// Which data an event makes stale, and when it is refreshed: at once, then at most once a second.
 import type { Batch } from "./stream";
 
 const EVERY_MS = 1_000;
 
-/** Names of data sets that a batch of events touches. */
+/** Return the names of the data sets that a batch of events makes stale. One job is "job:<id>". */
 export function touched(batch: Batch): Set<string> {
   const keys = new Set<string>();
   if (batch.overflow) {
@@ -21,7 +21,7 @@ export function touched(batch: Batch): Set<string> {
   return keys;
 }
 
-/** Calls run(key) for what was marked, each key at most once per second, none forgotten. */
+/** Calls run(key) for all marked keys, at most once per second for each key. No mark is lost. */
 export class Coalescer {
   private readonly lastRun = new Map<string, number>();
   private readonly waiting = new Set<string>();

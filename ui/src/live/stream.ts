@@ -1,5 +1,5 @@
-// The one event stream of this tab. It reconnects for itself, keeps the last events for the live
-// tail, and hands what came over in batches: ten thousand events a second are four calls a second.
+// The only event stream of this tab. It reconnects by itself, keeps the last events for the live
+// tail, and passes events on in batches: ten thousand events a second become four calls a second.
 import type { LiveEvent } from "../api/types";
 
 export const KEPT_EVENTS = 500;
@@ -7,18 +7,18 @@ export const KEPT_EVENTS = 500;
 const FLUSH_MS = 250;
 const RETRY_FIRST_MS = 3_000;
 const RETRY_MAX_MS = 30_000;
-/** More than this between two flushes is not looked at one by one. */
+/** If more events than this arrive between two flushes, only the last KEPT_EVENTS of them are kept (overflow). */
 const BATCH_MAX = 2_000;
 
 export interface Batch {
   events: readonly LiveEvent[];
-  /** There were more than those: anything may have changed. */
+  /** There were more events than these: anything may have changed. */
   overflow: boolean;
 }
 
 export type StreamState = "connecting" | "open" | "closed";
 
-/** What of an EventSource is used; tests have one of their own. */
+/** The part of EventSource that is used here. Tests replace it. */
 export interface Source {
   onopen: (() => void) | null;
   onmessage: ((message: { data: string }) => void) | null;
@@ -38,7 +38,7 @@ export class LiveStream {
   private kept: readonly LiveEvent[] = [];
   private hasHistory = false;
   private running = false;
-  /** After a break, as against a start: go on where it was. */
+  /** The connection was lost: the next one continues after the last event. False after a start. */
   private resuming = false;
   private state_: StreamState = "closed";
   private readonly batchListeners = new Set<(batch: Batch) => void>();
@@ -46,7 +46,7 @@ export class LiveStream {
 
   constructor(private readonly open: (url: string) => Source) {}
 
-  /** From now on; what happened since a stop is not made up for, except in the live tail. */
+  /** Receive events from now on. Events since the last stop are not read, except for the live tail. */
   start(): void {
     this.running = true;
     this.resuming = false;
@@ -59,7 +59,7 @@ export class LiveStream {
     this.setState("closed");
   }
 
-  /** For the live tail: also what happened before the page was opened. The stream begins again, once. */
+  /** For the live tail: also read events from before the page was opened. Restarts the stream, the first time only. */
   wantHistory(): void {
     if (!this.hasHistory) {
       this.hasHistory = true;
@@ -67,7 +67,7 @@ export class LiveStream {
     }
   }
 
-  /** Begin again without what came so far: it was for another namespace, or another caller. */
+  /** Drop all events so far and start again. They were for another namespace or another caller. */
   forget(): void {
     clearTimeout(this.flushTimer);
     this.flushTimer = undefined;
@@ -80,7 +80,7 @@ export class LiveStream {
     this.startAnew();
   }
 
-  /** The server's log may be another one: behind the last event that was seen there may be none. */
+  /** Start again without resuming. The server's log may be a new one that has no events after the last event seen. */
   startAnew(): void {
     this.resuming = false;
     if (this.running) {
@@ -149,7 +149,7 @@ export class LiveStream {
       if (event === null) {
         continue;
       }
-      // Later, yet with a smaller number: the log of a server whose data was wiped.
+      // A later event with a smaller number: the log of a server whose data was wiped.
       if (event.seq <= this.lastSeq && event.at_ns > this.lastAt) {
         this.kept = [];
         this.lastSeq = 0;
