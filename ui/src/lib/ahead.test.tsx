@@ -10,14 +10,14 @@ import { PAGES, readAhead, watchPresses } from "./ahead";
 const FUTURE = { v7_startTransition: false, v7_relativeSplatPath: true };
 const asked: string[] = [];
 
-/** Nothing is answered: what is asked for is all that counts. */
+/** No request gets a response: only the requests themselves are checked. */
 beforeEach(() => {
   asked.length = 0;
   vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
     asked.push(`${url} ${typeof init.body === "string" ? init.body : ""}`);
     return new Promise(() => undefined);
   });
-  // What jsdom does not have.
+  // jsdom does not have these.
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   Element.prototype.scrollTo = () => undefined;
 });
@@ -45,7 +45,7 @@ it.each(Object.keys(PAGES).flatMap((path) => QUERIES.map((query) => path.replace
         </BrowserRouter>
       </QueryClientProvider>,
     );
-    // Whatever was asked for ahead has somebody who wants it.
+    // The page uses everything that was read ahead.
     const unwanted = () => client.getQueryCache().getAll().filter((query) => query.getObserversCount() === 0);
     await vi.waitFor(() => expect(unwanted().map((query) => query.queryKey)).toEqual([]), 30_000);
     expect(new Set(asked).size).toBe(asked.length);
@@ -69,7 +69,7 @@ it("listens for presses on links, and on what says where it leads", () => {
   press("b");
   expect(asked).toEqual([expect.stringContaining("/api/v1/workers")]);
   press("b");
-  expect(asked).toHaveLength(1); // it is on its way
+  expect(asked).toHaveLength(1); // the request is still running
   press("td");
   expect(asked).toContainEqual(expect.stringContaining("/api/v1/queues/mail/explain"));
   press(".chip");

@@ -1,8 +1,8 @@
-// What a page reads is asked for as soon as it is clear that the page comes: when the mouse goes down on what leads there,
-// or at the click. Otherwise the request would wait until the page is drawn, and be sent by what was drawn.
+// Read the data of a page as soon as the user is about to open it: when the mouse button goes down on an element that
+// leads there, or at the click. Otherwise the requests would be sent only after the page has been rendered.
 //
-// An element leads to the address of its link, or to its data-to. Nothing here is needed for a page to work: one that is
-// missing from the list asks for its data by itself, later.
+// An element leads to the address of its link, or to its data-to. Pages also work without this: a page that is missing
+// from the list reads its data itself, later.
 import type { QueryClient } from "@tanstack/react-query";
 import { matchPath, resolvePath } from "react-router-dom";
 
@@ -22,7 +22,7 @@ import {
 import { DEAD, filtersFromUrl, NO_FILTERS, PAGE_ROWS, SCHEDULED, toRequest, type Filters } from "./filters";
 import { rangeFromUrl } from "./range";
 
-/** The part of an address that is ours, as the router has it: the first page is at "/ui" and at "/ui/". */
+/** Return the path below /ui, as the router has it. The first page is at "/ui" and at "/ui/". Null outside the interface. */
 const pathOf = (address: { pathname: string }): string | null => {
   const found = /^\/ui(\/.*)?$/.exec(address.pathname);
   return found === null ? null : (found[1] ?? "/");
@@ -38,7 +38,7 @@ function span(query: URLSearchParams, usual?: string): { from: string; to: strin
   return { from, to };
 }
 
-/** The pages, and what each reads first. */
+/** The pages, and the first reads of each. */
 export const PAGES: Record<string, Reads> = {
   "/": (query) => [readHistory(span(query)), READ.queues],
   "/queues": () => [READ.queues],
@@ -66,7 +66,7 @@ export const PAGES: Record<string, Reads> = {
   "/webhooks": () => [READ.webhooks],
 };
 
-/** Ask for what the page at an address reads, unless it is here or on its way. */
+/** Read the data of the page at an address, unless it is in the cache or has been requested. */
 export function readAhead(client: QueryClient, to: string): void {
   const { pathname, search } = resolvePath(to, pathOf(window.location) ?? "/");
   for (const [path, reads] of Object.entries(PAGES)) {
@@ -74,13 +74,13 @@ export function readAhead(client: QueryClient, to: string): void {
     if (found !== null) {
       for (const read of reads(new URLSearchParams(search), found.params.name ?? "")) {
         const asked: Promise<unknown> = "initialPageParam" in read ? client.infiniteQuery(read) : client.query(read);
-        asked.catch(() => undefined); // the page asks again, and shows why not
+        asked.catch(() => undefined); // the page repeats the request and shows the error
       }
     }
   }
 }
 
-/** Where a press on an element leads; null where it does something else. */
+/** Return the address to which a press on an element leads. Null if the press does something else. */
 function leadsTo(target: EventTarget | null): string | null {
   const found = target instanceof Element ? target.closest<HTMLElement>("a, [data-to], button, input, label") : null;
   if (found instanceof HTMLAnchorElement) {
@@ -93,7 +93,7 @@ function leadsTo(target: EventTarget | null): string | null {
 /** Watch for presses until the returned function is called. */
 export function watchPresses(client: QueryClient): () => void {
   const onPress = (event: MouseEvent) => {
-    // A finger that goes down may be about to scroll.
+    // A touch may be the start of scrolling.
     const scrolls = event.type === "pointerdown" && (event as PointerEvent).pointerType !== "mouse";
     const elsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey;
     const to = scrolls || elsewhere ? null : leadsTo(event.target);
@@ -101,7 +101,7 @@ export function watchPresses(client: QueryClient): () => void {
       readAhead(client, to);
     }
   };
-  // Before anything else that listens.
+  // Capture events before all other listeners.
   document.addEventListener("pointerdown", onPress, { capture: true });
   document.addEventListener("click", onPress, { capture: true });
   return () => {

@@ -1,4 +1,4 @@
-/** To the clipboard, also where the modern way is shut: over plain HTTP, or by who runs the browser. */
+/** Copy a text to the clipboard, even if the Clipboard API is unavailable: over plain HTTP, or blocked by browser policy. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

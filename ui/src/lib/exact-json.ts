@@ -1,5 +1,5 @@
-// JSON whose numbers keep their digits. A payload may hold integers beyond 2^53; the server keeps
-// them, and so must whoever shows or copies them.
+// JSON whose numbers keep their digits. A payload may contain integers beyond 2^53. The server keeps
+// them exact, and so must all code that shows or copies them.
 
 interface WithRaw {
   rawJSON?: (text: string) => unknown;
@@ -7,7 +7,7 @@ interface WithRaw {
 
 const raw = (JSON as WithRaw).rawJSON;
 
-/** A number as it was written. A class of its own: what compares documents must not take it for one. */
+/** A number as it was written. A class, so that code that compares documents does not take it for a plain object. */
 class Digits {
   constructor(readonly text: string) {}
 
@@ -26,16 +26,16 @@ const keepDigits: Reviver = (_key, value, context) => {
   return String(value) === source ? value : new Digits(source);
 };
 
-/** As JSON.parse; numbers that a double would change print as they were written. */
+/** Like JSON.parse, except that numbers that a double would change are printed as they were written. */
 export function parseExact(text: string): unknown {
   return JSON.parse(text, keepDigits);
 }
 
-/** Whether a JSON value has members. */
+/** True for a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Members of an answer that hold what people put in; the others are there to be counted with. */
+/** The members of a response that contain user data. Numbers in other members become doubles, for calculations. */
 const PUT_IN = new Set(["payload", "result", "checkpoint", "tags"]);
 
 function countable(value: unknown): unknown {
@@ -51,5 +51,5 @@ function countable(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, PUT_IN.has(k) ? v : countable(v)]));
 }
 
-/** An answer of the server: what people put in is exact, everything else is as JSON.parse has it. */
+/** Parse a response of the server. User data keeps its digits; everything else is parsed as by JSON.parse. */
 export const parseAnswer = (text: string): unknown => countable(parseExact(text));

@@ -1,5 +1,5 @@
-// Rows as files (ui.md 8). An export has everything that the filter finds: it is read page by page
-// and put together as parts of a Blob, which the browser keeps outside of the page's memory.
+// Export rows to files (ui.md 8). An export contains all jobs that match the filter. It is read page
+// by page and built from the parts of a Blob, which the browser keeps outside of the page's memory.
 import type { JobSummary, SearchAnswer, SearchRequest } from "../api/types";
 
 const COLUMNS = [
@@ -19,14 +19,14 @@ const COLUMNS = [
 
 function field(value: unknown): string {
   let text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-  // A spreadsheet takes a text that begins like this for a formula, and runs it.
+  // A spreadsheet would run a text that begins like this as a formula.
   if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) {
     text = `'${text}`;
   }
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What stands before, between and after the rows, and how a row is written. */
+/** The text before and after the rows, and how a row is written, with the separator before it if it is not the first. */
 interface Format {
   type: string;
   head: string;
@@ -51,10 +51,10 @@ export const FORMATS = {
 
 export type ExportFormat = keyof typeof FORMATS;
 
-/** As many rows as the server gives at once. */
+/** The maximum number of rows per search (http-api.md 1.5). */
 const PAGE = 1000;
 
-/** Every job that the request finds, as a file. Progress is told after each page. */
+/** Return all jobs that match the request as a file. Reports progress after each page. */
 export async function exportAll(
   format: ExportFormat,
   request: SearchRequest,
@@ -84,6 +84,6 @@ export function download(name: string, content: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads it after the click.
+  // The browser reads the file after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -1,7 +1,7 @@
-// The search filter of a page and the address bar: one is made from the other, and back (ui.md 5.4).
+// The search filter of a page, and its conversion to and from the query in the address bar (ui.md 5.4).
 import { JOB_STATES, PRIORITIES, type JobState, type SearchFilter, type SearchRequest } from "../api/types";
 
-/** What a page can be filtered by, as the fields of its form. Empty means not set. */
+/** The filters of a page, as the fields of its form. Empty means not set. */
 export interface Filters {
   state: JobState[];
   queue: string;
@@ -10,7 +10,7 @@ export interface Filters {
   payload_jq: string;
   error_contains: string;
   error_fingerprint: string;
-  /** "key=value" each. */
+  /** Each is "key=value". */
   tag: string[];
   job_id_prefix: string;
   batch_id: string;
@@ -41,7 +41,7 @@ export const NO_FILTERS: Filters = {
   order: "desc",
 };
 
-/** Dead jobs, those that failed last before the others; and scheduled ones, the next first. */
+/** Dead jobs, most recent failure first; and scheduled jobs, next due first. */
 export const DEAD: Filters = { ...NO_FILTERS, state: ["dead"], sort: "failed_at" };
 export const SCHEDULED: Filters = { ...NO_FILTERS, state: ["scheduled"], sort: "scheduled_at", order: "asc" };
 
@@ -67,7 +67,7 @@ const isState = (word: string): word is JobState => (JOB_STATES as readonly stri
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((word) => b.includes(word));
 
-/** What jobs can be sorted by, each with its name. */
+/** The members by which jobs can be sorted, each with its label. */
 export const SORTS = [
   ["created_at", "Created"],
   ["priority", "Priority"],
@@ -80,7 +80,7 @@ export const SORTS = [
 
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 
-/** Where not every text makes sense. One that does not is as good as none: the form could not show it. */
+/** Checks for fields that do not accept every text. An invalid text is ignored, because the form could not show it. */
 const MAKES_SENSE: Partial<Record<(typeof TEXTS)[number], (text: string) => boolean>> = {
   priority: (text) => (PRIORITIES as readonly string[]).includes(text),
   created_after: isTime,
@@ -89,7 +89,7 @@ const MAKES_SENSE: Partial<Record<(typeof TEXTS)[number], (text: string) => bool
   order: (text) => text === "asc" || text === "desc",
 };
 
-/** A queue or states that a page has by itself are what it is about: no address makes it show others. */
+/** Read the filters from the address. The address cannot change the queue or the states that the page itself sets. */
 export function filtersFromUrl(query: URLSearchParams, defaults: Filters): Filters {
   const filters: Filters = { ...defaults };
   for (const name of TEXTS) {
@@ -110,7 +110,7 @@ export function filtersFromUrl(query: URLSearchParams, defaults: Filters): Filte
   return filters;
 }
 
-/** What differs from the page's defaults; keys of the address that are no filters stay. */
+/** Write the filters that differ from the page's defaults into the query. Keys that are not filters stay. */
 export function filtersToUrl(filters: Filters, defaults: Filters, current: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams(current);
   for (const name of TEXTS) {
@@ -131,7 +131,7 @@ export function filtersToUrl(filters: Filters, defaults: Filters, current: URLSe
   return query;
 }
 
-/** A local "2026-02-11T10:00" as UTC; nothing when it is no time. */
+/** Convert a local "2026-02-11T10:00" to UTC. Undefined if it is not a time. */
 function utc(local: string): string | undefined {
   const at = new Date(local);
   return local === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString();
@@ -149,7 +149,7 @@ const PLAIN = [
   "unique_key",
 ] as const;
 
-/** The filter as the server takes it, without what is not set. */
+/** Convert to the filter of the API, without fields that are not set. */
 export function toFilter(filters: Filters): SearchFilter {
   const out: SearchFilter = {};
   for (const name of PLAIN) {
@@ -182,7 +182,7 @@ export function toFilter(filters: Filters): SearchFilter {
   return out;
 }
 
-/** Jobs of a list that are read at a time. */
+/** Jobs per page of a list. */
 export const PAGE_ROWS = 50;
 
 export const toRequest = (filters: Filters, limit: number): SearchRequest => ({
@@ -201,7 +201,7 @@ export function advancedCount(filters: Filters, defaults: Filters): number {
   );
 }
 
-/** What a filter means, in words, for a confirmation. */
+/** Describe a filter in words, for a confirmation. */
 export function describeFilter(filter: SearchFilter): string {
   const words: string[] = [];
   if (filter.state !== undefined) {

@@ -1,14 +1,14 @@
-// When a day's limit is reached if spending goes on as it did in the last hour. Days are those of UTC.
+// When a daily limit will be reached if spending continues as in the last hour. Days are UTC days.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export const dayStart = (now: number): number => Math.floor(now / DAY_MS) * DAY_MS;
 
-/** Since midnight, as the server takes it: whole minutes, and at least one. */
+/** The time since midnight, as a period of the API: whole minutes, at least one. */
 export const todayPeriod = (now: number): string => `${Math.max(1, Math.floor((now - dayStart(now)) / 60_000))}m`;
 
-/** What the rate is taken from: the last hour, or the day while it is shorter. */
+/** The period from which the rate is calculated: the last hour, or the day so far if it is shorter. */
 export const ratePeriod = (now: number): string => `${Math.min(60, Math.max(1, Math.floor((now - dayStart(now)) / 60_000)))}m`;
 
 export type Forecast =
@@ -17,7 +17,7 @@ export type Forecast =
   | { kind: "below"; total: number }
   | { kind: "idle" };
 
-/** From what was spent today, what the last hour (or the shorter day) cost, and the limit. */
+/** Forecast from today's spending, the spending of the last hour (or the shorter day) and the limit. */
 export function forecast(spent: number, recent: number, limit: number, now: number): Forecast {
   const end = dayStart(now) + DAY_MS;
   if (spent >= limit) {

@@ -1,4 +1,4 @@
-// Values as people read them (ui.md 5.1).
+// Format values for display (ui.md 5.1).
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -32,7 +32,7 @@ export function count(n: number): string {
   if (n >= 1_000_000) {
     return `${(n / 1_000_000).toFixed(1)}M`;
   }
-  // What would round to 1000.0K is a million.
+  // These numbers would round to 1000.0K.
   if (n >= 999_950) {
     return "1.0M";
   }
@@ -44,7 +44,7 @@ export const plural = (n: number, one: string): string => `${n.toLocaleString()}
 
 export const jobCount = (n: number): string => plural(n, "job");
 
-/** "All Queues (12)"; without a number while that is not known. */
+/** "All Queues (12)", without the number until it is known. */
 export const counted = (title: string, list: readonly unknown[] | undefined): string =>
   list === undefined ? title : `${title} (${list.length})`;
 
@@ -57,7 +57,7 @@ export function preview(value: unknown, most = PREVIEW): string {
   if (text === undefined) {
     return "";
   }
-  // Not through the middle of a character that takes two units.
+  // Do not cut a surrogate pair in half.
   return text.length > most ? `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
@@ -73,7 +73,7 @@ export function latency(ms: number): string {
   return `${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
 }
 
-/** A span that may be short: "3 ms", "1.2 s", else as latency. */
+/** A span that may be short: "3 ms", "1.2 s". From a minute on, the format of latency. */
 export function span(ms: number): string {
   if (ms <= 0) {
     return "0 ms";
@@ -121,7 +121,7 @@ const PRIORITY_NAMES = ["Critical", "High", "Normal"];
 
 export const priorityName = (priority: number): string => PRIORITY_NAMES[priority] ?? String(priority);
 
-/** The server makes max_retries attempts in all, and at least one. */
+/** The server makes max_retries attempts in total, but at least one. */
 export const attempts = (job: { attempt: number; max_retries: number }): string =>
   `${job.attempt} / ${Math.max(1, job.max_retries)}`;
 
@@ -137,7 +137,7 @@ const MOMENT: Intl.DateTimeFormatOptions = {
 
 const two = (n: number): string => String(n).padStart(2, "0");
 
-/** By time zone. To make one takes 0.2 ms, and a chart has a thousand moments. */
+/** By time zone. Cached, because creating a format takes 0.2 ms and a chart has a thousand times. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
@@ -146,7 +146,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** "2026-02-11 10:00:00" in a time zone; the browser's own without one. */
+/** "2026-02-11 10:00:00" in a time zone, by default the browser's. */
 export function moment(at: string | number, timeZone?: string): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) {
@@ -162,7 +162,7 @@ export function moment(at: string | number, timeZone?: string): string {
 
 let zone = { name: "", offset: NaN };
 
-/** The browser's own. Looked up again when its offset changes: the computer may travel. */
+/** The browser's time zone. Looked up again when its offset changes, because the computer may travel. */
 export function localZone(): string {
   const offset = new Date().getTimezoneOffset();
   if (offset !== zone.offset) {
@@ -174,7 +174,7 @@ export function localZone(): string {
 /** For a tooltip: local time with its zone, then UTC. */
 export const fullTime = (at: string): string => `${moment(at)} (${localZone()})\n${moment(at, "UTC")} UTC`;
 
-/** "10:00:04.301" of a moment, local. */
+/** The local time of day: "10:00:04.301". */
 export function clock(at: string | number): string {
   const date = new Date(at);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(
@@ -194,7 +194,7 @@ const UNIT_MS: Record<string, number> = {
   w: 7 * DAY,
 };
 
-/** Milliseconds of "1h30m", "500µs"; null for what is none. */
+/** Convert a duration ("1h30m", "500µs") to milliseconds. Null if the text is not a duration. */
 export function parseDuration(text: string): number | null {
   if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d|w))+$/.test(text)) {
     return text === "0" ? 0 : null;
@@ -206,6 +206,6 @@ export function parseDuration(text: string): number | null {
   return total;
 }
 
-/** A text of the server with its moments in the reader's own time. */
+/** Convert the UTC times in a text of the server to local time. */
 export const localTimes = (text: string): string =>
   text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) => moment(at).slice(0, 19));

@@ -1,4 +1,4 @@
-// Jobs that belong together, laid out from left to right: what comes first is left of what waits for it.
+// Lay out related jobs from left to right: each job is left of the jobs that wait for it.
 
 export interface GraphNode {
   id: string;
@@ -20,7 +20,8 @@ export interface Placed<N> {
   row: number;
 }
 
-/** Each in the column after the last of those that it waits for; a circle ends where it began. */
+/** Place each node one column to the right of the last node that it waits for. In a cycle, a node that is still being
+ *  placed counts as column 0. */
 export function layout<N extends GraphNode>(nodes: readonly N[], edges: readonly Edge[]): Placed<N>[] {
   const before = new Map<string, string[]>(nodes.map(({ id }) => [id, []]));
   for (const { from, to } of edges) {

@@ -1,4 +1,4 @@
-// Percentiles of what happened between two readings of a histogram that only grows.
+// Percentiles of the samples between two readings of a histogram whose counts only grow.
 import type { Histogram } from "../api/types";
 import { parseDuration } from "./format";
 
@@ -26,7 +26,7 @@ function rank(list: readonly Bucket[], total: number, part: number): number {
   let below = 0;
   for (const bucket of list) {
     if (bucket.count > 0 && seen + bucket.count >= total * part) {
-      // Beyond the last bound nothing is known but that.
+      // Samples in the last bucket have no upper bound. Return its lower bound.
       if (bucket.upToMs === Infinity) {
         return below;
       }
@@ -38,7 +38,7 @@ function rank(list: readonly Bucket[], total: number, part: number): number {
   return below;
 }
 
-/** null when nothing happened in between, or the server began anew. */
+/** Null if there are no samples in between, or if the server has restarted. */
 export function between(before: Histogram | undefined, after: Histogram): Percentiles | null {
   const now = buckets(after);
   const then = before === undefined ? [] : buckets(before);

@@ -6,7 +6,7 @@ import { readAhead } from "./ahead";
 
 type OnTick = (now: number) => void;
 
-/** One timer for all that want the same beat, so that a page full of times is drawn once. */
+/** Timers by interval. Components with the same interval share one, so that a page full of times is rendered once. */
 const beats = new Map<number, { listeners: Set<OnTick>; timer: ReturnType<typeof setInterval> }>();
 
 function onBeat(everyMs: number, listener: OnTick): () => void {
@@ -31,14 +31,14 @@ function onBeat(everyMs: number, listener: OnTick): () => void {
   };
 }
 
-/** The time, again every so many milliseconds: what is written relative to it moves on. */
+/** Return the current time and update it at an interval, so that relative times stay current. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => onBeat(everyMs, setNow), [everyMs]);
   return now;
 }
 
-/** The value, once it has not changed for a while; at once if that while is 0. */
+/** Return the value once it has not changed for ms milliseconds, or at once if ms is 0. */
 export function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -48,7 +48,7 @@ export function useSettled<T>(value: T, ms: number): T {
   return ms === 0 ? value : settled;
 }
 
-/** Of all functions that a component is given in turn, the last; it is itself always the same. */
+/** Return a function that never changes and calls the function of the last render. */
 export function useLast<A extends unknown[]>(run: ((...args: A) => void) | undefined): (...args: A) => void {
   const last = useRef(run);
   useEffect(() => {
@@ -57,7 +57,7 @@ export function useLast<A extends unknown[]>(run: ((...args: A) => void) | undef
   return useCallback((...args: A) => last.current?.(...args), []);
 }
 
-/** Keys that mean something must not be taken away from what one is typing into. */
+/** True if the user is typing or in a dialog, where hotkeys must not intercept keys. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -67,7 +67,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 export type Hotkeys = Record<string, (event: KeyboardEvent) => void>;
 
-/** Single keys, ignored while typing, in a dialog, or with a modifier. */
+/** Bind single keys. They are ignored while typing, in a dialog, or with Ctrl, Meta or Alt. */
 export function useHotkeys(keys: Hotkeys): void {
   const current = useRef(keys);
   useEffect(() => {
@@ -87,7 +87,7 @@ export function useHotkeys(keys: Hotkeys): void {
   }, []);
 }
 
-/** Open a page by a key; by the pointer, watchPresses sees it coming. */
+/** Return a function that opens a page by keyboard and reads its data ahead. For the pointer, watchPresses does this. */
 export function useGoTo(): (to: string) => void {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -99,7 +99,7 @@ export function useGoTo(): (to: string) => void {
 
 const phone = () => window.matchMedia("(max-width: 767px)");
 
-/** Where columns are few. */
+/** True on narrow screens, where tables have fewer columns. */
 export const usePhone = (): boolean =>
   useSyncExternalStore(
     (listener) => {

@@ -1,4 +1,4 @@
-// How long entries took to be committed and applied, sampled while the page is open: ten minutes of percentiles.
+// Percentiles of the time to commit and apply entries, sampled while the page is open and kept for ten minutes.
 import type { ClusterStatus, Histogram } from "../api/types";
 import { between, type Percentiles } from "./histogram";
 
@@ -21,7 +21,7 @@ export class Latencies {
     const before = this.last;
     this.last = hist;
     this.lastAt = now;
-    // The first reading is what the second is compared with.
+    // The first reading only serves as the base of the second.
     if (before === undefined) {
       return;
     }

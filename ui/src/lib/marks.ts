@@ -1,4 +1,4 @@
-// What was done when the line bent, as marks in the charts: changes of queues, deployments, and new
+// Marks in the charts, which may explain a change in a line: changes of queues, deployments, and new
 // versions of the server and of workers.
 import type { AuditEntry, Marker } from "../api/types";
 
@@ -12,11 +12,11 @@ const WORDS: Record<string, string> = {
   delete: "deleted",
 };
 
-/** The log has paths as the server decoded them, so a name may contain any character, slashes included. */
+/** The audit log contains decoded paths, so a queue name may contain any character, including slashes. */
 const CHANGE = /^\/api\/v1\/queues\/(.+)\/(\w+)$/s;
 const WHOLE = /^\/api\/v1\/queues\/(.+)$/s;
 
-/** "emails.send paused by ada"; null for what changed nothing, or no queue. */
+/** "emails.send paused by ada". Null if the request failed or did not change a queue. */
 export function markText({ method, path, principal, status_code }: AuditEntry): string | null {
   const whole = method === "DELETE" && !path.endsWith("/throttle");
   const [, name, action] = (whole ? WHOLE : CHANGE).exec(path) ?? [];
@@ -28,7 +28,7 @@ export function markText({ method, path, principal, status_code }: AuditEntry): 
 }
 
 export interface Mark {
-  /** The step that it fell into. */
+  /** The step of the chart in which it happened. */
   index: number;
   text: string;
 }
@@ -40,7 +40,7 @@ export function markerText({ kind, text, queue, by }: Marker): string {
     : `${kind} ${text} first seen`;
 }
 
-/** Marks of the steps that begin at these times; several of one step are one. */
+/** Return the marks of the steps that begin at these times. Marks of the same step are merged. */
 export function marksOf(
   entries: readonly AuditEntry[],
   markers: readonly Marker[],

@@ -1,4 +1,4 @@
-// What the caller may not do, as the server says: buttons for it are shown, but disabled, and say who may.
+// The operations that the server refuses to the caller. Their buttons are disabled and explain which roles are required.
 import { createContext, useContext } from "react";
 
 import type { Operation } from "../api/client";
@@ -12,12 +12,12 @@ function whoMay({ roles, resource, action, whole_server }: Refusal): string {
   return `Requires ${names}a custom role that grants ${resource}: ${action}${where}`;
 }
 
-/** Why the caller may not use an operation; undefined if it may, or if that is not known. */
+/** Returns why the caller may not use an operation. Undefined if it may, or if that is not known yet. */
 export type RefusalOf = (operation: Operation) => string | undefined;
 
 const BASE = "/api/v1";
 
-/** Two operations on one path may have different names for its parameters. */
+/** Remove the parameter names: two operations on the same path may have different names for its parameters. */
 const nameless = (operation: string): string => operation.replace(/\{\w+\}/g, "{}");
 
 export function refusalsOf(permissions: Permissions | undefined): RefusalOf {

@@ -1,7 +1,7 @@
-// What an approval policy looks for in an agent's job (http-api.md 17.4).
+// What an approval policy checks in an agent's job (http-api.md 17.4).
 import type { Policy, PolicyInput } from "../api/types";
 
-/** What is typed into a form: blank is not there. */
+/** The fields of the form. Blank means not set. */
 export interface PolicyForm {
   name: string;
   queue: string;
@@ -22,7 +22,7 @@ export const formOf = (policy: Policy | null): PolicyForm => ({
   allNamespaces: policy?.all_namespaces ?? false,
 });
 
-/** A value without a tag means nothing and is left out. */
+/** Convert the form to a request. A value without a tag has no meaning and is left out. */
 export function toInput(form: PolicyForm): PolicyInput {
   const queue = form.queue.trim();
   const key = form.tagKey.trim();
@@ -45,11 +45,11 @@ export function checksOf({ queue = "", tag_key = "", tag_value = "" }: Checked):
   ];
 }
 
-/** What joins the checks of a mode. */
+/** The word that joins the checks. */
 export const joiner = (mode: string | undefined): string => (mode === "all" ? "and" : "or");
 
 const MATCHED = "approval policy matched: ";
 
-/** The policy that the server names in the reason of a hold; null when the reason is another. */
+/** Return the name of the policy in a hold reason. Null if the job is held for another reason. */
 export const policyOfReason = (reason: string): string | null =>
   reason.startsWith(MATCHED) ? reason.slice(MATCHED.length) : null;

@@ -1,4 +1,4 @@
-// The range of time that a page is about, in the address bar: "range=24h", or "from" and "to".
+// The time range of a page, in the address bar: "range=24h", or "from" and "to".
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router-dom";
 
@@ -10,9 +10,9 @@ export const PRESETS = [
 ] as const;
 
 export interface Range {
-  /** One of the presets, or null for a range of its own. */
+  /** One of the presets, or null for a custom range. */
   preset: string | null;
-  /** As the server takes them: a time, or how long before now. */
+  /** In the form of the API: a time, or a duration before now. An empty "to" means now. */
   from: string;
   to: string;
 }
@@ -46,7 +46,7 @@ export function rangeToUrl(range: NextRange, current: URLSearchParams, usual = "
 
 const UNIT_MS: Record<string, number> = { h: 3_600_000, d: 86_400_000 };
 
-/** Its first and last moment. */
+/** Return the start and the end of a range. */
 export function boundsOf({ preset, from, to }: Range, now: number): { from: number; to: number } {
   if (preset === null) {
     return { from: Date.parse(from), to: Date.parse(to) };
@@ -60,7 +60,7 @@ export function useRange(usual = "1h") {
   const [query, setQuery] = useSearchParams();
   const range = useMemo(() => rangeFromUrl(query, usual), [query, usual]);
   const set = useCallback((next: NextRange) => setQuery((current) => rangeToUrl(next, current, usual)), [setQuery, usual]);
-  /** The address of the page with another range. */
+  /** Return the address of the page with another range. */
   const to = useCallback((next: NextRange) => `?${rangeToUrl(next, query, usual)}`, [query, usual]);
   return { range, set, to };
 }

@@ -1,4 +1,4 @@
-// The queues, jobs and workers that were opened last in this browser, by namespace.
+// The queues, jobs and workers that were opened most recently in this browser, by namespace.
 import { chosenNamespace } from "../api/key";
 import { storage } from "./storage";
 
@@ -13,7 +13,7 @@ const KINDS: Record<string, string> = { queues: "Recent queue", jobs: "Recent jo
 
 const nameOfStore = (): string => `corvo_recent ${chosenNamespace()}`;
 
-/** What a path of the interface is about, if it is one thing. */
+/** Return the queue, job or worker that a path of the interface shows. Null for other pages. */
 export function placeOf(path: string): RecentPlace | null {
   const [, kind, name] = /^\/(queues|jobs|workers)\/([^/]+)$/.exec(path) ?? [];
   if (kind === undefined || name === undefined) {
@@ -35,7 +35,7 @@ function storedPaths(): string[] {
   }
 }
 
-/** The newest first. */
+/** Newest first. */
 export const recentPlaces = (): RecentPlace[] => storedPaths().flatMap((path) => placeOf(path) ?? []);
 
 export function remember(path: string): void {
@@ -44,7 +44,7 @@ export function remember(path: string): void {
     try {
       storage().setItem(nameOfStore(), JSON.stringify(paths));
     } catch {
-      // No room for it: nothing that anybody needs.
+      // The storage is full. The list is only a convenience.
     }
   }
 }

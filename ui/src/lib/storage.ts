@@ -1,4 +1,4 @@
-// What this browser, or a tab of it, keeps for this server. Where keeping is forbidden it lasts as long as the page.
+// Storage of this browser or tab for this server. If storage is forbidden, values last as long as the page.
 type Kept = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 const entries = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Light or dark: what was chosen here, else what the system has, also when that changes.
+// Light or dark theme: the user's choice, or else the theme of the system, even when that changes.
 import { useSyncExternalStore } from "react";
 
 import { storage } from "./storage";

@@ -1,4 +1,4 @@
-// What happened to a job, in order, as far as its document tells; the event log tells more.
+// The history of a job, in order: from the job's document, or from the event log, which contains more.
 import type { Job, LiveEvent } from "../api/types";
 import { isObject } from "./exact-json";
 import { attempts, capitalise } from "./format";
@@ -36,7 +36,7 @@ export function timelineOf(job: Job): Moment[] {
 
 const sorted = (list: Moment[]): Moment[] => list.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 
-/** What an event says beyond its type: who, which attempt, the error. */
+/** Return the details of an event besides its type: worker, attempt, error. */
 export function eventDetail(event: LiveEvent): string {
   const data = event.data;
   if (!isObject(data)) {
@@ -60,7 +60,7 @@ export function eventDetail(event: LiveEvent): string {
 
 export const bareType = (type: string): string => (type.startsWith("job.") ? type.slice(4) : type);
 
-/** What the log calls by a word that says little to its reader. */
+/** Clearer names for event types that users may not understand. */
 const NAMES: Record<string, string> = {
   retrying: "waiting to retry",
   promoted: "ready to run",
@@ -68,7 +68,7 @@ const NAMES: Record<string, string> = {
   reclaimed: "lease expired, taken back",
 };
 
-/** The log's own events of one job; they say everything that the document can, and more. */
+/** Return the timeline from the job's events. It contains everything that timelineOf finds in the document, and more. */
 export function timelineOfEvents(events: readonly LiveEvent[]): Moment[] {
   return sorted(
     events.map((event) => {

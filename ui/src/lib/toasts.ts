@@ -1,4 +1,4 @@
-// Short messages at the edge of the page. A store outside React, so that anything may speak.
+// Short messages at the edge of the page. The store is outside React, so that any code can show one.
 export interface Toast {
   id: number;
   kind: "good" | "bad";

@@ -1,4 +1,4 @@
-// The life of a job as spans of time: how long it waited, ran, and waited to be tried again.
+// The life of a job as time spans: waiting, running, and waiting for a retry.
 import type { Job, LiveEvent } from "../api/types";
 import { isObject } from "./exact-json";
 import { bareType } from "./timeline";
@@ -8,15 +8,15 @@ export type SpanKind = "scheduled" | "waiting" | "running" | "retrying" | "held"
 export interface Span {
   kind: SpanKind;
   from: number;
-  /** null while it lasts. */
+  /** null while the span lasts. */
   to: number | null;
-  /** Of a run: which attempt. */
+  /** For a run: the attempt. */
   attempt?: number;
-  /** Of a run that ended: how. */
+  /** For a run that has ended: its outcome. */
   end?: "completed" | "failed" | "continued" | "cancelled";
 }
 
-/** What a job does after an event; null: it is over. */
+/** The span that begins with an event. null: the job has ended. */
 const AFTER: Record<string, SpanKind | null> = {
   enqueued: "waiting",
   started: "running",
@@ -50,11 +50,11 @@ function attemptOf(event: LiveEvent): number | undefined {
   return typeof attempt === "number" ? attempt : undefined;
 }
 
-/** The job was due later than it came. */
+/** True if the job is scheduled for a time after its creation. */
 const isLater = (job: Job): boolean =>
   job.scheduled_at !== undefined && Date.parse(job.scheduled_at) > Date.parse(job.created_at);
 
-/** From the events of the job, which are in order and begin with its enqueueing. */
+/** Return the spans from the job's events. They must be in order and begin with "enqueued". */
 export function spansOfEvents(events: readonly LiveEvent[], job: Job): Span[] {
   const spans: Span[] = [];
   let open: Span | undefined;
@@ -62,7 +62,7 @@ export function spansOfEvents(events: readonly LiveEvent[], job: Job): Span[] {
   const close = (at: number, type: string) => {
     if (open !== undefined) {
       open.to = at;
-      // The job itself forgets its time when it is due, or run by hand before.
+      // The job loses its scheduled_at when it is due or is run by hand earlier.
       if (open.kind === "waiting" && (type === "promoted" || (type === "retried" && before === "enqueued"))) {
         open.kind = "scheduled";
       }
@@ -78,7 +78,7 @@ export function spansOfEvents(events: readonly LiveEvent[], job: Job): Span[] {
     const type = bareType(event.type);
     const at = event.at_ns / 1e6;
     if (type === "failed") {
-      // What comes of it is said by the event after; until then it is over.
+      // The next event shows what follows. Until then no span is open.
       close(at, type);
       continue;
     }
@@ -100,7 +100,7 @@ export function spansOfEvents(events: readonly LiveEvent[], job: Job): Span[] {
   return spans;
 }
 
-/** As far as the document tells: the last run, and what came before it. */
+/** Return the spans from the document alone: the last run, and the time before it. */
 export function spansOfJob(job: Job): Span[] {
   const time = (text: string | undefined): number | null => (text === undefined ? null : Date.parse(text));
   const created = Date.parse(job.created_at);
@@ -118,7 +118,7 @@ export function spansOfJob(job: Job): Span[] {
   ];
 }
 
-/** Each as a part of the whole, in percent. */
+/** Return the position and width of each span, in percent of the whole time. */
 export function placed(spans: readonly Span[], now: number): { span: Span; left: number; width: number; ms: number }[] {
   const first = Math.min(...spans.map((span) => span.from));
   const last = Math.max(...spans.map((span) => span.to ?? now), first + 1);
