@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-// Where `npm run dev` finds a server.
+// The server to which `npm run dev` forwards API requests.
 const server = process.env.CORVO_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
@@ -9,7 +9,7 @@ export default defineConfig({
   plugins: [react()],
   build: {
     target: "es2022",
-    // Everything is a file of its own: the page's policy allows nothing inline.
+    // Every asset is a separate file: the page's Content-Security-Policy allows nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
@@ -19,7 +19,7 @@ export default defineConfig({
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/test/setup.ts"],
-    // A busy machine is slow; a good run never takes so long.
+    // Long enough for a busy machine. A successful run takes much less.
     testTimeout: 60_000,
   },
 });

@@ -1,4 +1,4 @@
-// Put FILE.gz and FILE.br beside every text file of a folder; the server sends what a browser takes.
+// Write FILE.gz and FILE.br next to every text file of a folder. The server sends the form that the browser accepts.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";

@@ -1,9 +1,9 @@
-// The types of the API, written from the server's own description of it.
+// Generate the TypeScript types of the API from the server's OpenAPI description.
 //
 //   CORVO_URL=http://127.0.0.1:8080 node scripts/types.js     writes src/api/openapi.ts
 //
-// The interface is built before there is a server to ask, so what comes out is kept with the
-// sources; a browser test asks the server that was built and compares.
+// The interface is built before the server, so the generated file is stored with the sources. A
+// browser test compares it with the description of the server that was built.
 import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 
@@ -11,7 +11,7 @@ import openapi, { astToString } from "openapi-typescript";
 
 const HEAD = `// Written by "npm run types:generate" from /openapi.json: not to be edited.\n\n`;
 
-/** What the interface reads: the API, and of its answers the good ones; every refusal is an Error. */
+/** Return the part that the interface uses: the API paths with their 2xx responses. All other responses are an Error. */
 function partOf(description) {
   const paths = Object.entries(description.paths).filter(([path]) => path.startsWith("/api/v1/"));
   const good = (answers) => Object.fromEntries(Object.entries(answers).filter(([status]) => status.startsWith("2")));
@@ -34,11 +34,11 @@ function partOf(description) {
   };
 }
 
-/** The text of src/api/openapi.ts for a description. */
+/** Return the text of src/api/openapi.ts for a description. */
 export async function typesOf(description) {
   const nodes = await openapi(partOf(description), {
     alphabetize: true,
-    // A member with a default may still be left out of a request.
+    // A request may still leave out a member that has a default.
     defaultNonNullable: false,
   });
   return HEAD + astToString(nodes);

@@ -7,7 +7,7 @@ import { Shell } from "./components/shell";
 import { watchPresses } from "./lib/ahead";
 import { Dashboard } from "./pages/dashboard";
 
-// The dashboard comes with the first load, every other page after it.
+// The dashboard is part of the first load. All other pages are loaded after it.
 const Queues = page(() => import("./pages/queues"));
 const QueueDetail = page(() => import("./pages/queue"));
 const Jobs = page(() => import("./pages/jobs"));

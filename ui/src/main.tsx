@@ -13,7 +13,7 @@ import { SignInGate } from "./components/sign-in";
 import { Toasts } from "./components/toasts";
 import { Live } from "./live/live";
 
-// Filters live in the address: an update of it that waits would hold back what one types.
+// Filters are stored in the address. If the router updated it in a transition, typing into a filter would lag.
 const FUTURE = { v7_startTransition: false, v7_relativeSplatPath: true };
 
 const root = document.getElementById("root");

@@ -2,7 +2,7 @@ import { configure } from "@testing-library/react";
 
 configure({ asyncUtilTimeout: 30_000 });
 
-// What jsdom does not have.
+// jsdom does not have these functions.
 if (typeof HTMLDialogElement !== "undefined") {
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.setAttribute("open", "");
@@ -13,6 +13,6 @@ if (typeof HTMLDialogElement !== "undefined") {
 }
 Element.prototype.scrollIntoView = () => undefined;
 
-// What jsdom does not have: a window that is wide and light.
+// jsdom has no media queries. Here none matches: the window is wide and the theme is light.
 window.matchMedia = () =>
   ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
