@@ -1,4 +1,4 @@
-// The bulk operations that run in the background, over whatever page is open.
+// Progress dialogs of the bulk operations that run in the background, on top of any page.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
@@ -24,7 +24,7 @@ export function BulkRuns() {
   return runs.filter((run) => !run.away).map((run) => <Progress key={run.id} run={run} />);
 }
 
-/** Put into the background it is out of sight, and still says how it ended. */
+/** The progress of one operation. If the user continues it in the background, its end is still reported in a toast. */
 function Progress({ run }: { run: BulkRun }) {
   const now = useNow(500);
   const [stopping, setStopping] = useState(false);

@@ -1,4 +1,4 @@
-// What can be done to many jobs at once: the bar and the confirmation.
+// Bulk actions on jobs: the bar and the confirmation.
 import { useCallback, useState } from "react";
 
 import { useBulk } from "../api/actions";
@@ -9,7 +9,7 @@ import { FormDialog } from "./dialog";
 import { KEEP_JOBS, QueueInput } from "./job-dialogs";
 import { Bar, Button, Field, FormError, ShortId } from "./parts";
 
-/** Which jobs: those ticked, or everything that the page's filter finds. */
+/** The jobs to act on: the selected ones, or all that match the page's filter. */
 export type Scope = { kind: "ids"; ids: readonly string[] } | { kind: "filter"; filter: SearchFilter; total: number };
 
 const sizeOf = (scope: Scope): number => (scope.kind === "ids" ? scope.ids.length : scope.total);
@@ -28,7 +28,7 @@ const BUTTONS: BulkButton[] = [
   { action: "requeue", label: "Requeue" },
 ];
 
-/** What happens to so many jobs. */
+/** The effect of an action, for the confirmation. */
 const MEANING: Record<BulkAction, (jobs: string) => string> = {
   retry: (jobs) => `Puts ${jobs} back into their queue, with the attempt counter at zero.`,
   cancel: (jobs) => `Cancels ${jobs}. Workers stop active ones at their next heartbeat.`,
@@ -40,16 +40,16 @@ const MEANING: Record<BulkAction, (jobs: string) => string> = {
 
 interface BulkBarProps {
   scope: Scope;
-  /** Those of the scope that are on the page, for the preview. */
+  /** The jobs of the scope that are on the page, for the preview. */
   shown: readonly JobSummary[];
-  /** How many the filter finds, when there are more than those ticked. */
+  /** The number of jobs that match the filter, if all jobs shown are selected and more match. */
   matching: number | null;
   onAllMatching: () => void;
   onClear: () => void;
   runNow: boolean;
 }
 
-/** What is confirmed: the list goes on changing meanwhile. */
+/** What the user is asked to confirm. A copy, because the list can change meanwhile. */
 interface Asked {
   button: BulkButton;
   scope: Scope;

@@ -1,4 +1,4 @@
-// Two charts drawn as SVG: stacked areas and lines, with a tip under the pointer.
+// Charts drawn as SVG: stacked areas or lines, with a tooltip at the pointer.
 import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type PointerEvent } from "react";
 
 import { span } from "../lib/format";
@@ -7,7 +7,7 @@ import type { Mark } from "../lib/marks";
 export interface Series {
   name: string;
   colour: string;
-  /** null where there is nothing to show: the line has a gap there. */
+  /** null for a point without a value: the line has a gap there. */
   values: readonly (number | null)[];
 }
 
@@ -17,14 +17,14 @@ interface ChartProps {
   /** A label for each point of the x axis. */
   times: readonly string[];
   format: (value: number) => string;
-  /** A round value at or above the highest, for the upper edge. */
+  /** Returns a round value at or above the highest one, for the upper edge. */
   round?: (value: number) => number;
   stacked?: boolean;
-  /** A part of it was marked with the pointer: the first and the last point of it. */
+  /** Called with the first and the last point of a range that was selected by dragging. */
   onZoom?: (first: number, last: number) => void;
-  /** A point was clicked. */
+  /** Called when a point was clicked. */
   onPick?: (index: number) => void;
-  /** What happened at some of the points. */
+  /** Marks of what happened at some points. */
   marks?: readonly Mark[];
   height?: number;
 }
@@ -33,7 +33,7 @@ const NO_MARKS: readonly Mark[] = [];
 
 const PAD = { left: 54, right: 8, top: 8, bottom: 22 };
 
-/** A round number at or above the value: 1, 2 or 5 times a power of ten. */
+/** Round up to 1, 2 or 5 times a power of ten. */
 export function roundUp(value: number): number {
   if (value <= 0) {
     return 1;
@@ -45,21 +45,21 @@ export function roundUp(value: number): number {
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** Spans whose halves are round, too. */
+/** Round time spans whose halves are round, too. */
 const ROUND_SPANS = [
   ...[1, 2, 4, 10, 20, 30].map((n) => n * SECOND),
   ...[1, 2, 4, 10, 20, 30].map((n) => n * 60 * SECOND),
   ...[1, 2, 4, 8, 12, 24].map((n) => n * HOUR),
 ];
 
-/** The same for milliseconds that are shown as minutes and hours. */
+/** Round up a time span in milliseconds, which is shown in minutes and hours. */
 export const roundUpSpan = (ms: number): number =>
   ms <= SECOND ? roundUp(ms) : (ROUND_SPANS.find((span) => span >= ms) ?? 24 * HOUR * roundUp(ms / (24 * HOUR)));
 
-/** For a chart of spans, in milliseconds. */
+/** For a chart of time spans, in milliseconds. */
 export const SPANS = { format: span, round: roundUpSpan };
 
-/** The tops of each series: added up when stacked. */
+/** Return the line of each series. Stacked series are added up. */
 export function tops(series: readonly Series[], stacked: boolean): (number | null)[][] {
   if (!stacked) {
     return series.map(({ values }) => [...values]);
@@ -68,7 +68,7 @@ export function tops(series: readonly Series[], stacked: boolean): (number | nul
   return series.map((s) => s.values.map((value, i) => (base[i] = (base[i] ?? 0) + (value ?? 0))));
 }
 
-/** A line through what is there; what stands alone is a dot, which takes a round cap to be seen. */
+/** Return the path of a line with gaps. A single point becomes a dot, which is visible only with a round line cap. */
 export function linePath(line: readonly (number | null)[], x: (i: number) => number, y: (value: number) => number): string {
   return line
     .map((value, i) => {
@@ -82,7 +82,7 @@ export function linePath(line: readonly (number | null)[], x: (i: number) => num
     .join("");
 }
 
-/** Most charts of a page are equally wide: one that begins with the width of another is drawn once. */
+/** The width of the last chart measured. Most charts of a page are equally wide, so a new one is rendered only once. */
 let lastWidth = 600;
 
 function useWidth() {
@@ -118,7 +118,7 @@ interface DrawingProps extends Required<Pick<ChartProps, "series" | "times" | "f
   height: number;
 }
 
-/** Everything that stays while the pointer moves. */
+/** Everything that stays the same while the pointer moves. */
 const Drawing = memo(function Drawing({ series, times, format, round, stacked, marks, width, height }: DrawingProps) {
   const count = times.length;
   const lines = tops(series, stacked);
@@ -154,7 +154,7 @@ const Drawing = memo(function Drawing({ series, times, format, round, stacked, m
           <path key={s.name} d={area(lines[i] ?? [], lines[i - 1])} fill={s.colour} fillOpacity={0.35} />
         ))}
       {series
-        // The first on top: where the others add nothing, its line is the one to see.
+        // The first series on top: where the others add nothing, its line stays visible.
         .map((s, i) => (
           <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} strokeLinecap="round" />
         ))

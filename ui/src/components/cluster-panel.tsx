@@ -2,7 +2,7 @@ import type { ClusterGroup, ClusterNode } from "../api/types";
 import { Badge, Notice } from "./parts";
 import { Table, type Column } from "./table";
 
-/** Green when the server says that it is well, or takes part in a group (ui.md 3). */
+/** Good if the server reports that it is healthy, or if it is a leader or follower (ui.md 3). */
 export function healthOf(status: ClusterGroup | undefined): { text: string; good: boolean } {
   const state = status?.state?.toLowerCase();
   const good = status?.status === "healthy" || state === "leader" || state === "follower";

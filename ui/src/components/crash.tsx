@@ -3,7 +3,7 @@ import { Component, type ReactNode } from "react";
 import { messageOf } from "../api/client";
 import { Button } from "./parts";
 
-/** A page that fails says so and leaves the rest standing. */
+/** Shows the error if a page fails to render. The rest of the interface keeps working. */
 export class Crash extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 

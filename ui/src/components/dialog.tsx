@@ -1,5 +1,5 @@
-// Modal dialogs on the browser's own element: it keeps the focus inside and the rest of the page
-// out of reach.
+// Modal dialogs based on the browser's dialog element, which keeps the focus inside and makes the
+// rest of the page inert.
 import { useEffect, useId, useRef, type SyntheticEvent, type MouseEvent, type ReactNode } from "react";
 
 import type { Operation } from "../api/client";
@@ -9,7 +9,7 @@ interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** A request runs, and its answer is shown by this dialog or by who opened it: it cannot be left. */
+  /** True while a request is running. The dialog cannot be closed then, because it or its owner shows the response. */
   busy?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function Dialog({ title, onClose, children, busy = false }: DialogProps) 
       onClose();
     }
   };
-  // The backdrop is the dialog itself, but around it: its scroll bar and its edge are within.
+  // A click on the backdrop has the dialog as its target, but is outside its box. The scroll bar and the border are inside.
   const onBackdrop = (event: MouseEvent) => {
     const box = ref.current?.getBoundingClientRect();
     if (box === undefined || event.target !== ref.current) {
@@ -56,7 +56,7 @@ export function Dialog({ title, onClose, children, busy = false }: DialogProps) 
         event.preventDefault();
         leave();
       }}
-      // A browser closes it at the second Escape, whatever the page says to the first.
+      // On the second Escape a browser closes the dialog even if the first one was prevented.
       onClose={() => (busy ? ref.current?.showModal() : onClose())}
       onMouseDown={onBackdrop}
     >
@@ -70,19 +70,19 @@ export function Dialog({ title, onClose, children, busy = false }: DialogProps) 
 
 interface FormDialogProps extends DialogProps {
   submit: string;
-  /** For a dialog that is opened also by those who may not submit it. */
+  /** Set if the dialog can also be opened by callers that may not submit it. */
   needs?: Operation;
   ready: boolean;
   busy: boolean;
   onSubmit: () => void;
   danger?: boolean;
-  /** The button that leaves, where "Cancel" could be taken for the action. */
+  /** The label of the button that closes the dialog, if "Cancel" could be mistaken for the action. */
   leave?: string;
-  /** Another button, left of the others. */
+  /** Another button, to the left of the others. */
   left?: ReactNode;
 }
 
-/** A dialog with fields: Enter sends, Cancel and Escape leave. */
+/** A dialog with fields: Enter submits it, Cancel and Escape close it. */
 export function FormDialog(props: FormDialogProps) {
   const { title, onClose, children, submit, needs, ready, busy, onSubmit, danger = false, leave = "Cancel", left } = props;
   const send = (event: SyntheticEvent) => {

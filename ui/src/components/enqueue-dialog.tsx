@@ -49,7 +49,7 @@ export function parsePayload(text: string): { value: unknown } | null {
   }
 }
 
-/** "a=b, c=d"; null when a part has no '='. */
+/** Parse "a=b, c=d". Null if a part has no key or no '='. */
 export function parseTags(text: string): Record<string, string> | null {
   const pairs = text.split(/[,\n]/).map((part) => part.trim());
   const named = pairs.filter((pair) => pair !== "").map((pair) => [pair, pair.indexOf("=")] as const);

@@ -9,7 +9,7 @@ import { queuePath } from "./queue-table";
 
 const FAILURES = ["failed", "dead", "rejected", "expired", "budget.exceeded"];
 
-/** An event as a row of a list of class "tail": when, what, which job and queue, and what it says. */
+/** An event as a row of a list of class "tail": time, type, job, queue and details. */
 export function EventLine({ event }: { event: LiveEvent }) {
   const at = new Date(event.at_ns / 1e6);
   const type = bareType(event.type);

@@ -1,4 +1,4 @@
-// What happened in a range of time: lines, percentiles and the depth, of one queue or of all.
+// The history of one queue or of all queues in a time range: counts, percentiles and queue depth.
 import { memo, useDeferredValue, useMemo } from "react";
 import { useNavigate } from "react-router-dom";
 
@@ -29,12 +29,12 @@ function times(points: readonly HistoryPoint[], of: "wait" | "run"): Series[] {
   return QUANTILES.map(([name, member]) => ({
     name,
     colour: `var(--chart-${name})`,
-    // In a minute in which no job started, none waited: that is no wait of 0.
+    // A minute in which no job started has no wait time, which is not the same as a wait time of 0.
     values: points.map((p) => (p[of]?.count ?? 0) === 0 ? null : (p[of]?.[member] ?? null)),
   }));
 }
 
-/** "p99 4 s", or that there is nothing to tell. */
+/** "p99 4 s" or "no jobs". */
 const p99 = (times: HistoryPoint["wait"]): string => ((times?.count ?? 0) === 0 ? "no jobs" : `p99 ${span(times?.p99_ms ?? 0)}`);
 
 /** "minute", "5 minutes", "hour". */
@@ -46,8 +46,8 @@ function stepText(seconds: number): string {
 
 const NO_MARKS: readonly Mark[] = [];
 
-/** Charts of a range that one can choose. The range is in the address, and nothing else of a page needs to be drawn again
- * with another one; the charts are drawn again only when other data is there, those that are first in view before the rest. */
+/** The charts, with a picker for their time range. The range is in the address, and only this component depends on it. The
+ * charts are rendered again only when their data changes: first the ones at the top, then the rest. */
 export function History({ queue }: { queue?: string }) {
   const picked = useRange();
   const { range, set } = picked;
@@ -98,11 +98,11 @@ interface ChartsProps {
   data: HistoryAnswer;
   marks: readonly Mark[];
   onZoom: (range: NextRange) => void;
-  /** A step was chosen, from its beginning to its end. */
+  /** Called with the start and the end of a step that was clicked. */
   onPick: (from: number, to: number) => void;
 }
 
-/** What all charts have in common: their points in time, and what a pointer does to them. */
+/** Return the props that all charts share: times, marks and pointer actions. */
 function sharedBy({ data, marks, onZoom, onPick }: ChartsProps) {
   const { points, step_seconds: step } = data;
   const day = step * points.length > 86_400;
@@ -215,9 +215,9 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
   );
 });
 
-/** The completed jobs of an hour, as small as a cell of a table. */
+/** The completed jobs of the last hour, as a small chart for a table cell. */
 export function Sparkline({ queue }: { queue: string }) {
-  // Whole minutes and whole steps: a step that is not over yet would look like a fall.
+  // Only whole minutes and whole steps: an unfinished step would look like a drop.
   const whole = (useCompleted(queue).data ?? []).slice(0, -1);
   const values = whole.slice(whole.length % 5).reduce<number[]>((sums, completed, i) => {
     sums[Math.floor(i / 5)] = (sums[Math.floor(i / 5)] ?? 0) + completed;
@@ -226,8 +226,8 @@ export function Sparkline({ queue }: { queue: string }) {
   return <Spark values={values} label={`${values.reduce((a, b) => a + b, 0)} completed in the last hour`} />;
 }
 
-/** Completed in the last whole minute, as the server counted; null before it is known. The minute
- * that is not over yet says nothing of a rate. */
+/** Jobs completed in the last whole minute, as counted by the server. Null until it is known. The
+ * current minute is incomplete, so it gives no rate. */
 export function useRate(queue: string): number | null {
   const minutes = useCompleted(queue).data;
   return minutes === undefined ? null : (minutes.at(-2) ?? 0);

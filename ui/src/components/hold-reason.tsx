@@ -2,7 +2,7 @@ import { Link } from "react-router-dom";
 
 import { policyOfReason } from "../lib/policy";
 
-/** Why a job is held; the policy that held it leads to where policies are. */
+/** The reason why a job is held. The name of a policy links to the approval policies. */
 export function HoldReason({ reason }: { reason: string }) {
   const policy = policyOfReason(reason);
   return policy === null ? (

@@ -12,7 +12,7 @@ interface QueueInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "o
   onChange: (name: string) => void;
 }
 
-/** The name of a queue, with those that there are for suggestions. */
+/** An input for a queue name that suggests existing queues. */
 export function QueueInput({ id, onChange, ...rest }: QueueInputProps) {
   const queues = useQueues();
   return (
@@ -108,21 +108,21 @@ export function ThrottleDialog({ queue, onClose }: { queue: Queue; onClose: () =
   );
 }
 
-/** Leaves a dialog whose action is to cancel. */
+/** The label of the button that closes a dialog whose action is to cancel jobs. */
 export const KEEP_JOBS = "Don't cancel";
 
 interface ConfirmProps {
   title: string;
   text: string;
   action: string;
-  /** Must be typed before the button works: for what takes many jobs with it. */
+  /** A text that the user must type to enable the button, for actions that delete many jobs. */
   typed?: string;
   /** False while there is nothing to do. */
   ready?: boolean;
-  /** False for what takes nothing away. */
+  /** False for actions that remove nothing. */
   danger?: boolean;
   leave?: string;
-  /** What does it. */
+  /** The mutation that performs the action. */
   run: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;

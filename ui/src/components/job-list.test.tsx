@@ -25,10 +25,10 @@ const jobAt = (i: number): JobSummary => ({
 const searches: SearchRequest[] = [];
 const bulks: unknown[] = [];
 let client = newQueryClient();
-/** So many of the first jobs are not there any more. */
+/** The number of jobs at the beginning of the list that no longer exist. */
 let gone = 0;
 
-/** A server that pages through its jobs as the contract says. */
+/** A server that pages through its jobs as the contract specifies. */
 function answer(url: string, init: RequestInit): Response {
   const body = JSON.parse(init.body as string) as SearchRequest;
   if (url.endsWith("/jobs/bulk")) {

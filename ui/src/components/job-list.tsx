@@ -1,4 +1,4 @@
-// A page's jobs: the search panel with its filters in the address bar, the table, bulk actions.
+// The job list of a page: the search panel, whose filters are in the address bar, the table, and bulk actions.
 import { useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "react-router-dom";
 
@@ -16,7 +16,7 @@ import { SearchPanel } from "./search-panel";
 
 const TYPING_MS = 250;
 
-/** Asked too often: the next time will do, and nobody needs to know. */
+/** True for a rate-limited request. The next refresh will succeed, so the error is not shown. */
 const isLimited = (error: unknown): boolean => error instanceof ApiError && error.status === 429;
 
 function useUrlFilters(defaults: Filters): [Filters, (filters: Filters) => void] {
@@ -29,7 +29,7 @@ function useUrlFilters(defaults: Filters): [Filters, (filters: Filters) => void]
   return [filters, set];
 }
 
-/** Everything that the filter finds, not only the rows that are shown. */
+/** Buttons that export all matching jobs, not only the rows shown. */
 function Exports({ request, fileName }: { request: SearchRequest; fileName: string }) {
   const [running, setRunning] = useState<string | null>(null);
   const start = (format: ExportFormat) => {
@@ -59,11 +59,11 @@ function Exports({ request, fileName }: { request: SearchRequest; fileName: stri
 }
 
 interface JobListProps {
-  /** What the page shows by itself; the address bar has what differs. */
+  /** The default filters of the page. The address bar contains the differences. */
   defaults: Filters;
   /** "Jobs", "Dead Jobs". */
   title: string;
-  /** Of the exported files. */
+  /** The name of exported files, without the extension. */
   fileName: string;
   fixedState?: boolean;
   runsIn?: boolean;
@@ -81,7 +81,7 @@ export function JobList(props: JobListProps) {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [everything, setEverything] = useState(false);
 
-  // A selection belongs to the filter that it was made in, however that changes: by the panel, a link or Back.
+  // A selection is valid only for the filter in which it was made. The panel, a link or Back can change the filter.
   const filterKey = JSON.stringify([toFilter(filters), toFilter(settled)]);
   const [selectedIn, setSelectedIn] = useState(filterKey);
   if (selectedIn !== filterKey) {
@@ -90,7 +90,7 @@ export function JobList(props: JobListProps) {
     setEverything(false);
   }
 
-  // A page that was read again may have moved by a row: no job twice.
+  // Pages that are refreshed can overlap, so remove duplicate jobs.
   const jobs = useMemo((): JobSummary[] | undefined => {
     const rows = result.data?.pages.flatMap((p) => p.jobs);
     return rows && [...new Map(rows.map((j) => [j.id, j])).values()];
@@ -141,7 +141,7 @@ export function JobList(props: JobListProps) {
         )}
         <JobTable
           jobs={jobs}
-          // The panel has the message, next to the field.
+          // The panel shows the server's message next to the field.
           error={jqError === null ? result.error : new Error("Correct the jq filter to see jobs.")}
           selected={everything ? new Set((jobs ?? []).map((j) => j.id)) : picked}
           onSelect={select}
@@ -164,7 +164,7 @@ export function JobList(props: JobListProps) {
         key={filterKey}
         scope={scope}
         shown={everything ? (jobs ?? []) : shownPicked}
-        // What another filter found before says nothing of how many this one finds.
+        // While the result is still that of the previous filter, the number of matching jobs is unknown.
         matching={allPicked && !everything && !result.isPlaceholderData && total > shownPicked.length ? total : null}
         onAllMatching={() => setEverything(true)}
         onClear={clear}

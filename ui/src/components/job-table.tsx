@@ -15,11 +15,11 @@ interface JobTableProps {
   error: unknown;
   selected: ReadonlySet<string>;
   onSelect: (ids: ReadonlySet<string>) => void;
-  /** Also when each is due. */
+  /** Also show when each job is due. */
   runsIn?: boolean;
-  /** Also the queue, on pages that show several. */
+  /** Also show the queue, on pages with several queues. */
   showQueue?: boolean;
-  /** What failed instead of the rest, on a page of failures. */
+  /** Show the error and when the job failed, on a page of failures. */
   showError?: boolean;
 }
 
@@ -43,7 +43,7 @@ const QUEUE: Column<JobSummary> = {
   ),
 };
 
-/** What failed is what one looks for on such a page, so it has the room to be read. */
+/** On a page of failures the error matters most, so it gets enough space to be read. */
 const ERROR: Column<JobSummary> = {
   id: "error",
   header: "Error and payload",
@@ -58,7 +58,7 @@ const ERROR: Column<JobSummary> = {
   ),
 };
 
-/** Where it is, and where it belongs: one column where there is no room for two. */
+/** The job id and the queue in one column, where there is no space for two. */
 const PLACE: Column<JobSummary> = {
   id: "id",
   header: "Job ID, queue",
@@ -104,7 +104,7 @@ export function JobTable(props: JobTableProps) {
   const phone = usePhone();
   const [focused, setFocused] = useState<number | null>(null);
   const list = useMemo(() => jobs ?? [], [jobs]);
-  // Another list is another focus; the same jobs read again are the same list.
+  // A new list resets the focus. A refresh that returns the same jobs does not.
   const identity = list.map((j) => j.id).join();
   useEffect(() => setFocused(null), [identity]);
   const step = (by: number) => {
@@ -117,7 +117,7 @@ export function JobTable(props: JobTableProps) {
     k: () => step(-1),
     Enter: (event) => {
       const job = focused === null ? undefined : list[focused];
-      // Enter on a link or button that has the browser's focus is for that one.
+      // If a link or button has the browser's focus, Enter activates that.
       if (job !== undefined && !(event.target instanceof Element && event.target.closest("a, button") !== null)) {
         goTo(opens(job));
       }

@@ -4,10 +4,10 @@ import { CopyButton } from "./parts";
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Beyond this a browser would labour over the colours. */
+/** Longer texts are not highlighted, because that would slow down the browser. */
 const COLOURED_MAX = 50_000;
 
-/** Pretty JSON with its tokens marked; the text as a whole is what JSON.stringify gave. */
+/** Mark the tokens of formatted JSON. The text itself does not change. */
 function coloured(text: string): ReactNode[] {
   const out: ReactNode[] = [];
   let done = 0;

@@ -1,4 +1,4 @@
-// A page about things that are made, changed and deleted there: their list and its dialogs.
+// A page to create, change and delete objects of one kind: their list and its dialogs.
 import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 
@@ -10,7 +10,7 @@ import { Button, Card, PageHead } from "./parts";
 import { Table, type Column } from "./table";
 
 interface ManagedProps<T> {
-  /** "Webhooks" and "Webhook": the heading, the buttons and the dialogs are named after these. */
+  /** "Webhooks" and "Webhook", for the heading, the buttons and the dialogs. */
   many: string;
   one: string;
   /** Below the heading. */
@@ -18,16 +18,16 @@ interface ManagedProps<T> {
   items: UseQueryResult<T[]>;
   columns: readonly Column<T>[];
   nameOf: (item: T) => string;
-  /** Buttons of a row, before those that open its dialogs. */
+  /** Buttons of a row, before the ones that open its dialogs. */
   actions?: (item: T) => ReactNode;
-  /** What opens the dialog on an item that there is. */
+  /** The label of the button that opens the dialog for an existing item. */
   change: "Edit" | "Clone";
-  /** For that item, or for a new one. */
+  /** Returns the dialog for an existing item, or for a new one (null). */
   dialog: (item: T | null, onClose: () => void) => ReactNode;
   remove: UseMutationResult<unknown, Error, string>;
-  /** What its buttons do. */
+  /** The operations of the buttons. */
   needs: { create: Operation; change: Operation; remove: Operation };
-  /** What it means to delete the item. */
+  /** Returns the consequences of deleting the item, for the confirmation. */
   removal: (item: T) => string;
   /** Below the list. */
   below?: ReactNode;

@@ -1,4 +1,4 @@
-// How the node that serves this page did: write latency, flushes of its log, lag behind the leader.
+// The history of the node that serves this page: write latency, log flush times, lag behind the leader.
 import { useMarkers, useNodeHistory } from "../api/queries";
 import { moment, span } from "../lib/format";
 import { marksOf } from "../lib/marks";

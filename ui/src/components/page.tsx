@@ -1,7 +1,7 @@
-// Pages in files of their own: loaded when the browser has nothing else to do, or when they are wanted.
+// Pages in separate files, which are loaded when the browser is idle or when the page is opened.
 //
-// Not by React's lazy: React holds back what was behind a fallback until the fallback has been visible for 300 ms. A page
-// that is loaded within 20 ms would send its first request after 300.
+// React.lazy is not used, because React keeps a fallback visible for at least 300 ms. A page that is loaded within 20 ms
+// would send its first request after 300 ms.
 import { useEffect, useState, type ComponentType } from "react";
 
 import { gate, messageOf } from "../api/client";
@@ -10,8 +10,8 @@ type Load = () => Promise<{ default: ComponentType }>;
 
 const all: (() => Promise<void>)[] = [];
 
-/** A file that is gone belongs to an older version of the interface. If it is the server that is gone, the page waits for
- *  it: a reload would leave nothing at all. */
+/** Reload the page after a file could not be loaded: it probably belongs to an older version of the interface. If the
+ *  server is unreachable, wait for it first, because a reload would show nothing at all. */
 function startAnew(): void {
   const reload = () => window.location.reload();
   fetch("/ui/", { method: "HEAD", cache: "no-store" }).then(reload, () => {
@@ -50,10 +50,10 @@ export function page(load: Load): ComponentType {
 }
 
 const whenIdle = (run: () => void) =>
-  // Safari does not tell when it is idle.
+  // Safari does not report when it is idle.
   "requestIdleCallback" in window ? window.requestIdleCallback(run) : setTimeout(run, 1_000);
 
-/** Load every page, one after the other. One that fails now is tried again when it is wanted. */
+/** Load all pages, one after the other. A page that fails to load is loaded again when it is opened. */
 export function loadPages(): void {
   const next = all.shift();
   if (next !== undefined) {

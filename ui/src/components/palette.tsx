@@ -1,4 +1,4 @@
-// Ctrl-K: go to a page, a queue, a worker, a schedule or a job by typing a part of its name, or run an action.
+// Ctrl-K: type part of a name to open a page, queue, worker, schedule or job, or to run an action.
 import { useMemo, useState, type KeyboardEvent } from "react";
 
 import { usePause, useResume } from "../api/actions";
@@ -20,19 +20,19 @@ export interface Place {
 export interface Command {
   kind: "Action";
   name: string;
-  /** Offered to callers that may do it. */
+  /** Offered only to callers that may use this operation. */
   needs?: Operation;
   run: () => void;
 }
 
 type Choice = Place | Command;
 
-/** What a text can only mean: the id of a job. */
+/** Return the job id if the text can only be one, otherwise null. */
 export const asJobId = (text: string): string | null => (/^job_[0-9a-z]{20,}$/i.test(text.trim()) ? text.trim() : null);
 
 const SHOWN = 12;
 
-/** Those whose name has every word of the text; names that begin with it come first. */
+/** Return the choices whose kind and name contain every word of the text. Names that begin with the first word are first. */
 export function matches<C extends { kind: string; name: string }>(places: readonly C[], text: string): C[] {
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const rank = (place: C): number => (place.name.toLowerCase().startsWith(words[0] ?? "") ? 0 : 1);
@@ -44,7 +44,8 @@ export function matches<C extends { kind: string; name: string }>(places: readon
     .map(({ place }) => place);
 }
 
-/** Whether the text begins to name an action on queues. There are two for each queue, too many to show with everything else. */
+/** True if the first word of the text is the beginning of an action. Actions on queues are listed only then, because each
+ *  queue has two. */
 const begins = (action: string, text: string): boolean => {
   const word = text.trim().toLowerCase().split(/\s+/)[0] ?? "";
   return word.length >= 2 && action.startsWith(word);

@@ -1,4 +1,4 @@
-// Small parts that every page is made of.
+// Small parts shared by all pages.
 import { useDeferredValue, useId, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 
 import { messageOf, type Operation } from "../api/client";
@@ -13,7 +13,7 @@ type ButtonKind = "plain" | "primary" | "danger" | "danger-solid" | "ghost" | "g
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: ButtonKind;
   compact?: boolean;
-  /** What it does on the server: disabled, with who may, for callers that may not. */
+  /** Its operation. For callers that may not use it, the button is disabled, and its title names the roles that may. */
   needs?: Operation | undefined;
 }
 
@@ -62,8 +62,8 @@ export const PriorityBadge = ({ priority }: { priority: number }) => (
   </Badge>
 );
 
-/** A part of a page, known by its title. That is no heading: a page has one, and whoever looks for
- * the heading "Queues" must not find "All Queues (3)" too. */
+/** A titled part of a page. The title is not a heading, because a page has only one: a test that looks
+ * for the heading "Queues" must not also find "All Queues (3)". */
 export function Card({ title, aside, children }: { title?: ReactNode; aside?: ReactNode; children: ReactNode }) {
   const id = useId();
   return (
@@ -113,7 +113,7 @@ export function Field({
   );
 }
 
-/** What the server said to a form as a whole. */
+/** The server's error about a form as a whole. */
 export const FormError = ({ error }: { error: Error | null }) =>
   error === null ? null : (
     <p className="form-error" role="alert">
@@ -128,7 +128,7 @@ export const Check = ({ label, value, onChange }: { label: string; value: boolea
   </label>
 );
 
-/** A moment as its distance from now; the whole of it on hover. */
+/** A relative time, with the full time on hover. */
 export function Ago({ at }: { at: string }) {
   const now = useNow(10_000);
   return (
@@ -140,7 +140,7 @@ export function Ago({ at }: { at: string }) {
 
 const TAIL = 8;
 
-/** The beginning of an id, as text; its end is shown too, because ids of one moment begin alike. */
+/** The beginning of an id, as text. Its end is shown too, because ids created at the same time begin alike. */
 export function ShortId({ id }: { id: string }) {
   return (
     <span className="mono short-id" title={id} data-end={id.length > 12 + TAIL ? id.slice(-TAIL) : undefined}>
@@ -149,11 +149,11 @@ export function ShortId({ id }: { id: string }) {
   );
 }
 
-/** What may come after the first picture, because it costs much or is below the fold: something else is there first. */
+/** Content that is expensive or below the fold, rendered after the first paint. Until then "first" is shown. */
 export const Later = ({ first, children }: { first: ReactNode; children: ReactNode }) =>
   useDeferredValue(true, false) ? children : first;
 
-/** What stands in for data that is not there: on its way, or refused. */
+/** Shown instead of missing data: "Loading..." or the error. */
 export function Pending({ error, what }: { error: unknown; what?: string }) {
   if (error !== null && error !== undefined) {
     return (

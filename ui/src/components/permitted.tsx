@@ -3,7 +3,7 @@ import { useMemo, type ReactNode } from "react";
 import { usePermissions } from "../api/queries";
 import { RefusalProvider, refusalsOf } from "../lib/permissions";
 
-/** Within it, buttons know what the caller may do. */
+/** Provides the caller's permissions to the buttons inside. */
 export function Permitted({ children }: { children: ReactNode }) {
   const permissions = usePermissions().data;
   const refusals = useMemo(() => refusalsOf(permissions), [permissions]);

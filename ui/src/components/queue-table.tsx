@@ -13,12 +13,12 @@ export const queuePath = (name: string): string => `/queues/${encodeURIComponent
 export const waitingMs = (queue: Queue, now: number): number | null =>
   queue.oldest_pending_at === undefined ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
 
-/** A queue that is not paused is active; green only if its jobs move. */
+/** A queue that is not paused is active, but green only if it is not stuck. */
 export const StatusBadge = ({ paused, stuck = false }: { paused: boolean; stuck?: boolean }) => (
   <Badge tone={paused || stuck ? "amber" : "green"}>{paused ? "Paused" : "Active"}</Badge>
 );
 
-/** Jobs of a queue that works have started by then. */
+/** A queue whose oldest pending job has waited longer than this is stuck. */
 export const STUCK_MS = 300_000;
 
 function Status({ queue }: { queue: Queue }) {
@@ -65,11 +65,11 @@ const number = (id: Counter, header: string, minor = false): Column<Queue> => ({
   header,
   className: minor ? "num minor" : "num",
   sort: (q) => q[id],
-  // What is there stands out from what is not.
+  // Zeros are muted.
   cell: (q) => <span className={q[id] === 0 ? "muted" : ""}>{count(q[id])}</span>,
 });
 
-/** Who waits longest has waited since the earliest moment. */
+/** The sort key of the wait time: an earlier start means a longer wait. */
 const waitOrder = (queue: Queue): number =>
   queue.oldest_pending_at === undefined ? -Infinity : -Date.parse(queue.oldest_pending_at);
 

@@ -1,11 +1,11 @@
-// Choosing a range of time: a few that one wants often, or any.
+// The picker for a time range: a preset or a custom range.
 import { useState } from "react";
 
 import { moment } from "../lib/format";
 import { boundsOf, PRESETS, type useRange } from "../lib/range";
 import { Button, Field } from "./parts";
 
-/** "2026-02-11T10:00" of a moment, local: what the browser's field takes. */
+/** Convert a time to local "2026-02-11T10:00", the format of the browser's field. */
 const local = (at: number): string => moment(at).slice(0, 16).replace(" ", "T");
 
 export function RangePicker({ range, set, to }: ReturnType<typeof useRange>) {

@@ -24,7 +24,7 @@ export const useReachable = (): boolean => useSyncExternalStore(subscribe, () =>
 
 const RETRY_S = 5;
 
-/** Says that the server is gone, and asks for it until it is back. */
+/** Shows that the server is unreachable, and retries until it responds. */
 export function Reconnect() {
   const here = useReachable();
   return here ? null : <Lost />;
@@ -50,7 +50,7 @@ function Lost() {
     if (due) {
       void ask();
     }
-    // Asks when it is due, not whenever the function is made again.
+    // Run when a retry is due, not whenever the function is created again.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [due]);
   const left = Math.max(0, Math.ceil((next - now) / 1000));

@@ -9,11 +9,11 @@ import { Button, Field } from "./parts";
 interface SearchPanelProps {
   filters: Filters;
   defaults: Filters;
-  /** Typed is what may change again with the next key. */
+  /** typed: the change was typed, so the next key may change it again. */
   onChange: (filters: Filters, typed?: boolean) => void;
-  /** The page fixes the state, so there is nothing to choose. */
+  /** The page fixes the state, so the states cannot be chosen. */
   fixedState?: boolean;
-  /** What the server says about the jq filter. */
+  /** The server's error about the jq filter. */
   jqError?: string | null;
 }
 
@@ -52,7 +52,7 @@ function TagField({ filters, onChange }: SearchPanelProps) {
     const pair = text.trim();
     const key = pair.slice(0, pair.indexOf("=") + 1);
     if (key.length > 1 && !filters.tag.includes(pair)) {
-      // A tag has one value to look for.
+      // Each tag can be filtered by one value only.
       onChange({ ...filters, tag: [...filters.tag.filter((t) => !t.startsWith(key)), pair] });
       setText("");
     }

@@ -65,7 +65,7 @@ const Entries = ({ list }: { list: Entry[] }) => (
 );
 
 function Sidebar({ open }: { open: boolean }) {
-  // A role that may not even ask who it is may do nothing there.
+  // A role that may not even read its own status cannot use any admin page.
   const status = useAuthStatus();
   const admin = status.data !== undefined || status.isPending;
   return (
@@ -85,7 +85,7 @@ function Sidebar({ open }: { open: boolean }) {
   );
 }
 
-/** Whose jobs are shown, for callers that may choose. */
+/** Selects the namespace whose jobs are shown, for callers that may choose one. */
 function NamespaceSwitcher() {
   const client = useQueryClient();
   const chosen = useSyncExternalStore(onNamespace, chosenNamespace);
@@ -138,7 +138,7 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
   const cluster = useCluster();
   const reachable = useReachable();
   const dark = useDark();
-  // One refusal, such as of the rate limiter, says nothing about its health.
+  // A single refusal, such as by the rate limiter, does not mean that the server is unhealthy.
   const status = reachable ? cluster.data : undefined;
   const health = healthOf(status);
   const nodes = status?.nodes?.length ?? 0;
@@ -147,7 +147,7 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
       <span className="menu-button">
         <IconButton icon="menu" label="Menu" aria-expanded={menuOpen} onClick={onMenu} />
       </span>
-      {/* Whoever may not ask how the server is does not learn it here, which is no reason for alarm. */}
+      {/* No badge for callers that may not read the status: a missing permission is no reason for an alarm. */}
       {!cluster.isPending && !(reachable && isForbidden(cluster.error)) && <Badge tone={health.good ? "green" : "red"}>{health.text}</Badge>}
       {status?.mode !== undefined && <Badge plain>{status.mode}</Badge>}
       {nodes > 0 && (
@@ -167,7 +167,7 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
 
 const PAGES = [...MAIN, ...ADMIN].map(({ label, to }) => ({ kind: "Page", name: label, to }));
 
-/** Ctrl-K anywhere, also while typing; and an id that is pasted where nothing takes it opens its job. */
+/** Handle Ctrl-K anywhere, even while typing. A job id that is pasted outside of a field opens the job. */
 function useGo(open: () => void): void {
   const navigate = useNavigate();
   useEffect(() => {
@@ -193,7 +193,7 @@ function useGo(open: () => void): void {
   }, [navigate, open]);
 }
 
-/** The drawer is behind who opened it by a key: they go on in it, and come back when it closes. */
+/** When the drawer opens, move the focus into it, for keyboard users. Move it back when the drawer closes. */
 function useDrawerFocus(open: boolean): void {
   useEffect(() => {
     if (!open) {

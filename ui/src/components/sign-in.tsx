@@ -9,7 +9,7 @@ import { toast } from "../lib/toasts";
 import { stream } from "../live/live";
 import { Button, Field } from "./parts";
 
-/** Shows the app, or the sign-in screen while the server wants a key. */
+/** Shows the app, or the sign-in screen while the server requires a key. */
 export function SignInGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const [needed, setNeeded] = useState(false);
@@ -31,7 +31,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
   return needed ? <SignIn ended={ended} onDone={done} /> : children;
 }
 
-/** Sign in; asked here because a refusal must not bring the screen back. */
+/** Sign in. Does not use the API client, because a 401 there would request another sign-in. */
 async function signIn(key: string): Promise<void> {
   const response = await beginSession(key).catch(() => {
     throw new ApiError(0, "UNREACHABLE", "the server cannot be reached");
@@ -45,14 +45,14 @@ async function signIn(key: string): Promise<void> {
   }
 }
 
-/** What the server says when it sends a browser back that could not sign in. */
+/** Messages for the reasons that the server puts into the address when single sign-on has failed. */
 const SSO_PROBLEMS: Record<string, string> = {
   unreachable: "The identity provider cannot be reached. Try again later, or sign in with a key.",
   refused: "The identity provider refused the sign-in.",
   expired: "The sign-in took too long, or was started in another browser. Try again.",
 };
 
-/** Said once: a page that is loaded again does not repeat it. */
+/** Return the message and remove the reason from the address, so that a reload does not show it again. */
 function takeSsoProblem(): string | null {
   const url = new URL(window.location.href);
   const word = url.searchParams.get("sso");
@@ -64,13 +64,13 @@ function takeSsoProblem(): string | null {
   return SSO_PROBLEMS[word] ?? "Single sign-on failed.";
 }
 
-/** Where to sign in by the identity provider; null while there is none. */
+/** Return the address of the single sign-on. Null if it is not configured or not known yet. */
 function useSsoLogin(): string | null {
   const [login, setLogin] = useState<string | null>(null);
   useEffect(() => {
     get("/info")
       .then((info) => setLogin(info.sso_login_url ?? null))
-      .catch(() => setLogin(null)); // the form says what is wrong with the server
+      .catch(() => setLogin(null)); // the form shows the server's error
   }, []);
   return login;
 }

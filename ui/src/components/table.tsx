@@ -1,4 +1,4 @@
-// A real table; with many rows only those in view are in the document.
+// An HTML table. If it has many rows, only the rows in view are in the document.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
@@ -21,10 +21,10 @@ export interface Column<T> {
   id: string;
   header: ReactNode;
   cell: (row: T) => ReactNode;
-  /** Class of the cells: "num", "check", "brief", "name" (cut when long), "wide" (what is left), "wrap", "minor"
-   * (not on phones). */
+  /** Class of the cells: "num", "check", "brief", "name" (truncated if long), "wide" (remaining width), "wrap", "minor"
+   * (hidden on phones). */
   className?: string;
-  /** What to sort by; a column without it cannot be sorted. */
+  /** Returns the sort key. A column without it cannot be sorted. */
   sort?: (row: T) => string | number;
 }
 
@@ -32,12 +32,12 @@ interface TableProps<T> {
   label: string;
   rows: readonly T[] | undefined;
   columns: readonly Column<T>[];
-  /** What a column has for a header instead, by its id: columns that stay the same need no rows drawn. */
+  /** Headers that replace those of columns, by column id. If only a header changes, no row is rendered again. */
   heads?: Readonly<Record<string, ReactNode>>;
   rowKey: (row: T) => string;
   empty: string;
   error?: unknown;
-  /** Where a click on a row leads. */
+  /** Returns the address that a click on the row opens. */
   opens?: (row: T) => string;
   rowClass?: (row: T, index: number) => string;
   /** The row to keep in view, by its index. */
@@ -49,11 +49,11 @@ interface Order {
   down: boolean;
 }
 
-/** Of a row that was not drawn yet. */
+/** The estimated height of a row that has not been rendered yet. */
 const ROW_PX = 42;
-/** Fewer rows than this are simply all there. */
+/** Tables with fewer rows are rendered completely. */
 const VIRTUAL_FROM = 150;
-/** Of those, the first picture has as many as fit on a screen. */
+/** Rows of such a table in the first paint: as many as fit on a screen. */
 const FIRST_ROWS = 20;
 /** Rows above and below those in view. */
 const MARGIN_ROWS = 12;
@@ -71,16 +71,17 @@ function sortRows<T>(rows: readonly T[], columns: readonly Column<T>[], order: O
   });
 }
 
-/** The rows in view and the heights of what is left out above and below. */
+/** Return the rows in view and the heights of the rows that are left out above and below. */
 function useWindow(count: number, focused: number | null) {
   const body = useRef<HTMLTableSectionElement>(null);
   const virtual = count >= VIRTUAL_FROM;
   const [margin, setMargin] = useState(0);
   const scroller = useCallback(() => document.getElementById("content"), []);
-  // The first picture has what is in view.
+  // The first paint contains only the rows in view.
   const overscan = useDeferredValue(MARGIN_ROWS, virtual ? 0 : undefined);
   const drawn = useDeferredValue(count, 0);
-  // What stands above the table grows and shrinks, and the page with it: by a chart that arrives, a warning that goes.
+  // The content above the table can change its height, for example when a chart is loaded or a warning disappears. The
+  // page then changes its height, too.
   useLayoutEffect(() => {
     const content = scroller();
     const page = content?.firstElementChild ?? null;
@@ -114,7 +115,7 @@ function useWindow(count: number, focused: number | null) {
     } else {
       body.current?.rows[focused]?.scrollIntoView({ block: "nearest" });
     }
-    // Only when the focus moves: scrolling away from it is the reader's right.
+    // Only when the focus moves: the user may scroll away from it.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [focused]);
   if (!virtual) {
@@ -155,7 +156,7 @@ function RowView<T>({ row, index, measure, columns, className, opens, onClick }:
     <tr
       ref={measure}
       data-index={index}
-      // The header is the first row. A reader that sees only some rows needs to be told which.
+      // The header is row 1. If only some rows are rendered, screen readers need their numbers.
       aria-rowindex={measure === undefined ? undefined : index + 2}
       className={className}
       data-to={opens?.(row)}
@@ -170,14 +171,14 @@ function RowView<T>({ row, index, measure, columns, className, opens, onClick }:
   );
 }
 
-/** Drawn again only when the row itself is another: of a list that was read again, few are. */
+/** Rendered again only when the row itself changes. A refresh of a list changes few rows. */
 const Row = memo(RowView) as typeof RowView;
 
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, heads, rowKey, empty, error, opens, rowClass, focused = null } = props;
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order | null>(null);
-  // The header answers a click at once; a thousand rows follow with the next picture.
+  // The header reacts to a click at once. The sorted rows, perhaps a thousand, follow in the next frame.
   const sorted = useDeferredValue(order);
   const rows = useMemo(() => sortRows(props.rows ?? [], columns, sorted), [props.rows, columns, sorted]);
   const view = useWindow(rows.length, focused);
@@ -247,7 +248,7 @@ function HeaderCell<T>({ column, head, order, onOrder }: HeaderProps<T>) {
       </th>
     );
   }
-  // Once for one direction, twice for the other, three times for none.
+  // The first click sorts in one direction, the second in the other, the third not at all.
   const next = () => {
     const numbers = column.className?.startsWith("num") === true;
     if (mine === null) {

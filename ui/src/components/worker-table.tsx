@@ -20,7 +20,7 @@ export function workerHealth(worker: Worker, now: number): "Healthy" | "Stale" |
 
 export const WORKER_TONES = { Healthy: "green", Stale: "amber", Offline: "red" };
 
-/** The field is a JSON array in a text. */
+/** Return the queues of a worker. The member is a string that contains a JSON array. */
 export function workerQueues(worker: Worker): string[] {
   try {
     const list: unknown = JSON.parse(worker.queues ?? "[]");
@@ -104,7 +104,7 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
       cell: (w) => latency(now - Date.parse(w.started_at)),
     },
   ];
-  // The server sends the newest heartbeat first, so that rows would change places with each.
+  // The server sorts by the newest heartbeat, so the rows would change places with every heartbeat.
   const sorted = useMemo(() => workers && [...workers].sort((a, b) => (a.id < b.id ? -1 : 1)), [workers]);
   return (
     <Table
