@@ -7,7 +7,7 @@ import { Table, type Column } from "../components/table";
 import { capitalise, parseDuration, span } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
-/** Names that say little outside of the server. Others are shown as they are. */
+/** Labels for names that are unclear to users. Other names are shown as they are. */
 const LABELS: Record<string, string> = {
   pending: "Writes waiting",
   max_pending: "Maximum waiting writes",
@@ -76,7 +76,7 @@ interface Times extends Histogram {
   name: string;
 }
 
-/** The server writes "50µs". */
+/** Format a duration of the server, such as "50µs". */
 const time = (text: string | undefined): string => {
   const ms = text === undefined ? null : parseDuration(text);
   return ms === null ? (text ?? "-") : span(ms);

@@ -11,7 +11,7 @@ import { count, moment, money, percent, plural } from "../lib/format";
 import { useSettled, useTitle } from "../lib/hooks";
 import { BudgetsCard, Today } from "./cost-parts/budgets";
 
-/** Each with how its chart is cut. */
+/** The periods, each with the steps of its chart. */
 const PERIODS = [
   { value: "24h", label: "24 hours", stepHours: 2, steps: 12 },
   { value: "7d", label: "7 days", stepHours: 24, steps: 7 },
@@ -27,7 +27,7 @@ function hitRate(totals: UsageTotals): string {
   return all === 0 ? "-" : `${percent(totals.cache_read_tokens, all)}%`;
 }
 
-/** The daily budget of all queues, as far as there is one. */
+/** The daily budget of all queues, if one is set. */
 function BudgetCard() {
   const budget = useBudgets().data?.find((b) => b.scope === "global");
   return (
@@ -51,7 +51,7 @@ function SpendChart({ period, to }: { period: Period; to: string }) {
     const end = Date.parse(to) - (period.steps - 1 - i) * period.stepHours * 3_600_000;
     return period.stepHours < 24 ? moment(end).slice(11, 16) : moment(end).slice(5, 10);
   });
-  // Cents say little of a day that cost a few, and nothing of one that cost thousands, which the axis has no room for.
+  // If a day costs only a few cents, show fractions of a cent. If it costs thousands, the axis has no space for cents.
   const high = Math.max(...spend.total);
   const format = (usd: number) => (high >= 1_000 ? `$${count(Math.round(usd))}` : money(usd, high < 0.1 ? 4 : 2));
   const step = period.stepHours < 24 ? `${period.stepHours} hours` : period.stepHours === 24 ? "day" : "2 days";
@@ -100,7 +100,7 @@ const number = (id: string, header: string, value: (g: Group) => number, format:
 
 const COST = number("cost", "Cost", (g) => g.cost_usd, money);
 
-/** A job reports what it used any number of times, so jobs are counted where they complete. */
+/** jobs: the completed jobs. Usage reports cannot be counted instead, because a job may report usage several times. */
 interface QueueGroup extends Group {
   jobs: number | undefined;
 }
@@ -196,7 +196,7 @@ function QueueCard({ period }: { period: string }) {
 
 const BY_TAG: Column<Group>[] = [KEY("Value"), COST, number("jobs", "Reports", (g) => g.count, count)];
 
-/** What each value of a tag costs: tenants and customers are tags, as a rule. */
+/** The cost of each value of a tag. Tenants and customers are usually tags. */
 function TagCard({ period }: { period: string }) {
   const [tag, setTag] = useState("tenant");
   const settled = useSettled(tag.trim(), 300);

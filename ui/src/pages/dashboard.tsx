@@ -48,11 +48,11 @@ interface Concern {
   queue: Queue;
   text: string;
   weight: number;
-  /** The jobs that it is about, where a page shows just those. */
+  /** A link to the affected jobs, if a page can show exactly those. */
   more?: { text: string; to: string };
 }
 
-/** What somebody should look at, the worst first. */
+/** Problems that need attention, the worst first. */
 function Attention({ queues }: { queues: readonly Queue[] }) {
   const now = useNow(10_000);
   const found = queues
@@ -192,11 +192,11 @@ function RecentFailures() {
   );
 }
 
-/** A worker that has not been heard of lately is not connected. */
+/** Count the connected workers: the ones with a recent heartbeat. */
 const connected = (workers: readonly Worker[]): number =>
   workers.filter((worker) => workerHealth(worker, Date.now()) === "Healthy").length;
 
-/** With its dialog: opening that is no reason to draw the page again. */
+/** The button and its dialog. A separate component, so that opening the dialog does not render the page again. */
 function Enqueue() {
   const [open, setOpen] = useState(false);
   return (

@@ -8,7 +8,7 @@ import { DEAD } from "../lib/filters";
 import { useTitle } from "../lib/hooks";
 import { Confirm, Group, type Asked } from "./errors";
 
-/** What the dead jobs died of, the most frequent first. */
+/** The errors of the dead jobs, the most frequent first. */
 function ByError() {
   const errors = useErrors({ from: "30d", to: "" });
   const [asked, setAsked] = useState<Asked | null>(null);

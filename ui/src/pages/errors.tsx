@@ -1,4 +1,4 @@
-// Failures by what they mean: the page to open after an incident.
+// Failures grouped by error: the page to open after an incident.
 import { useState } from "react";
 import { Link, useSearchParams } from "react-router-dom";
 
@@ -20,7 +20,7 @@ export interface Asked {
   action: Extract<BulkAction, "retry" | "cancel" | "delete">;
 }
 
-/** Retried and deleted are the dead ones; cancelled are those that would be tried again. */
+/** Retry and delete apply to the dead jobs, cancel to the jobs that wait for another attempt. */
 const STATES: Record<Asked["action"], NonNullable<SearchRequest["state"]>> = {
   retry: ["dead"],
   delete: ["dead"],
@@ -39,7 +39,7 @@ const WORDS: Record<Asked["action"], [button: string, text: string, none: string
 const jobsPath = (group: ErrorGroup, queue: string): string =>
   `/jobs?${new URLSearchParams({ error_fingerprint: group.fingerprint, ...(queue === "" ? {} : { queue }) })}`;
 
-/** The newest error of the example that belongs to the group, with its backtrace. Read when it is opened. */
+/** The backtrace of the example job's newest error with the example's text. Read when the user opens it. */
 function Backtrace({ group }: { group: ErrorGroup }) {
   const job = useJob(group.example.job_id);
   if (job.data === undefined) {

@@ -10,7 +10,7 @@ import { plural } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { bareType } from "../lib/timeline";
 
-/** What the stream holds, held still while paused or pointed at, and without what was cleared away. */
+/** The events of the stream, without the cleared ones. Frozen while paused or while the pointer is over the list. */
 function useTail() {
   const live = useLiveEvents();
   const [frozen, setFrozen] = useState<readonly LiveEvent[] | null>(null);
@@ -18,7 +18,7 @@ function useTail() {
   const [hovered, setHovered] = useState(false);
   const [clearedTo, setClearedTo] = useState(0);
   const newest = live.at(-1)?.seq ?? 0;
-  // A log that began again has smaller numbers than what was cleared.
+  // If the server's log has started again, its numbers are smaller than those of the cleared events.
   const cleared = clearedTo > newest ? 0 : clearedTo;
   const events = useMemo(() => (frozen ?? live).filter((e) => e.seq > cleared), [frozen, live, cleared]);
   const hold = (still: boolean) => setFrozen((old) => (still ? (old ?? live) : null));
@@ -27,7 +27,7 @@ function useTail() {
     events,
     paused,
     still: frozen !== null,
-    /** How many came since it was held still. */
+    /** The number of events since the list was frozen. */
     waiting: frozen === null ? 0 : live.filter((e) => e.seq > Math.max(shown, cleared)).length,
     pause: () => {
       setPaused(true);
@@ -48,7 +48,7 @@ function useTail() {
   };
 }
 
-/** Which events are shown, in the address bar: "type=failed,dead&queue=emails". */
+/** The filter of the events, in the address bar: "type=failed,dead&queue=emails". */
 function useEventFilter() {
   const [query, setQuery] = useSearchParams();
   const types = (query.get("type") ?? "").split(",").filter((type) => (EVENT_TYPES as readonly string[]).includes(type));

@@ -85,7 +85,7 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: Asked) => void }) {
   );
 }
 
-/** What a job has done once it may do twice: a payment, a mail. */
+/** Confirms the retry of a completed job, which may repeat its effects: a payment, an email. */
 function AgainDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const retry = useRetry();
   return (
@@ -101,7 +101,7 @@ function AgainDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-/** One click is too easy for what nobody can bring back. */
+/** Confirms the deletion of a job, because it cannot be undone. */
 function DeleteDialog({ job, remove, onClose }: { job: Job; remove: ReturnType<typeof useDeleteJob>; onClose: () => void }) {
   const navigate = useNavigate();
   const leave = () => {
@@ -124,7 +124,7 @@ function DeleteDialog({ job, remove, onClose }: { job: Job; remove: ReturnType<t
   );
 }
 
-/** What of a report of progress keeps to the custom: a worker may send any JSON. */
+/** Return the conventional members of a progress report. A worker may send any JSON. */
 function progressOf(job: Job): Progress {
   const { current, total, message } = isObject(job.progress) ? job.progress : {};
   return {
@@ -165,7 +165,7 @@ function titleOf({ runnable, reasons }: { runnable: boolean; reasons: readonly {
   return reasons.some(({ code }) => code === "no_worker") ? "Waiting for a worker" : "Ready to run";
 }
 
-/** Why it does not run, where the server can say so. */
+/** Why the job is not running, if the server can explain it. */
 function Explain({ job }: { job: Job }) {
   const explanation = useExplanation(job.id, EXPLAINED.includes(job.state));
   const data = explanation.data;
@@ -194,7 +194,7 @@ function Explain({ job }: { job: Job }) {
   );
 }
 
-/** What the log tells of it, as a picture and as a list. */
+/** The events of the job, as a chart and as a list. */
 function Life({ job }: { job: Job }) {
   const events = useJobEvents(job);
   return (
@@ -209,8 +209,8 @@ export default function JobDetail() {
   const { id = "" } = useParams();
   useTitle(id);
   const job = useJob(id);
-  // Of the page and not of the dialog: an event may show that the job is gone before the deletion is answered, and the
-  // answer to an action whose component is gone is dropped.
+  // Belongs to the page, not to the dialog: an event may report that the job is gone before the response to the deletion
+  // arrives, and the response to an action is dropped if its component is unmounted.
   const remove = useDeleteJob();
   const [asked, setAsked] = useState<Asked | null>(null);
   const missing = job.error instanceof ApiError && job.error.status === 404;

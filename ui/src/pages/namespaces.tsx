@@ -90,7 +90,7 @@ function QuotaForm({ name, quota, onClose }: { name: string; quota: NamespaceQuo
   );
 }
 
-/** The form is shown when the quota is known, so that it begins with what is set. */
+/** Shows the form once the quota is known, so that the form starts with the current limits. */
 function QuotaDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const quota = useQuota(name);
   if (quota.data !== undefined) {

@@ -11,7 +11,7 @@ import { Ago, Check, EnabledBadge, Field, FormError } from "../components/parts"
 import type { Column } from "../components/table";
 import { checksOf, formOf, joiner, toInput, type PolicyForm } from "../lib/policy";
 
-/** The server changes no policy: one that should be another is made from it, and it is deleted. */
+/** The server cannot change a policy. To change one, clone it and delete the original. */
 function PolicyDialog({ from, onClose }: { from: Policy | null; onClose: () => void }) {
   const [form, setForm] = useState(() => formOf(from));
   const create = useCreatePolicy();

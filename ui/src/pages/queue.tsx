@@ -101,7 +101,7 @@ function Numbers({ queue }: { queue: Queue }) {
   );
 }
 
-/** Why nothing moves, where jobs wait and none is worked on. */
+/** Return the reasons why pending jobs do not start. */
 function useReasons(name: string, queue: Queue | undefined): string[] {
   const explanation = useQueueExplanation(name).data;
   return queue === undefined || queue.pending === 0 ? [] : (explanation?.reasons ?? []).map((r) => capitalise(r.message));

@@ -10,7 +10,7 @@ export default function Queues() {
   useTitle("Queues");
   const queues = useQueues();
   const [filter, setFilter] = useState("");
-  // What is typed shows at once, and the rows as soon as they can.
+  // The typed text appears at once, and the filtered rows as soon as possible.
   const word = useDeferredValue(filter.trim().toLowerCase());
   const shown = useMemo(() => queues.data?.filter((q) => q.name.toLowerCase().includes(word)), [queues.data, word]);
   return (

@@ -15,7 +15,7 @@ import { useNow } from "../lib/hooks";
 import { Hosts } from "./schedule-parts/hosts";
 import { Upcoming } from "./schedule-parts/upcoming";
 
-/** The moment as the schedule means it; here and in UTC on hover. */
+/** The time in the schedule's time zone, with the local time and UTC on hover. */
 function InZone({ at, zone }: { at: string; zone: string }) {
   return (
     <time className="muted small" dateTime={at} title={fullTime(at)}>
@@ -24,7 +24,7 @@ function InZone({ at, zone }: { at: string; zone: string }) {
   );
 }
 
-/** A zone that the server knows and this browser does not is shown in UTC. */
+/** Format a time in a time zone, or in UTC if this browser does not know the zone. */
 function safeMoment(at: string, zone: string): string {
   try {
     return moment(at, zone);

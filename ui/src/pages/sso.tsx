@@ -151,7 +151,7 @@ function SsoForm({ settings, save }: { settings: SsoSettings; save: Save }) {
 export default function Sso() {
   useTitle("SSO");
   const settings = useSso();
-  const save = useSaveSso(); // here, so that what it said outlives the form, which begins anew with what was stored
+  const save = useSaveSso(); // here, so that its result outlives the form, which is recreated with the stored settings
   return (
     <>
       <PageHead title="SSO" />

@@ -15,7 +15,7 @@ import { stream, useLiveEvents } from "../live/live";
 
 const RECENT = 30;
 
-/** What it did lately: the jobs that it has started, and what became of them, the newest first. */
+/** The recent activity of a worker: the events of the jobs that it has started, newest first. */
 function Activity({ id }: { id: string }) {
   const live = useLiveEvents();
   useEffect(() => stream.wantHistory(), []);
@@ -46,7 +46,7 @@ function Activity({ id }: { id: string }) {
   );
 }
 
-/** What it runs now, what it ran last, and where it is. */
+/** The page of a worker: where it runs, its active jobs, and its recent jobs. */
 export default function WorkerDetail() {
   const { id = "" } = useParams();
   useTitle(id);

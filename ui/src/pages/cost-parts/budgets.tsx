@@ -1,4 +1,4 @@
-// What may be spent: each budget with today's spend against it, and when it runs out.
+// The budgets, each with today's spending and a forecast of when its limit is reached.
 import { useState } from "react";
 
 import { useDeleteBudget, useSaveBudget } from "../../api/actions";
@@ -16,7 +16,7 @@ const ON_EXCEED: Record<string, string> = { hold: "Hold the next job", reject: "
 
 const nameOf = ({ scope, target }: Budget): string => (scope === "global" ? "All queues" : `${scope} ${target}`);
 
-/** How usage is grouped for a budget, and which group is its own; none for all queues. */
+/** Return how usage must be grouped for a budget, and the key of its group. Both are empty for all queues. */
 function groupOf({ scope, target }: Budget): { by: string; key: string } {
   if (scope === "queue") {
     return { by: "queue", key: target };
@@ -49,7 +49,7 @@ function sentence(next: Forecast): string {
   }
 }
 
-/** Today's spend against the limit of a day, which is one of UTC. */
+/** Today's spending against the daily limit. Days are UTC days. */
 export function Today({ budget, limit }: { budget: Budget; limit: number }) {
   const now = useNow(60_000);
   const spent = useSpent(budget, todayPeriod(now));

@@ -1,4 +1,4 @@
-// The batch of a job: how far it is, each of its jobs as a square, and what comes after.
+// The batch of a job: its progress, each of its jobs as a square, and the job that is enqueued at its end.
 import { Link } from "react-router-dom";
 
 import { useBatch, useSearch } from "../../api/queries";

@@ -1,4 +1,4 @@
-// Who approved, cancelled, retried or moved the job, and what they said.
+// Who approved, cancelled, retried or moved the job, with their comments.
 import { useJobAudit } from "../../api/queries";
 import type { Job } from "../../api/types";
 import { Ago, Card } from "../../components/parts";

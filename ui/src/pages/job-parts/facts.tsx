@@ -24,7 +24,7 @@ const JobLink = ({ id }: { id: string }) => (
   </Link>
 );
 
-/** How many of its batch are done; two counts are all that is read. */
+/** The number of completed jobs of the batch. Only two counts are read. */
 function Batch({ id }: { id: string }) {
   const all = useSearch({ batch_id: id, limit: 1 });
   const done = useSearch({ batch_id: id, state: ["completed"], limit: 1 });
@@ -73,7 +73,7 @@ function Tags({ tags }: { tags: NonNullable<Job["tags"]> }) {
   );
 }
 
-/** Label and value; a value that is not there leaves no gap. */
+/** Return the labels and values. Missing values are left out. */
 function rowsOf(job: Job, now: number): [string, ReactNode][] {
   const waited =
     job.started_at !== undefined && job.attempt <= 1 && job.agent === undefined

@@ -1,4 +1,4 @@
-// Chains, dependencies and children as a picture that one can walk; the states are those of now.
+// Chains, dependencies and children as graphs with links. The states shown are current.
 import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router-dom";
 
@@ -12,9 +12,10 @@ import { layout, type Edge, type GraphNode } from "../../lib/graph";
 const WIDTH = 178;
 const HEIGHT = 74;
 const GAP = { x: 48, y: 14 };
-/** Ids of one moment begin alike. */
+/** Show the end of an id, because ids created at the same time begin alike. */
 const ID_END = 10;
-/** Of those that it waits for, directly and by others, and of those that wait for it; more are counted. */
+/** Maximum number of jobs shown that the job waits for, directly or indirectly, and of jobs that wait for it. The others are
+ *  only counted. */
 const SHOWN_MAX = 40;
 
 interface Picture {
@@ -27,7 +28,7 @@ const stepName = (step: number): string => (step === -1 ? "On exit" : step === -
 const queueOf = (value: unknown): string =>
   isObject(value) && typeof value.queue === "string" ? value.queue : "";
 
-/** The steps that there are, those that are to come, and the handlers. */
+/** Return the existing steps, the future steps and the handlers of a chain. */
 function chainPicture(job: Job, found: readonly JobSummary[]): Picture {
   const made = new Map<number, GraphNode>();
   for (const j of [...found, job]) {
@@ -54,7 +55,7 @@ function chainPicture(job: Job, found: readonly JobSummary[]): Picture {
   };
 }
 
-/** What the job waits for, and what that waits for; and the jobs that wait for it. */
+/** Return the jobs that the job waits for, directly or indirectly, and the jobs that wait for it. */
 function useDependencies(job: Job): Picture & { more: number } {
   const client = useQueryClient();
   const known = client
@@ -76,7 +77,7 @@ function useDependencies(job: Job): Picture & { more: number } {
   const upstream = [...wanted].slice(0, SHOWN_MAX);
   const read = useQueries({ queries: upstream.map(jobQuery) });
   const found = useSearch({ depends_on: job.id, sort: "created_at", order: "asc", limit: SHOWN_MAX });
-  // Until the answer comes, the data is that of the job before.
+  // Until the response arrives, the data is still that of the previous job.
   const data = found.isPlaceholderData ? undefined : found.data;
   const after = (data?.jobs ?? []).filter(({ id }) => id !== job.id && !wanted.has(id));
   const jobs = [...read.map((query) => query.data).filter((data) => data !== undefined), job];
@@ -180,7 +181,7 @@ export function Dependencies({ job }: { job: Job }) {
   );
 }
 
-/** Jobs that were made from this one: replays, and what its worker enqueued with its id. */
+/** Jobs that were created from this one: replays, and jobs that its worker enqueued with this job's id. */
 export function Children({ job }: { job: Job }) {
   const found = useSearch({ parent_id: job.id, limit: 50 });
   const children = (found.data?.jobs ?? []).filter((j) => j.chain_id === undefined || j.chain_id !== job.chain_id);

@@ -16,7 +16,7 @@ function Detail({ label, value }: { label: string; value: unknown }) {
   );
 }
 
-/** Label and value of what an iteration left behind. */
+/** Return the labels and values of the data that an iteration has stored. */
 function detailsOf(i: Iteration): [string, unknown][] {
   const all: [string, unknown][] = [
     ["Hold reason", i.hold_reason],
@@ -26,13 +26,14 @@ function detailsOf(i: Iteration): [string, unknown][] {
   return all.filter(([, value]) => value !== undefined);
 }
 
-/** An iteration ends when it is recorded; it began when the one before ended, or the job was made. */
+/** Return the duration of an iteration. It ends when it is recorded. It began when the previous one ended, or when the job
+ *  was created. */
 function tookMs(list: readonly Iteration[], index: number, job: Job): number {
   const before = list[index - 1]?.created_at ?? job.created_at;
   return Math.max(0, Date.parse(list[index]?.created_at ?? before) - Date.parse(before));
 }
 
-/** What it has used of what it may use. */
+/** The amount used of a limit. */
 function Used({ label, used, limit, text }: { label: string; used: number; limit: number | undefined; text: string }) {
   const part = limit === undefined ? null : percent(used, limit);
   return (

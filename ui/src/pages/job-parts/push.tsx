@@ -1,4 +1,4 @@
-// A job that the server delivers itself: where to, and what each attempt came to.
+// A job that the server delivers itself: its target and the outcome of each attempt.
 import type { Job, PushAttempt } from "../../api/types";
 import { Badge, Card } from "../../components/parts";
 import { Table, type Column } from "../../components/table";
@@ -43,7 +43,7 @@ const COLUMNS: Column<PushAttempt>[] = [
   },
 ];
 
-/** What the server takes when a job does not say. */
+/** The server's defaults. */
 const SUCCESS_BELOW = 400;
 const TIMEOUT_MS = 300_000;
 

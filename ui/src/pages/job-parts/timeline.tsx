@@ -9,7 +9,7 @@ import { useLiveEvents } from "../../live/live";
 import { clock, fullTime, moment } from "../../lib/format";
 import { timelineOf, timelineOfEvents, type Moment } from "../../lib/timeline";
 
-/** What the event log has of the job, in order; null if it does not reach back to the beginning. */
+/** Return the job's events from the event log, in order. Null if the log no longer contains the first one. */
 export function useJobEvents(job: Job): LiveEvent[] | null {
   const live = useLiveEvents();
   const history = useQuery({
@@ -25,7 +25,7 @@ export function useJobEvents(job: Job): LiveEvent[] | null {
   }, [history.data, live, job.id]);
 }
 
-/** From the event log where it has the job from its beginning; else from the job itself. */
+/** Return the timeline from the job's events if they are complete, otherwise from the job's document. */
 function momentsOf(job: Job, events: readonly LiveEvent[] | null): Moment[] {
   const known = timelineOf(job);
   return events === null ? known : [...timelineOfEvents(events), ...known.filter((m) => m.kind === "scheduled")];

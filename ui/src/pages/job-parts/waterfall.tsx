@@ -1,4 +1,4 @@
-// The job's life as a picture: one bar for each wait and each run, on one scale.
+// The job's life as a chart: one bar for each wait and each run, on the same time scale.
 import { useMemo } from "react";
 
 import type { Job, LiveEvent } from "../../api/types";
@@ -7,7 +7,7 @@ import { fullTime, span as duration } from "../../lib/format";
 import { useNow } from "../../lib/hooks";
 import { placed, spansOfEvents, spansOfJob, type Span } from "../../lib/waterfall";
 
-/** More than these are not read, they are counted. */
+/** The maximum number of bars. Earlier spans are only counted. */
 const SHOWN = 24;
 
 const NAMES = {
@@ -17,7 +17,7 @@ const NAMES = {
   held: "Held",
 };
 
-/** The runs of an agent are its iterations, whichever attempt they are. */
+/** Return the label of a span. The runs of an agent are its iterations, so they are numbered regardless of attempts. */
 function nameOf(span: Span, all: readonly Span[], job: Job): string {
   if (span.kind !== "running") {
     return NAMES[span.kind];

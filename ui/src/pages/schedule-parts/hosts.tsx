@@ -1,4 +1,4 @@
-// The hosts that jobs are delivered to, and how they do. Nothing where the server delivers nothing.
+// The hosts that jobs are delivered to, and their state. Shows nothing if there are none.
 import { usePushHosts } from "../../api/queries";
 import type { PushHost } from "../../api/types";
 import { Ago, Badge, Card } from "../../components/parts";

@@ -1,4 +1,4 @@
-// The next day: when each schedule runs, as marks on one line of time, and the first runs as a list.
+// The next 24 hours: the runs of each schedule as marks on a time line, and the first runs as a list.
 import { Link } from "react-router-dom";
 
 import { useUpcoming } from "../../api/queries";
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const TICK_HOURS = 6;
 const LISTED = 15;
-/** Of one that runs often, so that it does not hide the others. */
+/** Listed runs per schedule, so that a frequent schedule does not hide the others. */
 const LISTED_EACH = 4;
 
 interface Run {
@@ -21,7 +21,7 @@ interface Run {
   schedule: UpcomingRuns;
 }
 
-/** The whole hours to write below the line, in local time. */
+/** Return the hours to write below the time lines, in local time. */
 function ticks(now: number): number[] {
   const first = new Date(now);
   first.setHours(first.getHours() + 1, 0, 0, 0);
