@@ -1,4 +1,4 @@
-// Keys, namespaces, roles and the audit log, as an administrator sees them.
+// Keys, namespaces, roles and the audit log, as used by an administrator.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -85,7 +85,7 @@ describe("keys and what belongs to them", () => {
       await dialog.getByRole("button", { name: "Enqueue", exact: true }).click();
       await toast(page, "Job enqueued");
       assert.equal((await f.server.queue("two.tabs")).pending, 1);
-      // Each is loaded again into its own, whatever was chosen last.
+      // Each tab is reloaded into its own namespace, whichever was chosen last.
       await page.getByLabel("Namespace").selectOption("tenant-2");
       await page.getByLabel("Namespace").selectOption("default");
       await other.reload();
@@ -124,7 +124,7 @@ describe("keys and what belongs to them", () => {
       await dialog.waitFor({ state: "detached" });
     }));
 
-  /** Signed in with a new key. */
+  /** Run work on a page that is signed in with a new key. */
   const signedInAs = (key, work) =>
     f.withPage(async (page) => {
       const { api_key } = await f.server.post("/auth/keys", { name: "limited", ...key });

@@ -1,4 +1,4 @@
-// The clock of a server, which can be set back: for data that has a past.
+// A server clock that can be set back, to create data with a history.
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** `env` is for Server.startWith; set(-60) makes the server live a minute ago. */
+/** `env` is for Server.startWith. After set(-60), the server's clock is a minute behind. */
 export async function makeClock() {
   const folder = await mkdtemp(join(tmpdir(), "corvo-clock-"));
   const [library, file] = [join(folder, "nemesis.so"), join(folder, "control")];

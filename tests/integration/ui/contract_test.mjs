@@ -1,5 +1,5 @@
-// The assertions of ui.md 12, one by one, as somebody would write them who knows only the contract:
-// by role and name, each of which must mean one element. The data is that of `corvo seed demo`.
+// The assertions of ui.md 12, one by one, written only from the contract: elements are found by role
+// and name, which must match a single element. The data is created by `corvo seed demo`.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
@@ -22,7 +22,7 @@ describe("the contract", () => {
     await server?.close();
   });
 
-  /** On a page of its own, opened at the path; nothing may say "Loading..." after a while. */
+  /** Run a test on a new page, opened at the path, after all "Loading..." texts have disappeared. */
   const at = (path, run) => async () => {
     const page = await openPage(browser, server);
     try {
@@ -41,7 +41,7 @@ describe("the contract", () => {
   const dialog = (page) => page.getByRole("dialog");
   const rows = (page) => page.locator("table tbody").first().locator("tr");
   const said = (page, text) => page.getByText(text, { exact: true }).first().waitFor();
-  /** Some job of the queue in the state. */
+  /** Return the id of a job of the queue in the state. */
   const find = async (queue, state) => {
     const { jobs } = await server.post("/jobs/search", { queue, state: [state], limit: 1 });
     assert.equal(jobs.length, 1, `a ${state} job in ${queue}`);

@@ -1,5 +1,5 @@
-// A day in the life of a server, for the pictures: queues that are busy by day, workers, a deployment
-// in the afternoon with an error of its own, and one worker that has gone.
+// One day of a server, for the screenshots: queues that are busy by day, workers, a deployment in the
+// afternoon that causes an error, and a worker that has stopped.
 
 const HOUR = 3600;
 const DEPLOYED = 2.5 * HOUR;
@@ -21,7 +21,7 @@ const WORKERS = [
   { worker_id: "worker-c3", hostname: "pod-3", queues: ["images.resize", "search.index"] },
   { worker_id: "worker-d4", hostname: "pod-4", queues: ["billing.invoice", "reports.generate", "search.index"] },
 ];
-/** Share of the jobs, whether a second attempt helps, and since when it happens. */
+/** share: the part of the jobs that fails. helps: a second attempt succeeds. since: only in this many seconds before now. */
 const ERRORS = {
   "emails.send": { share: 0.02, helps: true, text: (n) => `SMTP connection timeout after 30s to mx${n % 4}.example.net` },
   "images.resize": {
@@ -36,7 +36,7 @@ const ERRORS = {
 
 const version = (ago) => (ago > DEPLOYED ? "2.3.1" : "2.4.0");
 
-/** Between 0.2 at night and 1 in the afternoon, with some noise that is the same every time. */
+/** Between 0.2 at night and 1 in the afternoon, times a noise that is the same in every run. */
 function load(ago, n) {
   const hour = (15 * HOUR - ago + 48 * HOUR) % (24 * HOUR) / HOUR;
   const noise = 0.85 + 0.3 * ((n * 2654435761) % 1000) / 1000;
@@ -64,7 +64,7 @@ async function finish(server, jobs, ago) {
   }
 }
 
-/** Steps of ten minutes, and of one in the last hour. The clock is right again at the end. */
+/** Create the day in steps of ten minutes, and of one minute in the last hour. Resets the clock at the end. */
 export async function liveDay(server, clock) {
   const steps = [];
   for (let ago = 24 * HOUR; ago > 30; ago -= ago > HOUR ? 600 : 60) {
@@ -94,7 +94,7 @@ export async function liveDay(server, clock) {
     jobs.forEach(({ queue }) => (waiting[queue] += 1));
     const claimed = [];
     for (const { until = 0, share = 1, ...worker } of WORKERS) {
-      // Who would find nothing does not ask, and wait.
+      // A worker that would find no jobs does not fetch, because it would have to wait.
       const there = worker.queues.reduce((sum, queue) => sum + waiting[queue], 0);
       if (ago > until && there > 0) {
         const count = share === 1 ? 500 : Math.ceil(there * share);
@@ -109,7 +109,7 @@ export async function liveDay(server, clock) {
   clock.set(0);
 }
 
-/** The workers ask for jobs again: they were just heard of. What they get they complete. */
+/** Fetch again for the running workers, so that they were seen recently. Finishes the jobs that they receive. */
 export async function beatDay(server) {
   const alive = WORKERS.filter(({ until }) => until === undefined);
   const fetch = (worker) => server.post("/fetch/batch", { ...worker, count: 10, timeout: 1, version: "2.4.0" });

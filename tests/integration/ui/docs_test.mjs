@@ -1,11 +1,11 @@
-// The API reference at /docs: its examples are requests that the server takes, and the page can be used.
+// The API reference at /docs: its examples are requests that the server accepts, and the page is accessible.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
 import { accessibility, visible } from "./harness.mjs";
 
-/** Requests that change the server itself or need a credential. */
+/** Requests that are not sent, because they change the server itself or need a credential. */
 const LEFT_OUT = /\/(cluster|admin|settings|auth)\//;
 
 describe("the API reference", () => {

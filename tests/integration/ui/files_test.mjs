@@ -1,4 +1,4 @@
-// The files of the interface as a browser gets them (http-api.md 20.7, ui.md 1).
+// The files of the interface as a browser receives them (http-api.md 20.7, ui.md 1).
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, describe, it } from "node:test";
@@ -13,7 +13,7 @@ describe("the files", () => {
   });
   after(() => server.close());
 
-  /** As it is on the wire: nothing is followed, decoded or tidied up. */
+  /** Send a raw request: redirects are not followed, and paths and bodies are neither normalized nor decoded. */
   const ask = (path, headers = {}, method = "GET") =>
     new Promise((done, failed) => {
       const req = request({ host: "127.0.0.1", port: server.port, path, method, headers }, (res) => {

@@ -1,4 +1,4 @@
-// One server with data and one browser for the tests of a file.
+// A server with data and a browser, shared by the tests of a file.
 import { after, before } from "node:test";
 
 import { closePage, openBrowser, openPage, Server } from "./harness.mjs";
@@ -11,7 +11,7 @@ export function fixture(...args) {
     server: null,
     browser: null,
     ids: null,
-    /** Do something with a page of its own; what the page complains about fails the test. */
+    /** Run a test with a new page. Problems that the page reports fail the test. */
     async withPage(run, options) {
       const page = await openPage(f.browser, f.server, options);
       try {
@@ -27,7 +27,7 @@ export function fixture(...args) {
   before(async () => {
     f.server = await Server.start(...args);
     f.ids = await seed(f.server);
-    // A slow run takes longer than a lease. A server that a test has stopped hears nothing.
+    // A slow run takes longer than a lease. Errors are ignored, because a test may have stopped the server.
     worker = setInterval(() => beat(f.server, f.ids).catch(() => {}), BEAT_MS);
     f.browser = await openBrowser();
   });

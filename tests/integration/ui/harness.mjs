@@ -1,8 +1,8 @@
-// What the browser tests stand on: a server, its API, and a browser that looks at it.
+// The harness of the browser tests: a server, its API, and a browser.
 //
-// The server is the real binary with a temporary folder and a port that the system chose. The
+// The server is the real binary with a temporary folder and a port that the system chooses. The
 // browser is Debian's headless Chromium, driven by playwright-core from the packages of the interface's
-// build (CORVO_UI_MODULES). Nothing waits for time to pass: everything waits for what it expects.
+// build (CORVO_UI_MODULES). Tests wait for events, never for a fixed time.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ const require = createRequire(join(need("CORVO_UI_MODULES"), "package.json"));
 const { chromium } = require("playwright-core");
 export const AXE_PATH = require.resolve("axe-core/axe.min.js");
 
-/** The whole environment of a child: the same on every machine, whatever this process was given. */
+/** The complete environment of a child process: the same on every machine, regardless of this process's environment. */
 export function environment() {
   const kept = Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR"].includes(name));
   return {
@@ -37,10 +37,10 @@ export function environment() {
 export class Server {
   static start = (...args) => Server.startWith({}, ...args);
 
-  /** The same with more in its environment. */
+  /** The same with additional environment variables. */
   static startWith = (env, ...args) => Server.startIn(undefined, env, ...args);
 
-  /** The same with a folder for its data that stays; without one, a temporary folder. */
+  /** The same with a data folder that is not removed. Without one, a temporary folder. */
   static async startIn(folder, env, ...args) {
     const server = new Server();
     server.args = args;
@@ -70,7 +70,7 @@ export class Server {
     this.url = `http://127.0.0.1:${this.port}`;
   }
 
-  /** Stop, and start again on the same port with the same data. */
+  /** Stop the server. restart starts it again on the same port with the same data. */
   async stop() {
     this.process.kill("SIGTERM");
     assert.equal(await this.exited, 0, "the exit code of the server");
@@ -87,7 +87,7 @@ export class Server {
     }
   }
 
-  /** What the server was started with, for its API; the browser has to be told. */
+  /** The admin password that the server was started with, used by call. A browser has to sign in. */
   get password() {
     return this.args.find((arg) => arg.startsWith("--admin-password="))?.split("=")[1];
   }
@@ -104,7 +104,7 @@ export class Server {
     return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
   }
 
-  /** The answer's body; anything but success is a failure of the test. */
+  /** Return the body of the response. Fails the test if the request does not succeed. */
   async must(method, path, body) {
     const answer = await this.call(method, "/api/v1" + path, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -124,7 +124,7 @@ export class Server {
   fetch = (queue, more = {}) =>
     this.post("/fetch", { queues: [queue], worker_id: "worker-a1", hostname: "pod-1", timeout: 1, ...more });
 
-  /** A job that failed for good. */
+  /** Create a dead job. */
   async dead(queue, more = {}, error = "SMTP connection timeout") {
     const id = await this.enqueue(queue, { max_retries: 1, priority: "critical", ...more });
     const claimed = await this.fetch(queue);
@@ -154,7 +154,8 @@ export const openBrowser = (options = {}) =>
     ...options,
   });
 
-/** A page that fails the test when it logs an error, breaks its policy or asks another host. */
+/** Open a page that collects problems: logged errors, violations of its policy, requests to other hosts. closePage fails
+ *  the test if there are any. */
 export async function openPage(browser, server, options = {}) {
   const context = await browser.newContext({
     baseURL: server.url,
@@ -168,7 +169,7 @@ export async function openPage(browser, server, options = {}) {
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
   page.on("console", (message) => {
-    // A refused request is logged by the browser itself; pages show it, and tests look for that.
+    // The browser itself logs failed requests. Pages show them, and tests check for that.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
       page.problems.push(message.text());
     }
@@ -187,7 +188,7 @@ export async function closePage(page) {
   assert.deepEqual(problems, []);
 }
 
-/** Loaded, and nothing says "Loading..." any more. */
+/** Open a page and wait until it has loaded and shows no "Loading..." any more. */
 export async function visit(page, path) {
   await page.goto(path);
   await settled(page);
@@ -204,7 +205,7 @@ export async function visible(locator) {
 
 export const toast = (page, text) => visible(page.locator(".toast").filter({ hasText: text }));
 
-/** Serious and critical findings of axe; none is what is wanted. */
+/** Return the serious and critical findings of axe. */
 export async function accessibility(page) {
   const { readFile } = await import("node:fs/promises");
   await page.evaluate(await readFile(AXE_PATH, "utf8"));

@@ -1,5 +1,5 @@
-// What one does to jobs: by the page of one, by the table, by many at once. The effect is looked up
-// in the API.
+// Actions on jobs: on the page of a job, in the table, and in bulk. Their effects are checked through
+// the API.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
@@ -79,7 +79,7 @@ describe("jobs", () => {
       await page.locator("tbody tr").first().locator("td.wide").click();
       await page.waitForURL("**/ui/jobs/**");
       await button(page, "Delete").click();
-      // Both clicks come before the answer: after it the page is left, and the second one would be for the next page.
+      // Both clicks happen before the response. After it the next page is opened, and would receive the second click.
       let answer;
       const clicked = new Promise((resolve) => (answer = resolve));
       let deletions = 0;
@@ -104,7 +104,7 @@ describe("jobs", () => {
       await page.locator("tbody tr").first().locator("td.wide").click();
       await page.waitForURL(`**/ui/jobs/${id}`);
       await button(page, "Delete").click();
-      // The event of the deletion arrives, and the job is read again, before the deletion is answered.
+      // The event of the deletion arrives, and the job is read again, before the response to the deletion.
       const gone = page.waitForResponse((r) => r.url().endsWith(`/jobs/${id}`) && r.status() === 404);
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         if (route.request().method() !== "DELETE") {
@@ -310,7 +310,7 @@ describe("jobs", () => {
       await enqueue('{"id":12345678901234567890}');
       await visit(page, "/ui/queues/act.digits");
       await visible(page.getByText('{"id":12345678901234567890}'));
-      // Another job in that place: what was read before must not get mixed up with it.
+      // Another job in the same place: its data must not be mixed up with the data read before.
       await enqueue('{"id":98765432109876543210}');
       await visible(page.getByText('{"id":98765432109876543210}'));
       const [file] = await Promise.all([page.waitForEvent("download"), button(page, "JSON").click()]);
@@ -459,7 +459,7 @@ describe("jobs", () => {
       for (let i = 0; i < 5; i++) {
         await f.server.post("/enqueue/batch", { jobs });
       }
-      // The operation is over when this test says so, and not before the dialog is gone.
+      // The page learns of the operation's end only when this test allows it, after the dialog has been closed.
       let end;
       const may = new Promise((done) => (end = done));
       await page.route("**/api/v1/bulk/*/progress", (route) => route.abort());

@@ -1,4 +1,4 @@
-// What changes while a page is open: events, a server that goes and comes back, a key that is needed.
+// Changes while a page is open: events, a server that stops and restarts, a key that becomes necessary.
 import assert from "node:assert/strict";
 import { mkdir, rm } from "node:fs/promises";
 import { describe, it } from "node:test";
@@ -133,7 +133,7 @@ describe("a page that was not opened yet", () => {
 
   it("waits for a server that is away", () =>
     f.withPage(async (page) => {
-      // Pages are loaded in advance; this one cannot be.
+      // Pages are loaded in advance. Prevent this for one page.
       await page.route("**/assets/workers-*.js", (route) => route.abort());
       await visit(page, "/ui/");
       await f.server.stop();
@@ -180,7 +180,7 @@ describe("a server that is asked too often", () => {
         refused++;
         return route.fulfill(limited);
       });
-      // Two of a refresh and the first of the next: what the first said is on the page by then.
+      // Two refusals of the first refresh, and one of the next: by then the page has handled the first refresh.
       await eventually("refreshes", () => refused > 2);
       assert.equal(await page.getByText("rate limit exceeded").count(), 0);
       await visible(page.getByText("Jobs (18 total)"));
@@ -226,7 +226,7 @@ describe("a server with a password", () => {
       await signIn.click();
       await toast(page, "API key saved");
       await visible(page.getByText("emails.send"));
-      // A session, which the page cannot read; the password stays nowhere.
+      // The session is in a cookie that the page cannot read. The password is not stored anywhere.
       const cookies = await page.context().cookies();
       assert.deepEqual(cookies.map((c) => [c.name, c.httpOnly, c.sameSite]), [["corvo_session", true, "Strict"]]);
       assert.ok(!JSON.stringify([cookies, await page.evaluate(() => ({ ...localStorage }))]).includes(password));

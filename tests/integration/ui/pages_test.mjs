@@ -1,5 +1,5 @@
-// Every page with data: what it shows, in light and dark, on a desk and on a phone, and what a
-// screen reader would stumble over.
+// Every page with data: its content in light and dark, on a desktop and on a phone, and its
+// accessibility.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -200,7 +200,7 @@ describe("pages", () => {
       await page.getByRole("link", { name: "Dead Letter" }).click();
       await page.waitForURL("**/ui/dead-letter");
       await page.locator("nav.sidebar").waitFor({ state: "hidden" });
-      // The page that is already open, too.
+      // The menu also closes if the link leads to the open page.
       await menu.click();
       await page.getByRole("link", { name: "Dead Letter" }).click();
       await page.locator("nav.sidebar").waitFor({ state: "hidden" });

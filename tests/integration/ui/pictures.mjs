@@ -1,4 +1,4 @@
-// Make the pictures of docs/ui: every page, light and dark, on a desk and on a phone.
+// Take the screenshots of docs/ui: every page, light and dark, on a desktop and on a phone.
 //
 //   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER [NAME OF A PICTURE …]
 import { join } from "node:path";
@@ -18,8 +18,8 @@ await server.post("/budgets", { scope: "global", daily_usd: 2, on_exceed: "alert
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
 const browser = await openBrowser();
 
-/** Jobs that are done while the page looks on, so that its charts have something to show: some for each
- * look, because thousands would push the other jobs out of the event log. */
+/** Complete jobs while the page is open, so that its charts have data. Only a few for each screenshot,
+ * because thousands would push the events of other jobs out of the event log. */
 async function work(page) {
   const latency = page.getByRole("region", { name: "Write latency" }).getByText("p99").first();
   for (let done = false; !done; done = await latency.isVisible()) {
@@ -31,10 +31,10 @@ async function work(page) {
   }
 }
 
-/** The timeline of a job is there when the event log was read; it ends with this. */
+/** Wait for a text of the timeline that is shown only after the event log has been read. */
 const told = (text) => (page) => visible(page.locator(".timeline").getByText(text));
 
-/** The small charts of the queues, which are read after the table. */
+/** Wait for the sparklines of the queues, which are read after the table. */
 const charts = (page) => page.locator(".spark polyline[points*=',']").first().waitFor({ state: "attached" });
 
 const dialog = (page) => page.getByRole("dialog");
@@ -44,7 +44,7 @@ const PAGES = {
   queue: ["/ui/queues/emails.send"],
   search: [
     "/ui/queues/emails.send?state=dead,pending&tag=tenant%3Dacme&payload_jq=.amount+%3E+100",
-    // The charts are above it; without those it could move away again.
+    // Wait for the charts above the panel, which would otherwise move it away again.
     async (page) => {
       await visible(page.getByRole("img", { name: /^Jobs per/ }));
       await page.getByRole("region", { name: "Search" }).evaluate((panel) => panel.scrollIntoView());

@@ -1,4 +1,4 @@
-// What pages draw: the life of a job, its relatives, deliveries, the day of a schedule, spending.
+// Charts and graphs: the life of a job, related jobs, deliveries, the day of a schedule, spending.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, describe, it } from "node:test";
@@ -193,7 +193,7 @@ describe("the organization", () => {
       await dialog.getByLabel("Name *").fill("deploy");
       await dialog.getByRole("button", { name: "Create Key" }).click();
       await visible(page.getByText("Copy this key now"));
-      // It was the first key of an open server: this page goes on with it, others are refused.
+      // It was the first key of an open server: this page continues with the key, other callers are refused.
       const secret = await page.locator(".notice code").textContent();
       await visible(page.getByRole("row").filter({ hasText: "deploy" }).getByText(`${secret.slice(0, 8)}…`));
       assert.equal((await f.server.call("GET", "/api/v1/org")).status, 401);

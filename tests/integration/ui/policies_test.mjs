@@ -1,4 +1,4 @@
-// Approval policies: made and deleted in the browser, and what they do to agents.
+// Approval policies: creation and deletion in the browser, and their effect on agents.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -14,7 +14,7 @@ describe("approval policies", () => {
   const row = (page, name) => page.locator("tbody tr").filter({ hasText: name });
   const find = async (name) => (await f.server.get("/approval-policies")).filter((p) => p.name === name);
 
-  /** An agent that has done an iteration and wants to go on. */
+  /** Create an agent job that has finished an iteration and requests to continue. */
   async function goOn(queue, tags) {
     const id = await f.server.enqueue(queue, { agent: {}, tags });
     await iterate(queue, id);

@@ -1,4 +1,4 @@
-// Where jobs are delivered to: the page of schedules shows each host and its circuit breaker.
+// Push targets: the page of schedules shows each host that jobs are delivered to, and its circuit breaker.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";

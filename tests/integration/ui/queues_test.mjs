@@ -1,4 +1,4 @@
-// What one does to queues, schedules and webhooks, and its effect in the API.
+// Actions on queues, schedules and webhooks. Their effects are checked through the API.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -48,7 +48,7 @@ describe("queues", () => {
         (await f.server.get("/audit-logs?path_prefix=/api/v1/queues/mark.queue/")).audit_logs.length === 1);
       await visit(page, "/ui/queues/mark.queue");
       const chart = page.getByRole("img", { name: /^Jobs per/ });
-      // The start of the server is a mark too, of the same minute or of one before.
+      // The start of the server has a mark, too, in the same minute or an earlier one.
       await chart.locator(".mark title", { hasText: "mark.queue paused" }).waitFor({ state: "attached" });
     }));
 

@@ -1,4 +1,4 @@
-// Run the browser tests: every *_test.mjs here, one after the other, in one process.
+// Run the browser tests: every *_test.mjs in this folder, one after the other, in one process.
 //
 //   CORVO_BINARY=… CORVO_UI_MODULES=… node run.mjs [PART OF A FILE'S NAME …]
 import { readdirSync } from "node:fs";

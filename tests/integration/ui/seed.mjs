@@ -1,4 +1,4 @@
-// Data that every page has something to show of, made through the API like anybody's.
+// Create data for every page, through the public API.
 
 export async function seed(server) {
   const ids = { dead: [], held: [], scheduled: [], pending: [] };
@@ -70,7 +70,7 @@ async function seedPolicies(server, ids) {
   await server.post(`/ack/${ids.guarded}`, { agent_status: "continue" });
 }
 
-/** The worker of the active job is alive: its lease is a minute from now. */
+/** Send a heartbeat for the active job, which renews its lease for a minute. */
 export const beat = (server, ids, news = {}) => server.post("/heartbeat", { jobs: { [ids.active]: news } });
 
 async function seedActive(server, ids) {

@@ -1,32 +1,32 @@
-// How the interface bears a large server, and a long day.
+// Measure the interface with a large server, and over a long time.
 //
 //   CORVO_BINARY=… CORVO_UI_MODULES=… node soak.mjs [--queues 1000] [--jobs 1000000] [--minutes 60]
 //       [--rate 200] [--rounds 10] [--only PART,…] [--hours 168] [--data FOLDER] [--out FILE]
 //
-// A server of its own is filled through the API, and goes on working: jobs are enqueued, fetched and
-// completed at --rate a second while the browser looks on. The jobs that are completed at first are
+// The script starts a server, fills it through the API and keeps it working: jobs are enqueued, fetched
+// and completed at --rate per second while the browser has pages open. The first completed jobs are
 // spread over --hours of history: the server's clock is set back and moved forward step by step
-// (failover/nemesis.c). --data keeps what was filled: a folder that exists is used as it is, so that
-// one version after the other can be measured. Two questions are asked of the browser.
+// (failover/nemesis.c). --data keeps the filled data folder. An existing folder is used unchanged, so
+// that several versions can be measured with the same data. Three things are measured.
 //
-// Does it answer at once? Everything that a person does on the dashboard, the list of queues, a
-// queue's page, the jobs of all queues and the errors is done, and the browser's own Event Timing
-// says how long each took from the input to the next picture, in --rounds rounds (of all parts, or of
-// those in --only: dashboard, queues, queue, history, jobs). What is read from
-// the server shows later: that is measured from the click to the data. The limit is 100 ms for the
-// median; the longest is shown beside it, and the processor time of the page from the input until it
-// rests, refreshes included. Where other programs keep the machine busy, waiting for a processor is
-// most of the time: then the times are shown and not judged.
+// Response time of the interface: the script performs every interaction on the dashboard, the list of
+// queues, a queue's page, the jobs of all queues and the errors. The browser's Event Timing measures
+// the time from the input to the next frame, in --rounds rounds (of all parts, or of those in --only:
+// dashboard, queues, queue, history, jobs). Data that is read from the server appears later and is
+// measured from the click to the data. The limit is 100 ms for the median. The result also contains
+// the longest time, and the processor time of the page from the input until it is idle, refreshes
+// included. If other programs keep the machine busy, most of the time is spent waiting for a
+// processor. The times are then shown but not judged.
 //
-// What does an answer cost the server? Before the work begins, each request that the pages send is
-// sent by itself some times, and the processor time of the server is taken from the system.
+// Server cost per request: before the traffic begins, each request of the pages is sent several times
+// by itself. The processor time of the server is read from the system.
 //
-// Does it grow? Pages stay open for --minutes. Once a minute their garbage is collected, and the
-// browser says how much is left: heap, nodes of the document, listeners. The first minutes are not
-// compared, since charts and lists fill up to their limits.
+// Memory growth: pages stay open for --minutes. Once a minute their garbage is collected, and the
+// browser reports what is left: heap, nodes of the document, listeners. The first minutes are not
+// compared, because charts and lists fill up to their limits.
 //
-// The result is a table in Markdown on the standard output; the exit code is 1 when a limit is
-// broken.
+// The result is printed to standard output as Markdown tables. The exit status is 1 if a limit is
+// exceeded.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
@@ -38,7 +38,7 @@ import { eventually, openBrowser, openPage, Server, settled, visible } from "./h
 const LIMIT_MS = 100;
 const BATCH = 5_000;
 const WARM_UP_MINUTES = 2;
-/** What may be left over after an hour for reasons that are not ours: compiled code, caches. */
+/** The allowed growth after an hour, for reasons outside the interface: compiled code, caches. */
 const GROWTH = { heap: 1.1, heapBytes: 2 << 20, nodes: 1.1, listeners: 1.1 };
 
 const { values: options } = parseArgs({
@@ -65,8 +65,8 @@ const BIG = "mail.send";
 const queueName = (i) => (i === 0 ? BIG : `tenant-${String(i).padStart(4, "0")}.work`);
 const say = (text) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
-/** A job in every queue, step by step from --hours ago: hours at first, ten minutes in the last two
- * days, which are kept by the minute. Every thirtieth job fails. */
+/** Complete one job in every queue per step, from --hours ago until now. A step is an hour, or ten minutes in the last two
+ * days, whose history is kept by the minute. About every thirtieth job fails. */
 async function history(server, clock) {
   const steps = [];
   for (let ago = HOURS * 3600; ago > 0; ago -= ago > 48 * 3600 ? 3600 : 600) {
@@ -95,7 +95,7 @@ async function history(server, clock) {
   return jobs;
 }
 
-/** Half of the jobs in one queue, the other half evenly in all of them. */
+/** Enqueue half of the jobs to one queue, and the other half evenly to all queues. */
 async function fill(server, JOBS) {
   const half = Math.floor(JOBS / 2);
   const queueOf = (i) => (i < half ? BIG : queueName(i % QUEUES));
@@ -122,7 +122,7 @@ async function fill(server, JOBS) {
 
 const viewIsCurrent = async (server) => (await server.get("/cluster/status")).sqlite_mirror.lag === 0;
 
-/** The server's daily work, until it is stopped. */
+/** Start normal traffic on the server. Returns a function that stops it and returns the number of completed jobs. */
 function traffic(server) {
   let stopped = false;
   let done = 0;
@@ -148,7 +148,7 @@ function traffic(server) {
   };
 }
 
-/** Runs in the page before anything else of it. */
+/** Runs in the page before its own scripts. */
 function watch() {
   const kept = { events: [], tasks: [] };
   const observe = (type, list, more) => {
@@ -161,7 +161,7 @@ function watch() {
     observe("longtask", kept.tasks, {}),
   ];
   window.measured = async () => {
-    // An event's entry comes after the picture that it led to.
+    // The entry of an event arrives after the frame that the event caused.
     for (let i = 0; i < 3; i++) {
       await new Promise((next) => requestAnimationFrame(() => setTimeout(next, 20)));
     }
@@ -175,7 +175,7 @@ function watch() {
   };
 }
 
-/** Processor time that the page has used, in ms. */
+/** Return the processor time that the page has used, in ms. */
 async function cpuOf(page) {
   page.session ??= await page.context().newCDPSession(page);
   if (!page.ticking) {
@@ -186,7 +186,7 @@ async function cpuOf(page) {
   return metrics.find(({ name }) => name === "TaskDuration").value * 1000;
 }
 
-/** Do it, and note what the browser says of it. */
+/** Return a function that performs an interaction and records the browser's measurements. */
 function stopwatch(page, seen) {
   return async (where, what, act) => {
     await page.evaluate(() => window.measured());
@@ -203,10 +203,10 @@ function stopwatch(page, seen) {
   };
 }
 
-/** Runs in the page: from the next click until an element has a text that it did not have before, and when the request for
- * it was sent and answered. Who looks from outside sees it later: the pauses between two looks grow to half a second. */
+/** Runs in the page: measure the time from the next click until an element has a new text, and when its request was sent
+ * and answered. Polling from outside would be less exact, because the pauses between polls grow to half a second. */
 function fromClickToData([selector, path]) {
-  // Of a link its address: the text is the beginning of an id, and ids of one moment begin alike.
+  // For a link, use its address: its text is the beginning of an id, and ids created at the same time begin alike.
   const text = () => {
     const element = document.querySelector(selector);
     return element?.getAttribute("href") ?? element?.textContent;
@@ -232,7 +232,7 @@ function fromClickToData([selector, path]) {
   });
 }
 
-/** Click, and note how long it takes until the data is there: a page that reads it from the server. */
+/** Return a function that clicks and records the time until data from the server is shown. */
 function waiting(page, seen) {
   return async (where, what, act, selector, path) => {
     const before = await cpuOf(page);
@@ -250,10 +250,10 @@ function waiting(page, seen) {
   };
 }
 
-/** The middle one; of two, the smaller. */
+/** Return the median. Of two middle values, the smaller one. */
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
 
-/** Everything that is measured, in rounds, each with a page of its own. */
+/** Measure all parts in rounds. Each round uses a new page. */
 async function interact(browser, server) {
   const seen = new Map();
   const problems = [];
@@ -278,7 +278,7 @@ async function interact(browser, server) {
   return { rows, problems };
 }
 
-/** Two wheel turns a frame apart, and what they cost in frames. */
+/** Turn the mouse wheel twelve times, once per frame. */
 async function scroll(page) {
   await page.mouse.move(700, 500);
   for (let i = 0; i < 12; i++) {
@@ -308,7 +308,7 @@ async function useDashboard(page, time) {
 
 const nav = (page, name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
 
-/** Where a part begins that does not follow the one before it. */
+/** Open the dashboard if no previous part has opened a page. */
 async function begin(page) {
   if (page.url() === "about:blank") {
     await page.goto("/ui/");
@@ -384,7 +384,7 @@ async function useQueue(page, time, wait) {
   await other.close();
 }
 
-/** Ranges of time on the dashboard and on the page of a queue. */
+/** Time ranges on the dashboard. */
 async function useHistory(page, time, wait) {
   const range = (name) => page.getByRole("button", { name, exact: true });
   const charts = () => page.getByRole("img", { name: /^Jobs per/ });
@@ -395,7 +395,7 @@ async function useHistory(page, time, wait) {
     await wait("history", name.toLowerCase(), () => range(name).click(), ".grid-2 .card", "/history?");
     await visible(charts());
   }
-  // These are still fresh: the page has their data and does not ask for it.
+  // The data of these ranges is still in the page's cache, so it appears without waiting for the server.
   await time("history", "last hour again", () => range("Last hour").click());
   await visible(charts());
   await time("history", "last week again", () => range("Last week").click());
@@ -410,7 +410,7 @@ async function useHistory(page, time, wait) {
   await page.waitForURL(/from=.*&to=/);
 }
 
-/** The jobs of all queues, the errors, and the way to anything by keys. */
+/** The jobs of all queues, the errors, and the palette. */
 async function useJobs(page, time, wait) {
   const state = (name) => page.getByRole("button", { name, exact: true });
   await begin(page);
@@ -428,7 +428,7 @@ async function useJobs(page, time, wait) {
 
 const PARTS = { dashboard: useDashboard, queues: useQueues, queue: useQueue, history: useHistory, jobs: useJobs };
 
-/** What is left of a page when its garbage is gone. */
+/** Collect the garbage of a page and return what is left. */
 async function left(session) {
   await session.send("HeapProfiler.collectGarbage");
   await session.send("HeapProfiler.collectGarbage");
@@ -441,7 +441,7 @@ async function soak(browser, server) {
   const addresses = { dashboard: "/ui/", "queue page": `/ui/queues/${BIG}`, "live tail": "/ui/events" };
   const open = [];
   for (const [name, address] of Object.entries(addresses)) {
-    // A context each: a tab that is not in front would rest.
+    // One context per page, because a tab in the background would be idle.
     const page = await openPage(browser, server);
     await page.goto(address);
     await settled(page);
@@ -462,7 +462,7 @@ async function soak(browser, server) {
   const rows = open.map(({ name, samples, page }) => {
     const warm = samples.slice(Math.min(WARM_UP_MINUTES, samples.length - 1));
     const part = Math.max(1, Math.floor(warm.length / 4));
-    // A sample may fall between two pictures, with what is left of the one before.
+    // A single sample may be taken between two frames, while objects of the previous one still exist. Use medians.
     const middle = (list, of) => median(list.map((sample) => sample[of]));
     const both = (of) => [middle(warm.slice(0, part), of), middle(warm.slice(-part), of)];
     return { name, heap: both("heap"), nodes: both("nodes"), listeners: both("listeners"), problems: page.problems };
@@ -476,12 +476,12 @@ const grew = ({ heap, nodes, listeners }) =>
   nodes[1] > nodes[0] * GROWTH.nodes + 50 ||
   listeners[1] > listeners[0] * GROWTH.listeners + 20;
 
-/** Whether other programs keep the machine so busy that its times say nothing of this one. */
+/** True if other programs keep the machine so busy that the measured times are meaningless. */
 const isBusy = () => loadavg()[0] > 2 * availableParallelism();
 
-/** What the requests of the pages cost the server, each by itself. */
+/** Measure the server's processor time for each request of the pages, one at a time. */
 async function requestCosts(server) {
-  // In ns, of all threads: the ticks of /proc/PID/stat are longer than most requests.
+  // In ns, summed over all threads. The ticks of /proc/PID/stat are longer than most requests.
   const tasks = `/proc/${server.process.pid}/task`;
   const ofThread = (id) => Number(readFileSync(`${tasks}/${id}/schedstat`, "utf8").split(" ")[0]);
   const used = () => readdirSync(tasks).reduce((sum, id) => sum + ofThread(id), 0) / 1e6;
@@ -535,7 +535,7 @@ function report(rows, pages, costs, done) {
 
 const filled = options.data !== undefined && existsSync(options.data);
 const clock = await makeClock();
-clock.set(filled ? 0 : -HOURS * 3600); // before the server starts: its time never goes back
+clock.set(filled ? 0 : -HOURS * 3600); // before the server starts, because its time never goes back
 const server = await Server.startIn(options.data, clock.env, "--rate-limit-enabled=false", "--max-clock-jump=2h");
 const browser = await openBrowser();
 let broken = [];

@@ -1,4 +1,4 @@
-// What people open the interface for, from the dashboard, and how many clicks it takes.
+// Common tasks of users, starting from the dashboard, and the number of clicks they take.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -8,7 +8,7 @@ import { eventually, toast, visible, visit } from "./harness.mjs";
 describe("what people come for", () => {
   const f = fixture();
 
-  /** A page that counts what is clicked; a drag across a chart is one click. */
+  /** Run a test that counts its clicks. A drag across a chart counts as one click. */
   const counted = (most, test) => () =>
     f.withPage(async (page) => {
       let clicks = 0;
@@ -109,7 +109,7 @@ describe("what people come for", () => {
       await f.server.fetch("task.cost");
       await f.server.post(`/ack/${id}`, { usage: { model: "model-a", cost_usd } });
     }
-    // What a job costs, however often it reports.
+    // The cost per job must not depend on the number of usage reports.
     const id = await f.server.enqueue("task.cost");
     await f.server.fetch("task.cost");
     for (let i = 0; i < 4; i++) {

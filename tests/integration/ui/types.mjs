@@ -1,9 +1,9 @@
-// The types of the API that go with this server: ui/src/api/openapi.ts.
+// Generate ui/src/api/openapi.ts: the types of the API of this server.
 //
-//   CORVO_BINARY=… CORVO_UI_MODULES=… node types.mjs     writes the file anew
+//   CORVO_BINARY=… CORVO_UI_MODULES=… node types.mjs     writes the file
 //
-// The interface is built before the program that has it inside, so the file is kept with the
-// sources, and types_test.mjs compares it with what the program says.
+// The interface is built before the binary that contains it, so the file is stored with the
+// sources. types_test.mjs compares it with the description of the built server.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// The interface was compiled against the API that this server has.
+// The types that the interface was compiled with match the API of this server.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
