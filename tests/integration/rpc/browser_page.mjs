@@ -1,4 +1,4 @@
-// Runs in the browser: bundled by browser_test.mjs, which calls window.run.
+// Runs in the browser: bundled by browser_test.mjs, which calls the functions below on window.
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
@@ -8,7 +8,7 @@ const makers = { connect: createConnectTransport, "grpc-web": createGrpcWebTrans
 
 const codeOf = (promise) => promise.then(() => "", (error) => Code[ConnectError.from(error).code]);
 
-/** The client of a kind. What a page cannot do is send a stream: its fetch() has no such bodies. */
+/** Return a client for one protocol. A page cannot send streams, because its fetch() does not support streaming bodies. */
 const clientOf = (kind, baseUrl, description) => {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, new Uint8Array(description)));
   return createClient(registry.getService("corvo.v1.WorkerService"), makers[kind]({ baseUrl }));
@@ -24,7 +24,7 @@ async function events(worker, question, count, options) {
   return found;
 }
 
-/** Every method that is a call, and Subscribe. */
+/** Every unary method, and Subscribe. */
 window.methods = async (kind, baseUrl, description, queue) => {
   const worker = clientOf(kind, baseUrl, description);
   const { jobId } = await worker.enqueue({ queue, payloadJson: '{"n":1}' });
@@ -51,7 +51,7 @@ window.methods = async (kind, baseUrl, description, queue) => {
   };
 };
 
-/** Until so many fetches wait: a page's calls have connections of their own, in no order. */
+/** Wait until this many fetches are waiting: calls of a page use separate connections and arrive in any order. */
 async function fetchesWait(baseUrl, count) {
   for (;;) {
     const status = await (await fetch(`${baseUrl}/api/v1/cluster/status`)).json();
@@ -61,7 +61,7 @@ async function fetchesWait(baseUrl, count) {
   }
 }
 
-/** What goes wrong, in time and by will. */
+/** Errors, deadlines and cancellation. */
 window.endings = async (kind, baseUrl, description, queue) => {
   const worker = clientOf(kind, baseUrl, description), stop = new AbortController();
   const refused = await codeOf(worker.enqueue({}));
@@ -77,7 +77,7 @@ window.endings = async (kind, baseUrl, description, queue) => {
   return { refused, late: late.found, lateEvents, cancelled, next: next.jobId === jobId };
 };
 
-/** A subscription while the server stops; it is gone when restarted() is there. */
+/** A subscription during a restart of the server. restarted() returns after the restart, when the subscription has ended. */
 window.restart = async (kind, baseUrl, description, queue) => {
   const worker = clientOf(kind, baseUrl, description);
   const { jobId } = await worker.enqueue({ queue });
@@ -90,7 +90,7 @@ window.restart = async (kind, baseUrl, description, queue) => {
   return { ended: code !== "", same: got.jobId === jobId, next: next.type };
 };
 
-/** One lifecycle frame as a call (rpc.md 11.9), as workers without streams send it. */
+/** Lifecycle frames as unary calls (rpc.md 11.9), for workers without streams. */
 window.exchange = async (baseUrl, queue) => {
   const frame = async (message) => {
     const answer = await fetch(`${baseUrl}/corvo.v1.WorkerService/StreamLifecycle`, {

@@ -34,7 +34,7 @@ async function fails(code, promise) {
   });
 }
 
-/** Events, without those that only show that the stream is alive: they come whenever the server likes. */
+/** Skip keepalive events, which the server may send at any time. */
 async function* told(events) {
   for await (const event of events) {
     if (event.type !== "") {
@@ -125,7 +125,7 @@ for (const [name, transport] of Object.entries(transports)) {
       });
 
       test("a stream that is cancelled takes no job, and one has a deadline", async () => {
-        // One connection: what follows the cancellation arrives behind it.
+        // Both calls use one connection, so the next call arrives after the cancellation.
         const queue = unique(), worker = client(), stop = new AbortController();
         const waiting = open({ signal: stop.signal }, worker);
         assert.equal((await waiting.exchange({ requestId: 1 })).requestId, 1n);

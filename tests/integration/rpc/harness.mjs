@@ -1,4 +1,4 @@
-// What these tests stand on: a server, the schema, and packages that are not beside this file.
+// The harness of the RPC tests: a server, the schema, and packages that are installed elsewhere.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -31,7 +31,7 @@ export class Server {
     return server;
   }
 
-  /** With TLS, and a certificate for 127.0.0.1 that only `ca` vouches for. */
+  /** The same with TLS. The certificate for 127.0.0.1 is self-signed; clients trust it through `ca`. */
   static async startTls(...args) {
     const folder = await mkdtemp(join(tmpdir(), "corvo-rpc-tls-"));
     const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(folder, name));
@@ -62,7 +62,7 @@ export class Server {
     this.url = `http://127.0.0.1:${this.port}`;
   }
 
-  /** Stop, and start again on the same port with the same data. */
+  /** Stop the server and start it again on the same port with the same data. */
   async restart() {
     await this.stop();
     await this.run(`127.0.0.1:${this.port}`);
@@ -84,7 +84,7 @@ export class Server {
   }
 }
 
-/** The service's description, for clients that are made from one; the server itself tells it. */
+/** Return the description of the service, from which clients are created. Read from the server through reflection. */
 export async function describe(server) {
   const { Client, credentials } = require("@grpc/grpc-js");
   const client = new Client(`127.0.0.1:${server.port}`,
@@ -121,7 +121,7 @@ function fileOf(answer) {
   return bytesOf(bytesOf(answer, 4), 1);
 }
 
-/** A thousand jobs through lifecycle frames: exchange() sends one and gives its answer. */
+/** Enqueue, fetch and ack a thousand jobs with lifecycle frames. exchange() sends a frame and returns the response. */
 export async function workThrough(exchange, queue, jobs = 1000) {
   const made = await exchange({ requestId: 1, enqueues: Array(jobs).fill({ queue }) });
   assert.equal(made.enqueuedJobIds.length, jobs);
@@ -137,7 +137,7 @@ export async function workThrough(exchange, queue, jobs = 1000) {
 let names = 0;
 export const unique = () => `q.${process.pid}.${(names += 1)}`;
 
-/** Frames that are put in one by one; an async iterable, as clients want it. */
+/** A queue of frames, as the async iterable that clients require. */
 export class Frames {
   frames = [];
   wake = () => undefined;

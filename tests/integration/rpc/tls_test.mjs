@@ -1,4 +1,4 @@
-// The RPC service over TLS, on the port of everything else: each client agrees on HTTP/2, or not, by ALPN.
+// The RPC service over TLS, on the same port as all other services. Clients negotiate HTTP/2 or HTTP/1.1 with ALPN.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
