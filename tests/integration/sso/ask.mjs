@@ -1,9 +1,10 @@
-// One request from an address of its own: the server listens less and less to one that guesses.
+// Send each request from a different address, because the server slows down addresses with failed sign-ins.
 import { request } from "node:http";
 
 let count = 0;
 
-/** A body that is text is sent as it is, anything else as JSON; with `head` only that of the answer is waited for. */
+/** Send a request. A string body is sent unchanged, anything else as JSON. With `head`, waits only for the status and
+ *  headers of the response. */
 export function ask(url, method = "GET", headers = {}, body = undefined, { head = false } = {}) {
   count += 1;
   const localAddress = `127.1.${Math.floor(count / 200)}.${(count % 200) + 1}`;
@@ -27,7 +28,7 @@ export function ask(url, method = "GET", headers = {}, body = undefined, { head 
         done({ status: response.statusCode, headers: response.headers, body: json ? JSON.parse(text) : text });
       });
     });
-    sent.on("error", failed); // after done it changes nothing
+    sent.on("error", failed); // no effect after done
     sent.end(body === undefined || typeof body === "string" ? body : JSON.stringify(body));
   });
 }

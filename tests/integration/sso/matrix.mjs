@@ -1,4 +1,4 @@
-// The table of who may do what, as test_auth_matrix.py has it from the contract.
+// The permissions of each role, read from the table in test_auth_matrix.py, which follows the contract.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -14,9 +14,9 @@ const [routes, methods, roles] = JSON.parse(
 
 export const ROLES = roles;
 
-/** What a caller of an RPC method is told: the code of a refusal, or "allowed". */
+/** Call an RPC method. Returns the code of the refusal, or "allowed". */
 async function verdict(url, method, headers) {
-  const stream = method === "Subscribe"; // which ends when its time is over
+  const stream = method === "Subscribe"; // ends after its timeout
   const { body } = await ask(
     `${url}/corvo.v1.WorkerService/${method}`,
     "POST",
@@ -26,11 +26,12 @@ async function verdict(url, method, headers) {
   return /"code":"(unauthenticated|permission_denied)"/.exec(JSON.stringify(body).replaceAll("\\", ""))?.[1] ?? "allowed";
 }
 
-/** Every route and method with these headers, as somebody in this role. Streams have no end: their head is enough. */
+/** Check every route and RPC method with these headers against the permissions of a role. Streams do not end, so only the
+ *  status of a response is read. */
 export async function checkEvery(url, letter, headers) {
   for (const [method, pattern, allowed] of routes) {
     if (pattern === "/api/v1/auth/session") {
-      continue; // which begins or ends one
+      continue; // would begin or end a session
     }
     const path = pattern.replace("{queue}", "q").replace("{path}", "x").replace(/\{\w+\}/g, "none");
     const { status } = await ask(url + path, method, headers, method === "GET" ? undefined : "{", { head: true });

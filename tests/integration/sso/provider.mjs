@@ -1,8 +1,8 @@
-// A real identity provider: oidc-provider from npm, with its own pages for signing in.
+// A real identity provider: oidc-provider from npm, with its own sign-in pages.
 //
-// Its keys are made here, so that a test can also sign what the provider never would. They are
-// exchanged by putting another instance with the same issuer behind the same listener, which is
-// what the rotation of a provider's keys looks like from outside.
+// Its keys are created here, so that a test can also sign tokens that the provider would never sign.
+// To rotate the keys, another instance with the same issuer is put behind the same listener. To
+// clients, this looks like a normal key rotation.
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -49,7 +49,7 @@ export class Provider {
     return provider;
   }
 
-  /** New keys; those of before are not told any more. */
+  /** Replace the keys. The old keys are no longer published. */
   rotate() {
     this.generation += 1;
     this.keys = makeKeys(this.generation);
@@ -106,7 +106,7 @@ export class Provider {
     this.handler = instance.callback();
   }
 
-  /** What a machine is given for its own credentials. */
+  /** Return an access token for the credentials of a machine. */
   async token(scope = "operate", alg = "RS256") {
     const response = await fetch(`${this.issuer}/token`, {
       method: "POST",
@@ -131,7 +131,7 @@ export class Provider {
     return { iss: this.issuer, aud: AUDIENCE, sub: "forger", exp: now() + 300, iat: now(), groups: ["ops"], ...more };
   }
 
-  /** Signed with a key of the provider, or with any other. */
+  /** Sign claims with a key of the provider, or with another key. */
   sign(claims, { alg = "RS256", header = {}, key = this.key(alg), form = "ieee-p1363" } = {}) {
     const text = `${encode({ alg, kid: key.kid, ...header })}.${encode(claims)}`;
     const privateKey = createPrivateKey({ key, format: "jwk" });
@@ -139,7 +139,7 @@ export class Provider {
     return `${text}.${sign(digest, Buffer.from(text), { key: privateKey, dsaEncoding: form }).toString("base64url")}`;
   }
 
-  /** HS256 with something that everybody knows as the secret. */
+  /** Sign claims with HS256 and a secret that is publicly known. */
   hmac(claims, secret, header = {}) {
     const text = `${encode({ alg: "HS256", kid: this.key("RS256").kid, ...header })}.${encode(claims)}`;
     return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;

@@ -1,4 +1,4 @@
-// Signing in to the web interface by the provider, in a browser and by hand.
+// Sign-in to the web interface with the provider, in a browser and with single requests.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
@@ -53,7 +53,7 @@ for (const clientSecret of [undefined, "the secret of a confidential client & mo
       await page.locator('input[name="login"]').fill(name);
       await page.locator('input[name="password"]').fill("anything");
       await page.locator('button[type="submit"]').click();
-      await page.locator('button[type="submit"]').click(); // what the client may know
+      await page.locator('button[type="submit"]').click(); // consent
       return { context, page };
     };
 
@@ -88,7 +88,7 @@ for (const clientSecret of [undefined, "the secret of a confidential client & mo
       const cookie = `corvo_session=${session.value}`;
       const ended = (path) => ask(`${server.url}${path}`, "GET", { Cookie: cookie });
       assert.equal((await ended("/api/v1/queues")).status, 200);
-      await server.post("/settings/sso", { provider: "" }); // a session ends with what vouched for it
+      await server.post("/settings/sso", { provider: "" }); // ends the sessions that the provider authenticated
       assert.equal((await ended("/api/v1/queues")).status, 401);
       await server.post("/settings/sso", {
         provider: "oidc", oidc_issuer_url: provider.issuer, oidc_client_id: AUDIENCE,
@@ -124,7 +124,7 @@ for (const clientSecret of [undefined, "the secret of a confidential client & mo
       const settings = await server.get("/settings/sso");
       assert.equal(settings.oidc_client_secret_set, clientSecret !== undefined);
       assert.ok(!JSON.stringify(settings).includes(clientSecret ?? "oidc_client_secret\""));
-      // What is left out stays as it is.
+      // A secret that is left out stays unchanged.
       const { oidc_client_secret_set: _, updated_at: __, ...same } = settings;
       await server.post("/settings/sso", same);
       assert.equal((await server.get("/settings/sso")).oidc_client_secret_set, clientSecret !== undefined);

@@ -1,4 +1,4 @@
-// Bearer tokens of a provider at the API: who gets in, as whom, and who does not.
+// Bearer tokens of a provider at the API: which are accepted, with which identity, and which are refused.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
@@ -58,7 +58,7 @@ describe("a token of the provider", () => {
     const who = await call(provider.sign(provider.claims({ role: "admin", namespace: "acme" })), "GET", "/auth/status");
     assert.deepEqual([who.body.role, who.body.namespace], ["admin", "acme"]);
     assert.equal((await call(named, "POST", "/enqueue", { queue: "tenants" })).status, 201);
-    assert.equal((await call(named)).status, 403); // a worker does not list queues
+    assert.equal((await call(named)).status, 403); // a worker may not list queues
     const more = provider.sign(provider.claims({ corvo_role: "worker", corvo_roles: '["readonly"]' }));
     assert.equal((await call(more)).status, 200);
     const bad = await call(provider.sign(provider.claims({ namespace: "No Name" })));
@@ -199,7 +199,7 @@ describe("a token of the provider", () => {
 
   it("that waits for a provider that does not answer holds nobody up, not even the end", async () => {
     const asked = [];
-    const silent = createServer((request) => asked.push(request)); // and never an answer
+    const silent = createServer((request) => asked.push(request)); // never responds
     await new Promise((done) => silent.listen(0, "127.0.0.1", done));
     const issuer = `http://127.0.0.1:${silent.address().port}`;
     const other = await Server.start("--admin-password=secret", `--oidc-issuer-url=${issuer}`, "--oidc-client-id=c");
