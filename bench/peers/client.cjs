@@ -1,5 +1,5 @@
-// The clients of the peers that have theirs in JavaScript: enqueue jobs with so many requests under
-// way, then process all of them. Prints one line of JSON with the seconds that each phase took.
+// Clients of the peers with JavaScript libraries: enqueue jobs with CONCURRENCY requests in flight,
+// then process all of them. Prints one line of JSON with the duration of each phase in seconds.
 //
 //   client.cjs bullmq|pg-boss PORT JOBS CONCURRENCY BATCH
 "use strict";
@@ -8,7 +8,7 @@ const [peer, port, jobs, concurrency, batch] = process.argv.slice(2).map((text) 
 const payload = { to: "user@example.com", template: "welcome", n: 12345 };
 const NAME = "bench";
 
-// Take `step` jobs at a time until all are taken, in so many loops.
+// Distribute all jobs over `concurrency` loops, in steps of up to `step` jobs.
 async function spread(step, work) {
   let left = jobs;
   await Promise.all(Array.from({ length: concurrency }, async () => {
@@ -35,7 +35,7 @@ const peers = {
     const enqueue = batch === 1
       ? () => queue.add(NAME, payload)
       : (count) => queue.addBulk(Array.from({ length: count }, () => ({ name: NAME, data: payload })));
-    // Its worker fetches by itself, the next job with the completion of the last.
+    // BullMQ's worker fetches by itself: completing a job also fetches the next one.
     let worker = null;
     const work = () => new Promise((resolve, reject) => {
       let done = 0;
@@ -74,7 +74,7 @@ const peers = {
         missing -= ids.length;
       }
     };
-    // What autovacuum would do within a minute: without statistics a fetch looks at the whole table.
+    // Without statistics a fetch scans the whole table. Autovacuum would collect them within a minute.
     const analyze = async () => {
       const { Client } = require("pg");
       const client = new Client({ host: "127.0.0.1", port, user: "postgres", database: "postgres" });
