@@ -1,7 +1,7 @@
 "use strict";
 
-// Everything on the page is made with element() from text: nothing that comes from the
-// description is ever read as HTML.
+// Everything on the page is created from text with element(). Text of the description is never
+// parsed as HTML.
 function element(name, attributes, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -59,7 +59,7 @@ function limits(schema) {
   return said.join("; ");
 }
 
-// One row per member, those of inner objects behind their owner: "jobs[].queue".
+// Return one row per member. Members of inner objects follow their owner, as in "jobs[].queue".
 function fieldRows(description, schema, prefix, seen, need = " required") {
   const real = resolve(description, schema);
   const required = real.required || [];
@@ -91,7 +91,7 @@ function table(caption, heads, rows) {
       element("tbody", {}, rows)));
 }
 
-// What every operation takes is said once, in the overview.
+// The parameter that all operations accept. It is described once, in the overview.
 const COMMON = { $ref: "#/components/parameters/Namespace" };
 
 function ownParameters(description, operation) {
@@ -118,7 +118,7 @@ function isError(description, answer) {
   return Boolean(content && content.schema.$ref === "#/components/schemas/Error");
 }
 
-// The schema of an answer's body, or of each of its items.
+// Return the schema of a response body, or of its items if it is an array.
 function answerSchema(description, answer) {
   const [, content] = Object.entries(answer.content || {})[0] || [];
   const schema = resolve(description, content && content.schema);
@@ -159,7 +159,7 @@ function answers(description, operation) {
 
 // Realistic requests. A test sends each of them to a server.
 const JOB = "job_01hx7y2k3m4n5p6q7r8s9t0v1w";
-const HOOK = ["https:", "", "example.com", "hooks", "corvo"].join("/"); // the page itself has no address of others
+const HOOK = ["https:", "", "example.com", "hooks", "corvo"].join("/"); // the page must not contain external URLs
 const BODIES = {
   "post /api/v1/enqueue": { queue: "emails.send", payload: { to: "ada@example.com", template: "welcome" }, max_retries: 5 },
   "post /api/v1/enqueue/batch": {
@@ -198,7 +198,7 @@ const BODIES = {
   "post /api/v1/org/api-keys": { name: "deploy" },
 };
 
-// What members of these names usually hold.
+// Typical values of members with these names.
 const VALUES = {
   queue: "emails.send", name: "emails.send", callback_queue: "reports.done", job_id: JOB, parent_id: JOB, unique_job_id: JOB,
   batch_id: "batch_01hx7y2k3m4n5p6q7r8s9t0v1w", chain_id: "chn_01hx7y2k3m4n5p6q7r8s9t0v1w", worker_id: "mailer-1",
@@ -215,14 +215,14 @@ const VALUES = {
 const ID_OF = [["/jobs", JOB], ["/schedules", "sched_01hx7y2k3m4n5p6q7r8s9t0v1w"], ["/webhooks", "wh_01hx7y2k3m4n5p6q7r8s9t0v1w"],
   ["/batch", "batch_01hx7y2k3m4n5p6q7r8s9t0v1w"], ["", JOB]];
 
-// A path with examples in place of its parameters.
+// Return the path with examples in place of its parameters.
 function filledPath(path) {
   const id = ID_OF.find(([part]) => path.includes(part))[1];
   const name = path.includes("/namespaces") ? "acme" : "emails.send";
   return path.replace("{job_id}", JOB).replace("{id}", id).replace("{name}", name).replace("{queue}", "emails.send");
 }
 
-// A value as it could be; a member's name says more than its type.
+// Return a sample value. The name of a member is more specific than its type.
 function sample(description, schema, depth, name) {
   const real = resolve(description, schema);
   if (name !== undefined && VALUES[name] !== undefined && !real.properties && !real.enum) return VALUES[name];
@@ -243,7 +243,7 @@ function sample(description, schema, depth, name) {
     [member, depth > 2 ? {} : sample(description, inner, depth + 1, member)]));
 }
 
-// The first successful answer with a JSON body, as it could be.
+// Return a sample of the first successful response with a JSON body.
 function sampleAnswer(description, operation) {
   for (const [status, raw] of Object.entries(operation.responses)) {
     const content = (resolve(description, raw).content || {})["application/json"];
@@ -316,7 +316,7 @@ function article(description, method, path, operation) {
       answer === null ? null : [element("h4", {}, "Sample answer"), example(answer)]));
 }
 
-// The operations in chapters, in the order of the description's tags.
+// Group the operations by tag, in the order of the description's tags.
 function chapters(description) {
   const byTag = new Map(description.tags.map((tag) => [tag.name, []]));
   for (const [path, item] of Object.entries(description.paths)) {
