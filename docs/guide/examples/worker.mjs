@@ -1,4 +1,4 @@
-// A Corvo worker in JavaScript (Node.js 18 or newer), no packages. The JSDoc types check in TypeScript.
+// A Corvo worker in JavaScript (Node.js 18 or newer), without packages. TypeScript can check the JSDoc types.
 //
 //   CORVO_URL=http://localhost:8080 node worker.mjs emails [--once]
 import { hostname } from "node:os";

@@ -1,4 +1,4 @@
-// A Corvo worker in TypeScript, no packages. Node.js 22.18 and newer run it as it is; for older
+// A Corvo worker in TypeScript, without packages. Node.js 22.18 and newer run it directly. For older
 // versions compile it first: tsc worker.ts --target es2022 --module esnext --moduleResolution bundler
 //
 //   CORVO_URL=http://localhost:8080 node worker.ts emails [--once]
