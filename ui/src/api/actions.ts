@@ -216,7 +216,7 @@ export const useRunSchedule = () =>
 export const useSaveWebhook = () =>
   useAction((input: WebhookInput) => post("/webhooks", { body: input }), { done: "Webhook saved", failed: "Save failed" });
 
-/** The OpenAPI description has one name for the parameter of /webhooks/: that of POST, which enqueues to a queue. */
+/** The path parameter is the webhook's id. The OpenAPI description names it "queue", after POST, which enqueues a job. */
 export const useDeleteWebhook = () =>
   useAction((id: string) => del("/webhooks/{queue}", { params: { queue: id } }), { done: "Webhook deleted", failed: "Delete failed" });
 

@@ -84,7 +84,7 @@ describe("export", () => {
     created_at: "2026-02-20T10:00:00Z",
   };
 
-  /** A server with these jobs, which gives them out in pages of two. */
+  /** A server with these jobs, which returns them in pages of two. */
   const pages = (jobs: JobSummary[]) => (request: SearchRequest) => {
     const from = Number(request.cursor ?? 0);
     const more = from + 2 < jobs.length;
