@@ -1,4 +1,4 @@
-// Send each request from a different address, because the server slows down addresses with failed sign-ins.
+// Send each request from a different address, because the server limits wrong credentials per address.
 import { request } from "node:http";
 
 let count = 0;
