@@ -86,12 +86,6 @@ static int is_enough(void *data)
     return now_ns > r->deadline_ns || (r->ask != NULL && now_ns > atomic_load(&r->ask->until_ns));
 }
 
-static void close_reader(struct view_reader *r)
-{
-    view_db__close(r->db);
-    r->db = NULL;
-}
-
 static enum err_code open_reader(struct view_reader *r, struct err *err)
 {
     if (r->db != NULL) {
@@ -108,26 +102,15 @@ static enum err_code open_reader(struct view_reader *r, struct err *err)
     return ERR_OK;
 }
 
-enum err_code view__asked(struct view_reader *r, enum err_code code, struct err *err)
-{
-    if (code == ERR_CORRUPT) {
-        log_error("search index damaged", LOG_Z("error", err->msg));
-        view_writer__damaged(r->view);
-        return err_set(err, ERR_SEARCH, "the search index is damaged and is being rebuilt");
-    }
-    return code == ERR_IO || code == ERR_NO_SPACE ? err_set(err, ERR_SEARCH, "the search failed")
-                                                  : code;
-}
-
 /* Run the question in one read transaction. */
 static enum err_code run_ask(struct view_reader *r, struct view_ask *ask, struct err *err)
 {
     int64_t index = 0;
     r->deadline_ns = os_clock_mono().ns + r->view->config.ask_ms * NS_PER_MS;
-    if (open_reader(r, err) != ERR_OK || view_db__exec(r->db, "BEGIN", err) != ERR_OK) {
+    if (open_reader(r, err) != ERR_OK || view_sql__exec(r->db, "BEGIN", err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = view_db__number(r->db, "SELECT complete FROM mark", &index, err);
+    enum err_code code = view_sql__number(r->db, "SELECT complete FROM mark", &index, err);
     if (code == ERR_OK) {
         ask->index = (uint64_t)index;
         r->ask = ask;
@@ -136,8 +119,8 @@ static enum err_code run_ask(struct view_reader *r, struct view_ask *ask, struct
     }
     struct err ended;
     r->deadline_ns = INT64_MAX;
-    if (sqlite3_get_autocommit(r->db) == 0 && view_db__exec(r->db, "COMMIT", &ended) != ERR_OK) {
-        close_reader(r);
+    if (sqlite3_get_autocommit(r->db) == 0 && view_sql__exec(r->db, "COMMIT", &ended) != ERR_OK) {
+        view_db__close(TAKE(r->db));
     }
     return code;
 }
@@ -350,42 +333,6 @@ void view_cancel(struct view_ask *ask)
 void view_shorten(struct view_ask *ask, int64_t ms)
 {
     atomic_store(&ask->until_ns, os_clock_mono().ns + ms * NS_PER_MS);
-}
-
-/* For the writer */
-
-void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
-                   uint64_t words_complete)
-{
-    uv_mutex_lock(&v->lock);
-    v->status = *status;
-    v->complete = complete;
-    v->words_complete = words_complete;
-    view_pace__turned(&v->flood, engine_feed_waiting(v->feed), os_clock_mono());
-    uv_cond_broadcast(&v->moved);
-    uv_mutex_unlock(&v->lock);
-}
-
-void view__shut(struct view *v)
-{
-    uv_mutex_lock(&v->lock);
-    v->swapping = true;
-    while (v->running > 0) {
-        uv_cond_wait(&v->moved, &v->lock);
-    }
-    uv_mutex_unlock(&v->lock);
-    for (unsigned i = 0; i < v->config.readers; i++) {
-        close_reader(&v->readers[i]);
-    }
-}
-
-void view__reopen(struct view *v, bool usable)
-{
-    uv_mutex_lock(&v->lock);
-    v->swapping = false;
-    v->usable = usable;
-    uv_cond_broadcast(&v->moved);
-    uv_mutex_unlock(&v->lock);
 }
 
 /* Open and close */

@@ -107,11 +107,11 @@ enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_
     sqlite3_stmt *st = NULL;
     bool row = false;
     *c = (struct view_cells){.db = db, .changed = -1};
-    if (view_db__prepare(db, "SELECT queue, state, priority, attempt, failing, n FROM counts", &st,
-                         err) != ERR_OK) {
+    if (view_sql__prepare(db, "SELECT queue, state, priority, attempt, failing, n FROM counts", &st,
+                          err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = view_db__step(db, st, &row, err);
+    enum err_code code = view_sql__step(db, st, &row, err);
     while (code == ERR_OK && row) {
         int64_t queue = sqlite3_column_int64(st, 0);
         struct view_cell cell = {.state = sqlite3_column_int64(st, 1),
@@ -124,7 +124,7 @@ enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_
             break;
         }
         count_of(queue_of(c, queue), view_cells__number(cell))->n = sqlite3_column_int64(st, 5);
-        code = view_db__step(db, st, &row, err);
+        code = view_sql__step(db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;
@@ -171,7 +171,7 @@ static enum err_code save_count(struct view_cells *c, sqlite3_stmt *st[2], int64
     for (int i = 0; i < sqlite3_bind_parameter_count(use); i++) {
         (void)sqlite3_bind_int64(use, i + 1, values[i]);
     }
-    return view_db__run(c->db, use, err);
+    return view_sql__run(c->db, use, err);
 }
 
 static enum err_code save_queue(struct view_cells *c, sqlite3_stmt *st[2], int64_t queue,
@@ -200,13 +200,13 @@ enum err_code view_cells__save(struct view_cells *c, struct err *err)
     if (c->changed < 0) {
         return ERR_OK;
     }
-    enum err_code code = view_db__prepare(
+    enum err_code code = view_sql__prepare(
         c->db, "INSERT OR REPLACE INTO counts VALUES (?1, ?2, ?3, ?4, ?5, ?6)", &st[0], err);
     if (code == ERR_OK) {
-        code = view_db__prepare(c->db,
-                                "DELETE FROM counts WHERE queue = ?1 AND state = ?2"
-                                " AND priority = ?3 AND attempt = ?4 AND failing = ?5",
-                                &st[1], err);
+        code = view_sql__prepare(c->db,
+                                 "DELETE FROM counts WHERE queue = ?1 AND state = ?2"
+                                 " AND priority = ?3 AND attempt = ?4 AND failing = ?5",
+                                 &st[1], err);
     }
     while (code == ERR_OK && c->changed >= 0) {
         int64_t queue = c->changed;

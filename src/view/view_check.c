@@ -51,13 +51,13 @@ static bool same_step(sqlite3_stmt *st, int at, const struct job *j)
 static bool same_id(sqlite3_stmt *st, int at, struct id id)
 {
     return id_is_none(id) ? sqlite3_column_type(st, at) == SQLITE_NULL
-                          : id_eq(view_db__id(st, at), id);
+                          : id_eq(view_sql__id(st, at), id);
 }
 
 static bool same_text(sqlite3_stmt *st, int at, struct str text)
 {
     return (text.len == 0) == (sqlite3_column_type(st, at) == SQLITE_NULL) &&
-           str_eq(view_db__text(st, at), text);
+           str_eq(view_sql__text(st, at), text);
 }
 
 static void compare_columns(struct checking *c, const struct job *j)
@@ -95,13 +95,13 @@ static enum err_code compare_text(struct checking *c, const struct job *j, struc
     bool row = false;
     (void)sqlite3_bind_int64(st, 1, sqlite3_column_int64(c->row, 1));
     (void)sqlite3_bind_int64(st, 2, sqlite3_column_int64(c->row, 3));
-    enum err_code code = view_db__step(c->db, st, &row, err);
+    enum err_code code = view_sql__step(c->db, st, &row, err);
     if (code == ERR_OK && !row) {
         differs(c, &j->id, "it has no texts, or its queue has no name");
     } else if (code == ERR_OK &&
-               !(id_eq(view_db__id(st, 0), j->id) && str_eq(view_db__text(st, 1), j->queue) &&
-                 str_eq(view_db__text(st, 2), payload) && str_eq(view_db__text(st, 3), j->tags) &&
-                 str_eq(view_db__text(st, 4), j->queue))) {
+               !(id_eq(view_sql__id(st, 0), j->id) && str_eq(view_sql__text(st, 1), j->queue) &&
+                 str_eq(view_sql__text(st, 2), payload) && str_eq(view_sql__text(st, 3), j->tags) &&
+                 str_eq(view_sql__text(st, 4), j->queue))) {
         differs(c, &j->id, "its texts are not what they should be");
     }
     (void)sqlite3_reset(st);
@@ -115,9 +115,9 @@ static void compare_error(void *data, const struct store_error *e)
     c->errors_found++;
     if (sqlite3_step(c->errors) != SQLITE_ROW ||
         sqlite3_column_int64(c->errors, 0) != (int64_t)e->row ||
-        !str_eq(view_db__text(c->errors, 1), e->error) ||
-        !str_eq(view_db__text(c->errors, 2), c->queue) ||
-        !str_eq(view_db__text(c->errors, 3), e->version) ||
+        !str_eq(view_sql__text(c->errors, 1), e->error) ||
+        !str_eq(view_sql__text(c->errors, 2), c->queue) ||
+        !str_eq(view_sql__text(c->errors, 3), e->version) ||
         sqlite3_column_int64(c->errors, 4) != c->dead) {
         differs(c, &c->id, "error %llu", (unsigned long long)e->row);
     }
@@ -135,8 +135,8 @@ static void compare_usage(void *data, const struct store_usage *u)
         sqlite3_column_int64(st, 2) != t->input || sqlite3_column_int64(st, 3) != t->output ||
         sqlite3_column_int64(st, 4) != t->cache_creation ||
         sqlite3_column_int64(st, 5) != t->cache_read ||
-        sqlite3_column_int64(st, 6) != t->cost_nusd || !str_eq(view_db__text(st, 7), t->model) ||
-        !str_eq(view_db__text(st, 8), t->provider)) {
+        sqlite3_column_int64(st, 6) != t->cost_nusd || !str_eq(view_sql__text(st, 7), t->model) ||
+        !str_eq(view_sql__text(st, 8), t->provider)) {
         differs(c, &c->id, "usage %llu", (unsigned long long)u->row);
     }
 }
@@ -146,8 +146,8 @@ static void compare_depends(struct checking *c, const struct job *j)
     size_t n = view_depends__of(j, c->ids);
     c->depends_seen += n;
     for (size_t i = 0; i < n; i++) {
-        view_db__bind_id(c->depends, 1, &c->ids[i]);
-        view_db__bind_id(c->depends, 2, &j->id);
+        view_sql__bind_id(c->depends, 1, &c->ids[i]);
+        view_sql__bind_id(c->depends, 2, &j->id);
         if (sqlite3_step(c->depends) != SQLITE_ROW) {
             differs(c, &j->id, "dependency %zu is missing", i);
         }
@@ -163,12 +163,12 @@ static enum err_code compare_job(struct checking *c, const struct job *j, struct
     c->dead = j->state == JOB_DEAD;
     c->errors_found = 0;
     c->usages_found = 0;
-    view_db__bind_id(c->row, 1, &c->id);
-    view_db__bind_id(c->errors, 1, &c->id);
-    view_db__bind_id(c->usage, 1, &c->id);
+    view_sql__bind_id(c->row, 1, &c->id);
+    view_sql__bind_id(c->errors, 1, &c->id);
+    view_sql__bind_id(c->usage, 1, &c->id);
     store_rows_each_error(c->store, j->id, compare_error, c);
     store_rows_each_usage(c->store, j->id, compare_usage, c);
-    enum err_code code = view_db__step(c->db, c->row, &row, err);
+    enum err_code code = view_sql__step(c->db, c->row, &row, err);
     if (code == ERR_OK && !row) {
         differs(c, &j->id, "it has no row");
     } else if (code == ERR_OK) {
@@ -188,7 +188,7 @@ static enum err_code compare_total(struct checking *c, const char *sql, uint64_t
                                    struct err *err)
 {
     int64_t got = 0;
-    if (view_db__number(c->db, sql, &got, err) != ERR_OK) {
+    if (view_sql__number(c->db, sql, &got, err) != ERR_OK) {
         return err->code;
     }
     if ((uint64_t)got != wanted) {
@@ -324,7 +324,7 @@ enum err_code view_check_run(struct view_reader *r, struct store *store, struct 
 #undef NAME
     enum err_code code = ERR_OK;
     for (size_t i = 0; i < COUNT_OF(statements) && code == ERR_OK; i++) {
-        code = view_db__prepare(c.db, statements[i].sql, statements[i].st, err);
+        code = view_sql__prepare(c.db, statements[i].sql, statements[i].st, err);
     }
     c.ids = calloc(VIEW_DEPENDS_MAX, sizeof *c.ids);
     CHECK(c.ids != NULL);

@@ -112,11 +112,11 @@ struct comparison {
 
 static enum err_code next_row(struct comparison *c, struct err *err)
 {
-    if (view_db__step(c->db, c->st, &c->has_row, err) != ERR_OK) {
+    if (view_sql__step(c->db, c->st, &c->has_row, err) != ERR_OK) {
         return err->code;
     }
     if (c->has_row) {
-        c->row_id = view_db__id(c->st, 0);
+        c->row_id = view_sql__id(c->st, 0);
         c->row_version = sqlite3_column_int64(c->st, 1);
         c->row_errors = sqlite3_column_int64(c->st, 2);
         c->row_usages = sqlite3_column_int64(c->st, 3);
@@ -227,8 +227,8 @@ enum err_code view_copy__compare(struct view *v, struct view_rows *r, const stru
     struct view_mark reached = *mark;
     enum err_code code = view_db__open(v->path.z, VIEW_DB_READ, &c.db, err);
     if (code == ERR_OK) {
-        code = view_db__prepare(c.db, "SELECT id, version, errors, usages FROM jobs ORDER BY id",
-                                &c.st, err);
+        code = view_sql__prepare(c.db, "SELECT id, version, errors, usages FROM jobs ORDER BY id",
+                                 &c.st, err);
     }
     if (code == ERR_OK) {
         code = compare_all(&c, err);

@@ -1,5 +1,5 @@
 /*
- * The file: how it is opened, its schema, and its errors.
+ * The file: how it is opened, and its schema.
  *
  * WAL mode lets questions and the writer work without waiting for each other. synchronous=OFF: the
  * view can be rebuilt, and is rebuilt after a power failure (view_file.c). If the end of the file
@@ -88,123 +88,12 @@ static const char *const indexes[] = {
 #undef BY_MOMENT
 #undef MOMENTS
 
-enum err_code view_db__err(sqlite3 *db, const char *doing, struct err *err)
-{
-    int rc = db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(db);
-    enum err_code code = ERR_IO;
-    switch (rc & 0xff) {
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-    case SQLITE_SCHEMA:
-    case SQLITE_ERROR:    /* a missing table: the file is invalid */
-    case SQLITE_CANTOPEN: /* removed while in use */
-    case SQLITE_READONLY: /* a writer gets this for a file that was replaced or removed */
-    case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH:
-        code = ERR_CORRUPT;
-        break;
-    case SQLITE_FULL:
-        code = ERR_NO_SPACE;
-        break;
-    case SQLITE_INTERRUPT:
-        return err_set(err, ERR_SEARCH, "search took too long");
-    default:
-        break;
-    }
-    (void)err_set(err, code, "view: %s: %s", doing, db == NULL ? "no memory" : sqlite3_errmsg(db));
-    err->sys = rc;
-    return code;
-}
-
 void view_db__close(sqlite3 *db)
 {
     if (db != NULL) {
         int rc = sqlite3_close(db);
         CHECK(rc == SQLITE_OK);
     }
-}
-
-enum err_code view_db__exec(sqlite3 *db, const char *sql, struct err *err)
-{
-    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? ERR_OK
-                                                                : view_db__err(db, sql, err);
-}
-
-enum err_code view_db__prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, struct err *err)
-{
-    return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL) == SQLITE_OK
-               ? ERR_OK
-               : view_db__err(db, "prepare", err);
-}
-
-enum err_code view_db__step(sqlite3 *db, sqlite3_stmt *st, bool *out_row, struct err *err)
-{
-    int rc = sqlite3_step(st);
-    *out_row = rc == SQLITE_ROW;
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? ERR_OK : view_db__err(db, "read", err);
-}
-
-enum err_code view_db__run(sqlite3 *db, sqlite3_stmt *st, struct err *err)
-{
-    int rc = sqlite3_step(st);
-    enum err_code code =
-        rc == SQLITE_DONE || rc == SQLITE_ROW ? ERR_OK : view_db__err(db, "write", err);
-    (void)sqlite3_reset(st); /* returns the same error as step */
-    return code;
-}
-
-enum err_code view_db__number(sqlite3 *db, const char *sql, int64_t *out, struct err *err)
-{
-    sqlite3_stmt *st = NULL;
-    bool row = false;
-    if (view_db__prepare(db, sql, &st, err) != ERR_OK) {
-        return err->code;
-    }
-    enum err_code code = view_db__step(db, st, &row, err);
-    if (code == ERR_OK) {
-        *out = row ? sqlite3_column_int64(st, 0) : 0;
-    }
-    (void)sqlite3_finalize(st);
-    return code;
-}
-
-void view_db__bind_text(sqlite3_stmt *st, int at, struct str text)
-{
-    int rc = sqlite3_bind_text64(st, at, text.len == 0 ? "" : text.ptr, text.len, SQLITE_STATIC,
-                                 SQLITE_UTF8);
-    CHECK(rc == SQLITE_OK);
-}
-
-void view_db__bind_or_null(sqlite3_stmt *st, int at, struct str text)
-{
-    if (text.len > 0) {
-        view_db__bind_text(st, at, text);
-    } else {
-        int rc = sqlite3_bind_null(st, at);
-        CHECK(rc == SQLITE_OK);
-    }
-}
-
-void view_db__bind_id(sqlite3_stmt *st, int at, const struct id *id)
-{
-    int rc = sqlite3_bind_blob(st, at, id->b, ID_BYTES, SQLITE_STATIC);
-    CHECK(rc == SQLITE_OK);
-}
-
-struct str view_db__text(sqlite3_stmt *st, int column)
-{
-    const unsigned char *text = sqlite3_column_text(st, column);
-    return text == NULL ? STR_EMPTY : str_from(text, (size_t)sqlite3_column_bytes(st, column));
-}
-
-struct id view_db__id(sqlite3_stmt *st, int column)
-{
-    struct id id = ID_NONE;
-    const void *bytes = sqlite3_column_blob(st, column);
-    if (bytes != NULL && sqlite3_column_bytes(st, column) == ID_BYTES) {
-        id = id_from_bytes(bytes);
-    }
-    return id;
 }
 
 static struct str name_bound(struct arena *a, struct str ns, char last)
@@ -229,7 +118,7 @@ struct view_names view_db__names_of(struct arena *a, struct str ns)
 enum err_code view_db__create(sqlite3 *db, struct err *err)
 {
     for (size_t i = 0; i < COUNT_OF(tables); i++) {
-        if (view_db__exec(db, tables[i], err) != ERR_OK) {
+        if (view_sql__exec(db, tables[i], err) != ERR_OK) {
             return err->code;
         }
     }
@@ -239,7 +128,7 @@ enum err_code view_db__create(sqlite3 *db, struct err *err)
 enum err_code view_db__create_indexes(sqlite3 *db, struct err *err)
 {
     for (size_t i = 0; i < COUNT_OF(indexes); i++) {
-        if (view_db__exec(db, indexes[i], err) != ERR_OK) {
+        if (view_sql__exec(db, indexes[i], err) != ERR_OK) {
             return err->code;
         }
     }
@@ -251,15 +140,15 @@ enum err_code view_db__set_version(sqlite3 *db, struct err *err)
     char sql[96];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                    APPLICATION_ID, VIEW_DB_VERSION);
-    return view_db__exec(db, sql, err);
+    return view_sql__exec(db, sql, err);
 }
 
 enum err_code view_db__check_version(sqlite3 *db, struct err *err)
 {
     int64_t version = 0;
     int64_t application = 0;
-    if (view_db__number(db, "PRAGMA user_version", &version, err) != ERR_OK ||
-        view_db__number(db, "PRAGMA application_id", &application, err) != ERR_OK) {
+    if (view_sql__number(db, "PRAGMA user_version", &version, err) != ERR_OK ||
+        view_sql__number(db, "PRAGMA application_id", &application, err) != ERR_OK) {
         return err->code;
     }
     if (version != VIEW_DB_VERSION || application != APPLICATION_ID) {
@@ -291,8 +180,8 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
     sqlite3 *db = NULL;
     if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK ||
         sqlite3_busy_timeout(db, BUSY_MS) != SQLITE_OK) {
-        (void)view_db__err(db, "open", err);
-    } else if (view_db__exec(db, pragmas[use], err) == ERR_OK &&
+        (void)view_sql__err(db, "open", err);
+    } else if (view_sql__exec(db, pragmas[use], err) == ERR_OK &&
                view_functions__add(db, err) == ERR_OK) {
         *out = db;
         return ERR_OK;

@@ -206,15 +206,15 @@ struct asking {
 
 static enum err_code prepare(struct asking *q, const char *sql, sqlite3_stmt **out)
 {
-    if (view_db__prepare(q->r->db, sql, out, q->err) != ERR_OK) {
+    if (view_sql__prepare(q->r->db, sql, out, q->err) != ERR_OK) {
         return q->err->code;
     }
     (void)sqlite3_bind_int64(*out, 1, q->e->from.ns);
     (void)sqlite3_bind_int64(*out, 2, q->e->to.ns);
-    view_db__bind_text(*out, 3, q->names.low);
-    view_db__bind_text(*out, 4, q->names.high);
-    view_db__bind_text(*out, 5, q->e->queue);
-    view_db__bind_text(*out, 8, q->e->scope);
+    view_sql__bind_text(*out, 3, q->names.low);
+    view_sql__bind_text(*out, 4, q->names.high);
+    view_sql__bind_text(*out, 5, q->e->queue);
+    view_sql__bind_text(*out, 8, q->e->scope);
     (void)sqlite3_bind_int(*out, 9,
                            q->e->ns.len == 0 && q->e->queue.len == 0 && q->e->scope.len == 0);
     return ERR_OK;
@@ -232,12 +232,12 @@ static enum err_code each(struct asking *q, const char *sql, int64_t six, int64_
     if (code == ERR_OK) {
         (void)sqlite3_bind_int64(st, 6, six);
         (void)sqlite3_bind_int64(st, 7, seven);
-        code = view_db__step(q->r->db, st, &row, q->err);
+        code = view_sql__step(q->r->db, st, &row, q->err);
     }
     while (code == ERR_OK && row) {
         code = fn(q, data, st);
         if (code == ERR_OK) {
-            code = view_db__step(q->r->db, st, &row, q->err);
+            code = view_sql__step(q->r->db, st, &row, q->err);
         }
     }
     (void)sqlite3_finalize(st);
@@ -275,8 +275,8 @@ static enum err_code read_total(struct asking *q, void *data, sqlite3_stmt *st)
 static enum err_code read_example(struct asking *q, void *data, sqlite3_stmt *st)
 {
     struct view_errors_group *g = data;
-    g->example = view_db__id(st, 0);
-    return keep_text(q, view_db__text(st, 1), &g->example_error);
+    g->example = view_sql__id(st, 0);
+    return keep_text(q, view_sql__text(st, 1), &g->example_error);
 }
 
 static enum err_code read_queue(struct asking *q, void *data, sqlite3_stmt *st)
@@ -284,7 +284,7 @@ static enum err_code read_queue(struct asking *q, void *data, sqlite3_stmt *st)
     struct view_errors_group *g = data;
     struct view_errors_queue *out = &g->queues[g->queue_count++];
     out->count = sqlite3_column_int64(st, 1);
-    return keep_text(q, view_db__text(st, 0), &out->name);
+    return keep_text(q, view_sql__text(st, 0), &out->name);
 }
 
 static enum err_code read_version(struct asking *q, void *data, sqlite3_stmt *st)
@@ -292,7 +292,7 @@ static enum err_code read_version(struct asking *q, void *data, sqlite3_stmt *st
     struct view_errors_group *g = data;
     struct view_errors_queue *out = &g->versions[g->version_count++];
     out->count = sqlite3_column_int64(st, 1);
-    return keep_text(q, view_db__text(st, 0), &out->name);
+    return keep_text(q, view_sql__text(st, 0), &out->name);
 }
 
 static enum err_code read_step(struct asking *q, void *data, sqlite3_stmt *st)

@@ -238,7 +238,7 @@ enum err_code view_fed__open(sqlite3 *db, struct view_fed **out, struct err *err
     *out = fed; /* freed by SQLite, even after an error */
     return sqlite3_create_module_v2(db, "fed", &module, fed, free) == SQLITE_OK
                ? ERR_OK
-               : view_db__err(db, "fed", err);
+               : view_sql__err(db, "fed", err);
 }
 
 void view_fed__show(struct view_fed *fed, struct view_item *const *items, size_t count)

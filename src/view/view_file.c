@@ -131,7 +131,8 @@ static enum err_code plan_comparison(struct view_writer *w, uint64_t index, stru
 {
     uint64_t unread = atomic_load(&w->view->unread);
     int64_t rows = 0;
-    if (view_db__number(w->db, "SELECT sum(n) FROM counts WHERE queue = 0", &rows, err) != ERR_OK) {
+    if (view_sql__number(w->db, "SELECT sum(n) FROM counts WHERE queue = 0", &rows, err) !=
+        ERR_OK) {
         return err->code;
     }
     w->complete = w->rows.mark.complete;
@@ -176,7 +177,7 @@ void view_file__trim_log(struct view_writer *w, uint64_t max)
         return;
     }
     view__shut(v);
-    if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
+    if (view_sql__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
         log_warn("search index log not trimmed", LOG_Z("error", err.msg));
     }
     view__reopen(v, true);

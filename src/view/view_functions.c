@@ -212,7 +212,7 @@ enum err_code view_functions__add(sqlite3 *db, struct err *err)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         if (sqlite3_create_function_v2(db, rows[i].name, rows[i].arguments, flags, NULL, rows[i].fn,
                                        NULL, NULL, NULL) != SQLITE_OK) {
-            return view_db__err(db, "functions", err);
+            return view_sql__err(db, "functions", err);
         }
     }
     return ERR_OK;

@@ -59,6 +59,13 @@ struct view_space {
     int64_t next_look_ns;
 };
 
+/* A message to the writer: a reader has found the file damaged. Set by the writer. */
+struct view_damage {
+    struct mailbox *box;
+    struct msg msg;
+    atomic_bool out;
+};
+
 struct view {
     struct view_config config;
     struct os_file_path path, new_path;
@@ -69,6 +76,7 @@ struct view {
     atomic_uint_fast64_t unread; /* while the view is built or compared: jobs not processed yet */
 
     struct view_space space;
+    struct view_damage damage;
 
     uv_mutex_t lock; /* protects the members below */
     uv_cond_t moved; /* one of them changed */
@@ -86,7 +94,7 @@ struct view {
     struct view_status status;
 };
 
-/* view.c: for the writer: set the watermarks and the numbers of the status. */
+/* view_shared.c: for the writer: set the watermarks and the numbers of the status. */
 void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
                    uint64_t words_complete);
 /* Wait until no question is running, close the readers' connections, and let no question start. */
@@ -94,8 +102,8 @@ void view__shut(struct view *v);
 /* Let questions start again, if usable. */
 void view__reopen(struct view *v, bool usable);
 
-/* view.c: the error that a question reports. If the file is damaged, the writer is notified and the
- * caller gets ERR_SEARCH. */
+/* view_shared.c: the error that a question reports. If the file is damaged, the writer is notified
+ * and the caller gets ERR_SEARCH. */
 enum err_code view__asked(struct view_reader *r, enum err_code code, struct err *err);
 
 /* view_writer.c: the thread that writes */
@@ -103,7 +111,6 @@ void view_writer__start(struct view *v); /* returns after the feed is open */
 void view_writer__stop(struct view *v);
 void view_writer__rebuild(struct view *v, struct view_rebuild *r);
 void view_writer__hurry(struct view *v, bool words); /* a question waits for a watermark */
-void view_writer__damaged(struct view *v);           /* a reader found the file broken */
 void view_writer__space(struct view *v);             /* space->told_low has changed */
 
 /* view_space.c: from the writer's thread */

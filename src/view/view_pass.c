@@ -73,12 +73,12 @@ static enum err_code look(struct view_query *q, struct pass *p, struct err *err)
     bool row = false;
     enum err_code code = view_query__prepare(q, &st, err);
     if (code == ERR_OK) {
-        code = view_db__step(db, st, &row, err);
+        code = view_sql__step(db, st, &row, err);
     }
     while (code == ERR_OK && row) {
-        struct item item = {.value = sqlite3_column_int64(st, 1), .id = view_db__id(st, 0)};
+        struct item item = {.value = sqlite3_column_int64(st, 1), .id = view_sql__id(st, 0)};
         keep(p, &item);
-        code = view_db__step(db, st, &row, err);
+        code = view_sql__step(db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;

@@ -52,5 +52,5 @@ enum err_code view_payload__add(sqlite3 *db, struct engine *e, struct err *err)
     return sqlite3_create_function_v2(db, "view_payload", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, s,
                                       sql_payload, NULL, NULL, free_source) == SQLITE_OK
                ? ERR_OK
-               : view_db__err(db, "functions", err);
+               : view_sql__err(db, "functions", err);
 }

@@ -69,7 +69,7 @@ static enum err_code add_payload(struct walk *w, struct str text, struct err *er
         CHECK(added); /* a text always fits into an empty block */
     }
     CHECK(w->asked_count < JQBOX_TEXTS_MAX);
-    w->asked[w->asked_count++] = view_db__id(w->rows, 0);
+    w->asked[w->asked_count++] = view_sql__id(w->rows, 0);
     return ERR_OK;
 }
 
@@ -77,9 +77,9 @@ static enum err_code put_row(struct walk *w, struct err *err)
 {
     bool there = false;
     (void)sqlite3_bind_int64(w->payload, 1, sqlite3_column_int64(w->rows, w->num));
-    enum err_code code = view_db__step(w->r->db, w->payload, &there, err);
+    enum err_code code = view_sql__step(w->r->db, w->payload, &there, err);
     if (code == ERR_OK && there) {
-        code = add_payload(w, view_db__text(w->payload, 0), err);
+        code = add_payload(w, view_sql__text(w->payload, 0), err);
     }
     (void)sqlite3_reset(w->payload);
     return code;
@@ -90,12 +90,12 @@ static enum err_code walk_rows(struct walk *w, struct err *err)
     sqlite3 *db = w->r->db;
     bool row = false;
     bool enough = false;
-    enum err_code code = view_db__step(db, w->rows, &row, err);
+    enum err_code code = view_sql__step(db, w->rows, &row, err);
     while (code == ERR_OK && row && !enough) {
         code = put_row(w, err);
         enough = !w->p->all && w->p->count == w->p->max;
         if (code == ERR_OK && !enough) {
-            code = view_db__step(db, w->rows, &row, err);
+            code = view_sql__step(db, w->rows, &row, err);
         }
     }
     return code == ERR_OK ? judge(w, err) : code; /* the block must be empty for the next search */
@@ -109,7 +109,7 @@ enum err_code view_program__select(struct view_reader *r, struct view_program *p
     p->total = 0;
     w.asked = calloc(JQBOX_TEXTS_MAX, sizeof *w.asked);
     CHECK(w.asked != NULL);
-    enum err_code code = view_db__prepare(
+    enum err_code code = view_sql__prepare(
         r->db, "SELECT " VIEW_PAYLOAD " FROM texts t WHERE t.num = ?", &w.payload, err);
     if (code == ERR_OK) {
         code = open_box(r, p->text, err);

@@ -46,10 +46,10 @@ static void bind_all(const struct view_query *q, sqlite3_stmt *st)
             rc = sqlite3_bind_int64(st, i, p->number);
             break;
         case VIEW_PARAM_TEXT:
-            view_db__bind_text(st, i, p->text);
+            view_sql__bind_text(st, i, p->text);
             break;
         case VIEW_PARAM_ID:
-            view_db__bind_id(st, i, &p->id);
+            view_sql__bind_id(st, i, &p->id);
             break;
         case VIEW_PARAM_JQ:
             rc = sqlite3_bind_pointer(st, i, p->jq, VIEW_JQ_POINTER, NULL);
@@ -135,17 +135,17 @@ static enum err_code place_of(struct view_query *q, struct wall at, bool later, 
     bool row = false;
     struct id first = id_make(at, 0, 0);
     *out = id_make(wall_add_ms(at, 1), 0, 0);
-    if (view_db__prepare(db,
-                         "SELECT id FROM jobs NOT INDEXED WHERE id >= ?1 AND id < ?2"
-                         " AND created_at >= ?3 ORDER BY id LIMIT 1",
-                         &st, err) != ERR_OK) {
+    if (view_sql__prepare(db,
+                          "SELECT id FROM jobs NOT INDEXED WHERE id >= ?1 AND id < ?2"
+                          " AND created_at >= ?3 ORDER BY id LIMIT 1",
+                          &st, err) != ERR_OK) {
         return err->code;
     }
-    view_db__bind_id(st, 1, &first);
-    view_db__bind_id(st, 2, out);
+    view_sql__bind_id(st, 1, &first);
+    view_sql__bind_id(st, 2, out);
     (void)sqlite3_bind_int64(st, 3, later && at.ns < INT64_MAX ? at.ns + 1 : at.ns);
-    enum err_code code = view_db__step(db, st, &row, err);
-    struct id found = code == ERR_OK && row ? view_db__id(st, 0) : *out;
+    enum err_code code = view_sql__step(db, st, &row, err);
+    struct id found = code == ERR_OK && row ? view_sql__id(st, 0) : *out;
     (void)sqlite3_finalize(st);
     *out = found;
     return code;
@@ -351,15 +351,15 @@ static enum err_code read_queues(struct view_query *q, const char *sql, unsigned
     sqlite3 *db = q->r->db;
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(db, sql, &st, err) != ERR_OK) {
+    if (view_sql__prepare(db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
     bind_all(q, st);
-    enum err_code code = view_db__step(db, st, &row, err);
+    enum err_code code = view_sql__step(db, st, &row, err);
     for (*out_count = 0; code == ERR_OK && row && *out_count < VIEW_QUERY_QUEUES_MAX;
          ++*out_count) {
         q->queues[*out_count] = sqlite3_column_int64(st, 0);
-        code = view_db__step(db, st, &row, err);
+        code = view_sql__step(db, st, &row, err);
     }
     if (row) {
         *out_count = VIEW_QUERY_QUEUES_MAX + 1; /* more than the maximum */
@@ -472,11 +472,11 @@ static enum err_code read_cells(struct view_query *q, struct err *err)
     }
     enum err_code code = view_query__prepare(q, &st, err);
     if (code == ERR_OK) {
-        code = view_db__step(q->r->db, st, &row, err);
+        code = view_sql__step(q->r->db, st, &row, err);
     }
     while (code == ERR_OK && row) {
         keep_cell(q, st, &cap);
-        code = view_db__step(q->r->db, st, &row, err);
+        code = view_sql__step(q->r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;
@@ -515,7 +515,7 @@ enum err_code view_query__prepare(struct view_query *q, sqlite3_stmt **out, stru
     if (q->sql.overflow || q->where.overflow) {
         return err_set(err, ERR_VALIDATION, "the filter is too large");
     }
-    if (view_db__prepare(q->r->db, q->sql.ptr, out, err) != ERR_OK) {
+    if (view_sql__prepare(q->r->db, q->sql.ptr, out, err) != ERR_OK) {
         return err->code;
     }
     bind_all(q, *out);

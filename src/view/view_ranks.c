@@ -79,7 +79,7 @@ static void bind_range(sqlite3_stmt *st, struct view_line line, const int64_t ra
     for (int i = 0; i < 2; i++) {
         if (line.kind == VIEW_RANK_CREATED) {
             ids[i] = first_id(range[i]);
-            view_db__bind_id(st, i + 1, &ids[i]);
+            view_sql__bind_id(st, i + 1, &ids[i]);
         } else {
             (void)sqlite3_bind_int64(st, i + 1, range[i]);
         }
@@ -150,13 +150,13 @@ enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, int64_t queue_
             begin_line(&r->lines[kind][state], (struct view_line){kind, 0, state});
         }
     }
-    if (view_db__prepare(db,
-                         "SELECT kind, queue, state, first, n FROM ranks"
-                         " ORDER BY kind, queue, state, first",
-                         &st, err) != ERR_OK) {
+    if (view_sql__prepare(db,
+                          "SELECT kind, queue, state, first, n FROM ranks"
+                          " ORDER BY kind, queue, state, first",
+                          &st, err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = view_db__step(db, st, &row, err);
+    enum err_code code = view_sql__step(db, st, &row, err);
     while (code == ERR_OK && row) {
         struct view_line what = {(enum view_rank)sqlite3_column_int(st, 0),
                                  sqlite3_column_int64(st, 1), sqlite3_column_int64(st, 2)};
@@ -174,7 +174,7 @@ enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, int64_t queue_
         } else {
             insert_bucket(line, line->count, bucket);
         }
-        code = view_db__step(db, st, &row, err);
+        code = view_sql__step(db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;
@@ -324,15 +324,15 @@ static enum err_code cut_bucket(struct view_ranks *r, struct view_rank_line *lin
     struct id ids[2];
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(r->db, statements_of(what).walk, &st, err) != ERR_OK) {
+    if (view_sql__prepare(r->db, statements_of(what).walk, &st, err) != ERR_OK) {
         return err->code;
     }
     bind_range(st, what, range, ids);
-    enum err_code code = view_db__step(r->db, st, &row, err);
+    enum err_code code = view_sql__step(r->db, st, &row, err);
     while (code == ERR_OK && row) {
-        cut_moment(&c, line->kind == VIEW_RANK_CREATED ? id_ms(view_db__id(st, 0))
+        cut_moment(&c, line->kind == VIEW_RANK_CREATED ? id_ms(view_sql__id(st, 0))
                                                        : sqlite3_column_int64(st, 0));
-        code = view_db__step(r->db, st, &row, err);
+        code = view_sql__step(r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     if (code == ERR_OK) {
@@ -358,7 +358,7 @@ static enum err_code write_bucket(struct view_ranks *r, const struct view_rank_l
     for (int i = 0; i < sqlite3_bind_parameter_count(st); i++) {
         (void)sqlite3_bind_int64(st, i + 1, values[i]);
     }
-    return view_db__run(r->db, st, err);
+    return view_sql__run(r->db, st, err);
 }
 
 /* Merge neighbours that are small together. */
@@ -415,7 +415,7 @@ enum err_code view_ranks__save(struct view_ranks *r, struct err *err)
     sqlite3_stmt *st[USE_COUNT] = {0};
     enum err_code code = ERR_OK;
     for (size_t i = 0; code == ERR_OK && i < USE_COUNT; i++) {
-        code = view_db__prepare(r->db, sql[i], &st[i], err);
+        code = view_sql__prepare(r->db, sql[i], &st[i], err);
     }
     while (code == ERR_OK && r->changed != NULL) {
         struct view_rank_line *line = r->changed;
@@ -439,13 +439,13 @@ static enum err_code look_up(sqlite3 *db, const char *sql, struct view_line line
     const int64_t values[] = {(int64_t)line.kind, line.queue, line.state, moment};
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(db, sql, &st, err) != ERR_OK) {
+    if (view_sql__prepare(db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
     for (int i = 0; i < (int)COUNT_OF(values); i++) {
         (void)sqlite3_bind_int64(st, i + 1, values[i]);
     }
-    enum err_code code = view_db__step(db, st, &row, err);
+    enum err_code code = view_sql__step(db, st, &row, err);
     *out = code == ERR_OK && row ? sqlite3_column_int64(st, 0) : 0;
     (void)sqlite3_finalize(st);
     return code;
@@ -462,14 +462,14 @@ enum err_code view_ranks__before(sqlite3 *db, struct view_line line, struct view
     bool row = false;
     if (look_up(db, "SELECT max(first)" OF_LINE "<= ?4", line, moment, &first, err) != ERR_OK ||
         look_up(db, "SELECT sum(n)" OF_LINE "< ?4", line, first, &whole, err) != ERR_OK ||
-        view_db__prepare(db, statements_of(line).count, &st, err) != ERR_OK) {
+        view_sql__prepare(db, statements_of(line).count, &st, err) != ERR_OK) {
         return err->code;
     }
     bind_range(st, line, (const int64_t[2]){first, moment}, ids);
     if (line.kind == VIEW_RANK_CREATED) {
-        view_db__bind_id(st, 2, &place.id);
+        view_sql__bind_id(st, 2, &place.id);
     }
-    enum err_code code = view_db__step(db, st, &row, err);
+    enum err_code code = view_sql__step(db, st, &row, err);
     *out = code == ERR_OK && row ? whole + sqlite3_column_int64(st, 0) : 0;
     (void)sqlite3_finalize(st);
     return code;

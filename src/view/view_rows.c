@@ -107,12 +107,12 @@ static enum err_code load_queues(struct view_rows *r, struct err *err)
     bool row = false;
     int64_t count = 0;
     r->next_queue = 1;
-    if (view_db__prepare(r->db, "SELECT num, name FROM queues", &st, err) != ERR_OK) {
+    if (view_sql__prepare(r->db, "SELECT num, name FROM queues", &st, err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = view_db__number(r->db, "SELECT count(*) FROM queues", &count, err);
+    enum err_code code = view_sql__number(r->db, "SELECT count(*) FROM queues", &count, err);
     if (code == ERR_OK) {
-        code = view_db__step(r->db, st, &row, err);
+        code = view_sql__step(r->db, st, &row, err);
     }
     while (code == ERR_OK && row) {
         int64_t num = sqlite3_column_int64(st, 0);
@@ -121,8 +121,8 @@ static enum err_code load_queues(struct view_rows *r, struct err *err)
             code = err_set(err, ERR_CORRUPT, "view: a queue has the number %lld", (long long)num);
             break;
         }
-        (void)remember_queue(r, view_db__text(st, 1), num);
-        code = view_db__step(r->db, st, &row, err);
+        (void)remember_queue(r, view_sql__text(st, 1), num);
+        code = view_sql__step(r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;
@@ -133,12 +133,12 @@ static enum err_code load_mark(struct view_rows *r, struct err *err)
     int64_t complete = 0;
     int64_t hash = 0;
     int64_t last = 0;
-    if (view_db__number(r->db, "SELECT complete FROM mark", &complete, err) != ERR_OK ||
-        view_db__number(r->db, "SELECT hash FROM mark", &hash, err) != ERR_OK ||
-        view_db__number(r->db, "SELECT words FROM mark", &r->mark.words, err) != ERR_OK ||
-        view_db__number(r->db, "SELECT stale FROM mark", &r->stale, err) != ERR_OK ||
-        view_db__number(r->db, "SELECT count(*) FROM gone", &r->gone_count, err) != ERR_OK ||
-        view_db__number(r->db, "SELECT max(num) FROM texts", &last, err) != ERR_OK) {
+    if (view_sql__number(r->db, "SELECT complete FROM mark", &complete, err) != ERR_OK ||
+        view_sql__number(r->db, "SELECT hash FROM mark", &hash, err) != ERR_OK ||
+        view_sql__number(r->db, "SELECT words FROM mark", &r->mark.words, err) != ERR_OK ||
+        view_sql__number(r->db, "SELECT stale FROM mark", &r->stale, err) != ERR_OK ||
+        view_sql__number(r->db, "SELECT count(*) FROM gone", &r->gone_count, err) != ERR_OK ||
+        view_sql__number(r->db, "SELECT max(num) FROM texts", &last, err) != ERR_OK) {
         return err->code;
     }
     r->mark.complete = (uint64_t)complete;
@@ -151,12 +151,12 @@ static enum err_code load_newest(struct view_rows *r, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(r->db, "SELECT id FROM jobs ORDER BY id DESC LIMIT 1", &st, err) !=
+    if (view_sql__prepare(r->db, "SELECT id FROM jobs ORDER BY id DESC LIMIT 1", &st, err) !=
         ERR_OK) {
         return err->code;
     }
-    enum err_code code = view_db__step(r->db, st, &row, err);
-    r->newest = code == ERR_OK && row ? view_db__id(st, 0) : ID_NONE;
+    enum err_code code = view_sql__step(r->db, st, &row, err);
+    r->newest = code == ERR_OK && row ? view_sql__id(st, 0) : ID_NONE;
     (void)sqlite3_finalize(st);
     return code;
 }
@@ -174,7 +174,7 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
         return err->code;
     }
     for (size_t i = 0; i < STATEMENT_COUNT; i++) {
-        if (view_db__prepare(db, statements[i], &r->st[i], err) != ERR_OK) {
+        if (view_sql__prepare(db, statements[i], &r->st[i], err) != ERR_OK) {
             return err->code;
         }
     }
@@ -214,7 +214,7 @@ void view_rows__close(struct view_rows *r)
 
 static enum err_code run(struct view_rows *r, enum statement which, struct err *err)
 {
-    return view_db__run(r->db, r->st[which], err);
+    return view_sql__run(r->db, r->st[which], err);
 }
 
 /* Run a statement over the picked items. */
@@ -286,12 +286,12 @@ static enum err_code find_old(struct view_rows *r, struct view_item *items, size
         return ERR_OK;
     }
     view_fed__show(r->fed, r->picked, picked);
-    enum err_code code = view_db__step(r->db, st, &row, err);
+    enum err_code code = view_sql__step(r->db, st, &row, err);
     while (code == ERR_OK && row) {
         struct view_item *item = r->picked[sqlite3_column_int64(st, 0)];
         code = read_old(r, st, &item->old, &item->job.id, err);
         if (code == ERR_OK) {
-            code = view_db__step(r->db, st, &row, err);
+            code = view_sql__step(r->db, st, &row, err);
         }
     }
     (void)sqlite3_reset(st);
@@ -308,7 +308,7 @@ static enum err_code queue_of(struct view_rows *r, struct str name, struct view_
         return ERR_OK;
     }
     bind_i64(r->st[INSERT_QUEUE], 1, r->next_queue);
-    view_db__bind_text(r->st[INSERT_QUEUE], 2, name);
+    view_sql__bind_text(r->st[INSERT_QUEUE], 2, name);
     if (run(r, INSERT_QUEUE, err) != ERR_OK) {
         return err->code;
     }
@@ -395,13 +395,13 @@ static void write_error(void *data, const struct store_error *e)
     }
     h->found++;
     int64_t mark = view_errors_mark(e->error, NULL);
-    view_db__bind_id(st, 1, &h->j->id);
+    view_sql__bind_id(st, 1, &h->j->id);
     bind_i64(st, 2, (int64_t)e->row);
-    view_db__bind_text(st, 3, e->error);
+    view_sql__bind_text(st, 3, e->error);
     bind_i64(st, 4, e->created_at.ns);
     bind_i64(st, 5, mark);
     bind_i64(st, 6, h->queue);
-    view_db__bind_text(st, 7, e->version);
+    view_sql__bind_text(st, 7, e->version);
     bind_i64(st, 8, note_mark(h, mark, e->created_at.ns));
     bind_i64(st, 9, h->j->state == JOB_DEAD);
     if (h->first == 0) {
@@ -415,7 +415,7 @@ static void write_error(void *data, const struct store_error *e)
 static enum err_code set_errors(struct view_rows *r, enum statement which, const struct job *j,
                                 int64_t value, struct err *err)
 {
-    view_db__bind_id(r->st[which], 1, &j->id);
+    view_sql__bind_id(r->st[which], 1, &j->id);
     bind_i64(r->st[which], 2, value);
     return run(r, which, err);
 }
@@ -427,7 +427,7 @@ static enum err_code write_errors(struct view_rows *r, const struct job *j,
     store_rows_each_error(r->store, j->id, write_error, &h);
     extra->errors = view_rows__errors(j, h.found);
     if (h.code == ERR_OK && h.first > 0 && !r->fresh) {
-        view_db__bind_id(r->st[TRIM_ERRORS], 1, &j->id);
+        view_sql__bind_id(r->st[TRIM_ERRORS], 1, &j->id);
         bind_i64(r->st[TRIM_ERRORS], 2, h.first);
         h.code = run(r, TRIM_ERRORS, err);
         if (h.code == ERR_OK && sqlite3_changes(r->db) > 0) {
@@ -447,15 +447,15 @@ static void write_one_usage(void *data, const struct store_usage *u)
     }
     h->found++;
     bind_i64(st, 1, (int64_t)u->row);
-    view_db__bind_id(st, 2, &h->j->id);
+    view_sql__bind_id(st, 2, &h->j->id);
     bind_i64(st, 3, u->created_at.ns);
     bind_i64(st, 4, t->input);
     bind_i64(st, 5, t->output);
     bind_i64(st, 6, t->cache_creation);
     bind_i64(st, 7, t->cache_read);
     bind_i64(st, 8, t->cost_nusd);
-    view_db__bind_text(st, 9, t->model);
-    view_db__bind_text(st, 10, t->provider);
+    view_sql__bind_text(st, 9, t->model);
+    view_sql__bind_text(st, 10, t->provider);
     h->code = run(h->r, INSERT_USAGE, h->err);
 }
 
@@ -475,8 +475,8 @@ static enum err_code write_depends(struct view_rows *r, const struct job *j, int
     size_t n = view_depends__of(j, r->depends);
     *out_count = (int64_t)n;
     for (size_t i = 0; i < n; i++) {
-        view_db__bind_id(r->st[INSERT_DEPENDS], 1, &r->depends[i]);
-        view_db__bind_id(r->st[INSERT_DEPENDS], 2, &j->id);
+        view_sql__bind_id(r->st[INSERT_DEPENDS], 1, &r->depends[i]);
+        view_sql__bind_id(r->st[INSERT_DEPENDS], 2, &j->id);
         if (run(r, INSERT_DEPENDS, err) != ERR_OK) {
             return err->code;
         }
@@ -487,7 +487,7 @@ static enum err_code write_depends(struct view_rows *r, const struct job *j, int
 static enum err_code delete_by_id(struct view_rows *r, enum statement which, const struct id *id,
                                   struct err *err)
 {
-    view_db__bind_id(r->st[which], 1, id);
+    view_sql__bind_id(r->st[which], 1, id);
     return run(r, which, err);
 }
 

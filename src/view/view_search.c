@@ -55,10 +55,10 @@ static enum err_code read_page(struct view_query *q, uint32_t max, struct id **o
         (void)sqlite3_finalize(st);
         return err->code;
     }
-    enum err_code code = view_db__step(q->r->db, st, &row, err);
+    enum err_code code = view_sql__step(q->r->db, st, &row, err);
     while (code == ERR_OK && row && *out_count < max) {
-        ids[(*out_count)++] = view_db__id(st, 0);
-        code = view_db__step(q->r->db, st, &row, err);
+        ids[(*out_count)++] = view_sql__id(st, 0);
+        code = view_sql__step(q->r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;

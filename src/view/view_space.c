@@ -74,7 +74,7 @@ static enum err_code empty_log(sqlite3 *db, enum view_shrink *shrink, struct err
     int in_file = 0;
     if (sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log, &in_file) !=
         SQLITE_OK) {
-        return view_db__err(db, "checkpoint", err);
+        return view_sql__err(db, "checkpoint", err);
     }
     *shrink = in_file < in_log ? VIEW_SHRINK_LATER : VIEW_SHRINK_DONE;
     return ERR_OK;
@@ -85,8 +85,8 @@ enum err_code view_space__shrink(sqlite3 *db, enum view_shrink *shrink, struct e
     int64_t pages = 0;
     int64_t unused = 0;
     char sql[64];
-    if (view_db__number(db, "PRAGMA page_count", &pages, err) != ERR_OK ||
-        view_db__number(db, "PRAGMA freelist_count", &unused, err) != ERR_OK) {
+    if (view_sql__number(db, "PRAGMA page_count", &pages, err) != ERR_OK ||
+        view_sql__number(db, "PRAGMA freelist_count", &unused, err) != ERR_OK) {
         return err->code;
     }
     int64_t part = *shrink == VIEW_SHRINK_MORE ? FREE_KEPT_PART : FREE_MAX_PART;
@@ -94,7 +94,7 @@ enum err_code view_space__shrink(sqlite3 *db, enum view_shrink *shrink, struct e
     if (unused > keep) {
         *shrink = VIEW_SHRINK_MORE;
         (void)snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", STEP_PAGES);
-        return view_db__exec(db, sql, err);
+        return view_sql__exec(db, sql, err);
     }
     return *shrink == VIEW_SHRINK_DONE ? ERR_OK : empty_log(db, shrink, err);
 }

@@ -26,11 +26,11 @@ static enum err_code add_up(struct view_query *q, int64_t *sum, struct err *err)
     bool row = false;
     enum err_code code = view_query__prepare(q, &st, err);
     if (code == ERR_OK) {
-        code = view_db__step(q->r->db, st, &row, err);
+        code = view_sql__step(q->r->db, st, &row, err);
     }
     while (code == ERR_OK && row) {
         *sum += sqlite3_column_int64(st, 0);
-        code = view_db__step(q->r->db, st, &row, err);
+        code = view_sql__step(q->r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;

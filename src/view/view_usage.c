@@ -35,7 +35,7 @@ static int64_t whole(double v)
 
 static void read_row(sqlite3_stmt *st, struct view_usage_sum *out)
 {
-    *out = (struct view_usage_sum){.key = view_db__text(st, 0),
+    *out = (struct view_usage_sum){.key = view_sql__text(st, 0),
                                    .input = whole(sqlite3_column_double(st, 1)),
                                    .output = whole(sqlite3_column_double(st, 2)),
                                    .cache_creation = whole(sqlite3_column_double(st, 3)),
@@ -62,22 +62,22 @@ static enum err_code read_groups(struct view_reader *r, struct view_usage *u, en
     struct view_names names = view_db__names_of(a, u->ns);
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(r->db, statements[by], &st, err) != ERR_OK) {
+    if (view_sql__prepare(r->db, statements[by], &st, err) != ERR_OK) {
         return err->code;
     }
     (void)sqlite3_bind_int64(st, 1, u->from.ns);
     (void)sqlite3_bind_int64(st, 2, u->to.ns);
-    view_db__bind_text(st, 3, names.low);
-    view_db__bind_text(st, 4, names.high);
-    view_db__bind_text(st, 7, u->scope);
+    view_sql__bind_text(st, 3, names.low);
+    view_sql__bind_text(st, 4, names.high);
+    view_sql__bind_text(st, 7, u->scope);
     (void)sqlite3_bind_int64(st, 8, u->rows_before);
     if (by != VIEW_USAGE_ALL) {
         (void)sqlite3_bind_int64(st, 5, VIEW_USAGE_GROUPS_MAX);
     }
     if (by == VIEW_USAGE_BY_TAG) {
-        view_db__bind_text(st, 6, u->tag);
+        view_sql__bind_text(st, 6, u->tag);
     }
-    enum err_code code = view_db__step(r->db, st, &row, err);
+    enum err_code code = view_sql__step(r->db, st, &row, err);
     while (code == ERR_OK && row) {
         struct view_usage_sum sum;
         read_row(st, &sum);
@@ -88,7 +88,7 @@ static enum err_code read_groups(struct view_reader *r, struct view_usage *u, en
             code = keep(u, &sum, a, err);
         }
         if (code == ERR_OK) {
-            code = view_db__step(r->db, st, &row, err);
+            code = view_sql__step(r->db, st, &row, err);
         }
     }
     (void)sqlite3_finalize(st);

@@ -18,15 +18,15 @@ static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t aft
     int64_t bytes = 0;
     bool row = false;
     *out = after;
-    if (view_db__prepare(r->db, sql, &st, err) != ERR_OK) {
+    if (view_sql__prepare(r->db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
     (void)sqlite3_bind_int64(st, 1, after);
-    enum err_code code = view_db__step(r->db, st, &row, err);
+    enum err_code code = view_sql__step(r->db, st, &row, err);
     for (int n = 0; code == ERR_OK && row && n < VIEW_WORDS_CHUNK && bytes < CHUNK_BYTES; n++) {
         *out = sqlite3_column_int64(st, 0);
         bytes += sqlite3_column_int64(st, 1);
-        code = view_db__step(r->db, st, &row, err);
+        code = view_sql__step(r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     return code;
@@ -37,12 +37,12 @@ static enum err_code run_range(struct view_rows *r, const char *sql, int64_t aft
                                struct err *err)
 {
     sqlite3_stmt *st = NULL;
-    if (view_db__prepare(r->db, sql, &st, err) != ERR_OK) {
+    if (view_sql__prepare(r->db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
     (void)sqlite3_bind_int64(st, 1, after);
     (void)sqlite3_bind_int64(st, 2, until);
-    enum err_code code = view_db__run(r->db, st, err);
+    enum err_code code = view_sql__run(r->db, st, err);
     (void)sqlite3_finalize(st);
     return code;
 }
@@ -83,7 +83,7 @@ static enum err_code forget(struct view_rows *r, struct err *err)
         }
     }
     r->gone_count -= sqlite3_changes(r->db);
-    return view_db__number(r->db, "SELECT stale FROM mark", &r->stale, err);
+    return view_sql__number(r->db, "SELECT stale FROM mark", &r->stale, err);
 }
 
 /* Empty the index. All texts must be added again. */
@@ -96,11 +96,11 @@ static enum err_code empty(struct view_rows *r, int64_t *out_until, struct err *
     };
     int64_t first = 0;
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        if (view_db__exec(r->db, steps[i], err) != ERR_OK) {
+        if (view_sql__exec(r->db, steps[i], err) != ERR_OK) {
             return err->code;
         }
     }
-    if (view_db__number(r->db, "SELECT min(num) FROM texts", &first, err) != ERR_OK) {
+    if (view_sql__number(r->db, "SELECT min(num) FROM texts", &first, err) != ERR_OK) {
         return err->code;
     }
     r->gone_count = r->stale = 0;
@@ -113,13 +113,13 @@ static enum err_code bytes_of(struct view_rows *r, int64_t after, int64_t until,
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(r->db, "SELECT sum(bytes) FROM texts WHERE num > ? AND num <= ?", &st,
-                         err) != ERR_OK) {
+    if (view_sql__prepare(r->db, "SELECT sum(bytes) FROM texts WHERE num > ? AND num <= ?", &st,
+                          err) != ERR_OK) {
         return err->code;
     }
     (void)sqlite3_bind_int64(st, 1, after);
     (void)sqlite3_bind_int64(st, 2, until);
-    enum err_code code = view_db__step(r->db, st, &row, err);
+    enum err_code code = view_sql__step(r->db, st, &row, err);
     *out = code == ERR_OK && row ? sqlite3_column_int64(st, 0) : 0;
     (void)sqlite3_finalize(st);
     return code;
@@ -153,7 +153,8 @@ enum err_code view_words__is_stale(struct view_rows *r, bool *out, struct err *e
     if (r->stale < STALE_MIN) {
         return ERR_OK;
     }
-    if (view_db__number(r->db, "SELECT sum(n) FROM counts WHERE queue = 0", &jobs, err) != ERR_OK) {
+    if (view_sql__number(r->db, "SELECT sum(n) FROM counts WHERE queue = 0", &jobs, err) !=
+        ERR_OK) {
         return err->code;
     }
     *out = r->stale > jobs;
@@ -210,23 +211,23 @@ static enum err_code collect(struct finding *f, const char *sql, struct str text
     sqlite3 *db = f->r->db;
     sqlite3_stmt *st = NULL;
     int rc;
-    if (view_db__prepare(db, sql, &st, err) != ERR_OK) {
+    if (view_sql__prepare(db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
-    view_db__bind_text(st, 1, text);
-    view_db__bind_text(st, 2, f->names.low);
-    view_db__bind_text(st, 3, f->names.high);
+    view_sql__bind_text(st, 1, text);
+    view_sql__bind_text(st, 2, f->names.low);
+    view_sql__bind_text(st, 3, f->names.high);
     (void)sqlite3_bind_int64(st, 4, f->w->limit);
     (void)sqlite3_bind_int64(st, 5, state);
-    view_db__bind_text(st, 6, f->w->scope);
+    view_sql__bind_text(st, 6, f->w->scope);
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && f->w->count < f->w->limit) {
-        struct id id = view_db__id(st, 0);
+        struct id id = view_sql__id(st, 0);
         if (!is_known(f->w, id)) {
             f->w->ids[f->w->count++] = id;
         }
     }
     bool failed = rc != SQLITE_ROW && rc != SQLITE_DONE && rc != SQLITE_ERROR;
-    enum err_code code = failed ? view_db__err(db, "words", err) : ERR_OK;
+    enum err_code code = failed ? view_sql__err(db, "words", err) : ERR_OK;
     (void)sqlite3_finalize(st);
     return code;
 }

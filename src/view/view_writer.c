@@ -617,20 +617,11 @@ void view_writer__hurry(struct view *v, bool words)
 
 static void deliver_damage(struct msg *m)
 {
-    struct view_writer *w = CONTAINER_OF(m, struct view_writer, damage_msg);
-    atomic_store(&w->damage_out, false);
+    struct view *v = CONTAINER_OF(m, struct view, damage.msg);
+    struct view_writer *w = v->writer;
+    atomic_store(&v->damage.out, false);
     w->build_next = true;
     go_on(w);
-}
-
-void view_writer__damaged(struct view *v)
-{
-    struct view_writer *w = v->writer;
-    if (!atomic_exchange(&w->damage_out, true)) {
-        w->damage_msg.deliver = deliver_damage;
-        bool posted = mailbox_post(&w->box, &w->damage_msg);
-        CHECK(posted);
-    }
 }
 
 static void deliver_space(struct msg *m)
@@ -732,6 +723,8 @@ void view_writer__start(struct view *v)
     CHECK(w != NULL);
     w->view = v;
     v->writer = w;
+    v->damage.box = &w->box;
+    v->damage.msg.deliver = deliver_damage;
     CHECK(uv_sem_init(&w->started, 0) == 0);
     CHECK(uv_thread_create(&w->thread, writer_main, w) == 0);
     uv_sem_wait(&w->started);

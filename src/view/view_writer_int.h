@@ -20,8 +20,6 @@ struct view_writer {
     struct msg hurry_msg;
     atomic_bool hurry_out; /* the message was sent */
     atomic_bool hurry_words;
-    struct msg damage_msg;
-    atomic_bool damage_out;
     struct msg space_msg;
     atomic_bool space_out;
     struct msg step_msg; /* to itself: continue after other messages */

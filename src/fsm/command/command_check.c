@@ -94,8 +94,7 @@ static inline enum err_code check_json(const struct place *at, const char *field
     return s.len == 0 ? ERR_OK : check_some_json(at, field, s, max, err);
 }
 
-/* Tags are an object. Its values are usually texts, but other servers of this API accept any
- * JSON. */
+/* Tags are an object. Its values can be any JSON, as other servers of this API accept. */
 static enum err_code check_tags(const struct place *at, struct str tags, struct err *err)
 {
     if (tags.len == 0) {

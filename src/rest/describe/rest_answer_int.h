@@ -44,8 +44,11 @@ void rest_answer__type(struct json_write *w, struct str type);
 /* Write all documents, as members of the open object. */
 void rest_answer__write(struct json_write *w);
 
-/* rest_openapi.c: the OpenAPI document of all routes (http-api.md 20.7), with a final newline. The
- * first request for it writes it. All threads. */
+/* rest_openapi.c: write the OpenAPI document of all routes (http-api.md 20.7), with a final
+ * newline. */
+void rest_openapi__write(const char *version, struct buf *out);
+
+/* rest_openapi_cache.c: the same document, written by the first request for it. All threads. */
 struct rest_openapi *rest_openapi__new(const char *version);
 void rest_openapi__free(struct rest_openapi *o);
 struct str rest_openapi__text(struct rest_openapi *o);

@@ -5,9 +5,7 @@
  * body has the schema, with limits and defaults. The document therefore always matches the server.
  * The same tables give the same bytes.
  */
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -760,7 +758,7 @@ static void write_info(struct openapi *o, const char *version)
     end(o);
 }
 
-static void write_document(const char *version, struct buf *out)
+void rest_openapi__write(const char *version, struct buf *out)
 {
     struct openapi o = {.w = json_write_to(out), .schemas = rest_schema__new()};
     name_schemas(&o);
@@ -774,41 +772,4 @@ static void write_document(const char *version, struct buf *out)
     json_write_finish(&o.w);
     buf_add_char(out, '\n');
     rest_schema__free(o.schemas);
-}
-
-/* The document */
-
-enum { DOCUMENT_BYTES_MAX = 16 << 20 }; /* some kilobytes for each route */
-
-struct rest_openapi {
-    const char *version;
-    pthread_mutex_t lock;
-    struct buf document; /* empty until the first request; then it does not change */
-};
-
-struct rest_openapi *rest_openapi__new(const char *version)
-{
-    struct rest_openapi *o = calloc(1, sizeof *o);
-    CHECK(o != NULL && pthread_mutex_init(&o->lock, NULL) == 0);
-    o->version = version;
-    buf_init(&o->document, DOCUMENT_BYTES_MAX);
-    return o;
-}
-
-void rest_openapi__free(struct rest_openapi *o)
-{
-    (void)pthread_mutex_destroy(&o->lock);
-    buf_deinit(&o->document);
-    free(o);
-}
-
-struct str rest_openapi__text(struct rest_openapi *o)
-{
-    (void)pthread_mutex_lock(&o->lock);
-    if (o->document.len == 0) {
-        write_document(o->version, &o->document);
-        CHECK(!o->document.overflow); /* its length depends on the tables only */
-    }
-    (void)pthread_mutex_unlock(&o->lock);
-    return buf_str(&o->document);
 }

@@ -488,8 +488,7 @@ static void snapshot__that_fails_is_tried_again_and_cuts_nothing(void **state)
     r->config.snapshot_log_bytes = 1 << 30; /* none is in progress during the count */
     open_node(r);
     assert_int_equal(r->toy.state.hash, hash);
-    /* Nothing is left of failed snapshots, nor of one that the close may have interrupted. Each
-     * remaining snapshot has a manifest and a checkpoint. */
+    /* Every snapshot has a manifest and a checkpoint: failed and interrupted ones are removed. */
     struct os_file_path dir = tmpdir_path(&r->dir, "snapshots");
     size_t left = tmpdir_count(dir.z, "");
     assert_true(left == 2 || left == 4);
@@ -598,8 +597,7 @@ static void open__fills_up_a_log_that_the_state_has_overtaken(void **state)
     assert_int_equal(r->toy.state.applied_index, a.p.index); /* the entry was applied */
 }
 
-/* The node's folder is gone, but the state is not. A new, empty log would contain entries that the
- * state silently skips. */
+/* Only the node's folder is gone. The state would silently skip the entries of a new, empty log. */
 static void open__does_not_start_a_new_log_under_an_old_state(void **state)
 {
     struct rig *r = *state;

@@ -26,7 +26,7 @@ static void run_endless(struct view_ask *ask, struct view_reader *r)
         int64_t n;
         static const char sql[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
                                   " SELECT count(*) FROM n";
-        (void)(view_db__number(r->db, sql, &n, &e->err) == ERR_OK);
+        (void)(view_sql__number(r->db, sql, &n, &e->err) == ERR_OK);
     } else {
         struct view_filter f = {.payload_jq = str_from_z(e->program)};
         struct view_search s = {.filter = &f, .limit = 1};

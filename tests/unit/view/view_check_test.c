@@ -16,7 +16,7 @@ static uint64_t differences_after(struct view_kit *k, sqlite3 *db, const char *s
 {
     struct err err;
     struct view_check check;
-    assert_int_equal(view_db__exec(db, sql, &err), ERR_OK);
+    assert_int_equal(view_sql__exec(db, sql, &err), ERR_OK);
     assert_int_equal(sqlite3_changes(db) > 0, 1);
     view_kit_ask(k, false, run_check, &check);
     assert_int_equal(k->err.code, ERR_OK);
@@ -112,7 +112,7 @@ static void numbers_that_cannot_be_are_damage(void **state)
         view_kit_check(k);
         view_kit_stop_view(k);
         assert_int_equal(view_db__open(view_kit_path(k).z, VIEW_DB_WRITE, &db, &err), ERR_OK);
-        assert_int_equal(view_db__exec(db, rows[i], &err), ERR_OK);
+        assert_int_equal(view_sql__exec(db, rows[i], &err), ERR_OK);
         assert_true(sqlite3_changes(db) > 0);
         view_db__close(db);
         view_kit_start_view(k);

@@ -187,11 +187,11 @@ static void check_words(struct view_kit *k)
         code = view_payload__add(db, k->engine->engine, &err);
     }
     for (size_t i = 0; code == ERR_OK && i < COUNT_OF(steps); i++) {
-        code = view_db__exec(db, steps[i], &err);
+        code = view_sql__exec(db, steps[i], &err);
     }
     for (size_t i = 0; code == ERR_OK && i < COUNT_OF(differences); i++) {
         int64_t n = 0;
-        code = view_db__number(db, differences[i], &n, &err);
+        code = view_sql__number(db, differences[i], &n, &err);
         if (code == ERR_OK && n != 0) {
             fail_msg("%s: %lld", differences[i], (long long)n);
         }

@@ -97,9 +97,9 @@ static int64_t count(sqlite3 *db, const char *sql, int64_t moment)
     struct err err;
     sqlite3_stmt *st = NULL;
     bool row = false;
-    assert_int_equal(view_db__prepare(db, sql, &st, &err), ERR_OK);
+    assert_int_equal(view_sql__prepare(db, sql, &st, &err), ERR_OK);
     (void)sqlite3_bind_int64(st, 1, moment);
-    assert_int_equal(view_db__step(db, st, &row, &err), ERR_OK);
+    assert_int_equal(view_sql__step(db, st, &row, &err), ERR_OK);
     int64_t n = sqlite3_column_int64(st, 0);
     (void)sqlite3_finalize(st);
     return n;

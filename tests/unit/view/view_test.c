@@ -238,7 +238,7 @@ static void says_how_late_it_is_while_it_catches_up(void **state)
     view_kit_use_image(k);
     struct os_file_path path = view_kit_path(k);
     assert_int_equal(view_db__open(path.z, VIEW_DB_WRITE, &other, &err), ERR_OK);
-    assert_int_equal(view_db__exec(other, "BEGIN IMMEDIATE", &err), ERR_OK);
+    assert_int_equal(view_sql__exec(other, "BEGIN IMMEDIATE", &err), ERR_OK);
     k->config.wait_ms = 1;
     view_kit_start_view(k);
     assert_true(view_kit_status(k).lag >= 700);
@@ -249,7 +249,7 @@ static void says_how_late_it_is_while_it_catches_up(void **state)
     assert_int_equal(found, 500);
     assert_true(k->lag >= 700);
     assert_true(view_kit_status(k).lag >= 700);
-    assert_int_equal(view_db__exec(other, "ROLLBACK", &err), ERR_OK);
+    assert_int_equal(view_sql__exec(other, "ROLLBACK", &err), ERR_OK);
     view_db__close(other);
     view_kit_stop_view(k);
     k->config.wait_ms = patience_ms;
@@ -407,7 +407,7 @@ static void change_schema(struct view_kit *k, const char *sql)
     struct os_file_path path = view_kit_path(k);
     enum err_code code = view_db__open(path.z, VIEW_DB_WRITE, &db, &err);
     CHECK(code == ERR_OK);
-    code = view_db__exec(db, sql, &err);
+    code = view_sql__exec(db, sql, &err);
     CHECK(code == ERR_OK);
     view_db__close(db);
 }
@@ -537,13 +537,13 @@ static void an_answer_that_could_not_wait_says_what_it_missed(void **state)
     struct os_file_path path = view_kit_path(k);
     enum err_code code = view_db__open(path.z, VIEW_DB_WRITE, &db, &err);
     assert_int_equal(code, ERR_OK);
-    code = view_db__exec(db, "BEGIN IMMEDIATE", &err); /* the writer has to wait */
+    code = view_sql__exec(db, "BEGIN IMMEDIATE", &err); /* the writer has to wait */
     assert_int_equal(code, ERR_OK);
     put_many(k, 100);
     view_kit_ask(k, false, run_nothing, NULL);
     assert_int_equal(k->err.code, ERR_OK);
     assert_int_equal(k->lag, 100);
-    code = view_db__exec(db, "COMMIT", &err);
+    code = view_sql__exec(db, "COMMIT", &err);
     assert_int_equal(code, ERR_OK);
     view_db__close(db);
     view_kit_close(k);

@@ -58,7 +58,7 @@ static int64_t count_known(struct view_kit *k)
     struct err err;
     int64_t n = 0;
     assert_int_equal(view_db__open(view_kit_path(k).z, VIEW_DB_READ, &db, &err), ERR_OK);
-    assert_int_equal(view_db__number(db, "SELECT count(*) FROM words_docsize", &n, &err), ERR_OK);
+    assert_int_equal(view_sql__number(db, "SELECT count(*) FROM words_docsize", &n, &err), ERR_OK);
     view_db__close(db);
     return n;
 }
