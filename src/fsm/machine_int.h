@@ -211,6 +211,7 @@ struct machine {
     uint32_t history_from[STORE_HISTORY_STEPS]; /* lower bounds of the closed cells */
     struct tallies tallies;
     uint64_t pending_count;      /* jobs, of all queues */
+    uint64_t queue_bytes;        /* memory of the heaps and slots of all queues */
     struct id newest_id;         /* upper bound of restored ids: see ids__new */
     struct wall oldest_event_at; /* lower bound of the time of the oldest event block; 0: none */
 

@@ -286,12 +286,7 @@ const struct throughput *machine_throughput(const struct machine *m)
 uint64_t machine_index_bytes(const struct machine *m)
 {
     uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;
-    uint64_t slots = 0;
-    for (uint32_t i = 0; i < m->queue_count; i++) {
-        items += m->queues[i] == NULL ? 0 : m->queues[i]->out_of_order.cap;
-        slots += m->queues[i] == NULL ? 0 : slots_bytes(&m->queues[i]->slots);
-    }
-    return slots + live_index_bytes(&m->live_index) + marks_bytes(&m->names) +
+    return m->queue_bytes + live_index_bytes(&m->live_index) + marks_bytes(&m->names) +
            items * sizeof(struct heap_item);
 }
 

@@ -329,6 +329,7 @@ static void index_live(struct machine *m, struct live_job *l, const struct job *
     }
     if (due != 0 && find_slot(m, l, due, &slot)) {
         slots_add(&q->slots, slot);
+        queues__note_bytes(m, q);
     }
     if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
         heap_set(&m->expiry, &l->expiry, j->expire_at.ns);
@@ -346,7 +347,7 @@ static void line_up(struct machine *m, struct live_job *l, const struct job *j, 
         queues__stand(m, q, l);
         queues__ready(m, q);
     } else if (j->state == JOB_PENDING) {
-        queues__wait(q, l);
+        queues__wait(m, q, l);
     }
 }
 

@@ -108,7 +108,7 @@ void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l)
     CHECK(line->queue == q->number);
     CHECK(line->priority == l->priority);
     live_index_line_add(&m->live_index, &line->line, l);
-    queues__wait(q, l);
+    queues__wait(m, q, l);
     push_lines__ready(m);
 }
 

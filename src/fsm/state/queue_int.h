@@ -33,6 +33,7 @@ struct queue {
     /* numbers of live jobs, see struct live_job */
     uint64_t timed_out_waiting, pending_again, recurring;
     struct slots slots; /* of named jobs that wait for their due time */
+    uint64_t bytes;     /* memory of its heap and slots, as counted in machine.queue_bytes */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */

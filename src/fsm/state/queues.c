@@ -47,8 +47,9 @@ static struct queue *queue_new(struct machine *m, struct str name)
     return q;
 }
 
-static void queue_free(struct queue *q)
+static void queue_free(struct machine *m, struct queue *q)
 {
+    m->queue_bytes -= q->bytes;
     CHECK((q->claims == NULL) == (q->rec.throttle_rate == 0));
     heap_deinit(&q->out_of_order);
     slots_deinit(&q->slots);
@@ -143,7 +144,7 @@ void queues__stand(struct machine *m, struct queue *q, struct live_job *l)
     } else if (id_cmp(l->id, priority_line->newest) > 0) {
         priority_line->newest = l->id;
     } else {
-        queues__wait(q, l);
+        queues__wait(m, q, l);
     }
     CHECK(priority_line->oldest != LIVE_NONE);
     CHECK(priority_line->line.count > 0);
@@ -175,14 +176,22 @@ bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, 
         live_index_line_insert(&m->live_index, &priority_line->line, l,
                                live_index_at(&m->live_index, at));
     }
-    queues__wait(q, l);
+    queues__wait(m, q, l);
     CHECK(l->in_line);
     return true;
 }
 
-void queues__wait(struct queue *q, struct live_job *l)
+void queues__wait(struct machine *m, struct queue *q, struct live_job *l)
 {
     heap_set(&q->out_of_order, &l->due, 0);
+    queues__note_bytes(m, q);
+}
+
+void queues__note_bytes(struct machine *m, struct queue *q)
+{
+    uint64_t bytes = q->out_of_order.cap * sizeof(struct heap_item) + slots_bytes(&q->slots);
+    m->queue_bytes += bytes - q->bytes;
+    q->bytes = bytes;
 }
 
 void queues__leave(struct machine *m, struct queue *q, struct live_job *l)
@@ -453,7 +462,7 @@ void queues__write_dirty(struct machine *m)
             m->queues[q->number] = NULL;
             m->queue_hint = NULL;
             spaces__leave(m, q);
-            queue_free(q);
+            queue_free(m, q);
             continue;
         }
         buf_clear(&m->store.scratch);
@@ -506,7 +515,7 @@ void queues__close(struct machine *m)
 {
     for (uint32_t i = 0; i < m->queue_count; i++) {
         if (m->queues[i] != NULL) {
-            queue_free(m->queues[i]);
+            queue_free(m, m->queues[i]);
         }
     }
     heap_deinit(&m->oldest);

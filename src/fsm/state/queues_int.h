@@ -20,7 +20,9 @@ bool queues__is_before(const struct machine *m, struct id job, struct id began);
 /* A pending job: stand adds it to the end of its line; wait counts it without a line, because it
  * waits for other jobs; leave removes it. */
 void queues__stand(struct machine *m, struct queue *q, struct live_job *l);
-void queues__wait(struct queue *q, struct live_job *l);
+void queues__wait(struct machine *m, struct queue *q, struct live_job *l);
+/* Call when its heap or slots may have grown. */
+void queues__note_bytes(struct machine *m, struct queue *q);
 /* Insert a job into its line, behind the jobs with a lower place. False if there are too many of
  * those to search. */
 bool queues__stand_back(struct machine *m, struct queue *q, struct live_job *l, uint64_t order);

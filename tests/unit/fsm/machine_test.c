@@ -178,6 +178,22 @@ static void memory__grows_with_live_jobs_and_is_known(void **state)
     assert_int_equal(machine_live_count(k->machine), before);
 }
 
+/* An old job behind newer ones needs a place in the heap of its queue. */
+static void memory__of_a_queue_is_counted_until_it_is_deleted(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id old = kit_enqueue(k, kit_name(k), "{}");
+    (void)kit_enqueue(k, queue, "{}");
+    uint64_t before = machine_index_bytes(k->machine);
+    struct command move = kit_action(COMMAND_JOB_MOVE, &old);
+    move.jobs.queue = str_from_z(queue);
+    assert_int_equal(kit_apply(k, &move)->code, ERR_OK);
+    assert_true(machine_index_bytes(k->machine) > before);
+    assert_int_equal(kit_empty(k, COMMAND_QUEUE_DELETE, queue), 2);
+    assert_int_equal(machine_index_bytes(k->machine), before);
+}
+
 static void checkpoint__opens_as_the_same_state(void **state)
 {
     struct kit *k = *state;
@@ -401,6 +417,7 @@ TEST_GROUP_FIXTURE(machine, kit_setup, kit_teardown,
                    cmocka_unit_test(claimable__says_what_a_claim_would_find),
                    cmocka_unit_test(each_queue__names_every_queue_once),
                    cmocka_unit_test(memory__grows_with_live_jobs_and_is_known),
+                   cmocka_unit_test(memory__of_a_queue_is_counted_until_it_is_deleted),
                    cmocka_unit_test(checkpoint__opens_as_the_same_state),
                    cmocka_unit_test(open__says_why_it_cannot),
                    cmocka_unit_test(open__stops_at_a_record_that_cannot_be_read),
