@@ -347,7 +347,7 @@ export const useDeleteOrgKey = () =>
 export const useRevokeSession = () =>
   useAction((id: string) => del("/auth/sessions/{id}", { params: { id } }), {
     done: "Session ended",
-    failed: "Failed",
+    failed: "Could not end the session",
   });
 
 export const useSignOut = () =>

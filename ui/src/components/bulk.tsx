@@ -30,12 +30,12 @@ const BUTTONS: BulkButton[] = [
 
 /** The effect of an action, for the confirmation. */
 const MEANING: Record<BulkAction, (jobs: string) => string> = {
-  retry: (jobs) => `Puts ${jobs} back into their queue, with the attempt counter at zero.`,
-  cancel: (jobs) => `Cancels ${jobs}. Workers stop active ones at their next heartbeat.`,
-  move: (jobs) => `Moves ${jobs} to another queue. They keep their state.`,
+  retry: (jobs) => `Returns ${jobs} to the queue and resets the attempt counter.`,
+  cancel: (jobs) => `Cancels ${jobs}. Workers stop active jobs at the next heartbeat.`,
+  move: (jobs) => `Moves ${jobs} to another queue. The state does not change.`,
   delete: (jobs) => `Deletes ${jobs} permanently.`,
   change_priority: (jobs) => `Changes the priority of ${jobs}.`,
-  requeue: (jobs) => `Puts ${jobs} back into their queue. The attempt counter stays.`,
+  requeue: (jobs) => `Returns ${jobs} to the queue. Keeps the attempt counter.`,
 };
 
 interface BulkBarProps {
@@ -128,7 +128,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone }: ConfirmProps) {
   return (
     <FormDialog
       title={`Bulk ${label}`}
-      submit={`${label} ${size.toLocaleString()} jobs`}
+      submit={`${label}${action === "change_priority" ? " of" : ""} ${size.toLocaleString()} jobs`}
       ready={complete && size > 0}
       busy={bulk.isPending}
       onSubmit={send}

@@ -31,7 +31,7 @@ const COLUMNS: Column<ClusterNode>[] = [
 const LAG: Column<ClusterNode> = {
   id: "lag",
   header: "Log",
-  cell: (n) => (n.lag === undefined ? "-" : n.lag === 0 ? "current" : `${n.lag} behind`),
+  cell: (n) => (n.lag === undefined ? "-" : n.lag === 0 ? "current" : `${n.lag} ${n.lag === 1 ? "entry" : "entries"} behind`),
 };
 
 export function ClusterPanel({ group }: { group: ClusterGroup }) {

@@ -134,7 +134,7 @@ export function EnqueueDialog({ clone, queue, onClose }: { clone?: Job; queue?: 
         </Field>
       </div>
       <Field label="Unique key">{(id) => <input id={id} value={form.uniqueKey} onChange={set("uniqueKey")} />}</Field>
-      <Field label="Tags" error={tags === null ? "Write tags as key=value, separated by commas" : null}>
+      <Field label="Tags" error={tags === null ? "Enter tags as key=value, separated by commas" : null}>
         {(id) => <input id={id} placeholder="tenant=acme, region=eu" value={form.tags} onChange={set("tags")} />}
       </Field>
       <FormError error={enqueue.error} />

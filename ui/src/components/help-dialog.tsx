@@ -4,7 +4,7 @@ import { Button } from "./parts";
 const KEYS: [string[], string][] = [
   [["?"], "Show this help"],
   [["Ctrl-K"], "Go to a page, queue, worker, schedule or job, or run an action"],
-  [["Ctrl-V"], "Open the job whose ID was copied"],
+  [["Ctrl-V"], "Open the job whose ID is in the clipboard"],
   [["/"], "Search payloads (on pages with a search panel)"],
   [["j", "k"], "Next or previous job in a table"],
   [["Enter"], "Open the selected job"],

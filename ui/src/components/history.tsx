@@ -88,7 +88,7 @@ export function History({ queue }: { queue?: string }) {
         </div>
       )}
       {data !== undefined && (
-        <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark deployments, new versions and changes of queues.</p>
+        <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then. Dashed lines mark deployments, new versions and queue changes.</p>
       )}
     </>
   );
@@ -165,7 +165,7 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
   const per = `per ${stepText(step)}`;
   return (
     <>
-      <Card title="Oldest pending job" aside={<span className="muted small">greatest age {per}</span>}>
+      <Card title="Oldest pending job" aside={<span className="muted small">maximum age {per}</span>}>
         <div className="card-body">
           <Chart
             {...shared}
@@ -195,7 +195,7 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
         <div className="card-body">
           <Chart
             {...shared}
-            label={`Time that jobs waited for a worker; ${span(totals.wait?.p99_ms ?? 0)} at the 99th percentile`}
+            label={`Wait time of jobs, p99 ${span(totals.wait?.p99_ms ?? 0)}`}
             {...SPANS}
             series={times(points, "wait")}
           />
@@ -205,7 +205,7 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
         <div className="card-body">
           <Chart
             {...shared}
-            label={`Time that jobs ran; ${span(totals.run?.p99_ms ?? 0)} at the 99th percentile`}
+            label={`Run time of jobs, p99 ${span(totals.run?.p99_ms ?? 0)}`}
             {...SPANS}
             series={times(points, "run")}
           />

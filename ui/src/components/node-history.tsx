@@ -46,7 +46,7 @@ export function NodeHistory() {
           <div className="card-body">
             <Chart
               {...shared}
-              label={`Time until a log entry was committed and applied; at most ${most(p99)} at the 99th percentile`}
+              label={`Commit and apply time, highest p99 ${most(p99)}`}
               series={[
                 { name: "p50", colour: "var(--chart-p50)", values: points.map((p) => ms(p.write_p50_us)) },
                 { name: "p99", colour: "var(--chart-p99)", values: p99 },
@@ -58,7 +58,7 @@ export function NodeHistory() {
           <div className="card-body">
             <Chart
               {...shared}
-              label={`Time to flush the log to disk; the longest ${most(longest)}`}
+              label={`Log flush time, longest ${most(longest)}`}
               series={[
                 { name: "Mean", colour: "var(--chart-p50)", values: points.map((p) => ms(p.flush_mean_us)) },
                 { name: "Longest", colour: "var(--chart-p99)", values: longest },

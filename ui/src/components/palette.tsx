@@ -122,8 +122,8 @@ export function Palette({ pages, commands, onClose }: PaletteProps) {
   return (
     <Dialog title="Go to" onClose={onClose}>
       <input
-        aria-label="Page, queue, worker, schedule, action, job ID or text in a payload"
-        placeholder="Page, queue, worker, schedule, action, job ID or text in a payload"
+        aria-label="Page, queue, worker, schedule, action, job ID or payload text"
+        placeholder="Page, queue, worker, schedule, action, job ID or payload text"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
@@ -136,7 +136,7 @@ export function Palette({ pages, commands, onClose }: PaletteProps) {
         onKeyDown={onKey}
         autoFocus
       />
-      <ul className="palette" id="palette-list" role="listbox" aria-label="Places">
+      <ul className="palette" id="palette-list" role="listbox" aria-label="Results">
         {found.map((place, i) => (
           <li
             key={`${place.kind} ${place.name}`}

@@ -56,7 +56,7 @@ function Lost() {
   const left = Math.max(0, Math.ceil((next - now) / 1000));
   return (
     <div className="banner" role="alert">
-      <span>Connection lost. The data shown may be out of date. {asking ? "Trying…" : `Trying again in ${left} s.`}</span>
+      <span>Connection lost. The data shown may be out of date. {asking ? "Reconnecting…" : `Retrying in ${left} s.`}</span>
       <Button compact disabled={asking} onClick={() => void ask()}>
         Reconnect
       </Button>

@@ -34,7 +34,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
 /** Sign in. Does not use the API client, because a 401 there would request another sign-in. */
 async function signIn(key: string): Promise<void> {
   const response = await beginSession(key).catch(() => {
-    throw new ApiError(0, "UNREACHABLE", "the server cannot be reached");
+    throw new ApiError(0, "UNREACHABLE", "The server cannot be reached. Check that it is running.");
   });
   if (response.status === 401) {
     throw new ApiError(401, "UNAUTHORIZED", "The server does not accept this key.");
@@ -117,7 +117,7 @@ function SignIn({ ended, onDone }: { ended: boolean; onDone: () => void }) {
           <h1>Corvo</h1>
         </div>
         {ended && <p role="status">Your session has ended.</p>}
-        <p>This server needs an API key. Enter a key, or the admin password, to continue.</p>
+        <p>This server requires an API key. Enter a key or the admin password.</p>
         <Field label="API Key" error={error}>
           {(id) => (
             <input
@@ -135,8 +135,8 @@ function SignIn({ ended, onDone }: { ended: boolean; onDone: () => void }) {
         </Button>
         {ssoLogin === null ? null : <SsoButton login={ssoLogin} />}
         <p className="muted small">
-          The admin password is set when the server starts. An administrator creates API keys here or
-          with <code>corvo keys create</code>.
+          The admin password is set with <code>--admin-password</code> when the server starts. An administrator creates API
+          keys here or with <code>corvo keys create</code>.
         </p>
       </form>
     </main>

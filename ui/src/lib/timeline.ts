@@ -64,8 +64,8 @@ export const bareType = (type: string): string => (type.startsWith("job.") ? typ
 const NAMES: Record<string, string> = {
   retrying: "waiting to retry",
   promoted: "ready to run",
-  retried: "retried by hand",
-  reclaimed: "lease expired, taken back",
+  retried: "retried manually",
+  reclaimed: "lease expired, returned to the queue",
 };
 
 /** Return the timeline from the job's events. It contains everything that timelineOf finds in the document, and more. */

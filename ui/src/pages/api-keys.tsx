@@ -174,8 +174,8 @@ function SessionsCard() {
   const columns: Column<BrowserSession>[] = [
     { id: "principal", header: "Signed in as", className: "wide", cell: (s) => (s.current ? "This browser" : s.principal) },
     { id: "role", header: "Role", cell: (s) => s.role ?? "" },
-    { id: "address", header: "From", cell: (s) => <span title={s.user_agent}>{s.address ?? ""}</span> },
-    { id: "created", header: "Since", cell: (s) => <Ago at={s.created_at} /> },
+    { id: "address", header: "Address", cell: (s) => <span title={s.user_agent}>{s.address ?? ""}</span> },
+    { id: "created", header: "Signed in", cell: (s) => <Ago at={s.created_at} /> },
     {
       id: "action",
       header: <span className="sr-only">Actions</span>,
@@ -251,7 +251,7 @@ export default function ApiKeys() {
       </PageHead>
       {status.data?.admin_password_set === false && (
         <div className="notice warn">
-          No admin password is set. {status.data.open && "Creating the first key turns on authentication: from then on every client needs a key. "}
+          No admin password is set. {status.data.open && "Creating the first key turns on authentication. Every client then requires a key. "}
           To avoid locking yourself out, keep one admin key or start the server with <code>--admin-password</code>.
         </div>
       )}

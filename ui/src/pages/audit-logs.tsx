@@ -74,7 +74,7 @@ export default function AuditLogs() {
                 setPage(0);
               }}
             >
-              <option value="">all</option>
+              <option value="">All</option>
               {["POST", "PUT", "DELETE", "GET"].map((word) => (
                 <option key={word}>{word}</option>
               ))}
@@ -93,7 +93,7 @@ export default function AuditLogs() {
         />
         <div className="card-body card-row">
           <Button compact disabled={page === 0} onClick={() => setPage(page - 1)}>
-            Prev
+            Previous
           </Button>
           <span className="muted small">
             Page {page + 1} of {pages}

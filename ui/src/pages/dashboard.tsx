@@ -63,7 +63,7 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
           ? [{ queue, text: `is paused with ${jobCount(queue.pending)} pending`, weight: waits }]
           : []),
         ...(!queue.paused && waits > STUCK_MS
-          ? [{ queue, text: `has had a job waiting for ${latency(waits)}`, weight: waits }]
+          ? [{ queue, text: `has a job that has been waiting for ${latency(waits)}`, weight: waits }]
           : []),
         ...(queue.dead > 0
           ? [
@@ -135,7 +135,7 @@ function WriteLatency({ status, at }: { status: ClusterStatus | undefined; at: n
   const last = samples.at(-1);
   return (
     <Chart
-      label={`Time that writes took, in the last minutes; now ${span(last?.p99 ?? 0)} at the 99th percentile`}
+      label={`Write latency in the last 10 minutes, current p99 ${span(last?.p99 ?? 0)}`}
       times={samples.map((s) => minuteOf(s.at))}
       {...SPANS}
       series={[

@@ -70,7 +70,7 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
     <section className="card card-body stack" aria-label={group.message} data-testid="error-group">
       <div className="error-head">
         <div className="break danger-text strong clamp">{group.message === "" ? "(no message)" : group.message}</div>
-        <Spark values={group.chart} label={`${group.count} failures over the range`} failures />
+        <Spark values={group.chart} label={`${plural(group.count, "failure")} in this range`} failures />
       </div>
       <div className="card-row small">
         <strong>{plural(group.count, "failure")}</strong>
@@ -163,7 +163,7 @@ export default function Errors() {
         <>
           <p className="muted">
             {plural(errors.data.total, "failure")} in {plural(errors.data.groups.length, "group")}
-            {queue === "" ? "" : ` of ${queue}`}. Messages that differ only in numbers, ids, addresses or paths share a group.
+            {queue === "" ? "" : ` of ${queue}`}. Messages that differ only in numbers, IDs, addresses or paths are grouped together.
           </p>
           {errors.data.groups.length === 0 && (
             <Card>

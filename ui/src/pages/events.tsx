@@ -77,7 +77,7 @@ function useEventFilter() {
 
 const note = (tail: ReturnType<typeof useTail>): string => {
   if (!tail.still) {
-    return "Point at the list to pause it.";
+    return "Hover over the list to pause it.";
   }
   const why = tail.paused ? "Paused" : "Paused while the pointer is over the list";
   return tail.waiting === 0 ? `${why}.` : `${why}: ${plural(tail.waiting, "new event")}.`;
@@ -117,7 +117,7 @@ export default function Events() {
         {tail.paused ? <Button onClick={tail.resume}>Resume</Button> : <Button onClick={tail.pause}>Pause</Button>}
         <Button onClick={tail.clear}>Clear</Button>
       </PageHead>
-      <p className="page-note">The last 500 events. This view is not kept across reloads; its filters are in the address.</p>
+      <p className="page-note">Shows the last 500 events. Reloading resets the list; the filters stay in the address.</p>
       <div className="tail-filters">
         <Field label="Queue contains">{(id) => <QueueInput id={id} value={queue} onChange={setQueue} placeholder="all queues" />}</Field>
         <div className="chips" role="group" aria-label="Event types">

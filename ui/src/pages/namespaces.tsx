@@ -25,7 +25,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate(name, { onSuccess: onClose })}
       onClose={onClose}
     >
-      <Field label="Name *" error={name === "" || good ? null : "Use lowercase letters, digits and hyphens (not first or last), at most 63 characters."}>
+      <Field label="Name *" error={name === "" || good ? null : "Use 1 to 63 lowercase letters, digits or hyphens. A hyphen cannot be first or last."}>
         {(id) => <input id={id} placeholder="e.g. acme" value={name} onChange={(e) => setName(e.target.value)} autoFocus />}
       </Field>
       <FormError error={create.error} />
@@ -35,7 +35,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
 
 const QUOTA_LINES = [
   { line: "jobs", label: "Jobs that have not ended" },
-  { line: "payload_bytes", label: "Payload bytes of those jobs" },
+  { line: "payload_bytes", label: "Payload bytes of unfinished jobs" },
   { line: "queues", label: "Queues" },
 ] as const;
 
@@ -176,7 +176,7 @@ export default function Namespaces() {
       {deleting !== null && (
         <ConfirmDialog
           title="Delete namespace"
-          text={`Removes ${deleting} from the list. Its jobs and keys stay.`}
+          text={`Removes ${deleting} from the list. Its jobs and keys are kept.`}
           action="Delete namespace"
           run={remove}
           onConfirm={() => remove.mutate(deleting, { onSuccess: closeDeletion })}

@@ -157,7 +157,7 @@ function KeysCard({ onAsk }: { onAsk: (asked: Asked) => void }) {
     >
       <p className="card-body muted">
         An organization key has the admin role in the default namespace. Creating the first key of a server turns on
-        authentication: from then on every client needs a key.
+        authentication. Every client then requires a key.
       </p>
       <Table label="Organization keys" rows={keys.data} columns={columns} rowKey={(k) => k.id} empty="No organization keys" error={keys.error} />
     </Card>

@@ -31,7 +31,7 @@ function PolicyDialog({ from, onClose }: { from: Policy | null; onClose: () => v
         {(id) => (
           <input
             id={id}
-            placeholder="e.g. second pair of eyes"
+            placeholder="e.g. large payments"
             value={form.name}
             onChange={(e) => set({ name: e.target.value })}
             autoFocus
@@ -61,8 +61,8 @@ function PolicyDialog({ from, onClose }: { from: Policy | null; onClose: () => v
         <Field label="Mode">
           {(id) => (
             <select id={id} value={form.mode} onChange={(e) => set({ mode: e.target.value === "all" ? "all" : "any" })}>
-              <option value="any">any of them</option>
-              <option value="all">all of them</option>
+              <option value="any">any check matches</option>
+              <option value="all">all checks match</option>
             </select>
           )}
         </Field>
@@ -73,7 +73,7 @@ function PolicyDialog({ from, onClose }: { from: Policy | null; onClose: () => v
           : `Holds an agent job before it continues if its ${checks.join(` ${joiner(form.mode)} its `)}.`}
       </p>
       <Check label="Enabled" value={form.enabled} onChange={(enabled) => set({ enabled })} />
-      <Check label="Jobs of all namespaces" value={form.allNamespaces} onChange={(allNamespaces) => set({ allNamespaces })} />
+      <Check label="Apply to all namespaces" value={form.allNamespaces} onChange={(allNamespaces) => set({ allNamespaces })} />
       <FormError error={create.error} />
     </FormDialog>
   );

@@ -218,7 +218,7 @@ export default function Schedules() {
       dialog={(schedule, onClose) => <ScheduleDialog schedule={schedule} onClose={onClose} />}
       remove={useDeleteSchedule()}
       needs={{ create: "POST /schedules", change: "PUT /schedules/{id}", remove: "DELETE /schedules/{id}" }}
-      removal={(schedule) => `${schedule.name} stops running. Jobs that it has created stay.`}
+      removal={(schedule) => `${schedule.name} will no longer run. Jobs it has created are kept.`}
       below={
         <>
           <Upcoming />

@@ -75,7 +75,7 @@ function SsoForm({ settings, save }: { settings: SsoSettings; save: Save }) {
           <select id={id} value={form.provider} onChange={(e) => set({ provider: e.target.value })}>
             <option value="">None</option>
             <option value="oidc">OpenID Connect</option>
-            <option value="saml">SAML headers of a proxy</option>
+            <option value="saml">SAML headers from a proxy</option>
           </select>
         )}
       </Field>
@@ -100,7 +100,7 @@ function SsoForm({ settings, save }: { settings: SsoSettings; save: Save }) {
                 id={id}
                 type="password"
                 autoComplete="off"
-                placeholder={settings.oidc_client_secret_set ? "stored; leave empty to keep it" : "only if the provider needs one"}
+                placeholder={settings.oidc_client_secret_set ? "Stored. Leave empty to keep it." : "Only if the provider requires one."}
                 value={secret}
                 onChange={(e) => setSecret(e.target.value)}
               />

@@ -7,6 +7,7 @@ import { FormDialog } from "../components/dialog";
 import { Managed } from "../components/managed";
 import { Ago, Badge, Check, EnabledBadge, Field } from "../components/parts";
 import type { Column } from "../components/table";
+import { plural } from "../lib/format";
 
 function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () => void }) {
   const [url, setUrl] = useState(hook?.url ?? "");
@@ -48,7 +49,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
         {(id) => <input id={id} placeholder="https://example.com/hook" value={url} onChange={(e) => setUrl(e.target.value)} />}
       </Field>
       <div className="field">
-        <span className="label">Events (none chosen = all)</span>
+        <span className="label">Events (select none for all)</span>
         <div className="chips" role="group" aria-label="Events">
           {EVENT_TYPES.map((type) => (
             <button key={type} type="button" className="chip" aria-pressed={events.has(type)} onClick={() => toggle(type)}>
@@ -105,7 +106,7 @@ const COLUMNS: Column<Webhook>[] = [
   {
     id: "events",
     header: "Events",
-    cell: (h) => (h.events.includes("*") ? "all" : <span title={h.events.join(", ")}>{h.events.length} types</span>),
+    cell: (h) => (h.events.includes("*") ? "all" : <span title={h.events.join(", ")}>{plural(h.events.length, "type")}</span>),
   },
   { id: "enabled", header: "Status", cell: (h) => <EnabledBadge enabled={h.enabled} /> },
   { id: "delivery", header: "Last delivery", cell: (h) => <Delivery hook={h} /> },

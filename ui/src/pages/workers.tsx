@@ -10,7 +10,7 @@ export default function Workers() {
   const all = workers.data ?? [];
   const healthy = all.filter((worker) => workerHealth(worker, now) === "Healthy");
   const silent = all.length - healthy.length;
-  const note = all.length === 0 ? "" : silent === 0 ? "all healthy" : `${healthy.length} healthy, ${silent} silent for a minute or more`;
+  const note = all.length === 0 ? "" : silent === 0 ? "all healthy" : `${healthy.length} healthy, ${silent} without a heartbeat for over a minute`;
   return (
     <>
       <PageHead title="Workers" />

@@ -41,9 +41,9 @@ function sentence(next: Forecast): string {
     case "reached":
       return `Daily limit reached. It resets at ${clockOf(next.resetsAt)} (00:00 UTC).`;
     case "limit":
-      return `At this rate the daily limit is reached at ${clockOf(next.at)}.`;
+      return `At this rate, the daily limit will be reached at ${clockOf(next.at)}.`;
     case "below":
-      return `At this rate ${money(next.total, 2)} by 00:00 UTC.`;
+      return `At this rate, spending will reach ${money(next.total, 2)} by 00:00 UTC.`;
     case "idle":
       return "Nothing was spent in the last hour.";
   }
@@ -64,7 +64,7 @@ export function Today({ budget, limit }: { budget: Budget; limit: number }) {
       <span>
         {money(spent, 2)} of {money(limit, 2)} today
       </span>
-      <Bar value={part} tone={part > 95 ? "over" : part > 80 ? "warn" : ""} label={`Spent of the daily budget: ${nameOf(budget)}`} />
+      <Bar value={part} tone={part > 95 ? "over" : part > 80 ? "warn" : ""} label={`Share of the daily budget spent: ${nameOf(budget)}`} />
       <span className={`small ${next.kind === "limit" || next.kind === "reached" ? "warn-text" : "muted"}`}>{sentence(next)}</span>
     </div>
   );
@@ -182,7 +182,7 @@ export function BudgetsCard() {
       {deleting !== null && (
         <ConfirmDialog
           title="Delete budget"
-          text={`Removes the limits for: ${nameOf(deleting)}. Held jobs stay held.`}
+          text={`Removes the limits of ${deleting.scope === "global" ? "all queues" : nameOf(deleting)}. Held jobs stay held.`}
           action="Delete budget"
           run={remove}
           onConfirm={() => remove.mutate(deleting, { onSuccess: close })}

@@ -57,7 +57,7 @@ export function Batch({ job, id }: { job: Job; id: string }) {
             </li>
           ))}
         </ul>
-        {total > jobs.length && jobs.length > 0 && <p className="muted small">The first {jobs.length} are shown.</p>}
+        {total > jobs.length && jobs.length > 0 && <p className="muted small">Showing the first {jobs.length}.</p>}
       </div>
     </Card>
   );

@@ -46,7 +46,7 @@ function retryPolicy(job: Job): string {
     return "no delay";
   }
   if (job.retry_backoff === "fixed") {
-    return `after ${base} each`;
+    return `${base} after each failure`;
   }
   const cap = job.retry_max_delay_ms > 0 ? `, up to ${span(job.retry_max_delay_ms)}` : "";
   return `${job.retry_backoff} from ${base}${cap}`;

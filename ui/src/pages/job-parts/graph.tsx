@@ -7,6 +7,7 @@ import { chainOf, type Job, type JobSummary } from "../../api/types";
 import { jobPath } from "../../components/job-table";
 import { Card, StateBadge } from "../../components/parts";
 import { isObject } from "../../lib/exact-json";
+import { plural } from "../../lib/format";
 import { layout, type Edge, type GraphNode } from "../../lib/graph";
 
 const WIDTH = 178;
@@ -175,7 +176,7 @@ export function Dependencies({ job }: { job: Job }) {
     <Card title="Dependencies" aside={<span className="muted small">A job starts when all jobs to its left are completed.</span>}>
       <div className="card-body stack">
         <Drawing picture={picture} self={job.id} label="Dependencies" />
-        {more > 0 && <p className="muted">and {more} more</p>}
+        {more > 0 && <p className="muted">{plural(more, "more job")} not shown</p>}
       </div>
     </Card>
   );

@@ -95,7 +95,7 @@ export function Iterations({ job }: { job: Job }) {
       cell: (i) => `${count(i.input_tokens ?? 0)} / ${count(i.output_tokens ?? 0)}`,
     },
     { id: "ended", header: "Finished", className: "minor", cell: (i) => <Ago at={i.created_at} /> },
-    { id: "took", header: "After", className: "num minor", cell: (i) => span(tookMs(list, list.indexOf(i), job)) },
+    { id: "took", header: "Duration", className: "num minor", cell: (i) => span(tookMs(list, list.indexOf(i), job)) },
     {
       id: "replay",
       header: <span className="sr-only">Action</span>,

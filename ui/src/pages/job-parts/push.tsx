@@ -57,7 +57,7 @@ export function PushCard({ job }: { job: Job }) {
     ["Target", `${push.method ?? "POST"} ${push.url}`],
     ["Success", `HTTP status below ${push.success_below ?? SUCCESS_BELOW}`],
     ["Timeout", span(push.timeout_ms ?? TIMEOUT_MS)],
-    ["Authentication", push.auth === undefined ? undefined : typeof push.auth.type === "string" ? push.auth.type : "set"],
+    ["Authentication", push.auth === undefined ? undefined : typeof push.auth.type === "string" ? push.auth.type : "configured"],
     ["Headers", headers.length === 0 ? undefined : headers.map(([name]) => name).join(", ")],
     ["Body", push.body === undefined ? "the payload" : "a template"],
     ["Response", push.keep_answer === true ? "stored as the result" : undefined],

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 
 import type { Job, LiveEvent } from "../../api/types";
 import { Card } from "../../components/parts";
-import { fullTime, span as duration } from "../../lib/format";
+import { fullTime, plural, span as duration } from "../../lib/format";
 import { useNow } from "../../lib/hooks";
 import { placed, spansOfEvents, spansOfJob, type Span } from "../../lib/waterfall";
 
@@ -62,7 +62,7 @@ export function Waterfall({ job, events }: { job: Job; events: readonly LiveEven
       }
     >
       <ol className="card-body waterfall">
-        {left > 0 && <li className="muted small">{left} earlier</li>}
+        {left > 0 && <li className="muted small">{plural(left, "earlier span")} not shown</li>}
         {bars.map(({ span, left: from, width, ms }, i) => (
           <li key={i} title={fullTime(new Date(span.from).toISOString())}>
             <span className="clip">{nameOf(span, all, job)}</span>
