@@ -150,7 +150,7 @@ function answers(description, operation) {
         element("summary", {}, "Members of " + status),
         table("Members of " + status, ["Member", "Type", "Meaning"], rows))),
     element("details", { class: "refusals" },
-      element("summary", {}, "Refusals: " + [...statuses, "and others"].join(", ")),
+      element("summary", {}, "Errors: " + [...statuses, "and others"].join(", ")),
       element("dl", {}, refusals.flatMap(([status, answer]) => [
         element("dt", {}, element("code", {}, status === "default" ? "other" : status)),
         element("dd", {}, answer.description)]))),
@@ -283,7 +283,7 @@ function example(text) {
 function chips(operation) {
   const said = operation.security ? ["no credential needed"]
     : ["for " + operation["x-corvo-roles"].join(", ")];
-  if (operation["x-corvo-leader"]) said.push("done by the leader");
+  if (operation["x-corvo-leader"]) said.push("runs on the leader");
   return element("ul", { class: "chips", "aria-label": "Access" },
     said.map((one) => element("li", {}, one)));
 }
@@ -307,13 +307,13 @@ function article(description, method, path, operation) {
           parameterRows(description, parameters))] : null,
       operation.requestBody && !body ? [element("h4", {}, "Body"),
         element("p", {}, "Any bytes.")] : null,
-      body ? [element("h4", {}, operation.requestBody.required ? "Body" : "Body, may be left out"),
+      body ? [element("h4", {}, operation.requestBody.required ? "Body" : "Body (optional)"),
         table("Body", ["Member", "Type", "Meaning"], fields)] : null,
-      element("h4", {}, "Answers"),
+      element("h4", {}, "Responses"),
       answers(description, operation),
       element("h4", {}, "Example"),
       example(curlLines(description, method, path, operation)),
-      answer === null ? null : [element("h4", {}, "Sample answer"), example(answer)]));
+      answer === null ? null : [element("h4", {}, "Sample response"), example(answer)]));
 }
 
 // Group the operations by tag, in the order of the description's tags.
