@@ -32,15 +32,15 @@ async function work(job) {
     const answer = await call("/heartbeat", { jobs: { [job.job_id]: {} } }).catch(() => null);
     cancelled ||= answer?.jobs?.[job.job_id]?.status === "cancel";
   }, (job.lease_duration * 1000) / 3);
-  const token = { lease_token: job.lease_token };
+  let path, outcome;
   try {
-    const result = await handle(job);
-    if (!cancelled) await call(`/ack/${job.job_id}`, { result, ...token });
+    [path, outcome] = ["ack", { result: await handle(job) }];
   } catch (error) {
-    await call(`/fail/${job.job_id}`, { error: String(error), backtrace: error?.stack, ...token });
+    [path, outcome] = ["fail", { error: String(error), backtrace: error?.stack }];
   } finally {
     clearInterval(beat);
   }
+  if (!cancelled) await call(`/${path}/${job.job_id}`, { ...outcome, lease_token: job.lease_token });
 }
 
 const [queue, flag] = process.argv.slice(2);

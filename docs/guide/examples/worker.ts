@@ -42,17 +42,16 @@ async function work(job: Job): Promise<void> {
     const answer = await call<Heartbeat>("/heartbeat", { jobs: { [job.job_id]: {} } }).catch(() => null);
     if (answer?.jobs[job.job_id]?.status === "cancel") cancelled.abort();
   }, (job.lease_duration * 1000) / 3);
-  const token = { lease_token: job.lease_token };
+  let path: string, outcome: object;
   try {
-    const result = await handle(job, cancelled.signal);
-    await call(`/ack/${job.job_id}`, { result, ...token });
+    [path, outcome] = ["ack", { result: await handle(job, cancelled.signal) }];
   } catch (error) {
-    if (cancelled.signal.aborted) return;
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    await call(`/fail/${job.job_id}`, { error: message, backtrace: stack, ...token });
+    [path, outcome] = ["fail", { error: message, backtrace: stack }];
   } finally {
     clearInterval(timer);
   }
+  if (!cancelled.signal.aborted) await call(`/${path}/${job.job_id}`, { ...outcome, lease_token: job.lease_token });
 }
 
 const [queue, flag] = process.argv.slice(2);
