@@ -181,7 +181,8 @@ export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.ses
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
 export const useAudit = (query: Record<string, string>) =>
   useQuery<AuditLog>({ queryKey: [KEY.audit, query], queryFn: () => get("/audit-logs", { query }) });
-/** Actions of callers on one queue or on all queues in a time range. Not every caller may read them. */
+/** Actions of callers on queues in a time range. If a queue is given, only on queues whose names begin with its name: the
+ *  server filters paths by prefix, and the path of a deletion ends with the name. Not every caller may read them. */
 export const useQueueAudit = (query: { since: string; until: string; queue?: string }) =>
   useQuery<AuditLog>({
     queryKey: [KEY.audit, "queues", query],
@@ -190,8 +191,9 @@ export const useQueueAudit = (query: { since: string; until: string; queue?: str
         query: {
           since: query.since,
           until: query.until,
-          path_prefix: query.queue === undefined ? "/api/v1/queues/" : `/api/v1/queues/${query.queue}/`,
-          limit: "200",
+          path_prefix: `/api/v1/queues/${query.queue ?? ""}`,
+          // marksOf drops the entries of other queues. The higher limit leaves room for them.
+          limit: query.queue === undefined ? "200" : "1000",
         },
       }),
     enabled: query.since !== "",

@@ -59,9 +59,9 @@ export function History({ queue }: { queue?: string }) {
   const markers = useMarkers({ from: data?.from ?? "", to: data?.to ?? "", ...one }).data;
   const marks = useMemo(() => {
     const starts = data?.points.map((p) => Date.parse(p.at)) ?? [];
-    const found = marksOf(audit?.audit_logs ?? [], markers ?? [], starts, (data?.step_seconds ?? 0) * 1000);
+    const found = marksOf(audit?.audit_logs ?? [], markers ?? [], starts, (data?.step_seconds ?? 0) * 1000, queue);
     return found.length === 0 ? NO_MARKS : found;
-  }, [data, audit, markers]);
+  }, [data, audit, markers, queue]);
   const shown = useMemo(() => ({ data, marks }), [data, marks]);
   const later = useDeferredValue(shown);
   const zoom = useLast(set);

@@ -37,6 +37,30 @@ describe("marks", () => {
     expect(markText(entry({ path: "/api/v1/queues/q/explain" }))).toBeNull();
   });
 
+  it("contain only the changes of the given queue, including its deletion", () => {
+    const start = Date.parse("2026-11-17T10:00:00Z");
+    const of = (queue: string) =>
+      marksOf(
+        [
+          entry({ path: "/api/v1/queues/eu/pause" }),
+          entry({ method: "DELETE", path: "/api/v1/queues/eu/throttle" }),
+          entry({ method: "DELETE", path: "/api/v1/queues/eu" }),
+          entry({ path: "/api/v1/queues/eu/mail/pause" }),
+          entry({ method: "DELETE", path: "/api/v1/queues/eu/mail" }),
+          entry({ path: "/api/v1/queues/europe/pause" }),
+          entry({ path: "/api/v1/queues/eu%2Fmail/clear" }),
+        ].map((one) => ({ ...one, principal: null })),
+        [],
+        [start],
+        3_600_000,
+        queue,
+      ).map(({ text }) => text);
+    expect(of("eu")).toEqual(["eu paused; eu rate limit changed; eu deleted"]);
+    expect(of("eu/mail")).toEqual(["eu/mail paused; eu/mail deleted"]);
+    expect(of("eu%2Fmail")).toEqual(["eu%2Fmail cleared"]);
+    expect(of("e")).toEqual([]);
+  });
+
   it("stand at their step, those of one step together in the order of time", () => {
     const start = Date.parse("2026-11-17T10:00:00Z");
     const entries = [

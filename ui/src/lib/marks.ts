@@ -16,12 +16,12 @@ const WORDS: Record<string, string> = {
 const CHANGE = /^\/api\/v1\/queues\/(.+)\/(\w+)$/s;
 const WHOLE = /^\/api\/v1\/queues\/(.+)$/s;
 
-/** "emails.send paused by ada". Null if the request failed or did not change a queue. */
-export function markText({ method, path, principal, status_code }: AuditEntry): string | null {
+/** "emails.send paused by ada". Null if the request failed or did not change a queue, or not the given one. */
+export function markText({ method, path, principal, status_code }: AuditEntry, queue?: string): string | null {
   const whole = method === "DELETE" && !path.endsWith("/throttle");
   const [, name, action] = (whole ? WHOLE : CHANGE).exec(path) ?? [];
   const word = WORDS[whole ? "delete" : (action ?? "")];
-  if (name === undefined || word === undefined || status_code >= 300) {
+  if (name === undefined || word === undefined || status_code >= 300 || (queue !== undefined && name !== queue)) {
     return null;
   }
   return `${name} ${word}${principal === null ? "" : ` by ${principal}`}`;
@@ -40,16 +40,18 @@ export function markerText({ kind, text, queue, by }: Marker): string {
     : `${kind} ${text} first seen`;
 }
 
-/** Return the marks of the steps that begin at these times. Marks of the same step are merged. */
+/** Return the marks of the steps that begin at these times. Marks of the same step are merged. If a queue is given, changes
+ *  of other queues are left out. */
 export function marksOf(
   entries: readonly AuditEntry[],
   markers: readonly Marker[],
   starts: readonly number[],
   stepMs: number,
+  queue?: string,
 ): Mark[] {
   const texts = new Map<number, string[]>();
   const all = [
-    ...entries.map((entry) => ({ at: Date.parse(entry.created_at), text: markText(entry) })),
+    ...entries.map((entry) => ({ at: Date.parse(entry.created_at), text: markText(entry, queue) })),
     ...markers.map((marker) => ({ at: Date.parse(marker.at), text: markerText(marker) })),
   ].sort((a, b) => a.at - b.at);
   for (const { at, text } of all) {
