@@ -9,7 +9,16 @@ import { Ago, Badge, Check, EnabledBadge, Field } from "../components/parts";
 import type { Column } from "../components/table";
 import { plural } from "../lib/format";
 
-function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () => void }) {
+/** The server's maximum. It refuses larger numbers, but silently replaces 0 with its default. */
+const ATTEMPTS_MAX = 25;
+
+/** Return the number of attempts, or null if it is not valid. */
+function attemptsOf(text: string): number | null {
+  const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
+  return n >= 1 && n <= ATTEMPTS_MAX ? n : null;
+}
+
+export function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () => void }) {
   const [url, setUrl] = useState(hook?.url ?? "");
   const [events, setEvents] = useState<ReadonlySet<string>>(new Set(hook?.events.filter((e) => e !== "*") ?? []));
   const [secret, setSecret] = useState(hook?.secret ?? "");
@@ -17,6 +26,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
   const [enabled, setEnabled] = useState(hook?.enabled ?? true);
   const save = useSaveWebhook();
   const good = /^https?:\/\/\S+$/.test(url.trim());
+  const attempts = attemptsOf(limit);
   const toggle = (type: string) => {
     const next = new Set(events);
     if (!next.delete(type)) {
@@ -25,6 +35,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
     setEvents(next);
   };
   const send = () =>
+    attempts !== null &&
     save.mutate(
       {
         ...(hook === null ? {} : { id: hook.id }),
@@ -32,7 +43,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
         events: events.size === 0 ? ["*"] : [...events],
         ...(secret === "" ? {} : { secret }),
         enabled,
-        retry_limit: Number.parseInt(limit, 10) || 3,
+        retry_limit: attempts,
       },
       { onSuccess: onClose },
     );
@@ -40,7 +51,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
     <FormDialog
       title={hook === null ? "Create Webhook" : "Edit Webhook"}
       submit="Save"
-      ready={good}
+      ready={good && attempts !== null}
       busy={save.isPending}
       onSubmit={send}
       onClose={onClose}
@@ -71,8 +82,8 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
             />
           )}
         </Field>
-        <Field label="Attempts">
-          {(id) => <input id={id} type="number" min={1} value={limit} onChange={(e) => setLimit(e.target.value)} />}
+        <Field label="Attempts" error={attempts === null ? `Enter a whole number from 1 to ${ATTEMPTS_MAX}.` : null}>
+          {(id) => <input id={id} type="number" min={1} max={ATTEMPTS_MAX} value={limit} onChange={(e) => setLimit(e.target.value)} />}
         </Field>
       </div>
       <Check label="Enabled" value={enabled} onChange={setEnabled} />
