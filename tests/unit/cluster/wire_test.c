@@ -3,9 +3,7 @@
  */
 #include "cluster/wire.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "lib/exact.h"
 #include "lib/test.h"
 #include "raftlog/manifest.h"
 #include "raftlog/members.h"
@@ -81,11 +79,9 @@ static void every_cut__is_refused(void **state)
     for (size_t cut = 0; cut < bytes.len; cut++) {
         struct raft_message out;
         struct err err;
-        char *copy = malloc(cut + 1);
-        assert_non_null(copy);
-        memcpy(copy, bytes.ptr, cut);
-        assert_int_equal(wire_decode(str_from(copy, cut), &out, &err), ERR_CORRUPT);
-        free(copy);
+        struct str copy = exact_copy(bytes.ptr, cut);
+        assert_int_equal(wire_decode(copy, &out, &err), ERR_CORRUPT);
+        exact_free(copy);
     }
     buf_deinit(&bytes);
     buf_deinit(&members);

@@ -2,6 +2,7 @@
 
 #include "core/civil.h"
 #include "core/zone_rule.h"
+#include "lib/exact.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 #include "lib/tzif.h"
@@ -258,13 +259,10 @@ static void new__refuses_damaged_bytes(void **state)
     struct buf b;
     buf_init(&b, 1 << 16);
     tzif_build(&b, &plain);
-    /* Every truncation, each in memory of its exact size. */
     for (size_t len = 0; len < b.len; len++) {
-        char *copy = malloc(len + 1);
-        assert_non_null(copy);
-        memcpy(copy, b.ptr, len);
-        refuse(str_from(copy, len), "the time zone file is damaged");
-        free(copy);
+        struct str cut = exact_copy(b.ptr, len);
+        refuse(cut, "the time zone file is damaged");
+        exact_free(cut);
     }
     const size_t second = 44 + 10; /* where the second header begins */
     static const struct {

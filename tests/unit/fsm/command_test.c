@@ -1,7 +1,6 @@
 #include "fsm/command/command.h"
 
-#include <stdlib.h>
-
+#include "lib/exact.h"
 #include "lib/expect.h"
 #include "lib/rng.h"
 #include "lib/samples.h"
@@ -180,13 +179,11 @@ static void truncation__is_always_found(void **state)
         struct err err;
         encode(&c, &bytes);
         for (size_t len = 0; len < bytes.len; len++) {
-            /* An allocation of the exact size, so that a read past the end is detected. */
-            char *cut = malloc(len + 1);
-            memcpy(cut, bytes.ptr, len);
-            if (encodes_again(str_from(cut, len), &err)) {
+            struct str cut = exact_copy(bytes.ptr, len);
+            if (encodes_again(cut, &err)) {
                 fail_msg("%s, cut at %zu of %zu", command_word(c.type), len, bytes.len);
             }
-            free(cut);
+            exact_free(cut);
         }
         buf_add_char(&bytes, '\0');
         assert_false(encodes_again(buf_str(&bytes), &err));

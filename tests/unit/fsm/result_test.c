@@ -1,7 +1,6 @@
 #include "fsm/command/result.h"
 
-#include <stdlib.h>
-
+#include "lib/exact.h"
 #include "lib/expect.h"
 #include "lib/rng.h"
 #include "lib/samples.h"
@@ -113,10 +112,9 @@ static void decode__refuses_what_is_no_result(void **state)
     for (size_t len = 0; len < bytes.len; len++) {
         struct arena *a = arena_new(1 << 20);
         struct result back;
-        char *cut = malloc(len + 1);
-        memcpy(cut, bytes.ptr, len);
-        assert_false(result_decode(str_from(cut, len), a, &back));
-        free(cut);
+        struct str cut = exact_copy(bytes.ptr, len);
+        assert_false(result_decode(cut, a, &back));
+        exact_free(cut);
         arena_free(a);
     }
     for (unsigned i = 0; i < 20000; i++) {

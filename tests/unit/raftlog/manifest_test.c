@@ -1,9 +1,9 @@
 #include "raftlog/manifest.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/crc32c.h"
+#include "lib/exact.h"
 #include "lib/test.h"
 
 static const struct manifest_file sample_files[] = {
@@ -77,11 +77,9 @@ static void manifest__refuses_every_flipped_bit_and_every_cut(void **state)
         bytes.ptr[bit / 8] = (char)(bytes.ptr[bit / 8] ^ (1 << bit % 8));
     }
     for (size_t len = 0; len < bytes.len; len++) {
-        char *cut = malloc(len == 0 ? 1 : len);
-        assert_non_null(cut);
-        memcpy(cut, bytes.ptr, len);
-        assert_int_equal(manifest_decode(str_from(cut, len), arena, &m, &err), ERR_CORRUPT);
-        free(cut);
+        struct str cut = exact_copy(bytes.ptr, len);
+        assert_int_equal(manifest_decode(cut, arena, &m, &err), ERR_CORRUPT);
+        exact_free(cut);
     }
     buf_deinit(&bytes);
     arena_free(arena);

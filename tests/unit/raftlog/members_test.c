@@ -1,8 +1,6 @@
 #include "raftlog/members.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "lib/exact.h"
 #include "lib/test.h"
 
 static struct raft_configuration three(void)
@@ -77,11 +75,9 @@ static void members__are_refused_at_every_cut(void **state)
     struct err err;
     struct buf bytes = encode(&in);
     for (size_t len = 0; len < used_bytes(&bytes); len++) {
-        char *cut = malloc(len == 0 ? 1 : len);
-        assert_non_null(cut);
-        memcpy(cut, bytes.ptr, len);
-        assert_int_equal(members_decode(str_from(cut, len), &out, &err), ERR_CORRUPT);
-        free(cut);
+        struct str cut = exact_copy(bytes.ptr, len);
+        assert_int_equal(members_decode(cut, &out, &err), ERR_CORRUPT);
+        exact_free(cut);
     }
     raft_configuration_close(&in);
     buf_deinit(&bytes);

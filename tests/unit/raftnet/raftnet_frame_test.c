@@ -1,8 +1,6 @@
 #include "raftnet/raftnet_frame.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "lib/exact.h"
 #include "lib/test.h"
 
 static struct buf make(struct str body)
@@ -38,13 +36,10 @@ static void frame__waits_at_every_cut(void **state)
     for (size_t cut = 0; cut < bytes.len; cut++) {
         struct raftnet_frame f;
         size_t len = 0;
-        char *copy = malloc(cut + 1); /* to detect reads past the end, except one byte */
-        assert_non_null(copy);
-        memcpy(copy, bytes.ptr, cut);
-        assert_int_equal(raftnet_frame_read(str_from(copy, cut), 100, &f, &len),
-                         RAFTNET_FRAME_MORE);
+        struct str copy = exact_copy(bytes.ptr, cut);
+        assert_int_equal(raftnet_frame_read(copy, 100, &f, &len), RAFTNET_FRAME_MORE);
         assert_int_equal(len, cut < RAFTNET_FRAME_HEAD_BYTES ? 0 : bytes.len);
-        free(copy);
+        exact_free(copy);
     }
     buf_deinit(&bytes);
 }

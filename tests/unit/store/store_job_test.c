@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/exact.h"
 #include "lib/expect.h"
 #include "lib/rng.h"
 #include "lib/samples.h"
@@ -158,11 +159,9 @@ static void truncation__is_always_found(void **state)
         struct buf doc;
         encode(&jobs[k], &doc);
         for (size_t len = 0; len < doc.len; len++) {
-            /* A copy, so that reads past the end are detected, except of one byte. */
-            char *cut = malloc(len + 1);
-            memcpy(cut, doc.ptr, len);
-            expect_corrupt(str_from(cut, len));
-            free(cut);
+            struct str cut = exact_copy(doc.ptr, len);
+            expect_corrupt(cut);
+            exact_free(cut);
         }
         buf_add_char(&doc, '\0');
         expect_corrupt(buf_str(&doc));

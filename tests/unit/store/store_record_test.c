@@ -1,5 +1,6 @@
 #include "store/store_record.h"
 
+#include "lib/exact.h"
 #include "lib/expect.h"
 #include "lib/rng.h"
 #include "lib/samples.h"
@@ -79,10 +80,9 @@ static void decode__refuses_what_was_never_written(void **state)
         buf_init(&again, 1 << 16);
         kinds[k].encode(&bytes);
         for (size_t len = 0; len < bytes.len; len++) {
-            char *cut = malloc(len + 1);
-            memcpy(cut, bytes.ptr, len);
-            assert_false(kinds[k].again(str_from(cut, len), false, &again));
-            free(cut);
+            struct str cut = exact_copy(bytes.ptr, len);
+            assert_false(kinds[k].again(cut, false, &again));
+            exact_free(cut);
         }
         for (unsigned i = 0; i < 5000; i++) {
             size_t at = rng_below(&rng, bytes.len);
