@@ -544,8 +544,10 @@ static void walks_all_matches_in_pages(void **state)
         do {
             view_kit_ask(w->kit, false, run_page, &p);
             assert_int_equal(w->kit->err.code, ERR_OK);
+            assert_true(p.count <= p.max);
             for (size_t n = 0; n < p.count; n++) {
                 assert_true(seen < total);
+                assert_true(id_cmp(p.ids[n], until) < 0);
                 assert_memory_equal(p.ids[n].b, wanted[seen++].id.b, ID_BYTES);
             }
             p.after = p.count > 0 ? p.ids[p.count - 1] : p.after;
