@@ -217,10 +217,11 @@ static void compare_worker(void *data, struct str rest, struct str value)
         }
         char name[COMPARE_NAME_MAX];
         (void)snprintf(name, sizeof name, "worker " STR_FMT, STR_ARG(rest));
-        if (store_record_decode_worker(value, &got)) {
-            compare_fields(walk->c, name, worker_fields, COUNT_OF(worker_fields), &want->record,
-                           &got);
+        if (!store_record_decode_worker(value, &got)) {
+            compare_miss(walk->c, "%s: it is unreadable", name);
+            return;
         }
+        compare_fields(walk->c, name, worker_fields, COUNT_OF(worker_fields), &want->record, &got);
         return;
     }
     compare_miss(walk->c, "worker " STR_FMT ": the model has none", STR_ARG(rest));
