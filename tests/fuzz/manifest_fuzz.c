@@ -16,16 +16,28 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Every part of a path inside a folder is a name: not empty, and neither the folder itself nor its
+ * parent. */
+static void check_path(struct str path)
+{
+    CHECK(path.len > 0);
+    CHECK(memchr(path.ptr, '\0', path.len) == NULL);
+    CHECK(path.ptr[path.len - 1] != '/'); /* str_cut shows no empty part at the end */
+    while (path.len > 0) {
+        struct str part = str_cut(&path, '/');
+        CHECK(part.len > 0);
+        CHECK(!str_eq(part, STR(".")));
+        CHECK(!str_eq(part, STR("..")));
+    }
+}
+
 static void check_names(const struct manifest *m)
 {
-    CHECK(memchr(m->checkpoint.ptr, '/', m->checkpoint.len) == NULL);
+    struct str id = m->checkpoint;
+    check_path(id);
+    CHECK(memchr(id.ptr, '/', id.len) == NULL);
     for (size_t i = 0; i < m->file_count; i++) {
-        struct str name = m->file[i].name;
-        CHECK(name.len > 0);
-        CHECK(name.ptr[0] != '/');
-        CHECK(memmem(name.ptr, name.len, "/../", 4) == NULL);
-        CHECK(!str_starts_with(name, STR("../")));
-        CHECK(memchr(name.ptr, '\0', name.len) == NULL);
+        check_path(m->file[i].name);
     }
 }
 
