@@ -49,6 +49,19 @@ static struct subscriber subscribe(struct engine_kit *k)
     return s;
 }
 
+static void nothing(void *data)
+{
+    (void)data;
+}
+
+/* Wait until the client's thread has handled every wake of the commands that are done, no matter
+ * whether the core thread posted it before or after their results. */
+static void wait_for_wakes(struct engine_kit *k)
+{
+    (void)engine_kit_status(k); /* the core thread has posted them */
+    engine_kit_on_client(k, nothing, NULL);
+}
+
 static int setup(void **state)
 {
     *state = engine_kit_open(NULL);
@@ -76,13 +89,15 @@ static void notifier__tells_where_the_log_ends(void **state)
         assert_int_equal(engine_notifier_next(s.notifier), 3 + i);
     }
     engine_kit_on_client(k, stop_listening, &s);
-    uint64_t before = s.wakes;
-    (void)engine_kit_enqueue(k, "q");
-    assert_int_equal(engine_notifier_next(s.notifier), 23);
-    engine_kit_on_client(k, close_notifier, &s);
-    assert_int_equal(s.wakes, before);
+    wait_for_wakes(k);
     uint64_t wakes = s.wakes;
     (void)engine_kit_enqueue(k, "q");
+    wait_for_wakes(k);
+    assert_int_equal(engine_notifier_next(s.notifier), 23);
+    assert_int_equal(s.wakes, wakes);
+    engine_kit_on_client(k, close_notifier, &s);
+    (void)engine_kit_enqueue(k, "q");
+    wait_for_wakes(k);
     assert_int_equal(s.wakes, wakes);
     uv_sem_destroy(&s.heard);
     uv_sem_destroy(&s.go_on);
@@ -98,9 +113,9 @@ static void notifier__tells_of_a_bulk_operation(void **state)
         k, &(struct command){.type = COMMAND_BULK_PUT,
                              .bulk_put = {.action = COMMAND_JOB_HOLD, .filter = STR("{}")}});
     assert_int_equal(r->code, ERR_OK);
-    uv_sem_wait(&s.heard);
-    engine_kit_on_client(k, close_notifier, &s);
+    wait_for_wakes(k);
     assert_int_equal(s.wakes, 1);
+    engine_kit_on_client(k, close_notifier, &s);
     uv_sem_destroy(&s.heard);
     uv_sem_destroy(&s.go_on);
 }
@@ -155,10 +170,45 @@ static void notifier__tells_once_of_many(void **state)
     }
     uv_sem_post(&s.go_on);
     CHECK(uv_thread_join(&blocker) == 0);
-    uv_sem_wait(&s.heard);
-    engine_kit_on_client(k, close_notifier, &s);
+    wait_for_wakes(k);
     assert_int_equal(s.wakes, 1);
     assert_int_equal(s.seen, 51);
+    engine_kit_on_client(k, close_notifier, &s);
+    uv_sem_destroy(&done);
+    uv_sem_destroy(&s.heard);
+    uv_sem_destroy(&s.go_on);
+}
+
+static void close_when_free(void *data)
+{
+    block_until_free(data);
+    close_notifier(data);
+}
+
+static void close_main(void *data)
+{
+    struct subscriber *s = data;
+    engine_kit_on_client(s->kit, close_when_free, s);
+}
+
+/* The subscriber's thread closes the notifier while a wake is in its mailbox. */
+static void notifier__tells_nothing_after_closing(void **state)
+{
+    struct engine_kit *k = *state;
+    struct subscriber s = subscribe(k);
+    uv_sem_t done;
+    uv_thread_t closer;
+    CHECK(uv_sem_init(&done, 0) == 0);
+    engine_kit_on_client(k, open_notifier, &s);
+    CHECK(uv_thread_create(&closer, close_main, &s) == 0);
+    uv_sem_wait(&s.heard);
+    enqueue_and_wait(k, &done);
+    (void)engine_kit_status(k); /* the wake is in the mailbox */
+    uv_sem_post(&s.go_on);
+    CHECK(uv_thread_join(&closer) == 0);
+    enqueue_and_wait(k, &done);
+    wait_for_wakes(k);
+    assert_int_equal(s.wakes, 0);
     uv_sem_destroy(&done);
     uv_sem_destroy(&s.heard);
     uv_sem_destroy(&s.go_on);
@@ -167,4 +217,5 @@ static void notifier__tells_once_of_many(void **state)
 TEST_GROUP(engine_notifier,
            cmocka_unit_test_setup_teardown(notifier__tells_where_the_log_ends, setup, teardown),
            cmocka_unit_test_setup_teardown(notifier__tells_of_a_bulk_operation, setup, teardown),
-           cmocka_unit_test_setup_teardown(notifier__tells_once_of_many, setup, teardown));
+           cmocka_unit_test_setup_teardown(notifier__tells_once_of_many, setup, teardown),
+           cmocka_unit_test_setup_teardown(notifier__tells_nothing_after_closing, setup, teardown));
