@@ -34,9 +34,9 @@ static void http1__shows_the_handler_what_came(void **state)
     http_world_expect(&w, 200,
                       "method=3 DELETE path=/info raw=/info q=- http=1.1 test=- cookie=- "
                       "peer=127.0.0.1 length=3");
-    http_world_say(&w, "OPTIONS /info HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    http_world_say(&w, "OPTIONS /info HTTP/1.0\r\nConnection: keep-alive\r\nX-Test: w\r\n\r\n");
     http_world_expect(&w, 200,
-                      "method=4 OPTIONS path=/info raw=/info q=- http=1.0 test=- cookie=- "
+                      "method=4 OPTIONS path=/info raw=/info q=- http=1.0 test=w cookie=- "
                       "peer=127.0.0.1 length=0");
     http_world_close(&w);
 }

@@ -348,9 +348,8 @@ static void handle_info(struct http_fixture *f, struct http_request *req, struct
     (void)f;
     (void)name;
     buf_init(&text, 100000);
-    if (!http_request_param(req, STR("q"), &q) || !http_request_header(req, STR("X-TEST"), &test)) {
-        q = q.len == 0 ? STR("-") : q;
-    }
+    (void)!http_request_param(req, STR("q"), &q);
+    (void)!http_request_header(req, STR("X-TEST"), &test);
     (void)!http_request_header(req, STR("cookie"), &cookie);
     buf_printf(&text,
                "method=%d " STR_FMT "%s path=" STR_FMT " raw=" STR_FMT " q=" STR_FMT
