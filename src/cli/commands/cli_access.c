@@ -246,7 +246,7 @@ static const struct cli_command commands[] = {
     {.name = "keys list", .args = "", .summary = "List API keys",
      .call = {"GET", "/auth/keys", CLI_COLUMNS(key_columns), .empty = "No API keys"}},
     {.name = "keys create", .args = "", .summary = "Create an API key and print its secret once",
-     .about = "Creating the first key turns on authentication: from then on every client needs a key.",
+     .about = "Creating the first key turns on authentication: every client then needs a key.",
      .examples = "export CORVO_API_KEY=$(corvo keys create --name ops --role admin)", CLI_FLAGS(key_flags),
      .call = {"POST", "/auth/keys", .text = "{api_key}", .note = "note"}},
     {.name = "keys rotate", .args = "<key-hash>", .summary = "Create a second secret for a key and print it once",
