@@ -125,8 +125,7 @@ void kit_expect_queue_events(struct kit *k, const char *queue, const char *words
 /* The newest event of the job. */
 struct store_event kit_last_event(struct kit *k, struct id id);
 
-/* Check the error rows of the job, oldest first, separated by
- * . */
+/* Check the error rows of the job, oldest first, separated by "|". */
 void kit_expect_errors(struct kit *k, struct id id, const char *errors);
 
 /* A hash of the whole store, except the machine's record, which every entry changes. */
