@@ -3,48 +3,21 @@
 
   latency.py CORVO [ROUNDS [SCHEDULED]]
 
-Starts a separate durable server on a free port. The first part enqueues one job at a time while one worker
-waits in a long poll. The time is from before the enqueue is sent until the worker has the job, so it includes
-one flush to disk and the work of this program. The second part schedules many jobs within the same few seconds
-and measures how long after its due time each job reached a worker.
+Starts a separate durable server on a free port. The first part is handover_bench, which is expected in the folder
+bench next to CORVO. The second part schedules many jobs within the same few seconds and measures how long after
+its due time each job reached a worker.
 """
 import datetime
+import pathlib
 import sys
 import threading
 import time
 
 sys.dont_write_bytecode = True  # leave no files behind in the source tree
 from lib.calm import Calm
-from lib.running import Client, Server, percentiles
+from lib.running import Client, Server, output, percentiles
 
 REPEATS = 10
-
-
-def handed_over(server, rounds):
-    producer, took = Client(server), []
-    ready, got = threading.Semaphore(0), threading.Semaphore(0)
-    started = [0.0]
-
-    def work():
-        worker = Client(server)
-        for _ in range(rounds):
-            ready.release()
-            job = worker.post("/api/v1/fetch", {"queues": ["latency"], "timeout": 60})
-            took.append(time.perf_counter() - started[0])
-            worker.post(f"/api/v1/ack/{job['job_id']}", {})
-            got.release()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    for _ in range(rounds):
-        ready.acquire()
-        while producer.get("/api/v1/cluster/status")["admission_stats"]["fetches_waiting"] == 0:
-            pass
-        started[0] = time.perf_counter()
-        producer.post("/api/v1/enqueue", {"queue": "latency", "payload": {"n": 1}})
-        got.acquire()
-    thread.join()
-    return took
 
 
 def lateness(server, count, over_s=10):
@@ -87,11 +60,11 @@ def lateness(server, count, over_s=10):
     return late
 
 
-def measure(program, rounds=1000, scheduled=100000):
+def measure(program, rounds=2000, scheduled=100000):
     calm = Calm(REPEATS)
+    handover = pathlib.Path(program).resolve().parent / "bench/handover_bench"
     with Server(program) as server:
-        calm.measure(lambda: handed_over(server, rounds),
-                     lambda took: percentiles("enqueue to waiting worker", took))
+        calm.measure(lambda: output(handover, str(server.port), str(rounds)), str.strip)
         calm.measure(lambda: lateness(server, scheduled),
                      lambda late: percentiles(f"lateness of {scheduled} scheduled jobs", late))
     calm.report()

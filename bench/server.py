@@ -64,10 +64,10 @@ RATES = {
 }
 
 RATIOS = [
-    ("durable enqueue / beanstalkd put in memory", "enqueue", "beanstalkd put", 0.75),
-    ("durable enqueue / beanstalkd put with fsync", "enqueue", "beanstalkd put, fsync", 5),
+    ("durable enqueue / beanstalkd put in memory", "enqueue", "beanstalkd put", 0.95),
+    ("durable enqueue / beanstalkd put with fsync", "enqueue", "beanstalkd put, fsync", 7),
     ("durable lifecycle / beanstalkd's in memory", "lifecycle", "beanstalkd lifecycle", 0.6),
-    ("durable lifecycle with next / beanstalkd's in memory", "lifecycle, next", "beanstalkd lifecycle", 0.6),
+    ("durable lifecycle with next / beanstalkd's in memory", "lifecycle, next", "beanstalkd lifecycle", 1.0),
     ("goodput at twice the rate of the peak / peak", "batches, overload", "batches", 0.9),
 ]
 
