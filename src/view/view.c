@@ -283,8 +283,10 @@ void view_ask(struct view *v, struct view_ask *ask)
     struct mono now = os_clock_mono();
     uv_mutex_lock(&v->lock);
     bool patient = ask->patient || ask->text;
-    int64_t wait_ms =
-        patient ? v->config.wait_ms : view_pace__wait_ms(&v->flood, now, v->config.wait_ms);
+    int64_t wait_ms = v->config.wait_ms;
+    if (!patient) {
+        wait_ms = view_pace__wait_ms(&v->flood, engine_feed_waiting(v->feed), now, wait_ms);
+    }
     ask->deadline_ns = now.ns + wait_ms * NS_PER_MS;
     if (v->stopping) {
         (void)err_set_default(&err, ERR_STOPPING);

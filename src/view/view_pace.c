@@ -16,7 +16,9 @@
  *
  * A question waits until the view contains the changes that were acknowledged before it. If jobs
  * change faster than the view can follow, for some time, the view would reach that point too late.
- * A question then waits only a moment, and its response reports how much is missing.
+ * A question then waits only a moment, and its response reports how much is missing. The view may
+ * catch up now and then meanwhile. A question that comes at such a moment waits as usual, because
+ * little is missing.
  */
 #include "os/os_clock.h"
 #include "view/view_pace_int.h"
@@ -33,8 +35,8 @@ enum {
     WAITED_PART = 4, /* the processors are busy if 1/WAITED_PART of the time was waiting */
     TURNS = 4,       /* approximate number of turns in the sums */
     HASTE = 4, /* factor by which changes are written sooner if a question was asked recently */
-    FLOOD_BEHIND = 256, /* flood: this many ids still wait after each turn… */
-    FLOOD_MS = 2000,    /* …for this long; a burst is shorter */
+    FLOOD_BEHIND = 256, /* flood: this many ids still wait after nearly every turn… */
+    FLOOD_MS = 2000,    /* …for this long; a burst is shorter. Also how long it takes to end */
     FLOOD_WAIT_MS = 20,
 };
 
@@ -102,17 +104,28 @@ int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms)
     return asked_ms(p) < ASKED_MS ? linger_ms / HASTE : linger_ms;
 }
 
+/* Has the view been caught up for long? */
+static bool is_calm(const struct view_flood *f, struct mono now)
+{
+    return f->caught_up && now.ns - f->last_ns >= FLOOD_MS * NS_PER_MS;
+}
+
 void view_pace__turned(struct view_flood *f, uint64_t behind, struct mono now)
 {
-    if (behind < FLOOD_BEHIND) {
+    if (is_calm(f, now)) {
         f->since_ns = 0;
-    } else if (f->since_ns == 0) {
-        f->since_ns = now.ns;
+    }
+    f->caught_up = behind < FLOOD_BEHIND;
+    if (!f->caught_up) {
+        f->since_ns = f->since_ns == 0 ? now.ns : f->since_ns;
+        f->last_ns = now.ns;
     }
 }
 
-int64_t view_pace__wait_ms(const struct view_flood *f, struct mono now, int64_t wait_ms)
+int64_t view_pace__wait_ms(const struct view_flood *f, uint64_t behind, struct mono now,
+                           int64_t wait_ms)
 {
-    bool flood = f->since_ns != 0 && now.ns - f->since_ns >= FLOOD_MS * NS_PER_MS;
+    bool flood = f->since_ns != 0 && now.ns - f->since_ns >= FLOOD_MS * NS_PER_MS &&
+                 !is_calm(f, now) && behind >= FLOOD_BEHIND;
     return flood && wait_ms > FLOOD_WAIT_MS ? FLOOD_WAIT_MS : wait_ms;
 }

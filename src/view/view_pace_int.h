@@ -39,12 +39,16 @@ bool view_pace__is_pressed(const struct view_pace *p);
 /* How long to collect changes: linger_ms while nobody searches, less otherwise. */
 int64_t view_pace__linger_ms(const struct view_pace *p, int64_t linger_ms);
 
-/* Since when jobs change faster than the view can follow; 0: they do not. */
+/* Since when jobs change faster than the view can follow, and when that was last seen; 0: they do
+ * not. */
 struct view_flood {
-    int64_t since_ns;
+    int64_t since_ns, last_ns;
+    bool caught_up; /* at the end of the last turn */
 };
 
 /* A turn ended, and `behind` ids are waiting. */
 void view_pace__turned(struct view_flood *f, uint64_t behind, struct mono now);
-/* How long a question waits for the view: wait_ms, or less during a flood. */
-int64_t view_pace__wait_ms(const struct view_flood *f, struct mono now, int64_t wait_ms);
+/* How long a question waits for the view, which is `behind` ids behind: wait_ms, or less during a
+ * flood. */
+int64_t view_pace__wait_ms(const struct view_flood *f, uint64_t behind, struct mono now,
+                           int64_t wait_ms);

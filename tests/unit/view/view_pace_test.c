@@ -75,11 +75,12 @@ static void view_pace__a_question_waits_long_unless_jobs_change_all_the_time(voi
         uint64_t behind; /* changes left after the turn */
         int64_t wait_ms;
     } rows[] = {
-        {"nothing waits", 1000, 0, 500},    {"a burst", 2000, 100000, 500},
-        {"it goes on", 3999, 100000, 500},  {"for long", 4000, 256, 20},
-        {"and longer", 60000, 256, 20},     {"nearly caught up", 60100, 255, 500},
-        {"again a burst", 60200, 256, 500}, {"until it is none", 62200, 100000, 20},
-        {"caught up", 62300, 0, 500},
+        {"nothing waits", 1000, 0, 500},     {"a burst", 3500, 100000, 500},
+        {"it continues", 5499, 100000, 500}, {"for long", 5500, 256, 20},
+        {"and longer", 7499, 256, 20},       {"nearly caught up", 7600, 255, 500},
+        {"but not for long", 7700, 256, 20}, {"caught up for long", 9700, 0, 500},
+        {"a new burst", 9800, 256, 500},     {"with slow turns", 11800, 256, 20},
+        {"caught up", 11900, 0, 500},        {"no turn for long", 13900, 256, 500},
     };
     struct view_flood f = {0};
     (void)state;
@@ -87,8 +88,8 @@ static void view_pace__a_question_waits_long_unless_jobs_change_all_the_time(voi
         struct mono now = {.ns = rows[i].at_ms * MS};
         ROW(rows[i].name);
         view_pace__turned(&f, rows[i].behind, now);
-        assert_int_equal(view_pace__wait_ms(&f, now, 500), rows[i].wait_ms);
-        assert_int_equal(view_pace__wait_ms(&f, now, 0), 0);
+        assert_int_equal(view_pace__wait_ms(&f, rows[i].behind, now, 500), rows[i].wait_ms);
+        assert_int_equal(view_pace__wait_ms(&f, rows[i].behind, now, 0), 0);
     }
 }
 
