@@ -69,8 +69,8 @@ STEPS = [
     (TEST, "release tests", "release build", ctest("release", "-L", "integration", "-E", "integration/(api|crash)")),
     (WORK, "tsan build", None, build("tsan", *(f"{name}_test" for name in THREADED))),
     (TEST, "tsan tests", "tsan build", ctest("tsan", "-R", f"unit/({'|'.join(THREADED)})$")),
-    (WORK, "clang-tidy", None, [["tools/tidy.sh"]]),
     (WORK, "cppcheck", None, [["tools/cppcheck.sh"]]),
+    (WORK, "clang-tidy", None, [["tools/tidy.sh"]]),
     (ALONE, "instructions", None, [["python3", "-B", "bench/instructions.py", "build/count/corvo"]]),
 ]
 

@@ -307,5 +307,5 @@ static void writes_that_meet__leave_the_last_or_nothing(void **state)
     }
 }
 
-TEST_GROUP(kv_window, cmocka_unit_test(writes_that_meet__leave_the_last_or_nothing),
-           cmocka_unit_test(any_window__is_not_seen));
+TEST_GROUP_ONE_THREAD(kv_window, cmocka_unit_test(writes_that_meet__leave_the_last_or_nothing),
+                      cmocka_unit_test(any_window__is_not_seen));
