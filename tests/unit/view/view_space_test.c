@@ -52,12 +52,13 @@ static void stops_when_it_is_told_and_goes_on(void **state)
     assert_int_equal(s.written, written);
     assert_int_equal(view_kit_rebuild(k), ERR_NO_SPACE); /* it needs even more */
     view_set_space(k->view, false);
-    do { /* until the view has noticed, answers arrive early */
+    /* Until the view has published that there is space, answers arrive early: some before the rows
+     * are written, and some after them, before the words are. */
+    do {
         view_kit_ask(k, false, run_count_all, &found);
-    } while (k->lag > 0);
+    } while (k->lag > 0 || view_kit_status(k).low_space);
     assert_int_equal(found, 5 * CHUNK);
-    view_kit_check(k); /* waits until the status is published */
-    assert_false(view_kit_status(k).low_space);
+    view_kit_check(k);
     view_kit_close(k);
 }
 
