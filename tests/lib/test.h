@@ -42,7 +42,8 @@ __attribute__((noinline, unused)) static void test_row(const char *name)
 
 /* The same for tests that take long and use only one thread: ThreadSanitizer cannot find anything
  * in them, so they are skipped under it. */
-#define TEST_GROUP_ONE_THREAD(id, ...) TEST_GROUP_OF(id, NULL, NULL, true, __VA_ARGS__)
+#define TEST_GROUP_ONE_THREAD(id, setup_fn, teardown_fn, ...)                                      \
+    TEST_GROUP_OF(id, setup_fn, teardown_fn, true, __VA_ARGS__)
 
 /* The same for tests that share an expensive fixture. setup runs before the first test, teardown
  * after the last. Every test receives the *state that setup has set. */

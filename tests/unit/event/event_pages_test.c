@@ -136,7 +136,8 @@ static void pages__begin_again_after_a_gap(void **state)
 }
 
 #define PAGES_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-TEST_GROUP_ONE_THREAD(event_pages, PAGES_TEST(pages__hold_every_event_whatever_the_blocks),
+TEST_GROUP_ONE_THREAD(event_pages, NULL, NULL,
+                      PAGES_TEST(pages__hold_every_event_whatever_the_blocks),
                       PAGES_TEST(pages__stay_within_their_limit),
                       PAGES_TEST(pages__say_when_an_event_is_no_longer_kept),
                       PAGES_TEST(pages__begin_again_after_a_gap));

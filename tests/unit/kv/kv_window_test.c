@@ -307,5 +307,6 @@ static void writes_that_meet__leave_the_last_or_nothing(void **state)
     }
 }
 
-TEST_GROUP_ONE_THREAD(kv_window, cmocka_unit_test(writes_that_meet__leave_the_last_or_nothing),
+TEST_GROUP_ONE_THREAD(kv_window, NULL, NULL,
+                      cmocka_unit_test(writes_that_meet__leave_the_last_or_nothing),
                       cmocka_unit_test(any_window__is_not_seen));

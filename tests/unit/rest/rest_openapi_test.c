@@ -506,17 +506,17 @@ static void openapi__knows_the_words_of_states_and_events(void **state)
     expect_words("EventType", event_word, STORE_EVENT_TYPE_LAST);
 }
 
-TEST_GROUP_OF(rest_openapi, setup, teardown, true,
-              cmocka_unit_test(openapi__is_json_with_what_the_format_wants),
-              cmocka_unit_test(openapi__is_the_same_every_time),
-              cmocka_unit_test(openapi__lists_every_route),
-              cmocka_unit_test(openapi__names_every_operation_once),
-              cmocka_unit_test(openapi__describes_path_parameters),
-              cmocka_unit_test(openapi__describes_every_field_with_its_limit),
-              cmocka_unit_test(openapi__describes_every_query_parameter_with_its_limit),
-              cmocka_unit_test(openapi__says_what_absent_parameters_count_as),
-              cmocka_unit_test(openapi__says_what_absent_members_count_as),
-              cmocka_unit_test(openapi__knows_the_words_of_every_error),
-              cmocka_unit_test(openapi__tells_what_handlers_insist_on),
-              cmocka_unit_test(openapi__types_every_answer),
-              cmocka_unit_test(openapi__knows_the_words_of_states_and_events));
+TEST_GROUP_ONE_THREAD(rest_openapi, setup, teardown,
+                      cmocka_unit_test(openapi__is_json_with_what_the_format_wants),
+                      cmocka_unit_test(openapi__is_the_same_every_time),
+                      cmocka_unit_test(openapi__lists_every_route),
+                      cmocka_unit_test(openapi__names_every_operation_once),
+                      cmocka_unit_test(openapi__describes_path_parameters),
+                      cmocka_unit_test(openapi__describes_every_field_with_its_limit),
+                      cmocka_unit_test(openapi__describes_every_query_parameter_with_its_limit),
+                      cmocka_unit_test(openapi__says_what_absent_parameters_count_as),
+                      cmocka_unit_test(openapi__says_what_absent_members_count_as),
+                      cmocka_unit_test(openapi__knows_the_words_of_every_error),
+                      cmocka_unit_test(openapi__tells_what_handlers_insist_on),
+                      cmocka_unit_test(openapi__types_every_answer),
+                      cmocka_unit_test(openapi__knows_the_words_of_states_and_events));

@@ -241,5 +241,5 @@ static void ranks__give_a_crowd_a_bucket_of_its_own(void **state)
     close_world(&w);
 }
 
-TEST_GROUP_ONE_THREAD(view_ranks, cmocka_unit_test(ranks__are_what_a_count_finds),
+TEST_GROUP_ONE_THREAD(view_ranks, NULL, NULL, cmocka_unit_test(ranks__are_what_a_count_finds),
                       cmocka_unit_test(ranks__give_a_crowd_a_bucket_of_its_own));
