@@ -42,7 +42,7 @@ def ctest(preset, *extra):
 # The modules with threads. The others gain nothing from ThreadSanitizer, and one of their tests opens a store in a
 # forked child, which ThreadSanitizer cannot follow.
 THREADED = ["os", "raftnet", "raftlog", "kv", "auth", "event", "outgoing", "courier", "http", "cluster", "engine",
-            "audit", "view", "webhook", "sso", "discover", "svc", "relay", "front", "hub", "rest"]
+            "audit", "view", "webhook", "trace", "sso", "discover", "svc", "relay", "front", "hub", "rest"]
 
 # Which tests run in which build:
 # - with a sanitizer: unit tests, saved fuzz inputs, the API tests and crashes. Builds without one would show

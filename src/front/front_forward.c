@@ -20,6 +20,7 @@ enum {
     WARN_EVERY_MS = 1000,     /* between warnings that the leader could not be reached */
     HOLD_BYTES = 64 << 10,    /* responses below this size are sent as a whole, or not at all */
     HEADERS_MAX = 160,
+    OWN_HEADERS = 5, /* of these, the headers that this node adds */
 };
 
 /* End */
@@ -138,8 +139,9 @@ static size_t put_headers(const struct front_forward *f, struct http_header *out
     const struct http_request *req = f->req;
     const struct front_peer_key *key = &f->gate->shared->key;
     size_t count = 0;
-    for (size_t i = 0; i < req->header_count && count < HEADERS_MAX - 4; i++) {
-        if (is_handed_on(req->headers[i].name)) {
+    for (size_t i = 0; i < req->header_count && count < HEADERS_MAX - OWN_HEADERS; i++) {
+        if (is_handed_on(req->headers[i].name) &&
+            (f->span == NULL || !str_eq_nocase(req->headers[i].name, STR("traceparent")))) {
             out[count++] = (struct http_header){.name = lower(req->arena, req->headers[i].name),
                                                 .value = req->headers[i].value};
         }
@@ -147,6 +149,11 @@ static size_t put_headers(const struct front_forward *f, struct http_header *out
     out[count++] = (struct http_header){STR("x-corvo-forwarded"), STR("1")};
     out[count++] = (struct http_header){STR("x-request-id"), f->request_id};
     out[count++] = (struct http_header){FRONT_NODE_HEADER, str_from_z(f->gate->shared->node_id)};
+    if (f->span != NULL) {
+        char *room = arena_need(req->arena, TRACE_PARENT_BYTES, 1);
+        out[count++] =
+            (struct http_header){STR("traceparent"), trace_context_format(&f->span->context, room)};
+    }
     if (key->is_set) {
         struct front_peer peer = {.address = f->client_address,
                                   .operation = f->operation,

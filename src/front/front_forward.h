@@ -23,6 +23,7 @@
 #include "front/front_gate.h"
 #include "http/http_request.h"
 #include "relay/relay.h"
+#include "trace/trace.h"
 
 /* Callbacks to the owner of a request. Each returns the request to the owner, which sets its own
  * callbacks on it again, or finishes it. */
@@ -52,6 +53,8 @@ struct front_forward {
     void *data;
     struct str request_id;
     struct str client_address;
+    const struct trace_span
+        *span;           /* parent of the leader's span; NULL: the request is not traced */
     struct id operation; /* its name; none: a read, which may always be repeated */
     uint64_t since;      /* no log entry up to this index contains the operation */
     size_t body_max;

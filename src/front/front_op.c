@@ -116,6 +116,31 @@ static bool is_refused(const struct front_client *c, struct engine_op *op, struc
     return op->waited && op->err.code == ERR_OK && front_client_recheck(c, err) != ERR_OK;
 }
 
+/* A fetch that found no job was applied, perhaps often, and changed nothing. */
+static bool found_nothing(const struct front_op *o, const struct result *r)
+{
+    return r != NULL && o->op.park_ms > 0 && r->code == ERR_OK && r->count == 0;
+}
+
+/* End the operation's span. r: NULL if it was refused before it reached the log. */
+static void end_span(const struct front_op *o, const struct result *r)
+{
+    if (o->client->span == NULL || found_nothing(o, r)) {
+        return;
+    }
+    struct str error = r == NULL             ? str_from_z(o->op.err.msg)
+                       : r->code == ERR_OK   ? STR_EMPTY
+                       : r->message.len == 0 ? str_from_z(err_wire(r->code))
+                                             : r->message;
+    trace_end_apply(&o->span, o->op.type, error);
+}
+
+static void end(struct front_op *o, const struct result *r)
+{
+    end_span(o, r);
+    o->done(o, r);
+}
+
 static void op_done(struct engine_op *op)
 {
     struct front_op *o = op->data;
@@ -131,13 +156,13 @@ static void op_done(struct engine_op *op)
         op->err = err;
     }
     if (op->err.code != ERR_OK) {
-        o->done(o, NULL);
+        end(o, NULL);
     } else if (!result_decode(buf_str(&op->result), op->arena, &r)) {
         (void)err_set(&op->err, ERR_INTERNAL, "the engine's answer cannot be read");
-        o->done(o, NULL);
+        end(o, NULL);
     } else {
         r.count = returned ? 0 : r.count;
-        o->done(o, &r);
+        end(o, &r);
     }
 }
 
@@ -167,6 +192,9 @@ enum err_code front_op_send(struct front_op *o, struct arena *arena, const struc
         return err->code;
     }
     o->busy = true;
+    if (client->span != NULL) {
+        trace_begin_inside(client->span, &o->span);
+    }
     engine_submit(client->engine, &o->op);
     return ERR_OK;
 }

@@ -15,11 +15,13 @@
 #include "engine/engine.h"
 #include "fsm/command/result.h"
 #include "http/http_request.h"
+#include "trace/trace.h"
 
 /* The client: one request, until it is finished. */
 struct front_client {
     struct engine *engine;
-    struct budget *budget; /* the memory limit that all requests share; NULL: none */
+    const struct trace_span *span; /* of the request; NULL: it is not traced */
+    struct budget *budget;         /* the memory limit that all requests share; NULL: none */
     struct http_request *req;
     struct engine_outbox *outbox; /* of the request's thread */
     /* Check that the credential is still valid; otherwise ERR_UNAUTHORIZED or ERR_FORBIDDEN. Cheap.
@@ -72,7 +74,8 @@ struct front_op {
     front_op_fn done;
     void *data; /* for the owner */
     bool used, busy;
-    struct engine_op op; /* large, and uninitialized before the first use */
+    struct trace_span span; /* if the client has one */
+    struct engine_op op;    /* large, and uninitialized before the first use */
 };
 
 /* Check, encode and send the command. A claim that finds no job waits park_ms for one. The arena

@@ -34,7 +34,7 @@ enum http_known http_known_of(struct str name)
     case 10:
         return among(name, HTTP_KNOWN_CONNECTION, HTTP_KNOWN_USER_AGENT);
     case 11:
-        return among(name, HTTP_KNOWN_X_CORVO_API, HTTP_KNOWN_X_CORVO_API);
+        return among(name, HTTP_KNOWN_TRACEPARENT, HTTP_KNOWN_X_CORVO_API);
     case 12:
         return among(name, HTTP_KNOWN_CONTENT_TYPE, HTTP_KNOWN_X_REQUEST_ID);
     case 13:

@@ -24,6 +24,7 @@
     X(X_API_KEY, "x-api-key")                                                                      \
     X(CONNECTION, "connection")                                                                    \
     X(USER_AGENT, "user-agent")                                                                    \
+    X(TRACEPARENT, "traceparent")                                                                  \
     X(X_CORVO_API, "x-corvo-api")                                                                  \
     X(CONTENT_TYPE, "content-type")                                                                \
     X(GRPC_TIMEOUT, "grpc-timeout")                                                                \

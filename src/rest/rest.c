@@ -383,6 +383,15 @@ static void enter(struct rest_call *c)
     go_on(c, &match);
 }
 
+/* Begin the request's span, unless its caller does not want to trace it. */
+static void begin_span(struct rest_call *c)
+{
+    struct str parent;
+    bool inside = http_request_known(c->req, HTTP_KNOWN_TRACEPARENT, &parent);
+    bool wanted = trace_begin(c->rest->config.trace, inside ? parent : STR_EMPTY, &c->span);
+    c->client.span = wanted ? &c->span : NULL;
+}
+
 static void on_request(void *data, struct http_request *req)
 {
     struct rest *a = data;
@@ -404,6 +413,9 @@ static void on_request(void *data, struct http_request *req)
     req->data = c;
     rest_metrics__begin(a->metrics);
     set_request_id(c);
+    if (a->config.trace != NULL) {
+        begin_span(c);
+    }
     if (req->method == HTTP_OPTIONS) {
         answer_options(c);
         return;

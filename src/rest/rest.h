@@ -62,6 +62,7 @@ struct rest_config {
     bool open_access;    /* without a password and keys, accept clients from other machines too */
     bool secure;         /* clients connect over TLS: cookies are Secure */
     struct audit *audit; /* audit log; NULL: none */
+    struct trace *trace; /* for the spans of requests; NULL: none */
     struct str features; /* enabled features, comma-separated; empty: all */
     uint64_t max_body_bytes;
     bool docs_enabled;

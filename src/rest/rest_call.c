@@ -210,6 +210,9 @@ static void count_end(struct rest_call *c, int status, int64_t took_ns)
     enum log_level level = scheduler ? LOG_INFO : LOG_DEBUG;
     rest_metrics__end(c->rest->metrics, rest_call__what(c), status, took_ns);
     c->rest->steps->ended(c, status, took_ns);
+    if (c->client.span != NULL) {
+        trace_end_request(c->client.span, c->req->method_name, c->req->path, status);
+    }
     if (log_wants(level)) {
         LOG_AT(level, "http request", LOG_STR("method", c->req->method_name),
                LOG_STR(scheduler ? "uri" : "path", scheduler ? c->req->target : c->req->path),

@@ -107,6 +107,7 @@ struct rest_call {
     /* the last members: large, and not zeroed before use */
     size_t request_id_len;
     char request_id[64];
+    struct trace_span span; /* if the request is traced: client.span */
     struct engine_call look;
     struct view_ask ask;
     struct err ask_err;

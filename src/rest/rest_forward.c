@@ -216,6 +216,7 @@ static bool has_forward(struct rest_call *c)
         .data = c,
         .request_id = str_from(c->request_id, c->request_id_len),
         .client_address = c->who.address,
+        .span = c->client.span,
         .body_max = rest_call__body_max(c),
         .deadline_ms = deadline_of(c),
         .settles = c->route != NULL && (c->route->flags & ROUTE_ACCESS) == ROUTE_ACCESS,

@@ -1,6 +1,5 @@
 #include "server/server.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,10 +31,12 @@
 #include "server/server_lobby.h"
 #include "server/server_signals.h"
 #include "server/server_sso.h"
+#include "server/server_trace.h"
 #include "server/settings.h"
 #include "server/settings_address.h"
 #include "sso/sso.h"
 #include "svc/svc_bulk.h"
+#include "trace/trace.h"
 #include "view/view.h"
 #include "webhook/webhook.h"
 
@@ -66,6 +67,7 @@ struct server {
     struct auth_table *auth;
     struct audit *audit;
     struct sso *sso;
+    struct trace *trace;        /* NULL: tracing is off */
     struct os_networks proxies; /* trusted proxies */
     struct discover *discover;  /* NULL: discovery is not configured */
     struct server_discover *watch;
@@ -223,19 +225,6 @@ static const char *or_null(struct server *s, struct str text)
     return text.len == 0 ? NULL : zero_terminated(s, text);
 }
 
-/* An address in 127.0.0.0/8. A name is not looked up and does not count. */
-static bool is_loopback(struct str host)
-{
-    char text[INET_ADDRSTRLEN];
-    struct in_addr address;
-    if (host.len >= sizeof text) {
-        return false;
-    }
-    memcpy(text, host.ptr, host.len);
-    text[host.len] = '\0';
-    return inet_pton(AF_INET, text, &address) == 1 && ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
 /* The address for connections of other nodes: loopback only, unless peers must authenticate. */
 static const char *peer_bind(struct server *s)
 {
@@ -253,7 +242,8 @@ static const char *peer_bind(struct server *s)
     struct buf text;
     buf_init(&text, 128);
     struct str host = settings_address_host(set->raft_bind);
-    buf_printf(&text, STR_FMT ":" STR_FMT, STR_ARG(is_loopback(host) ? host : STR("127.0.0.1")),
+    buf_printf(&text, STR_FMT ":" STR_FMT,
+               STR_ARG(settings_address_is_loopback(host) ? host : STR("127.0.0.1")),
                STR_ARG(settings_address_port(set->raft_bind)));
     const char *z = zero_terminated(s, buf_str(&text));
     buf_deinit(&text);
@@ -563,6 +553,7 @@ static void open_api(struct server *s, bool tls)
     rest.secure = tls;
     s->audit = audit_new(s->engine, set->audit_retention_ms);
     rest.audit = s->audit;
+    rest.trace = s->trace;
     rest.features = set->features;
     rest.max_body_bytes = (uint64_t)set->max_body_size;
     rest.docs_enabled = set->docs_enabled;
@@ -582,6 +573,7 @@ static enum err_code open_http(struct server *s, struct err *err)
 {
     struct http_listen listen[LISTENERS_MAX];
     struct http_server_config http = http_config(s, listen);
+    s->trace = server_trace_open(&s->settings, s->arena, s->user_agent);
     open_services(s);
     open_api(s, http.tls_cert_file != NULL);
     if (open_binary(s, err) != ERR_OK) {
@@ -707,6 +699,7 @@ static void stop(struct server *s)
     outgoing_guard_free(s->webhook_guard);
     rest_free(s->rest);
     audit_free(s->audit);
+    trace_close(s->trace);
     rpc_free(s->rpc);
     svc_bulk_close(s->bulk);
     view_close(s->view);

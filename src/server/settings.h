@@ -115,6 +115,8 @@ struct settings {
     struct str oidc_issuer_url, oidc_client_id;
     bool saml_header_auth;
     struct str trusted_proxies;
+    bool otel_enabled;
+    struct str otel_endpoint;
     /* Settings in the form of Scheduled-DB; settings_fallback_merge converts them. */
     struct settings_parts {
         struct str http_host, raft_host;

@@ -9,3 +9,5 @@
 struct str settings_address_host(struct str bind);
 /* The part after the last colon of an address; empty if there is none. */
 struct str settings_address_port(struct str address);
+/* An address in 127.0.0.0/8. A name is not looked up and does not count. */
+bool settings_address_is_loopback(struct str host);

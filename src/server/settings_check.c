@@ -98,6 +98,13 @@ static bool is_node(struct str v)
     return url ? is_url(v) : discover_is_address(v);
 }
 
+/* host:port of a collector, which may be written as a URL without a path. */
+static bool is_collector(struct str v)
+{
+    bool url = str_starts_with(v, STR("http://"));
+    return is_address(url ? str_from_offset(v, sizeof "http://" - 1) : v);
+}
+
 /* The form that the text of a setting must have. */
 struct form {
     const char *name;
@@ -132,6 +139,7 @@ static const struct form forms[] = {
     {"raft-advertise",       AT(raft_advertise),       is_address,   false, false, false, "an address such as 10.0.0.1:9000"},
     {"raft-advertise-host",  AT(advertise_host),       is_host,      false, false, false, "a host name or address without a port"},
     {"join",                 AT(join),                 is_node,      true,  false, false, "a comma-separated list of addresses such as 10.0.0.1:8080"},
+    {"otel-endpoint",        AT(otel_endpoint),        is_collector, false, false, false, "an address such as 127.0.0.1:4318"},
     {"kubernetes-api",       AT(kubernetes_api),       is_url,       false, false, false, "a URL such as https://10.0.0.1:6443, without a path"},
     {"webhook-deny",         AT(webhook_deny),         is_networks,  true,  false, false, networks_form},
     {"webhook-allow",        AT(webhook_allow),        is_networks,  true,  false, false, networks_form},

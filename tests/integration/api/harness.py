@@ -133,6 +133,7 @@ class Server:
     bind = ("--bind", "127.0.0.1:0")
     up = ("corvo server ready",)  # log messages that show that the server is up
     lobby_port = None             # port of its API, for messages without a port
+    stdout = subprocess.DEVNULL
 
     def __init__(self, *args, env=None, data_dir=None, limits=None):
         self.binary = binary()
@@ -149,7 +150,7 @@ class Server:
             [self.binary, "server", *self.bind, "--data-dir", self.folder,
              "--free-space-min", "0", "--view-wait", f"{PATIENCE_S}s",
              "--segment-bytes", SEGMENT_BYTES, *self.args],
-            env=environment(self.env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            env=environment(self.env), stdin=subprocess.DEVNULL, stdout=self.stdout,
             stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=set_limits(self.limits))
         self.reader = threading.Thread(target=self._read, args=(self.process, self.ready))

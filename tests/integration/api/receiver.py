@@ -17,7 +17,10 @@ class Delivery:
     def __init__(self, path, headers, body):
         self.path, self.body = path, body
         self.headers = {name.lower(): value for name, value in headers.items()}
-        self.json = json.loads(body) if body else None
+
+    @property
+    def json(self):
+        return json.loads(self.body) if self.body else None
 
     @property
     def event(self):

@@ -512,9 +512,9 @@ class Settings(unittest.TestCase):
 
     def test_what_has_no_effect_is_said_once(self):
         """cli.md 9: it does not prevent the start."""
-        given = {"otel-enabled": "true", "raft-shards": "2", "scheduler-interval": "2s", "snapshot-interval": "2m",
+        given = {"raft-shards": "2", "scheduler-interval": "2s", "snapshot-interval": "2m",
                  "license-key": "no-license", "license-public-key": "no-key"}
-        with Server(*[f"--{name}={value}" for name, value in given.items()], "--otel-endpoint=", "--apply-batch-max", "1024",
+        with Server(*[f"--{name}={value}" for name, value in given.items()], "--apply-batch-max", "1024",
                     env={"CORVO_SNAPSHOT_THRESHOLD": "100"}) as server:
             server.client().enqueue("flags")
             warned = server.events("setting without effect")
