@@ -530,8 +530,8 @@ static struct command restore(void)
 
 static struct command access_records(void)
 {
-    /* Bytes of the quota: no request limits, 100 jobs, any payload size, 5 queues. It is last
-     * because version 1 does not have it. */
+    /* Bytes of the quota: no request limits, 100 jobs, any payload size, 5 queues. Version 1
+     * has no quotas, and version 2 has no last item. */
     static const char quota[56] = {[32] = 100, [48] = 5};
     static struct command_access_item items[] = {
         {.kind = STORE_ACCESS_ROLE,
@@ -543,6 +543,11 @@ static struct command access_records(void)
          .deletes = true,
          .name = {"acme", 4}},
         {.kind = STORE_ACCESS_NAMESPACE, .name = {"zenith", 6}, .body = {quota, sizeof quota}},
+        {.kind = STORE_ACCESS_NAMESPACE,
+         .rule = COMMAND_ACCESS_SAME,
+         .seen = 0x0123456789abcdef,
+         .name = {"nadir", 5},
+         .body = {quota, sizeof quota}},
     };
     return (struct command){.access = {.items = items, .count = COUNT_OF(items)}};
 }

@@ -704,6 +704,7 @@ static void same_access(const struct command *got, const struct command *want)
         const struct command_access_item *w = &want->access.items[i];
         assert_int_equal(g->kind, w->kind);
         assert_int_equal(g->rule, w->rule);
+        assert_int_equal(g->seen, w->seen);
         assert_int_equal(g->deletes, w->deletes);
         expect_str(g->name, w->name);
         expect_str(g->body, w->body);

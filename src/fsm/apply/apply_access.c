@@ -103,8 +103,12 @@ static bool may_change(struct machine *m, const struct command_access_item *it, 
         entry__refuse(m, r, ERR_CONFLICT, "it already exists");
         return false;
     }
-    if (it->rule == COMMAND_ACCESS_THERE && !there) {
+    if (it->rule >= COMMAND_ACCESS_THERE && !there) {
         entry__refuse(m, r, ERR_NOT_FOUND, "there is none");
+        return false;
+    }
+    if (it->rule == COMMAND_ACCESS_SAME && command_access_seen(was.body) != it->seen) {
+        entry__refuse(m, r, ERR_CONFLICT, "it was changed in the meantime");
         return false;
     }
     return true;

@@ -177,8 +177,20 @@ static void take_next(struct machine *m, const struct command_ack *ack, struct r
     r->done = r->more ? (uint32_t)ack->count : 0;
 }
 
+/* Was the job of the item counted for an earlier one? */
+static bool was_counted(const bool *counted, const struct command_ack *ack, size_t item)
+{
+    for (size_t i = 0; i < item; i++) {
+        if (counted[i] && id_eq(ack->items[i].id, ack->items[item].id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void apply_ack(struct machine *m, const struct command *c, struct result *r)
 {
+    bool *counted = ENTRY_ARRAY(m, bool, c->ack.count); /* by item */
     for (size_t i = 0; i < c->ack.count; i++) {
         const struct command_ack_item *it = &c->ack.items[i];
         struct job j;
@@ -189,10 +201,16 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
             return;
         }
         bool there = jobs__need(m, it->id, &j, &family, r);
+        counted[i] = false;
         if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
-            r->affected++; /* a repeated request whose response was lost: same result */
+            /* A repeated request whose response was lost: same result. If the job was ended by this
+             * request, it is counted already. */
+            bool once = m->entry_version >= COMMAND_ENTRY_SOUND;
+            counted[i] = !once || !was_counted(counted, &c->ack, i);
+            r->affected += counted[i] ? 1 : 0;
         } else if (there && may_ack(m, &j, it, c->ack.any_cost, r)) {
             acknowledge(m, &j, it);
+            counted[i] = true;
             r->affected++;
         } else if (!c->ack.lenient) {
             return;

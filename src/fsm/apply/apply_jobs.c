@@ -120,6 +120,9 @@ static bool do_approve(struct machine *m, const struct command_jobs *c, struct j
         j->attempt = 0; /* the next iteration begins: retries count per iteration */
         j->ended = JOB_ENDED_ACK;
     }
+    if (m->entry_version >= COMMAND_ENTRY_SOUND && j->push.len > 0 && j->due_at.ns > m->now.ns) {
+        j->due_at = m->now; /* it runs now; what was planned for later is another run */
+    }
     back_in_line(m, j, was_in);
     jobs__emit(m, STORE_EVENT_APPROVED, j);
     return true;
@@ -185,6 +188,9 @@ static bool do_change_priority(struct machine *m, const struct command_jobs *c, 
         entry__refuse(m, r, ERR_BULK, "cannot change the priority of job " STR_FMT " in state %s",
                       STR_ARG(entry__id_text(m, j->id, ID_JOB)), job_state_name(j->state));
         return false;
+    }
+    if (m->entry_version >= COMMAND_ENTRY_SOUND && j->priority == c->priority) {
+        return true; /* it keeps its place */
     }
     j->priority = c->priority;
     jobs__write(m, j, was_in);

@@ -12,7 +12,7 @@
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
     [COMMAND_ENQUEUE] = 3,       [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
     [COMMAND_FAIL] = 2,          [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 3,
-    [COMMAND_BULK_STEP] = 2,     [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 3,
+    [COMMAND_BULK_STEP] = 2,     [COMMAND_ACCESS] = 3,    [COMMAND_BULK_PUT] = 3,
     [COMMAND_BATCH_OPEN] = 3,    [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
     [COMMAND_SCHEDULE_FIRE] = 2,
 };
@@ -28,8 +28,8 @@ static unsigned ack_flags(const struct command_ack *ack)
 }
 
 /* Records with quotas have version 2, so that members that do not know quotas do not accept
- * them. */
-enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
+ * them. Changes of records that must be the same as when they were read have version 3. */
+enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2, ACCESS_OF_SAME = 3 };
 
 /* Bulk operations of callers that may use only some queues have version 2, for the same reason.
  * Those whose filter is checked again by every step have version 3. */
@@ -57,13 +57,17 @@ enum { PUT_WITH_NAME = 1, PUT_WITHOUT_NAME = COMMAND_PUSH_GIVES_NAME };
 
 static uint8_t access_version(const struct command_access *a)
 {
+    uint8_t version = ACCESS_PLAIN;
     for (size_t i = 0; i < a->count; i++) {
+        if (a->items[i].rule == COMMAND_ACCESS_SAME) {
+            return ACCESS_OF_SAME;
+        }
         if (a->items[i].kind == STORE_ACCESS_NAMESPACE &&
             a->items[i].body.len > STORE_NAMESPACE_BYTES_PLAIN) {
-            return ACCESS_WITH_QUOTA;
+            version = ACCESS_WITH_QUOTA;
         }
     }
-    return ACCESS_PLAIN;
+    return version;
 }
 
 /* New batches have version 3 only if they have an owner, for the same reason. */

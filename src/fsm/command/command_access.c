@@ -1,9 +1,15 @@
 #include "fsm/command/command_access.h"
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/pack.h"
 #include "fsm/command/command.h"
 #include "fsm/command/command_take.h"
+
+uint64_t command_access_seen(struct str body)
+{
+    return hash_bytes(0, body.ptr, body.len);
+}
 
 void command_access__encode(const struct command *c, struct buf *out)
 {
@@ -13,6 +19,9 @@ void command_access__encode(const struct command *c, struct buf *out)
         pack_u8(out, (uint8_t)it->kind);
         pack_u8(out, (uint8_t)it->rule);
         pack_u8(out, it->deletes ? 1 : 0);
+        if (it->rule == COMMAND_ACCESS_SAME) {
+            pack_u64(out, it->seen);
+        }
         pack_text(out, it->name);
         pack_text(out, it->body);
     }
@@ -21,6 +30,7 @@ void command_access__encode(const struct command *c, struct buf *out)
 void command_access__decode(struct unpack *u, struct arena *a, struct command *c)
 {
     enum { LEAST = 5 };
+    uint8_t last_rule = c->version < 3 ? COMMAND_ACCESS_THERE : COMMAND_ACCESS_SAME;
     c->access.count = command_take_count(u, LEAST);
     c->access.items = command_take_array(u, a, c->access.count, sizeof *c->access.items);
     for (size_t i = 0; i < c->access.count && !u->bad; i++) {
@@ -30,11 +40,10 @@ void command_access__decode(struct unpack *u, struct arena *a, struct command *c
         uint8_t deletes = unpack_u8(u);
         it->rule = (enum command_access_rule)rule;
         it->deletes = deletes == 1;
+        it->seen = rule == COMMAND_ACCESS_SAME ? unpack_u64(u) : 0;
         it->name = unpack_text(u);
         it->body = unpack_text(u);
-        if (rule > COMMAND_ACCESS_THERE || deletes > 1) {
-            u->bad = true;
-        }
+        u->bad |= rule > last_rule || deletes > 1;
     }
 }
 

@@ -18,6 +18,9 @@ enum command_access_rule {
     COMMAND_ACCESS_ANY,
     COMMAND_ACCESS_NEW,   /* the record must not exist, else ERR_CONFLICT */
     COMMAND_ACCESS_THERE, /* the record must exist, else ERR_NOT_FOUND */
+    /* The record must not have changed since its author read it, else ERR_CONFLICT. Only if all
+     * members can read version 18 of entries. */
+    COMMAND_ACCESS_SAME,
 };
 
 /* A record to write or delete. The machine stores the body unchanged, but adds an id to a new
@@ -25,6 +28,7 @@ enum command_access_rule {
 struct command_access_item {
     char kind; /* STORE_ACCESS_… */
     enum command_access_rule rule;
+    uint64_t seen; /* COMMAND_ACCESS_SAME: what was read (command_access_seen) */
     bool deletes;
     struct str name;
     struct str body;
@@ -41,6 +45,9 @@ struct command_audit {
     struct store_audit *items;
     size_t count;
 };
+
+/* A number for the body of a record that was read. */
+uint64_t command_access_seen(struct str body);
 
 /* For command.c and command_check.c. */
 void command_access__encode(const struct command *c, struct buf *out);

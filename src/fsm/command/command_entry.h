@@ -24,7 +24,7 @@
  *  7, 8    the history has the age of the oldest pending job. Nodes that read 8 also read claims
  *          with the worker's version
  *  9, 10   the same. Nodes that read 10 also read named_put without a name
- *  11 to 16  the rules listed in docs/formats/commands.md
+ *  11 to 18  the rules listed in docs/formats/commands.md
  */
 enum {
     COMMAND_ENTRY_WHOLE = 3,
@@ -41,10 +41,12 @@ enum {
     COMMAND_ENTRY_EXACT_NAMED = 14,
     COMMAND_ENTRY_SPARING = 15,
     COMMAND_ENTRY_SPARING_NAMED = 16,
+    COMMAND_ENTRY_SOUND = 17,
+    COMMAND_ENTRY_SOUND_NAMED = 18,
     /* The version that is written. A rule tests for the version that introduced it, by the names
      * above. */
-    COMMAND_ENTRY_VERSION = COMMAND_ENTRY_SPARING,
-    COMMAND_ENTRY_NAMED = COMMAND_ENTRY_SPARING_NAMED,
+    COMMAND_ENTRY_VERSION = COMMAND_ENTRY_SOUND,
+    COMMAND_ENTRY_NAMED = COMMAND_ENTRY_SOUND_NAMED,
     COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that this program can read */
 };
 

@@ -19,6 +19,29 @@ void rest_access__submit(struct rest_call *c, struct command_access_item *items,
     rest_call__submit(c, &command, 0, on_result);
 }
 
+void rest_access__expect(struct rest_call *c, struct command_access_item *item,
+                         const struct store_access_frame *was)
+{
+    bool compares = engine_cluster_reads(c->rest->config.engine) >= COMMAND_ENTRY_SOUND_NAMED;
+    if (was == NULL) {
+        item->rule = COMMAND_ACCESS_NEW;
+    } else if (compares) {
+        item->rule = COMMAND_ACCESS_SAME;
+        item->seen = command_access_seen(was->body);
+    } else {
+        item->rule = COMMAND_ACCESS_THERE;
+    }
+}
+
+/* Each time, another request has succeeded. The call's memory limits how often. */
+bool rest_access__again(struct rest_call *c, const struct result *r)
+{
+    if (r->code == ERR_CONFLICT) {
+        c->route->handle(c);
+    }
+    return r->code == ERR_CONFLICT;
+}
+
 static void reply_word(struct rest_call *c, const struct result *r, const char *word)
 {
     if (!rest_call__refused(c, r)) {

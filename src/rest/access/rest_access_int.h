@@ -13,6 +13,13 @@ struct str rest_access__keep(struct rest_call *c, struct buf *b);
 /* Submit the items. An error of the engine ends the call. */
 void rest_access__submit(struct rest_call *c, struct command_access_item *items, size_t count,
                          void (*on_result)(struct rest_call *c, const struct result *r));
+/* Change a record only if it is still as it was read: was is NULL if there was none. Otherwise the
+ * change is refused with ERR_CONFLICT, and rest_access__again begins anew. While some members of
+ * the cluster cannot compare, the record only has to exist. */
+void rest_access__expect(struct rest_call *c, struct command_access_item *item,
+                         const struct store_access_frame *was);
+/* Another request has changed the record first? Then call the handler of the route again. */
+ATTR_NODISCARD bool rest_access__again(struct rest_call *c, const struct result *r);
 /* Result functions with the usual responses. */
 void rest_access__reply_ok(struct rest_call *c, const struct result *r);
 void rest_access__reply_deleted(struct rest_call *c, const struct result *r);

@@ -355,12 +355,12 @@ static void handle_delete(struct rest_call *c)
 }
 
 /* Find the key in the path, if the caller may change it. False if the call has ended. */
-static bool find_key(struct rest_call *c, uint8_t hash[AUTH_HASH_BYTES], struct store_key *out)
+static bool find_key(struct rest_call *c, uint8_t hash[AUTH_HASH_BYTES],
+                     struct store_access_frame *frame, struct store_key *out)
 {
-    struct store_access_frame frame;
     if (rest_access__unhex(c->param[0], hash) &&
-        rest_access__read(c, STORE_ACCESS_KEY, str_from(hash, AUTH_HASH_BYTES), &frame) &&
-        store_access_decode_key(frame.body, out) && sees(c, out)) {
+        rest_access__read(c, STORE_ACCESS_KEY, str_from(hash, AUTH_HASH_BYTES), frame) &&
+        store_access_decode_key(frame->body, out) && sees(c, out)) {
         return true;
     }
     rest_call__fail(c, ERR_NOT_FOUND, "key \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
@@ -378,14 +378,23 @@ static const struct rotate_in rotate_init = {.overlap_ms = (int64_t)OVERLAP_H * 
 static const struct json_schema rotate_schema =
     JSON_SCHEMA(struct rotate_in, rotate_rows, .init = &rotate_init);
 
+/* A change of the key in the meantime must not be undone: a disabled key stays disabled. */
+static void rotated(struct rest_call *c, const struct result *r)
+{
+    if (!rest_access__again(c, r)) {
+        made(c, r);
+    }
+}
+
 static void handle_rotate(struct rest_call *c)
 {
     const struct rotate_in *in = c->in;
     struct making *m = REST_NEW(c, struct making);
     uint8_t *old_hash = rest_call__alloc(c, AUTH_HASH_BYTES);
+    struct store_access_frame frame;
     struct store_key old;
     c->data = m;
-    if (!find_key(c, old_hash, &old)) {
+    if (!find_key(c, old_hash, &frame, &old)) {
         return;
     }
     if (c->caller.scope.len > 0 && memcmp(old_hash, c->caller.hash, AUTH_HASH_BYTES) != 0) {
@@ -408,7 +417,7 @@ static void handle_rotate(struct rest_call *c)
         m->old_until = old.expires_at;
     }
     put_key(c, &items[1], old_name, &old);
-    items[1].rule = COMMAND_ACCESS_THERE;
+    rest_access__expect(c, &items[1], &frame);
     for (size_t i = 0; i < roles->count; i++) {
         char *assigned = rest_call__alloc(c, roles->names[i].len);
         memcpy(assigned, roles->names[i].ptr, roles->names[i].len);
@@ -416,7 +425,7 @@ static void handle_rotate(struct rest_call *c)
         items[2 + i] = (struct command_access_item){
             .kind = STORE_ACCESS_ASSIGNMENT, .name = str_from(assigned, roles->names[i].len)};
     }
-    rest_access__submit(c, items, 2 + roles->count, made);
+    rest_access__submit(c, items, 2 + roles->count, rotated);
 }
 
 /* --- roles of a key --- */

@@ -241,6 +241,9 @@ static bool read_limit(struct rest_call *c, const char *name, struct str raw, do
 
 static void limited(struct rest_call *c, const struct result *r)
 {
+    if (rest_access__again(c, r)) {
+        return;
+    }
     if (r->code == ERR_NOT_FOUND) {
         rest_call__fail(c, ERR_NOT_FOUND, "namespace not found");
     } else {
@@ -249,37 +252,45 @@ static void limited(struct rest_call *c, const struct result *r)
 }
 
 /* The current record, so that changing the limits keeps the quota and vice versa. */
-static struct store_namespace known(struct rest_call *c)
-{
+struct known {
+    bool there;
     struct store_access_frame frame;
-    struct store_namespace n = {0};
-    if (rest_access__read(c, STORE_ACCESS_NAMESPACE, c->param[0], &frame) &&
-        !store_access_decode_namespace(frame.body, &n)) {
-        n = (struct store_namespace){0};
+    struct store_namespace rec;
+};
+
+static struct known known(struct rest_call *c)
+{
+    struct known k = {.there = false};
+    k.there = rest_access__read(c, STORE_ACCESS_NAMESPACE, c->param[0], &k.frame);
+    if (k.there && !store_access_decode_namespace(k.frame.body, &k.rec)) {
+        k.rec = (struct store_namespace){0};
     }
-    return n;
+    return k;
 }
 
-static void put_known(struct rest_call *c, const struct store_namespace *n)
+/* The default namespace may have no record yet. */
+static void put_known(struct rest_call *c, const struct known *k)
 {
-    bool is_default = str_eq(c->param[0], STR("default"));
-    struct command_access_item *item =
-        put(c, c->param[0], n, is_default ? COMMAND_ACCESS_ANY : COMMAND_ACCESS_THERE);
+    struct command_access_item *item = put(c, c->param[0], &k->rec, COMMAND_ACCESS_THERE);
+    if (k->there || str_eq(c->param[0], STR("default"))) {
+        rest_access__expect(c, item, k->there ? &k->frame : NULL);
+    }
     rest_access__submit(c, item, 1, limited);
 }
 
 static void handle_set_limit(struct rest_call *c)
 {
     const struct limit_in *in = c->in;
-    struct store_namespace n = known(c);
+    struct known k = known(c);
+    struct store_namespace *n = &k.rec;
     if (!rest_access__has_feature(c, "namespaces") ||
-        !read_limit(c, "read_rps", in->read_rps, &n.read_rps) ||
-        !read_limit(c, "read_burst", in->read_burst, &n.read_burst) ||
-        !read_limit(c, "write_rps", in->write_rps, &n.write_rps) ||
-        !read_limit(c, "write_burst", in->write_burst, &n.write_burst)) {
+        !read_limit(c, "read_rps", in->read_rps, &n->read_rps) ||
+        !read_limit(c, "read_burst", in->read_burst, &n->read_burst) ||
+        !read_limit(c, "write_rps", in->write_rps, &n->write_rps) ||
+        !read_limit(c, "write_burst", in->write_burst, &n->write_burst)) {
         return;
     }
-    put_known(c, &n);
+    put_known(c, &k);
 }
 
 /* Read the record of a namespace that the caller may see. False, with the call ended, if there is
@@ -333,14 +344,14 @@ static const struct json_schema quota_schema = JSON_SCHEMA(struct quota_in, quot
 static void handle_set_quota(struct rest_call *c)
 {
     const struct quota_in *in = c->in;
-    struct store_namespace n = known(c);
+    struct known k = known(c);
     if (!rest_access__has_feature(c, "namespaces")) {
         return;
     }
-    n.quota = (struct store_quota){.max_jobs = (uint64_t)in->max_jobs,
-                                   .max_payload_bytes = (uint64_t)in->max_payload_bytes,
-                                   .max_queues = (uint64_t)in->max_queues};
-    put_known(c, &n);
+    k.rec.quota = (struct store_quota){.max_jobs = (uint64_t)in->max_jobs,
+                                       .max_payload_bytes = (uint64_t)in->max_payload_bytes,
+                                       .max_queues = (uint64_t)in->max_queues};
+    put_known(c, &k);
 }
 
 struct quota_out {

@@ -14,7 +14,8 @@ import tempfile
 import unittest
 import urllib.parse
 
-from harness import PATIENCE_S, ApiTest, Server, binary, environment, metric, own_address, unique, wait_until
+from harness import (PATIENCE_S, ApiTest, Server, binary, environment, in_threads, metric, own_address, unique,
+                     wait_until)
 from test_memory import LEAN, resident
 
 KEYS = "/api/v1/auth/keys"
@@ -234,6 +235,17 @@ class Keys(KeyTest):
         client = self.nobody.with_headers(X_API_Key=again["api_key"])
         client.must(client.get("/api/v1/queues"))
         self.refused(self.api.post(f"{KEYS}/{'0' * 64}/rotate"), 404, "NOT_FOUND")
+
+    def test_a_rotation_does_not_undo_a_change(self):
+        """18.1: a key that is disabled while it is rotated stays disabled."""
+        for _ in range(20):
+            secret, key_hash = self.key("admin")
+            changes = (lambda: self.api.post(KEYS, {"name": "k", "key": secret, "role": "readonly", "enabled": False}),
+                       lambda: self.api.post(f"{KEYS}/{key_hash}/rotate", {"overlap": "1h"}))
+            for answer in in_threads(2, lambda i: changes[i]()):
+                self.api.must(answer)
+            row = {k["key_hash"]: k for k in self.api.must(self.api.get(KEYS))}[key_hash]
+            self.assertEqual((row["enabled"], row["role"]), (False, "readonly"))
 
     def test_use_is_noted(self):
         secret, key_hash = self.key()
@@ -494,6 +506,21 @@ class Namespaces(KeyTest):
         self.assertEqual(self.api.must(self.api.get(path)), {"using_defaults": True})
         self.refused(self.api.get("/api/v1/namespaces/none/rate-limit"), 404, "NOT_FOUND")
         self.refused(self.api.put("/api/v1/namespaces/none/rate-limit", {}), 404, "NOT_FOUND")
+
+    def test_limits_and_quotas_do_not_overwrite_each_other(self):
+        self.api.must(self.api.post("/api/v1/namespaces", {"name": "both"}), 201, 200)
+        for name in ("both", "default"):
+            path = f"/api/v1/namespaces/{name}"
+            changes = (("rate-limit", {"read_rps": 700}), ("quota", {"max_jobs": 5000}))
+            for _ in range(20):
+                for what, _ in changes:
+                    self.api.must(self.api.put(f"{path}/{what}", {}))
+                for answer in in_threads(2, lambda i: self.api.put(f"{path}/{changes[i][0]}", changes[i][1])):
+                    self.api.must(answer)
+                self.assertEqual(self.api.must(self.api.get(f"{path}/rate-limit"))["read_rps"], 700)
+                self.assertEqual(self.api.must(self.api.get(f"{path}/quota"))["jobs"]["max"], 5000)
+            for what, _ in changes:
+                self.api.must(self.api.put(f"{path}/{what}", {}))
 
     def test_quotas(self):
         """Limits for jobs, their bytes and queues of a namespace. Other namespaces and other limits are not changed."""

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "sim/model_sim/model_int.h"
 
 /* A repeated request: its token has already ended the job, and the first answer was lost. */
@@ -155,13 +156,25 @@ static void ack_one(struct model *m, const struct command_ack_item *item)
     }
 }
 
+/* Is the job that the item acknowledges already counted? */
+static bool is_counted(const struct command_ack *c, const bool *counted, size_t item)
+{
+    bool found = false;
+    for (size_t i = 0; i < item; i++) {
+        found = found || (counted[i] && id_eq(c->items[i].id, c->items[item].id));
+    }
+    return found;
+}
+
 void model_ack(struct model *m, const struct command_ack *c, struct result *out)
 {
+    bool counted[LIMIT_ACK_BATCH] = {false};
     for (size_t i = 0; i < c->count; i++) {
         enum err_code code = check_item(m, &c->items[i]);
         if (code == ERR_OK) {
             ack_one(m, &c->items[i]);
-            out->affected++;
+            counted[i] = m->version < COMMAND_ENTRY_SOUND || !is_counted(c, counted, i);
+            out->affected += counted[i] ? 1 : 0;
         } else if (!c->lenient) {
             model_refuse(out, code);
             return;

@@ -140,9 +140,13 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
     }
 }
 
-/* Free: the job moves to the end of the line of its new priority. */
+/* Free: the job moves to the end of the line of its new priority. With the same priority it keeps
+ * its place. */
 static void change_priority(struct model *m, struct model_job *j, uint8_t priority)
 {
+    if (m->version >= COMMAND_ENTRY_SOUND && j->doc.priority == priority) {
+        return;
+    }
     j->doc.priority = priority;
     model_job_to_state(m, j, j->doc.state);
     (void)model_event(m, STORE_EVENT_PRIORITY_CHANGED, &j->doc);

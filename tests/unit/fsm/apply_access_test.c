@@ -75,6 +75,22 @@ static void rules__are_all_or_nothing(void **state)
     assert_int_equal(apply(k, items, 1)->code, ERR_NOT_FOUND);
 }
 
+/* Of two changes of the same record, the second one is refused. */
+static void change__is_refused_if_its_author_read_another_record(void **state)
+{
+    struct kit *k = *state;
+    struct command_access_item item = put("same");
+    item.rule = COMMAND_ACCESS_SAME;
+    item.seen = command_access_seen(item.body);
+    assert_int_equal(apply(k, &item, 1)->code, ERR_NOT_FOUND);
+    item.rule = COMMAND_ACCESS_ANY;
+    assert_int_equal(apply(k, &item, 1)->code, ERR_OK);
+    item.rule = COMMAND_ACCESS_SAME;
+    assert_int_equal(apply(k, &item, 1)->code, ERR_OK);
+    item.seen++;
+    assert_int_equal(apply(k, &item, 1)->code, ERR_CONFLICT);
+}
+
 static void audit__has_numbers_without_gaps_and_trims(void **state)
 {
     struct kit *k = *state;
@@ -102,4 +118,5 @@ static void audit__has_numbers_without_gaps_and_trims(void **state)
 TEST_GROUP_FIXTURE(apply_access, kit_setup, kit_teardown,
                    cmocka_unit_test(record__keeps_when_it_was_made),
                    cmocka_unit_test(rules__are_all_or_nothing),
+                   cmocka_unit_test(change__is_refused_if_its_author_read_another_record),
                    cmocka_unit_test(audit__has_numbers_without_gaps_and_trims));

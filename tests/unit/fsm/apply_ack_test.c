@@ -140,6 +140,30 @@ static void ack__repeated_with_its_lease_token_succeeds_and_changes_nothing(void
 }
 
 /* The claim was ended by the server or an operator, not by its worker. */
+/* A job counts once for each request, but again for a repeated one. */
+static void ack__of_several_counts_a_job_once(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    uint64_t token = kit_job(k, id).lease_token;
+    struct command_ack_item items[] = {
+        {.id = id, .lease_token = token + 1}, /* refused */
+        {.id = id},
+        {.id = id, .lease_token = token},
+        {.id = kit_active(k, queue)},
+        {.id = id, .lease_token = token},
+    };
+    struct command c = {
+        .type = COMMAND_ACK,
+        .ack = {.items = items, .count = COUNT_OF(items), .lenient = true, .any_cost = true}};
+    assert_int_equal(kit_apply(k, &c)->affected, 2);
+    assert_int_equal(kit_apply(k, &c)->affected, 1);
+    k->entry_version = COMMAND_ENTRY_SPARING;
+    assert_int_equal(kit_apply(k, &c)->affected, 2);
+    k->entry_version = COMMAND_ENTRY_VERSION;
+}
+
 static void ack__after_the_lease_ended_or_an_operator_came_is_refused(void **state)
 {
     struct kit *k = *state;
@@ -386,6 +410,7 @@ TEST_GROUP_FIXTURE(
     cmocka_unit_test(ack__of_a_missing_job_is_not_found),
     cmocka_unit_test(lease_token__of_an_earlier_claim_is_refused),
     cmocka_unit_test(ack__repeated_with_its_lease_token_succeeds_and_changes_nothing),
+    cmocka_unit_test(ack__of_several_counts_a_job_once),
     cmocka_unit_test(ack__after_the_lease_ended_or_an_operator_came_is_refused),
     cmocka_unit_test(ack__of_the_first_version_is_not_remembered),
     cmocka_unit_test(agent_status__on_a_plain_job_is_refused),

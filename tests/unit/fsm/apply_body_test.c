@@ -202,7 +202,8 @@ static void version__of_an_entry_is_one_that_all_read(void **state)
                 {5, true, 4},    {6, false, 5},  {6, true, 6},    {7, false, 5},   {7, true, 6},
                 {8, false, 7},   {8, true, 8},   {9, false, 7},   {9, true, 8},    {10, false, 9},
                 {10, true, 10},  {11, false, 9}, {12, false, 11}, {12, true, 12},  {13, false, 11},
-                {14, false, 13}, {14, true, 14}, {15, true, 14},  {16, false, 15}, {200, true, 16}};
+                {14, false, 13}, {14, true, 14}, {15, true, 14},  {16, false, 15}, {17, true, 16},
+                {18, false, 17}, {18, true, 18}, {200, true, 18}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         assert_int_equal(command_entry_version(rows[i].read, rows[i].named), rows[i].want);

@@ -427,6 +427,21 @@ static void priority__reorders_what_waits(void **state)
     assert_true(id_eq(kit_claim(k, queue), first));
 }
 
+static void priority__that_is_the_same_keeps_the_place(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id first = kit_enqueue(k, queue, "{}");
+    struct id second = kit_enqueue(k, queue, "{}");
+    struct command c = kit_action(COMMAND_JOB_CHANGE_PRIORITY, &first);
+    c.jobs.priority = JOB_PRIORITY_NORMAL;
+    assert_int_equal(kit_apply(k, &c)->affected, 1);
+    kit_expect_events(k, first, "enqueued");
+    kit_reopen(k);
+    assert_true(id_eq(kit_claim(k, queue), first));
+    assert_true(id_eq(kit_claim(k, queue), second));
+}
+
 static void delete__leaves_nothing_behind(void **state)
 {
     struct kit *k = *state;
@@ -481,4 +496,5 @@ TEST_GROUP_FIXTURE(apply_jobs, kit_setup, kit_teardown,
                    cmocka_unit_test(move__goes_to_the_tail_and_may_reset_attempts),
                    cmocka_unit_test(move__takes_the_unique_lock_along),
                    cmocka_unit_test(priority__reorders_what_waits),
+                   cmocka_unit_test(priority__that_is_the_same_keeps_the_place),
                    cmocka_unit_test(delete__leaves_nothing_behind));

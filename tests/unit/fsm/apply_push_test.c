@@ -219,6 +219,26 @@ static void recurring__runs_again_under_the_same_id(void **state)
     expect_tries(k, id, "");
 }
 
+/* Its receiver recognizes a repeated run by the time when it was due. */
+static void recurring__that_is_approved_early_is_another_run(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct job j = pushed(queue, TARGET);
+    j.cron = STR("* * * * *");
+    struct id id = kit_enqueue_job(k, &j);
+    (void)claim(k, queue, "a.example:80", 1);
+    struct wall planned = wall_add_ms(k->now, 50000);
+    (void)finish(k, id, JOB_OUTCOME_COMPLETED, (struct command_push_end){.next = planned});
+    (void)kit_do(k, COMMAND_JOB_HOLD, id);
+    kit_pass_ms(k, 1000);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, id);
+    assert_int_equal(kit_job(k, id).due_at.ns, k->now.ns);
+    (void)claim(k, queue, "a.example:80", 1);
+    (void)finish(k, id, JOB_OUTCOME_COMPLETED, (struct command_push_end){.next = planned});
+    assert_int_equal(kit_job(k, id).due_at.ns, planned.ns);
+}
+
 static const struct result *put(struct kit *k, const char *queue, const char *name,
                                 uint64_t definition, uint64_t bytes_max, uint64_t count_max)
 {
@@ -456,6 +476,7 @@ TEST_GROUP_FIXTURE(apply_push, kit_setup, kit_teardown,
                    cmocka_unit_test(lease__is_as_long_as_the_call_may_take),
                    cmocka_unit_test(cancelled__records_the_try_that_was_broken_off),
                    cmocka_unit_test(recurring__runs_again_under_the_same_id),
+                   cmocka_unit_test(recurring__that_is_approved_early_is_another_run),
                    cmocka_unit_test(named__is_made_once_and_within_the_capacity),
                    cmocka_unit_test(named__two_in_one_entry_are_one_job),
                    cmocka_unit_test(named__changes_hands_in_one_entry),

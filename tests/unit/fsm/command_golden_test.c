@@ -23,8 +23,8 @@ static struct command sample_of(enum command_type type, uint8_t version)
     } else if (version < 3 && type == COMMAND_ACK) {
         c.ack.next = NULL;
         c.ack.any_cost = false;
-    } else if (version == 1 && type == COMMAND_ACCESS) {
-        c.access.count--; /* leaves out the item with a quota */
+    } else if (version < 3 && type == COMMAND_ACCESS) {
+        c.access.count -= 3U - version; /* leaves out the items with a quota and a comparison */
     } else if (version < 3 && type == COMMAND_JOBS) {
         c.jobs.fit = (struct job_fit){0};
     } else if (version < 3 && type == COMMAND_BULK_PUT) {
@@ -208,6 +208,7 @@ static void entries_with_names__decode(void **state)
     expect_named_entry("entry-12.bin", COMMAND_ENTRY_STRICT_NAMED);
     expect_named_entry("entry-14.bin", COMMAND_ENTRY_EXACT_NAMED);
     expect_named_entry("entry-16.bin", COMMAND_ENTRY_SPARING_NAMED);
+    expect_named_entry("entry-18.bin", COMMAND_ENTRY_SOUND_NAMED);
 }
 
 static void entries__decode(void **state)
