@@ -11,9 +11,9 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool read_hex(const char *text, uint8_t *out, unsigned n)
+static bool read_hex(const char *text, uint8_t *out, size_t n)
 {
-    for (unsigned i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         int high = digit(text[2 * i]);
         int low = digit(text[2 * i + 1]);
         if (high < 0 || low < 0) {
@@ -72,6 +72,7 @@ struct str trace_context_format(const struct trace_context *c, char room[TRACE_P
     memcpy(room, "00-", TRACE_AT);
     *trace_context_hex(room + TRACE_AT, c->trace, TRACE_ID_BYTES) = '-';
     *trace_context_hex(room + SPAN_AT, c->span, TRACE_SPAN_ID_BYTES) = '-';
-    memcpy(room + FLAGS_AT, c->sampled ? "01" : "00", 2);
+    room[FLAGS_AT] = '0';
+    room[FLAGS_AT + 1] = c->sampled ? '1' : '0';
     return str_from(room, TRACE_PARENT_BYTES);
 }

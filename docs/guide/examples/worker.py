@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 import threading
-import urllib.error
 import urllib.request
 
 BASE = os.environ.get("CORVO_URL", "http://localhost:8080") + "/api/v1"
@@ -35,7 +34,11 @@ def handle(job):
 def heartbeats(job, done, cancelled):
     """Renew the lease until the job is done; notice a cancellation."""
     while not done.wait(job["lease_duration"] / 3):
-        answer = call("/heartbeat", {"jobs": {job["job_id"]: {}}})
+        try:
+            answer = call("/heartbeat", {"jobs": {job["job_id"]: {}}})
+        except OSError as error:
+            print("heartbeat:", error, file=sys.stderr)
+            continue
         if answer["jobs"].get(job["job_id"], {}).get("status") == "cancel":
             cancelled.set()
             return
@@ -65,14 +68,13 @@ def main():
         try:
             job = call("/fetch", {"queues": [queue], "worker_id": WORKER, "hostname": socket.gethostname(),
                                   "timeout": 30})
-        except urllib.error.URLError as error:
-            print("fetch failed, trying again:", error, file=sys.stderr)
+            if job and job.get("job_id"):
+                work(job)
+                if once:
+                    return
+        except OSError as error:  # no connection, no answer in time, or a status that is not a success
+            print("trying again:", error, file=sys.stderr)
             stopping.wait(1)
-            continue
-        if job and job.get("job_id"):
-            work(job)
-            if once:
-                return
 
 
 main()

@@ -22,9 +22,9 @@ while :; do
     [ -n "$id" ] || continue
     token=$(printf '%s' "$job" | jq .lease_token)
     if result=$(printf '%s' "$job" | jq -c .payload | handle); then
-        call "/ack/$id" "{\"result\":$result,\"lease_token\":$token}" >/dev/null
+        call "/ack/$id" "{\"result\":$result,\"lease_token\":$token}" >/dev/null || { sleep 1; continue; }
     else
-        call "/fail/$id" "{\"error\":\"exit status $?\",\"lease_token\":$token}" >/dev/null
+        call "/fail/$id" "{\"error\":\"exit status $?\",\"lease_token\":$token}" >/dev/null || { sleep 1; continue; }
     fi
     [ "${2:-}" != --once ] || exit 0
 done
