@@ -459,13 +459,29 @@ static enum err_code check_value(const struct cli_value *v, struct err *err)
     return ERR_OK;
 }
 
-static enum err_code check_complete(struct cli *cli, struct err *err)
+/* Refuse empty arguments: with an unset shell variable a path would name another resource. */
+static enum err_code check_arguments(const struct cli *cli, struct err *err)
 {
     const struct cli_command *c = cli->command;
+    struct str names = str_from_z(c->args);
     size_t least = cli_table_args_min(c);
     if (cli->arg_count < least) {
         return err_set(err, ERR_VALIDATION, "corvo %s needs %s, got %zu argument%s", c->name,
                        c->args, cli->arg_count, cli->arg_count == 1 ? "" : "s");
+    }
+    for (size_t i = 0; i < least; i++) {
+        struct str name = str_cut(&names, ' ');
+        if (cli->args[i].len == 0) {
+            return err_set(err, ERR_VALIDATION, STR_FMT " must not be empty", STR_ARG(name));
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_complete(struct cli *cli, struct err *err)
+{
+    if (check_arguments(cli, err) != ERR_OK) {
+        return err->code;
     }
     for (size_t i = 0; i < cli->value_count; i++) {
         const struct cli_value *v = &cli->values[i];

@@ -16,16 +16,17 @@ static const struct action {
     const char *flag;  /* flag that can set the target instead of the argument */
     const char *what;  /* kind of target */
     const char *field; /* field of the body for the target */
+    bool ends;         /* jobs do not run afterwards: all of them are never meant by accident */
 } actions[] = {
-    {"retry", NULL, NULL, NULL},
-    {"delete", NULL, NULL, NULL},
-    {"cancel", NULL, NULL, NULL},
-    {"requeue", NULL, NULL, NULL},
-    {"hold", NULL, NULL, NULL},
-    {"approve", NULL, NULL, NULL},
-    {"reject", NULL, NULL, NULL},
-    {"move", "to", "queue", "move_to_queue"},
-    {"change_priority", "priority", "priority", "priority"},
+    {"retry", NULL, NULL, NULL, false},
+    {"delete", NULL, NULL, NULL, true},
+    {"cancel", NULL, NULL, NULL, true},
+    {"requeue", NULL, NULL, NULL, false},
+    {"hold", NULL, NULL, NULL, false},
+    {"approve", NULL, NULL, NULL, false},
+    {"reject", NULL, NULL, NULL, true},
+    {"move", "to", "queue", "move_to_queue", false},
+    {"change_priority", "priority", "priority", "priority", false},
 };
 
 struct bulk {
@@ -359,8 +360,8 @@ static int count_matches(struct bulk *b, int64_t *out_matching, int64_t *out_all
 
 /* Must the user confirm, and do they agree? Confirmation is required for a filter that matches
  * every job, in whatever form, and for every delete by filter. Without a terminal, two cases are
- * refused: a filter that excludes no job, and a delete whose filter matches every job but names no
- * queue. */
+ * refused: a filter that excludes no job, and a delete, cancel or reject whose filter matches every
+ * job but names no queue. */
 static bool may_go_on(struct bulk *b, int *out_code)
 {
     struct cli *cli = b->cli;
@@ -371,12 +372,12 @@ static bool may_go_on(struct bulk *b, int *out_code)
         return true;
     }
     bool everything = !narrows(b->filter);
-    if (!everything && (deletes || cli->in_is_terminal)) {
+    if (!everything && (b->action->ends || cli->in_is_terminal)) {
         *out_code = count_matches(b, &matching, &all);
         if (*out_code != CLI_OK) {
             return false;
         }
-        bool named = cli_member(b->filter, "queue").type == JSON_TYPE_STRING;
+        bool named = cli_member_text(cli, b->filter, "queue").len > 0;
         everything = matching > 0 && matching == all && (cli->in_is_terminal || !named);
     }
     if (!everything && !deletes) {
@@ -486,7 +487,8 @@ static const struct cli_command commands[] = {
               "Job ids come from standard input, in any form that corvo search prints, or from a\n"
               "filter that the server applies. On a terminal, the command asks before it applies a\n"
               "filter that matches every job, and before every delete by filter. A script needs\n"
-              "--yes for a filter without conditions, and for a delete of all jobs that names no queue.",
+              "--yes for a filter without conditions, and to delete, cancel or reject all jobs with a\n"
+              "filter that names no queue.",
      .examples = "corvo search --queue emails.send --state dead | corvo bulk retry\n"
                  "corvo search --queue old.emails --output json | corvo bulk move emails.v2\n"
                  "corvo bulk retry --filter '{\"queue\":\"emails.send\",\"state\":[\"dead\"]}' --dry-run",

@@ -200,16 +200,21 @@ class Pipes(FakeTest):
         self.failed(corvo.run("jobs", "retry", "job_1", "--state", "dead"), "either a job id or --state")
         self.failed(corvo.run("jobs", "retry", "--queue", "emails"), "requires a job id or --state")
 
-    def test_deleting_by_a_filter_that_matches_every_job_is_confirmed(self):
+    def test_ending_every_job_by_a_filter_is_confirmed(self):
         def count(request):
             return {**WHOLE, "total": 5 if request.json == {"limit": 1} else matching}
 
         fake, corvo = self.serve({"POST /jobs/search": count, "POST /jobs/bulk": DONE})
         every = '{"created_after":"1970-01-01T00:00:00Z"}'
         matching = 5
-        self.failed(corvo.run("bulk", "delete", "--filter", every), "matches every job in every queue")
+        for action in ("delete", "cancel", "reject"):
+            for text in (every, '{"queue":"","payload_contains":"{"}'):
+                with self.subTest((action, text)):
+                    self.failed(corvo.run("bulk", action, "--filter", text), "matches every job in every queue")
         self.assertEqual(fake.asked("POST /jobs/bulk"), [])
         self.ok(corvo.run("bulk", "delete", "--filter", every, "--yes"))
+        self.ok(corvo.run("bulk", "cancel", "--filter", '{"queue":"emails"}'))
+        self.ok(corvo.run("bulk", "retry", "--filter", every))
         matching = 4
         self.ok(corvo.run("bulk", "delete", "--filter", every))
 

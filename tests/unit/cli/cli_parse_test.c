@@ -71,6 +71,8 @@ static void parse__refuses_with_what_is_wrong(void **state)
         {"queues --output xml",
          "--output: expected text, table, wide, json, jsonl, csv or id, got 'xml'"},
         {"enqueue q", "corvo enqueue needs <queue> <payload>, got 1 argument"},
+        {"destroy  --confirm", "<queue> must not be empty"},
+        {"move j  --output json", "<target-queue> must not be empty"},
         {"enqueue q {} --chain {", "invalid chain JSON: invalid JSON at byte 1"},
         {"enqueue q {} --chain @/does/not/exist", "--chain"},
         {"schedules create x --queue q", "flag --cron is required"},
