@@ -266,18 +266,28 @@ static bool read_bool(struct str text, int64_t *out)
            str_eq(text, STR("no"));
 }
 
-/* Convert a time that the server does not understand, such as "1h" or "yesterday". */
-static enum err_code read_when(struct cli *cli, struct cli_value *v, struct err *err)
+/* Read a time. One that the server does not understand, such as "1h" or "yesterday", is converted.
+ */
+static enum err_code read_time(struct cli *cli, struct cli_value *v, struct err *err)
 {
+    const struct cli_flag *f = v->flag;
+    struct wall now = os_clock_wall();
     struct wall at;
+    struct err why;
     char text[TIMESTAMP_TEXT_MAX];
-    bool ahead = (v->flag->options & CLI_AHEAD) != 0;
-    if (!cli_when_parse(v->text, os_clock_wall(), ahead, &at)) {
+    bool ahead = (f->options & CLI_AHEAD) != 0;
+    bool exact = timestamp_parse(v->text, &at, &why) == ERR_OK;
+    if (!exact && !cli_when_parse(v->text, now, ahead, &at)) {
         return wrong(
-            v->flag, v->text,
+            f, v->text,
             "a time such as 2026-02-11T10:00:00Z, 1h, -30m, yesterday or \"tomorrow 9:00\"", err);
     }
-    v->text = arena_str(cli->arena, str_from(text, timestamp_format(at, text)));
+    if ((f->options & CLI_FUTURE) != 0 && at.ns <= now.ns) {
+        return wrong(f, v->text, "a time in the future", err);
+    }
+    if (!exact) {
+        v->text = arena_str(cli->arena, str_from(text, timestamp_format(at, text)));
+    }
     return ERR_OK;
 }
 
@@ -285,7 +295,6 @@ static enum err_code read_when(struct cli *cli, struct cli_value *v, struct err 
 static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, struct err *err)
 {
     const struct cli_flag *f = v->flag;
-    struct wall at;
     struct err why;
     v->text = text;
     if (f->kind != CLI_BYTES && !str_is_utf8(text)) {
@@ -310,7 +319,7 @@ static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, 
                    ? ERR_OK
                    : wrong(f, text, "a duration like 500ms, 2s or 1h30m", err);
     case CLI_TIME:
-        return timestamp_parse(text, &at, &why) == ERR_OK ? ERR_OK : read_when(cli, v, err);
+        return read_time(cli, v, err);
     case CLI_LIST:
     case CLI_PAIRS:
         return add_items(cli, v, text, err);

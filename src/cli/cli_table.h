@@ -39,6 +39,7 @@ enum {
     CLI_SEND_DEFAULT = 1 << 3, /* the default is also sent */
     CLI_INVERTED = 1 << 4,     /* a boolean whose negation is sent */
     CLI_AHEAD = 1 << 5,        /* a bare duration means after now, not before now */
+    CLI_FUTURE = 1 << 6,       /* a time that has passed is refused */
 };
 
 struct cli_flag {

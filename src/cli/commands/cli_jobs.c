@@ -330,7 +330,8 @@ static const struct cli_flag push_flags[] = {
     CLI_FLAG("priority",     CLI_TEXT,     "WORD",     NULL, "critical, high or normal", .field = "priority"),
     CLI_FLAG("max-retries",  CLI_INT,      "N",        "-1", "number of attempts; -1 uses the server default",
              .field = "max_retries", .options = CLI_NOT_NEGATIVE),
-    CLI_FLAG("scheduled-at", CLI_TIME,     "TIME",     NULL, "deliver at this time", .field = "scheduled_at"),
+    CLI_FLAG("scheduled-at", CLI_TIME,     "TIME",     NULL, "deliver at this time, for example \"tomorrow 9:00\"",
+             .field = "scheduled_at", .options = CLI_AHEAD),
 };
 
 static const struct cli_column host_columns[] = {
@@ -346,7 +347,7 @@ static const struct cli_column host_columns[] = {
 static const struct cli_command commands[] = {
     {.name = "push", .args = "<url> <payload>", .summary = "Enqueue a job that the server delivers to a URL",
      .about = "The payload is JSON and becomes the request body; - reads it from standard input.",
-     .examples = "corvo push https://example.com/hooks/report '{\"day\":\"2026-11-16\"}' --scheduled-at +1h",
+     .examples = "corvo push https://example.com/hooks/report '{\"day\":\"2026-11-16\"}' --scheduled-at 1h",
      CLI_FLAGS(push_flags), .run = run_push},
     {.name = "push hosts", .args = "", .summary = "List the hosts that jobs are delivered to, with their circuit breakers",
      .about = "Counts calls since the leader started. A host with an open breaker is not called until NEXT PROBE.",

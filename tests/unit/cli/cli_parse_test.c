@@ -1,6 +1,8 @@
 #include "cli/cli_parse.h"
 
+#include "core/timestamp.h"
 #include "lib/test.h"
+#include "os/os_clock.h"
 #include "unit/cli/cli_kit.h"
 
 static void parse__finds_the_command_behind_flags(void **state)
@@ -63,6 +65,9 @@ static void parse__refuses_with_what_is_wrong(void **state)
         {"search --limit", "flag --limit requires a value"},
         {"search --limit ten", "--limit: expected a whole number, got 'ten'"},
         {"search --order up", "--order: expected asc or desc, got 'up'"},
+        {"keys create --name a --expires-at 2020-01-01",
+         "--expires-at: expected a time in the future, got '2020-01-01'"},
+        {"keys create --name a --expires-at -1h", "--expires-at: expected a time in the future"},
         {"search --created-after soon", "--created-after: expected a time"},
         {"search --tag noequals", "tag must be key=value"},
         {"search --tag =x", "tag must be key=value"},
@@ -92,6 +97,32 @@ static void parse__refuses_with_what_is_wrong(void **state)
         if (strstr(k.err.msg, rows[i].message) == NULL) {
             fail_msg("got '%s'", k.err.msg);
         }
+        cli_kit_close(&k);
+    }
+}
+
+static void parse__reads_a_duration_as_a_time_ahead_where_it_plans(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *flag;
+        bool ahead;
+    } rows[] = {
+        {"enqueue q {} --at 1h", "at", true},
+        {"push http://x {} --scheduled-at 1h", "scheduled-at", true},
+        {"push http://x {} --scheduled-at 2020-01-01", "scheduled-at", false},
+        {"keys create --name a --expires-at 1h", "expires-at", true},
+        {"search --since 1h", "since", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct cli_kit k;
+        struct wall at;
+        ROW(rows[i].line);
+        cli_kit_open(&k);
+        assert_int_equal(cli_kit_parse(&k, rows[i].line), ERR_OK);
+        assert_int_equal(timestamp_parse(cli_text(&k.cli, rows[i].flag), &at, &k.err), ERR_OK);
+        assert_int_equal(at.ns > os_clock_wall().ns, rows[i].ahead);
         cli_kit_close(&k);
     }
 }
@@ -209,6 +240,7 @@ static void help__is_asked_for_whatever_else_is_wrong(void **state)
 
 TEST_GROUP(cli_parse, cmocka_unit_test(parse__finds_the_command_behind_flags),
            cmocka_unit_test(parse__refuses_with_what_is_wrong),
+           cmocka_unit_test(parse__reads_a_duration_as_a_time_ahead_where_it_plans),
            cmocka_unit_test(parse__takes_names_of_files_in_any_encoding),
            cmocka_unit_test(parse__mixes_flags_and_arguments),
            cmocka_unit_test(parse__takes_values_from_the_environment),
