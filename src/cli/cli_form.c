@@ -100,7 +100,7 @@ void cli_form_lines(struct cli *cli, enum cli_form form, const struct cli_column
             csv_row(cli, &out, columns, column_count, &rows[i]);
             continue;
         }
-        struct str id = value_of(cli, rows[i], "id|name");
+        struct str id = value_of(cli, rows[i], "id|key_hash|name");
         buf_add_str(&out, form == CLI_FORM_JSONL ? cli_json_compact(cli, rows[i])
                           : id.len > 0           ? cli_harmless(cli, id)
                                                  : value_of(cli, rows[i], columns[0].member));

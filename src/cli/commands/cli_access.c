@@ -5,14 +5,61 @@
 #include "cli/cli_int.h"
 #include "json/json_scan.h"
 
+enum { KEY_HASH_CHARACTERS = 64 };
+
 /* Keys */
+
+/* Replace the first argument, the beginning of a key's hash, by the whole hash. The server would
+ * report success for deleting a key that does not exist. */
+static int find_key(struct cli *cli)
+{
+    struct cli_answer answer;
+    struct str *keys = NULL;
+    struct str start = cli->args[0];
+    size_t matches = 0;
+    if (start.len == KEY_HASH_CHARACTERS) {
+        return CLI_OK;
+    }
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/auth/keys"), STR_EMPTY, &answer);
+    if (code != CLI_OK) {
+        return code;
+    }
+    size_t count = cli_elements(cli, answer.body, &keys);
+    for (size_t i = 0; i < count; i++) {
+        struct str hash = cli_member_text(cli, keys[i], "key_hash");
+        if (str_starts_with(hash, start)) {
+            cli->args[0] = hash;
+            matches++;
+        }
+    }
+    if (matches == 0) {
+        return cli_fail(cli,
+                        "no API key has a hash that begins with '" STR_FMT "'; see corvo keys list",
+                        STR_ARG(start));
+    }
+    return matches == 1
+               ? CLI_OK
+               : cli_fail(cli,
+                          "%zu API keys have a hash that begins with '" STR_FMT "'; add digits",
+                          matches, STR_ARG(start));
+}
+
+static int run_with_key(struct cli *cli)
+{
+    int code = find_key(cli);
+    return code == CLI_OK ? cli_call_run(cli) : code;
+}
 
 static int run_key_roles(struct cli *cli)
 {
-    const char *url = CLI_URL(cli, "/auth/keys/{0}/roles", cli->args[0]);
     struct cli_answer answer;
     struct str *roles = NULL;
-    int code = cli_request(cli, "GET", url, STR_EMPTY, &answer);
+    int code = find_key(cli);
+    if (code != CLI_OK) {
+        return code;
+    }
+    const char *url = CLI_URL(cli, "/auth/keys/{0}/roles", cli->args[0]);
+    code = cli_request(cli, "GET", url, STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -252,10 +299,12 @@ static const struct cli_command commands[] = {
      .call = {"POST", "/auth/keys", .text = "{api_key}", .note = "note"}},
     {.name = "keys rotate", .args = "<key-hash>", .summary = "Create a second secret for a key and print it once",
      .about = "The old secret keeps working for the duration of --overlap. Replace it everywhere before then.",
-     .examples = "corvo keys rotate 9f86d0… --overlap 1h", CLI_FLAGS(rotate_flags),
+     .examples = "corvo keys rotate 9f86d0 --overlap 1h", CLI_FLAGS(rotate_flags),
+     .run = run_with_key,
      .call = {"POST", "/auth/keys/{0}/rotate", .text = "{api_key}"}},
     {.name = "keys delete", .args = "<key-hash>", .summary = "Delete an API key",
      .options = CLI_CONFIRM, .confirm = "Delete the API key with hash {0}?",
+     .about = "The first digits of the hash are enough if no other key's hash begins with them.", .run = run_with_key,
      .call = {"DELETE", "/auth/keys", .arg_field = {"key_hash"}, .text = "Key deleted: {0}"}},
     {.name = "keys roles", .args = "<key-hash>", .summary = "List the custom roles of an API key", .run = run_key_roles},
     {.name = "roles list", .args = "", .summary = "List custom roles",
@@ -269,9 +318,9 @@ static const struct cli_command commands[] = {
     {.name = "roles delete", .args = "<name>", .summary = "Delete a custom role and remove it from all keys",
      .options = CLI_CONFIRM, .confirm = "Delete role {0} and remove it from all keys?",
      .call = {"DELETE", "/auth/roles/{0}", .text = "Role deleted: {0}"}},
-    {.name = "roles assign", .args = "<key-hash> <role>", .summary = "Assign a custom role to an API key",
+    {.name = "roles assign", .args = "<key-hash> <role>", .summary = "Assign a custom role to an API key", .run = run_with_key,
      .call = {"POST", "/auth/keys/{0}/roles", .arg_field = {NULL, "role"}, .text = "Role {1} assigned to {0}"}},
-    {.name = "roles unassign", .args = "<key-hash> <role>", .summary = "Remove a custom role from an API key",
+    {.name = "roles unassign", .args = "<key-hash> <role>", .summary = "Remove a custom role from an API key", .run = run_with_key,
      .call = {"DELETE", "/auth/keys/{0}/roles/{1}", .text = "Role {1} removed from {0}"}},
     {.name = "sessions list", .args = "", .summary = "List open sessions of the web interface",
      .call = {"GET", "/auth/sessions", CLI_COLUMNS(session_columns), .empty = "No open sessions"}},

@@ -111,8 +111,23 @@ class Administration(FakeTest):
         self.assertNotIn("x-corvo-namespace", fake.requests[-1].headers)  # it would select the caller's namespace
         self.ok(corvo.run("keys", "create", "--name", "x", env={"CORVO_NAMESPACE": "acme"}), "sk_123\n")
         self.assertEqual(fake.requests[-1].json["namespace"], "acme")
+        self.ok(corvo.run("keys", "list", "-o", "id"), "abc\n")
         self.ok(corvo.run("keys", "delete", "abc"), "Key deleted: abc\n")
         self.assertEqual(fake.requests[-1].json, {"key_hash": "abc"})
+
+    def test_the_first_digits_of_a_hash_name_a_key(self):
+        hashes = ["12" + "0" * 62, "13" + "0" * 62]
+        fake, corvo = self.serve({"GET /auth/keys": [{"key_hash": h, "name": "ops"} for h in hashes],
+                                  "DELETE /auth/keys": {"status": "deleted"}})
+        for text, message in (("ops", "no API key has a hash that begins with 'ops'"),
+                              ("1", "2 API keys have a hash that begins with '1'")):
+            for args in (("keys", "delete", text), ("keys", "rotate", text), ("keys", "roles", text),
+                         ("roles", "assign", text, "r"), ("roles", "unassign", text, "r")):
+                with self.subTest(args):
+                    self.failed(corvo.run(*args), message)
+        self.assertEqual({r.method for r in fake.requests}, {"GET"})
+        self.ok(corvo.run("keys", "delete", "12"), f"Key deleted: {hashes[0]}\n")
+        self.assertEqual(fake.requests[-1].json, {"key_hash": hashes[0]})
 
     def test_the_first_key_says_that_it_closes_the_server(self):
         _, corvo = self.serve({"POST /auth/keys": {"status": "ok", "api_key": "sk_123", "note": "it was open"}})
@@ -120,16 +135,18 @@ class Administration(FakeTest):
         self.assertEqual((done.stdout, done.stderr), ("sk_123\n", "Note: it was open\n"))
 
     def test_rotating_a_key(self):
-        fake, corvo = self.serve({"POST /auth/keys/abc/rotate": {"status": "ok", "api_key": "sk_new"}})
-        self.ok(corvo.run("keys", "rotate", "abc"), "sk_new\n")
-        self.ok(corvo.run("keys", "rotate", "abc", "--overlap", "1h"), "sk_new\n")
+        key = "ab" * 32
+        fake, corvo = self.serve({f"POST /auth/keys/{key}/rotate": {"status": "ok", "api_key": "sk_new"}})
+        self.ok(corvo.run("keys", "rotate", key), "sk_new\n")
+        self.ok(corvo.run("keys", "rotate", key, "--overlap", "1h"), "sk_new\n")
         self.assertEqual([r.json for r in fake.requests], [{}, {"overlap": "1h"}])
 
     def test_roles(self):
         roles = [{"name": "pauser", "created_at": "2026-02-20T10:00:00Z", "updated_at": "2026-02-21T10:00:00Z",
                   "permissions": [{"resource": "queues", "actions": ["read", "pause"]},
                                   {"resource": "jobs", "actions": ["*"]}]}]
-        fake, corvo = self.serve({"GET /auth/roles": roles, "POST /auth/roles": {"status": "ok"},
+        fake, corvo = self.serve({"GET /auth/keys": [{"key_hash": "abc"}, {"key_hash": "none"}],
+                                  "GET /auth/roles": roles, "POST /auth/roles": {"status": "ok"},
                                   "DELETE /auth/roles/pauser": {"status": "deleted"},
                                   "GET /auth/keys/abc/roles": {"key_hash": "abc", "roles": ["pauser", "viewer"]},
                                   "GET /auth/keys/none/roles": {"key_hash": "none", "roles": []},
