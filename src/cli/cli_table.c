@@ -14,7 +14,7 @@ static const struct cli_family *const families[] = {
 /* clang-format off */
 static const struct cli_flag client_flags[] = {
     CLI_FLAG("server",      CLI_TEXT,     "URL",      "http://localhost:8080", "base URL of the server",
-             .env = "CORVO_URL"),
+             .env = "CORVO_URL", .options = CLI_NOT_EMPTY),
     CLI_FLAG("api-key",     CLI_BYTES,    "KEY",      NULL,                    "API key or admin password",
              .env = "CORVO_API_KEY"),
     CLI_FLAG("namespace",   CLI_TEXT,     "NAME",     NULL,                    "namespace to act in",

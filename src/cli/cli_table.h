@@ -40,6 +40,7 @@ enum {
     CLI_INVERTED = 1 << 4,     /* a boolean whose negation is sent */
     CLI_AHEAD = 1 << 5,        /* a bare duration means after now, not before now */
     CLI_FUTURE = 1 << 6,       /* a time that has passed is refused */
+    CLI_NOT_EMPTY = 1 << 7,    /* an empty text is refused */
 };
 
 struct cli_flag {

@@ -423,7 +423,7 @@ static const struct cli_flag bench_flags[] = {
     CLI_FLAG("worker-queues", CLI_BOOL, NULL, "false", "use a separate queue <queue>.w<i> for each worker"),
     CLI_FLAG("repeats", CLI_INT, "N", "1", "number of repetitions"),
     CLI_FLAG("repeat-pause", CLI_DURATION, "DURATION", "0s", "pause between repeats"),
-    CLI_FLAG("queue", CLI_TEXT, "QUEUE", "bench.q", "queue to use; its waiting jobs are deleted first"),
+    CLI_FLAG("queue", CLI_TEXT, "QUEUE", "bench.q", "queue to use; its waiting jobs are deleted first", .options = CLI_NOT_EMPTY),
     CLI_FLAG("enqueue-batch-size", CLI_INT, "N", "64", "jobs per enqueue request"),
     CLI_FLAG("fetch-batch-size", CLI_INT, "N", "64", "jobs per fetch request"),
     CLI_FLAG("ack-batch-size", CLI_INT, "N", "64", "jobs per ack request"),

@@ -256,7 +256,7 @@ static const struct cli_flag key_flags[] = {
              .field = "namespace", .env = "CORVO_NAMESPACE"),
     CLI_FLAG("role",        CLI_TEXT, "ROLE",    "readonly", "admin, operator, worker, readonly or a custom role",
              .field = "role", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("queue-scope", CLI_TEXT, "PATTERN", NULL,       "queues the key may access", .field = "queue_scope"),
+    CLI_FLAG("queue-scope", CLI_TEXT, "PATTERN", NULL,       "queues the key may access", .field = "queue_scope", .options = CLI_NOT_EMPTY),
     CLI_FLAG("expires-at",  CLI_TIME, "TIME",    NULL,       "when the key expires, for example 90d",
              .field = "expires_at", .options = CLI_AHEAD | CLI_FUTURE),
 };

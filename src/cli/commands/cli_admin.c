@@ -121,9 +121,9 @@ static const struct cli_flag webhook_flags[] = {
 };
 
 static const struct cli_flag audit_flags[] = {
-    CLI_FLAG("principal",   CLI_TEXT, "NAME",   NULL,  "only requests by this principal", .field = "principal"),
-    CLI_FLAG("method",      CLI_TEXT, "METHOD", NULL,  "only requests with this HTTP method", .field = "method"),
-    CLI_FLAG("path-prefix", CLI_TEXT, "PATH",   NULL,  "only requests to paths with this prefix", .field = "path_prefix"),
+    CLI_FLAG("principal",   CLI_TEXT, "NAME",   NULL,  "only requests by this principal", .field = "principal", .options = CLI_NOT_EMPTY),
+    CLI_FLAG("method",      CLI_TEXT, "METHOD", NULL,  "only requests with this HTTP method", .field = "method", .options = CLI_NOT_EMPTY),
+    CLI_FLAG("path-prefix", CLI_TEXT, "PATH",   NULL,  "only requests to paths with this prefix", .field = "path_prefix", .options = CLI_NOT_EMPTY),
     CLI_FLAG("since",       CLI_TIME, "TIME",   NULL,  "only requests after this time", .field = "since"),
     CLI_FLAG("until",       CLI_TIME, "TIME",   NULL,  "only requests before this time", .field = "until"),
     CLI_FLAG("limit",       CLI_INT,  "N",      "100", "print at most this many entries",

@@ -468,7 +468,7 @@ static int run_retry(struct cli *cli)
 
 static const struct cli_flag retry_flags[] = {
     CLI_FLAG("state",    CLI_LIST, "STATES", NULL,   "retry all jobs in these states, comma-separated", .field = "state"),
-    CLI_FLAG("queue",    CLI_TEXT, "QUEUE",  NULL,   "only jobs in this queue", .field = "queue"),
+    CLI_FLAG("queue",    CLI_TEXT, "QUEUE",  NULL,   "only jobs in this queue", .field = "queue", .options = CLI_NOT_EMPTY),
     HOW_FLAGS,
 };
 

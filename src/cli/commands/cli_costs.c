@@ -189,7 +189,7 @@ static const struct cli_flag budget_flags[] = {
 static const struct cli_flag policy_flags[] = {
     CLI_FLAG("mode",     CLI_TEXT,  "WORD",      "any",   "whether any or all conditions must match",
              .words = "any all"),
-    CLI_FLAG("queue",    CLI_TEXT,  "QUEUE",     NULL,    "match jobs in this queue"),
+    CLI_FLAG("queue",    CLI_TEXT,  "QUEUE",     NULL,    "match jobs in this queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("tag",      CLI_PAIRS, "KEY=VALUE", NULL,    "match jobs with this tag"),
     CLI_FLAG("disabled", CLI_BOOL,  NULL,        "false", "save the policy without applying it"),
 };

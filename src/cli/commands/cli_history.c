@@ -23,7 +23,7 @@ static const struct cli_column error_columns[] = {
 };
 
 static const struct cli_flag history_flags[] = {
-    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL, "only this queue; all queues if left out", .field = "queue"),
+    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL, "only this queue; all queues if left out", .field = "queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("since",  CLI_TIME,     "TIME",     "1h", "start of the range, for example 24h or \"yesterday 2:00\"",
              .field = "from", .options = CLI_SEND_DEFAULT),
     CLI_FLAG("until",  CLI_TIME,     "TIME",     NULL, "end of the range; now if left out", .field = "to"),
@@ -31,7 +31,7 @@ static const struct cli_flag history_flags[] = {
 };
 
 static const struct cli_flag errors_flags[] = {
-    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "only this queue; all queues if left out", .field = "queue"),
+    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "only this queue; all queues if left out", .field = "queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("since",  CLI_TIME,     "TIME",     "24h", "start of the range, for example 1h or yesterday",
              .field = "from", .options = CLI_SEND_DEFAULT),
     CLI_FLAG("until",  CLI_TIME,     "TIME",     NULL,  "end of the range; now if left out", .field = "to"),
@@ -45,12 +45,12 @@ static const struct cli_column marker_columns[] = {
 };
 
 static const struct cli_flag mark_flags[] = {
-    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "the queue that it is about; all queues if left out", .field = "queue"),
+    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "the queue that it is about; all queues if left out", .field = "queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("at",     CLI_TIME,     "TIME",     NULL,  "when it happened, for example 10m; now if left out", .field = "at"),
 };
 
 static const struct cli_flag marks_flags[] = {
-    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "only markers of this queue, and those without a queue", .field = "queue"),
+    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "only markers of this queue, and those without a queue", .field = "queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("since",  CLI_TIME,     "TIME",     "7d",  "start of the range, for example 1h or yesterday",
              .field = "from", .options = CLI_SEND_DEFAULT),
     CLI_FLAG("until",  CLI_TIME,     "TIME",     NULL,  "end of the range; now if left out", .field = "to"),

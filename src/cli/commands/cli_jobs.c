@@ -272,7 +272,7 @@ static const struct cli_flag enqueue_flags[] = {
     CLI_FLAG("priority",                CLI_TEXT,     "WORD",      NULL, "critical, high or normal",
              .field = "priority"),
     CLI_FLAG("unique-key",              CLI_TEXT,     "KEY",       NULL, "enqueue nothing if a job with this key exists",
-             .field = "unique_key"),
+             .field = "unique_key", .options = CLI_NOT_EMPTY),
     CLI_FLAG("unique-period",           CLI_INT,      "SECONDS",   NULL, "how long the key is held",
              .field = "unique_period"),
     CLI_FLAG("max-retries",             CLI_INT,      "N",         "-1", "number of attempts; -1 uses the server default",
@@ -296,7 +296,7 @@ static const struct cli_flag enqueue_flags[] = {
     CLI_FLAG("chain",                   CLI_JSON,     "JSON",      NULL, "following steps, as JSON or @file",
              .field = "chain"),
     CLI_FLAG("parent-id",               CLI_TEXT,     "JOB-ID",    NULL, "parent job",
-             .field = "parent_id"),
+             .field = "parent_id", .options = CLI_NOT_EMPTY),
     CLI_FLAG("agent-max-iterations",    CLI_INT,      "N",         "0",  "agent job: hold after this many iterations",
              .field = "agent.max_iterations", .options = CLI_POSITIVE),
     CLI_FLAG("agent-max-cost-usd",      CLI_REAL,     "USD",       "0",  "agent job: hold above this cost",
@@ -323,9 +323,9 @@ static const struct cli_flag wait_flags[] = {
 };
 
 static const struct cli_flag push_flags[] = {
-    CLI_FLAG("queue",        CLI_TEXT,     "QUEUE",    NULL, "queue of the job; push by default", .field = "queue"),
+    CLI_FLAG("queue",        CLI_TEXT,     "QUEUE",    NULL, "queue of the job; push by default", .field = "queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("method",       CLI_TEXT,     "METHOD",   NULL, "HTTP method of the request; POST by default"),
-    CLI_FLAG("token",        CLI_TEXT,     "TOKEN",    NULL, "bearer token to send; it is never shown again"),
+    CLI_FLAG("token",        CLI_TEXT,     "TOKEN",    NULL, "bearer token to send; it is never shown again", .options = CLI_NOT_EMPTY),
     CLI_FLAG("call-timeout", CLI_TEXT,     "DURATION", NULL, "timeout of one call; 5m by default"),
     CLI_FLAG("priority",     CLI_TEXT,     "WORD",     NULL, "critical, high or normal", .field = "priority"),
     CLI_FLAG("max-retries",  CLI_INT,      "N",        "-1", "number of attempts; -1 uses the server default",

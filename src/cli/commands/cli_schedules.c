@@ -24,7 +24,7 @@ static const struct cli_column upcoming_columns[] = {
 
 static const struct cli_flag create_flags[] = {
     CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL,  "queue for each run",
-             .field = "queue", .options = CLI_REQUIRED),
+             .field = "queue", .options = CLI_NOT_EMPTY | CLI_REQUIRED),
     CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL,  "cron expression with five fields, @daily, or @every 5m",
              .field = "cron", .options = CLI_REQUIRED),
     CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  "UTC", "time zone of the cron expression",
@@ -38,7 +38,7 @@ static const struct cli_flag create_flags[] = {
 
 static const struct cli_flag update_flags[] = {
     CLI_FLAG("name",        CLI_TEXT, "NAME",  NULL, "new name", .field = "name"),
-    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL, "queue for each run", .field = "queue"),
+    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL, "queue for each run", .field = "queue", .options = CLI_NOT_EMPTY),
     CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL, "cron expression with five fields, @daily, or @every 5m", .field = "cron"),
     CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  NULL, "time zone of the cron expression", .field = "timezone"),
     CLI_FLAG("payload",     CLI_JSON, "JSON",  NULL, "payload of each run, as JSON or @file", .field = "payload"),

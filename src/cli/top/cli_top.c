@@ -269,7 +269,7 @@ static int run_top(struct cli *cli)
 static const struct cli_flag flags[] = {
     CLI_FLAG("interval", CLI_DURATION, "DURATION", "2s", "refresh interval"),
     CLI_FLAG("once", CLI_BOOL, NULL, "false", "print once and exit; the default without a terminal"),
-    CLI_FLAG("queue", CLI_TEXT, "TEXT", NULL, "only queues whose name contains this text"),
+    CLI_FLAG("queue", CLI_TEXT, "TEXT", NULL, "only queues whose name contains this text", .options = CLI_NOT_EMPTY),
     CLI_FLAG("ascii", CLI_BOOL, NULL, "false", "draw with plain characters only"),
 };
 
