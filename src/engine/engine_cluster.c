@@ -722,7 +722,16 @@ enum err_code engine_cluster_transfer(struct engine *e, const char *name, struct
     if (name != NULL && id == 0) {
         return err_set(err, ERR_NOT_FOUND, "no such node: \"%s\"", name);
     }
-    return node_transfer(e->node, id, engine_cluster__moved, e, err);
+    enum err_code code = node_transfer(e->node, id, engine_cluster__moved, e, err);
+    if (code != ERR_NOT_FOUND) {
+        return code;
+    }
+    if (name == NULL) {
+        return err_set(err, code, "no other voting node to transfer leadership to");
+    }
+    bool self = id == atomic_load(&e->cluster.node_id);
+    return err_set(err, code, "node \"%s\" %s", name,
+                   self ? "is the leader already" : "is not a voting member");
 }
 
 static void describe(struct engine *e, const struct store_node *n, struct engine_cluster_node *out)

@@ -139,14 +139,10 @@ bool cli_top_read_event(struct cli *cli, struct str event, struct cli_top_failur
 
 void cli_top_read_dead(struct cli *cli, struct str job, struct cli_top_failure *out)
 {
-    struct str *errors = NULL;
-    size_t count = cli_elements(cli, cli_member(job, "errors").text, &errors);
     *out = (struct cli_top_failure){.at = time_of(cli, job, "failed_at"),
                                     .attempt = cli_member_int(job, "attempt"),
                                     .dead = true};
     COPY(cli, out->job, job, "id");
     COPY(cli, out->queue, job, "queue");
-    if (count > 0) {
-        COPY(cli, out->error, errors[count - 1], "error");
-    }
+    COPY(cli, out->error, job, "last_error");
 }

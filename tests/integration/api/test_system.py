@@ -198,6 +198,14 @@ class ClusterStatus(ApiTest):
                          {"status": "ok", "added": False, "node_id": "node-1",
                           "addr": node["addr"], "cluster_id": cluster_id})
 
+    def test_leadership_stays_on_a_server_alone(self):
+        for body, message in (({}, "no other voting node to transfer leadership to"),
+                              ({"node_id": "node-1"}, 'node "node-1" is the leader already'),
+                              ({"node_id": "nobody"}, 'no such node: "nobody"')):
+            answer = self.api.post("/api/v1/cluster/transfer", body)
+            self.refused(answer, 404, "NOT_FOUND")
+            self.assertEqual(answer.json["error"], message)
+
     def test_histograms(self):
         """20.1: {count} or {count, avg, p50, p90, p99, buckets}; counts per bucket."""
         self.api.enqueue(self.queue)

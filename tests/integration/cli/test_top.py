@@ -440,7 +440,7 @@ class Once(LiveTest):
 class OnceOfFake(FakeTest):
     def test_the_newest_dead_jobs_are_asked_for(self):
         dead = {"id": "job_1", "queue": "q", "attempt": 3, "failed_at": "2026-01-01T00:00:00Z",
-                "errors": [{"error": "first"}, {"error": "last"}]}
+                "last_error": "last"}
         fake, corvo = self.serve(documents(**{"POST /jobs/search": {"jobs": [dead], "total": 1}}))
         text = self.ok(corvo.run("top"))
         self.assertRegex(text, r"\d+d dead   q  .* attempt 3  last\n$")
