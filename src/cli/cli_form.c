@@ -33,7 +33,7 @@ bool cli_form_allowed(struct cli *cli, int *out_code)
         return true;
     }
     word = cli_text(cli, "output");
-    bool rows = c->run == NULL && c->call.text == NULL;
+    bool rows = (c->options & CLI_ROWS) != 0 || (c->run == NULL && c->call.text == NULL);
     if (rows || cli_table_is_word("text json", word) ||
         (str_eq(word, STR("table")) && c->call.text == NULL)) {
         return true;

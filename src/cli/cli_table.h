@@ -114,6 +114,7 @@ enum {
     CLI_HIDDEN = 1 << 2,  /* not listed */
     CLI_CONFIRM = 1 << 3, /* asks for confirmation on a terminal; has --yes */
     CLI_FILES = 1 << 4,   /* its arguments are file names, in any encoding */
+    CLI_ROWS = 1 << 5,    /* its function prints a list, in every output format */
 };
 
 struct cli_command {

@@ -2,6 +2,7 @@
  * Commands for cost and approval: usage, budgets, approval policies.
  */
 #include "base/check.h"
+#include "cli/cli_form.h"
 #include "cli/cli_int.h"
 
 /* Usage */
@@ -137,20 +138,21 @@ static int run_policy_list(struct cli *cli)
     };
     struct cli_answer answer;
     struct str *rows = NULL;
+    enum cli_form form = cli_form_of(cli);
     int code = cli_request(cli, "GET", cli_url_to(cli, "/approval-policies"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_is_json(cli)) {
+    if (form == CLI_FORM_JSON) {
         cli_print_json(cli, answer.body);
         return CLI_OK;
     }
     size_t count = cli_elements(cli, answer.body, &rows);
-    if (count == 0) {
+    if (count == 0 && (form == CLI_FORM_TABLE || form == CLI_FORM_WIDE)) {
         cli_printf(cli, "No approval policies configured\n");
         return CLI_OK;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && form != CLI_FORM_JSONL; i++) {
         struct str key = cli_member_text(cli, rows[i], "tag_key");
         struct str value = cli_member_text(cli, rows[i], "tag_value");
         struct str tag = key.len == 0
@@ -207,7 +209,8 @@ static const struct cli_command commands[] = {
      .call = {"POST", "/budgets", .arg_field = {"scope", "target"}, .text = "Budget set for {0}:{1}"}},
     {.name = "budget delete", .args = "<scope> <target>", .summary = "Delete a budget",
      .call = {"DELETE", "/budgets/{0}/{1}", .text = "Budget deleted for {0}:{1}"}},
-    {.name = "approval-policy list", .args = "", .summary = "List approval policies", .run = run_policy_list},
+    {.name = "approval-policy list", .args = "", .summary = "List approval policies",
+     .options = CLI_ROWS, .run = run_policy_list},
     {.name = "approval-policy set", .args = "<name>", .summary = "Hold matching agent jobs until someone approves them",
      .examples = "corvo approval-policy set big-mails --queue emails.send --tag size=big --mode all",
      CLI_FLAGS(policy_flags), .run = run_policy_set},

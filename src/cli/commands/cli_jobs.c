@@ -3,6 +3,7 @@
  */
 #include "base/attr.h"
 #include "base/limits.h"
+#include "cli/cli_form.h"
 #include "cli/cli_int.h"
 #include "cli/commands/cli_explain.h"
 #include "cli/commands/cli_wait.h"
@@ -248,21 +249,25 @@ static int run_held(struct cli *cli)
         {"REASON", "hold_reason", CLI_SHOW_CUT},
     };
     struct str *rows = NULL;
+    enum cli_form form = cli_form_of(cli);
+    bool people = form == CLI_FORM_TABLE || form == CLI_FORM_WIDE;
+    bool lines = !cli->out_is_terminal && str_eq(cli_text(cli, "output"), STR("text"));
     int code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/search"), body, &answer);
-    if (code != CLI_OK || !cli->out_is_terminal || cli_is_json(cli)) {
+    if (code != CLI_OK || lines || form == CLI_FORM_JSON) {
         return code != CLI_OK ? code
                               : print_rows(cli, answer.body, "jobs", "No held jobs", print_held);
     }
     size_t count = cli_elements(cli, cli_member(answer.body, "jobs").text, &rows);
     long long total = (long long)cli_member_int(answer.body, "total");
-    if (count == 0) {
+    if (count == 0 && people) {
         cli_printf(cli, "No held jobs\n");
         return CLI_OK;
     }
     cli_call_table(cli, columns, COUNT_OF(columns), rows, count);
     if ((long long)count < total) {
-        cli_printf(cli, "%zu of %lld held jobs; corvo search --state held --all lists every one\n",
-                   count, total);
+        (void)fprintf(people ? cli->out : cli->err,
+                      "%zu of %lld held jobs; corvo search --state held --all lists every one\n",
+                      count, total);
     }
     return CLI_OK;
 }
@@ -379,7 +384,7 @@ static const struct cli_command commands[] = {
      .call = {"POST", "/jobs/{0}/approve", .text = "Job {0} approved", .query = "comment"}},
     {.name = "reject", .args = "<job-id>", .summary = "Reject a held job; it becomes dead", CLI_FLAGS(reason_flags),
      .call = {"POST", "/jobs/{0}/reject", .text = "Job {0} rejected"}},
-    {.name = "held", .args = "", .summary = "List held jobs", .run = run_held},
+    {.name = "held", .args = "", .summary = "List held jobs", .options = CLI_ROWS, .run = run_held},
     {.name = "replay", .args = "<job-id>", .summary = "Run an agent job again from one of its iterations",
      CLI_FLAGS(replay_flags), .run = run_replay,
      .call = {"POST", "/jobs/{0}/replay", .text = "Replay enqueued: {job_id} (status: {status})"}},

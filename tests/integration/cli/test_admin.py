@@ -68,6 +68,11 @@ class Costs(FakeTest):
                 "ID      NAME  MODE  ENABLED  QUEUE  TAG\n"
                 "apol_1  big   all   true     q      size=big\n"
                 "apol_2  n     any   false    -      -\n")
+        self.ok(corvo.run("approval-policy", "list", "-o", "id"), "apol_1\napol_2\n")
+        self.ok(corvo.run("approval-policy", "list", "-o", "csv"),
+                "id,name,mode,enabled,queue,tag\napol_1,big,all,true,q,size=big\napol_2,n,any,false,,\n")
+        first, _ = self.ok(corvo.run("approval-policy", "list", "-o", "jsonl")).splitlines()
+        self.assertEqual(json.loads(first), policy)
         self.ok(corvo.run("approval-policy", "set", "big", "--mode", "all", "--queue", "q", "--tag",
                           "size=big", "--disabled"), "approval policy set: big\n")
         self.assertEqual(fake.asked("POST /approval-policies")[0].json,

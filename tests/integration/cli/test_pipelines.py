@@ -125,6 +125,20 @@ class Search(FakeTest):
         self.assertEqual(fake.requests[0].json, {"state": ["held"], "limit": 100,
                                                  "sort": "created_at", "order": "desc"})
 
+    def test_held_is_printed_in_every_form(self):
+        _, corvo = self.serve({"POST /jobs/search": WHOLE})
+        self.ok(corvo.run("held", "-o", "id"), "job_0\njob_1\njob_2\n")
+        self.ok(corvo.run("held", "-o", "table"), "ID     QUEUE   CREATED               REASON\n" + "".join(
+            f"job_{n}  emails  2026-02-20T10:00:00Z  -\n" for n in range(3)))
+        self.assertEqual([json.loads(line) for line in self.ok(corvo.run("held", "-o", "jsonl")).splitlines()], JOBS)
+        _, corvo = self.serve({"POST /jobs/search": FOUND})
+        done = corvo.run("held", "-o", "id")  # a program gets ids only, and a note about the rest
+        self.assertEqual(done.stdout, "job_0\njob_1\njob_2\n")
+        self.assertEqual(done.stderr, "3 of 142 held jobs; corvo search --state held --all lists every one\n")
+        _, corvo = self.serve({"POST /jobs/search": {"jobs": [], "total": 0}})
+        self.ok(corvo.run("held", "-o", "id"), "")
+        self.ok(corvo.run("held", "-o", "table"), "No held jobs\n")
+
 
 class Pipes(FakeTest):
     """search … | bulk …, with every output format of search."""
