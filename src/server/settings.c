@@ -195,12 +195,20 @@ static enum err_code read_line(struct str line, struct settings *out, struct err
     struct str name = str_trim(str_from(line.ptr, (size_t)(equals - line.ptr)));
     struct str value = str_trim(str_from_offset(line, (size_t)(equals - line.ptr) + 1));
     const struct settings_table_row *s = find(name);
-    return s == NULL ? unknown(name, "config", err) : set(s, value, out, err);
+    if (s == NULL) {
+        return unknown(name, "config", err);
+    }
+    if (s->offset == offsetof(struct settings, config)) {
+        return err_set(err, ERR_VALIDATION,
+                       "setting config: a configuration file cannot name another one");
+    }
+    return set(s, value, out, err);
 }
 
 static enum err_code read_file(struct str path, struct arena *arena, struct settings *out,
                                struct err *err)
 {
+    struct str mark = STR("\xef\xbb\xbf"); /* a byte order mark, which some editors write */
     struct buf bytes;
     const char *path_z = arena_strz(arena, path);
     CHECK(path_z != NULL);
@@ -211,6 +219,7 @@ static enum err_code read_file(struct str path, struct arena *arena, struct sett
     if (code != ERR_OK) {
         return err_wrap(err, "setting config");
     }
+    text = str_starts_with(text, mark) ? str_from_offset(text, mark.len) : text;
     while (text.len > 0 && code == ERR_OK) {
         const char *end = memchr(text.ptr, '\n', text.len);
         size_t len = end == NULL ? text.len : (size_t)(end - text.ptr);

@@ -469,6 +469,8 @@ class Settings(unittest.TestCase):
     def test_a_wrong_file_names_the_setting(self):
         for text, words in (("no-such-thing = 1\n", ["no-such-thing"]),
                             ("durable = perhaps\n", ["durable", "perhaps"]),
+                            ("config = other.conf\n", ["config", "cannot name another one"]),
+                            ("\ufeffno-such-thing = 1\n", ["'no-such-thing'"]),
                             ("just words\n", ["just words"])):
             with self.subTest(text), tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
                 file.write(text)
