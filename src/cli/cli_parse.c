@@ -291,11 +291,23 @@ static enum err_code read_time(struct cli *cli, struct cli_value *v, struct err 
     return ERR_OK;
 }
 
+/* Read a duration. 0 often means "no limit", so what is rounded down to it is refused. */
+static enum err_code read_duration(struct cli_value *v, struct err *err)
+{
+    int64_t ns = 0;
+    struct err why;
+    if (duration_parse_ns(v->text, &ns, &why) != ERR_OK) {
+        return wrong(v->flag, v->text, "a duration like 500ms, 2s or 1h30m", err);
+    }
+    v->number = ns / NS_PER_MS;
+    return ns == 0 || v->number > 0 ? ERR_OK
+                                    : wrong(v->flag, v->text, "a duration of at least 1ms", err);
+}
+
 /* Set the value of a flag, from any source. */
 static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, struct err *err)
 {
     const struct cli_flag *f = v->flag;
-    struct err why;
     v->text = text;
     if (f->kind != CLI_BYTES && !str_is_utf8(text)) {
         return err_set(err, ERR_VALIDATION, "--%s is not valid UTF-8", f->name);
@@ -315,9 +327,7 @@ static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, 
     case CLI_BOOL:
         return read_bool(text, &v->number) ? ERR_OK : wrong(f, text, "true or false", err);
     case CLI_DURATION:
-        return duration_parse(text, &v->number, &why) == ERR_OK
-                   ? ERR_OK
-                   : wrong(f, text, "a duration like 500ms, 2s or 1h30m", err);
+        return read_duration(v, err);
     case CLI_TIME:
         return read_time(cli, v, err);
     case CLI_LIST:
@@ -471,6 +481,19 @@ static enum err_code check_value(const struct cli_value *v, struct err *err)
     return ERR_OK;
 }
 
+/* Refuse a second flag for the same field: only one of the two values would count. */
+static enum err_code check_fields(const struct cli *cli, const struct cli_value *v, struct err *err)
+{
+    for (const struct cli_value *other = cli->values; other < v; other++) {
+        if (other->given && other->flag->field != NULL && v->flag->field != NULL &&
+            strcmp(other->flag->field, v->flag->field) == 0) {
+            return err_set(err, ERR_VALIDATION, "use either --%s or --%s, not both",
+                           other->flag->name, v->flag->name);
+        }
+    }
+    return ERR_OK;
+}
+
 /* Refuse empty arguments: with an unset shell variable a path would name another resource. */
 static enum err_code check_arguments(const struct cli *cli, struct err *err)
 {
@@ -500,7 +523,7 @@ static enum err_code check_complete(struct cli *cli, struct err *err)
         if ((v->flag->options & CLI_REQUIRED) != 0 && !v->given) {
             return err_set(err, ERR_VALIDATION, "flag --%s is required", v->flag->name);
         }
-        if (v->given && check_value(v, err) != ERR_OK) {
+        if (v->given && (check_value(v, err) != ERR_OK || check_fields(cli, v, err) != ERR_OK)) {
             return err->code;
         }
     }
