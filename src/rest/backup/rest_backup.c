@@ -23,7 +23,7 @@
 #include "rest/rest_budgets_int.h"
 #include "store/store_job.h"
 
-enum { TURN_BYTES = 128 << 10, TURN_JOBS = 500 };
+enum { TURN_BYTES = 128 << 10, TURN_JOBS = 500, TURN_BATCHES = 1000 };
 
 enum stage {
     STAGE_HEAD, /* namespace, queues, schedules, webhooks */
@@ -31,7 +31,8 @@ enum stage {
     STAGE_LIVE,
     STAGE_LINE,
     STAGE_SUMS,
-    STAGE_TAIL, /* batches, budgets, policies, meta */
+    STAGE_BATCHES,
+    STAGE_TAIL, /* budgets, policies, meta */
     STAGE_OVER
 };
 
@@ -53,8 +54,11 @@ struct backup {
     struct waiting *line;
     size_t line_count, line_cap, line_at;
     struct rest_backup_sums sums;
-    struct id *batches;
+    struct id *batches; /* those that the written jobs name */
     size_t batch_count, batch_cap;
+    struct id next_batch;  /* where to go on; none: at the beginning, or there are no more */
+    unsigned batches_seen; /* in this turn */
+    uint64_t batches_written;
     struct msg msg;
     bool posted; /* msg was posted and not delivered */
     bool gone;
@@ -300,34 +304,60 @@ static int compare_ids(const void *a, const void *b)
     return memcmp(a, b, ID_BYTES);
 }
 
-/* Does the batch belong to the namespace? Its callback queue decides, or its owner. */
-static bool is_own_batch(const struct rest_call *c, const struct store_batch *rec)
+/* Does the batch belong to the namespace? Its callback queue decides, or its owner. In old data,
+ * where the owner is unknown, its jobs do. */
+static bool is_own_batch(const struct backup *b, struct id id, const struct store_batch *rec)
 {
+    const struct rest_call *c = b->call;
     if (rec->callback_queue.len > 0) {
         return rest_backup__is_own(c, rec->callback_queue);
     }
-    return !rec->owner.known ||
-           (str_eq(rec->owner.ns, c->ns) &&
-            (c->caller.scope.len == 0 || str_eq(rec->owner.scope, c->caller.scope)));
+    if (rec->owner.known) {
+        return str_eq(rec->owner.ns, c->ns) &&
+               (c->caller.scope.len == 0 || str_eq(rec->owner.scope, c->caller.scope));
+    }
+    return b->batch_count > 0 &&
+           bsearch(&id, b->batches, b->batch_count, sizeof id, compare_ids) != NULL;
 }
 
-static void write_batches(struct backup *b)
+static bool write_batch(void *data, struct str rest, struct str value)
 {
-    if (b->batch_count > 0) {
-        qsort(b->batches, b->batch_count, sizeof *b->batches, compare_ids);
+    struct backup *b = data;
+    struct store_batch rec;
+    if (rest.len != ID_BYTES || !store_record_decode_batch(value, &rec)) {
+        note_damage(b, "batch");
+        return false;
     }
-    for (size_t i = 0; i < b->batch_count; i++) {
-        struct store_batch rec;
-        struct str value;
-        if ((i > 0 && id_eq(b->batches[i], b->batches[i - 1])) ||
-            !store_snapshot_record(b->snapshot, STORE_KIND_BATCH,
-                                   str_from(b->batches[i].b, ID_BYTES), &value) ||
-            !store_record_decode_batch(value, &rec) || !is_own_batch(b->call, &rec)) {
-            continue; /* a duplicate, deleted, or not visible to the caller */
+    struct id id = id_from_bytes(rest.ptr);
+    if (b->out.len >= TURN_BYTES || b->batches_seen++ == TURN_BATCHES) {
+        b->next_batch = id;
+        return false;
+    }
+    if (is_own_batch(b, id, &rec)) {
+        add_text(b, b->batches_written++ == 0 ? STR_EMPTY : STR(","));
+        struct json_write w = json_write_to(&b->out);
+        rest_backup_job__write_batch(&w, b->call, id, &rec);
+    }
+    return true;
+}
+
+/* Write the next batches. All are examined, because the jobs of a batch may be in other namespaces.
+ * True at the end. */
+static bool write_batches(struct backup *b)
+{
+    struct id from = b->next_batch;
+    bool first = id_is_none(from);
+    if (first) {
+        add_text(b, STR("],\"batches\":["));
+        if (b->batch_count > 0) {
+            qsort(b->batches, b->batch_count, sizeof *b->batches, compare_ids);
         }
-        struct json_write w = next_element(b);
-        rest_backup_job__write_batch(&w, b->call, b->batches[i], &rec);
     }
+    b->next_batch = ID_NONE;
+    b->batches_seen = 0;
+    store_snapshot_each_from(b->snapshot, STORE_KIND_BATCH,
+                             first ? STR_EMPTY : str_from(from.b, ID_BYTES), write_batch, b);
+    return id_is_none(b->next_batch);
 }
 
 /* The next sums of usage. True at their end. */
@@ -346,8 +376,6 @@ static bool write_sums(struct backup *b)
 static void write_tail(struct backup *b)
 {
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
-    add_text(b, STR("],\"batches\":["));
-    write_batches(b);
     add_text(b, STR("],\"budgets\":["));
     store_snapshot_each(b->snapshot, STORE_KIND_ACCESS, write_budget, b);
     add_text(b, STR("],\"approval_policies\":["));
@@ -392,7 +420,10 @@ static void produce(struct backup *b)
         b->stage = write_line(b) ? STAGE_SUMS : STAGE_LINE;
         break;
     case STAGE_SUMS:
-        b->stage = write_sums(b) ? STAGE_TAIL : STAGE_SUMS;
+        b->stage = write_sums(b) ? STAGE_BATCHES : STAGE_SUMS;
+        break;
+    case STAGE_BATCHES:
+        b->stage = write_batches(b) ? STAGE_TAIL : STAGE_BATCHES;
         break;
     case STAGE_TAIL:
         write_tail(b);

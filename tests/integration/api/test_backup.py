@@ -327,6 +327,39 @@ class Namespaces(BackupTest):
                 inside = "beta::" + (name.removeprefix("acme::") if homes[name] == "acme" else name)
                 self.assertEqual(copy.fetch(inside)["payload"], name)
 
+    def test_schedules_and_batches_are_where_their_queues_are(self):
+        """20.4: each is in one backup, also if another namespace made it or has the jobs of the batch."""
+        def batch(client, queue, callback):
+            return client.enqueue_batch([{"queue": queue}], batch={"callback_queue": callback})["batch_id"]
+
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            acme = api.with_headers(X_Corvo_Namespace="acme")
+            schedules, batches = {}, {}
+            for client, queue, home in ((api, "q", "default"), (acme, "q", "acme"), (api, "acme::q", "acme")):
+                made = client.must(client.post("/api/v1/schedules", {
+                    "name": f"of {queue} in {home}", "queue": queue, "cron": "@daily"}), 201)
+                schedules[made["id"]] = home
+            batches[batch(api, "q", "back")] = "default"
+            batches[batch(api, "acme::q", "back")] = "default"
+            batches[batch(api, "q", "acme::back")] = "acme"
+            batches[batch(acme, "q", "back")] = "acme"
+            for _ in range(5):  # more than what is written in one turn
+                batches[acme.must(acme.post("/api/v1/batch", {
+                    "callback_queue": "back", "callback_payload": "x" * 60000}), 201)["batch_id"]] = "acme"
+            for home in ("default", "acme"):
+                backup = self.backup(api, f"?namespace={home}")
+                self.assertEqual(sorted(s["id"] for s in backup["schedules"]),
+                                 sorted(i for i, ns in schedules.items() if ns == home))
+                self.assertEqual([b["id"] for b in backup["batches"]],
+                                 sorted(i for i, ns in batches.items() if ns == home))
+                self.restore(backup, copy, "?verify=true")
+            # The end of a job is counted in the batch that the other backup contained.
+            copy.ack(copy.fetch("q")["job_id"])
+            copy.ack(copy.fetch("q")["job_id"])
+            self.assertEqual(copy.fetch("back")["payload"]["batch"]["succeeded"], 1)
+            self.assertEqual(copy.fetch("acme::back")["payload"]["batch"]["succeeded"], 1)
+
     def test_a_batch_without_a_callback_belongs_to_its_maker(self):
         """3.4, 7.4: even if a job of another namespace has joined it."""
         with Server(*self.settings) as first, Server(*self.settings) as second:
