@@ -26,7 +26,7 @@ static bool write_text(struct query *q, const struct json_field *f, struct str t
     return true;
 }
 
-/* Write the non-empty value of a parameter that is not an array. */
+/* Write the value of a parameter that is not an array; only that of a boolean may be empty. */
 static bool write_value(struct query *q, const struct json_field *f, struct str text)
 {
     int64_t number;
@@ -41,8 +41,10 @@ static bool write_value(struct query *q, const struct json_field *f, struct str 
         return true;
     }
     if (f->kind == JSON_KIND_BOOL) {
-        json_write_bool(&q->w, !str_eq(text, STR("0")) && !str_eq(text, STR("false")));
-        return true;
+        bool is_true = str_eq(text, STR("true")) || str_eq(text, STR("1"));
+        bool is_false = str_eq(text, STR("false")) || str_eq(text, STR("0"));
+        json_write_bool(&q->w, is_true);
+        return is_true || is_false || refuse(q, f, "true, false, 1 or 0");
     }
     return write_text(q, f, text);
 }

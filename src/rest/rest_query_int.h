@@ -4,11 +4,12 @@
  * A route with parameters has a row in its resource's `queries`, which names the table. The
  * parameters are converted to a JSON object with the types of the rows, and that object is decoded.
  * Limits, defaults and the description in openapi.json therefore work as for bodies. An empty value
- * counts as absent. If a name is repeated, the first one is used. Unknown names are ignored.
+ * counts as absent, except that of a boolean. If a name is repeated, the first one is used. Unknown
+ * names are ignored.
  *
- * A table for a query can contain: text, integers, booleans ("0" and "false" are false, everything
- * else is true), words, durations, times, and arrays of texts. With JSON_LAX, an integer that is
- * not a number or out of range counts as absent.
+ * A table for a query can contain: text, integers, booleans (true, false, 1 or 0), words,
+ * durations, times, and arrays of texts. With JSON_LAX, an integer that is not a number or out of
+ * range counts as absent.
  */
 #pragma once
 

@@ -244,6 +244,18 @@ class Http1(ApiTest):
             answer = self.api.post("/api/v1/enqueue", self.enqueue_body(), {"Content-Type": kind})
             self.assertEqual(answer.status, 201)
 
+    def test_a_boolean_in_a_query_is_one_of_four_words(self):
+        """1.5: anything else is refused, also nothing."""
+        for value in ("true", "false", "1", "0"):
+            self.assertEqual(self.api.get(f"/healthz?ready={value}").status, 200, value)
+        queue = self.queue
+        self.api.enqueue(queue)
+        for query in ("async", "async=", "async=yes", "async=TRUE", "async=2", "async=%20true", "confirm=no"):
+            with self.subTest(query):
+                self.refused(self.api.delete(f"/api/v1/queues/{queue}?{query}"), 400, "VALIDATION_ERROR",
+                             f"invalid {query.partition('=')[0]}: expected true, false, 1 or 0")
+        self.assertEqual(self.api.queue(queue)["pending"], 1)
+
     def test_queries_are_ignored_where_none_is_meant(self):
         self.assertEqual(self.api.get("/api/v1/queues?x=1&y").status, 200)
         self.assertEqual(self.api.get("/healthz?").status, 200)
