@@ -367,9 +367,9 @@ static bool is_set(const struct schedule_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
-/* Convert a name in an update to the form for rest_names__internal. A schedule stays in its
- * namespace ns (empty: the default one), even if a caller of the default namespace changes it. A
- * name without a prefix is in the schedule's namespace; any other prefix is refused. */
+/* Convert a name to the form for rest_names__internal. A schedule stays in its namespace ns (empty:
+ * the default one), even if a caller of the default namespace creates or changes it. A name without
+ * a prefix is in the schedule's namespace; any other prefix is refused. */
 static bool name_in(struct rest_call *c, struct str ns, const char *field, struct str given,
                     struct str *out, struct err *err)
 {
@@ -395,8 +395,19 @@ static bool name_schedule(struct rest_call *c, struct str ns, struct str given, 
                           struct err *err)
 {
     struct str name;
-    return name_in(c, ns, "name", given, &name, err) &&
-           rest_names__internal(c, "name", name, out, err);
+    if (!name_in(c, ns, "name", given, &name, err) ||
+        !rest_names__internal(c, "name", name, out, err)) {
+        return false;
+    }
+    struct str prefix = queue_name_namespace(*out);
+    if (prefix.len > 0 && queue_name_home(*out).len == 0) {
+        (void)err_set(err, ERR_VALIDATION, "name '" STR_FMT "': %s", STR_ARG(given),
+                      str_eq(prefix, STR("default"))
+                          ? "schedules of the namespace default have no prefix"
+                          : "a name must follow '::'");
+        return false;
+    }
+    return true;
 }
 
 /* The jobs of a schedule in the default namespace may go to any queue. */
@@ -447,11 +458,8 @@ static bool merge(struct rest_call *c, const struct schedule_in *in, struct stor
             return false;
         }
     }
-    if (s->name.len == 0) { /* new: the namespace follows from the name */
-        return rest_names__internal(c, "name", in->name, &s->name, err) &&
-               rest_names__target(c, "queue", in->queue, &s->queue, err);
-    }
-    struct str ns = queue_name_namespace(s->name);
+    /* The namespace of a new schedule follows from its name. */
+    struct str ns = queue_name_namespace(s->name.len > 0 ? s->name : in->name);
     return (!is_set(in, SET_NAME) || name_schedule(c, ns, in->name, &s->name, err)) &&
            (!is_set(in, SET_QUEUE) || name_queue(c, ns, in->queue, &s->queue, err));
 }

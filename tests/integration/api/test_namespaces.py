@@ -319,6 +319,25 @@ class Followers(NamespaceTest):
         answer = self.api.must(self.api.put(path, {"name": self.queue, "queue": "acme::" + self.queue}))
         self.assertEqual((answer["name"], answer["queue"]), (self.queue, "acme::" + self.queue))
 
+    def test_a_schedule_that_the_default_namespace_creates_is_in_the_namespace_of_its_name(self):
+        """13.2: as for a change."""
+        body = {"queue": self.queue, "cron": "@yearly"}
+        for name, queue in ((".a", self.queue), (".b", "acme::" + self.queue)):
+            name = self.queue + name
+            made = self.api.must(self.api.post("/api/v1/schedules", {
+                **body, "name": "acme::" + name, "queue": queue}), 201)
+            self.addCleanup(self.api.delete, f"/api/v1/schedules/{made['id']}")
+            self.assertEqual((made["name"], made["queue"]), ("acme::" + name, "acme::" + self.queue))
+            seen = self.acme.must(self.acme.get(f"/api/v1/schedules/{name}"))
+            self.assertEqual((seen["id"], seen["queue"]), (made["id"], self.queue))
+        path = f"/api/v1/schedules/{made['id']}"
+        for field, wrong in (("queue", "other::q"), ("name", "acme::b::c"), ("name", "acme::")):
+            for answer in (self.api.post("/api/v1/schedules", {**body, "name": "acme::n", field: wrong}),
+                           self.api.put(path, {field: wrong})):
+                self.refused(answer, 400, "VALIDATION_ERROR", f"{field} '{wrong}'")
+        self.refused(self.api.post("/api/v1/schedules", {**body, "name": "default::n"}), 400, "VALIDATION_ERROR",
+                     "name 'default::n': schedules of the namespace default have no prefix")
+
     def test_a_schedule_whose_name_is_taken_is_refused_by_its_own_name(self):
         """2.5: responses show names without the caller's prefix; 13.2: 409 for a new schedule and a rename."""
         names = [self.queue + end for end in ("", ".b")]
