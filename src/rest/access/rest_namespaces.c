@@ -1,8 +1,6 @@
 /*
  * Namespaces: list, request limits (http-api.md 18.4) and quotas.
  */
-#include <stdlib.h>
-
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "rest/access/rest_access_int.h"
@@ -207,34 +205,44 @@ static void handle_delete(struct rest_call *c)
 
 /* Limits. 0 means not given; given values must be positive. */
 
-struct limit_in {
-    struct str read_rps, read_burst, write_rps, write_burst;
-};
-static const struct json_field limit_rows[] = {
-    JSON_RAW(struct limit_in, read_rps, 64, 0, "Reads per second and client.",
-             .told_type = "number"),
-    JSON_RAW(struct limit_in, read_burst, 64, 0, "Reads in a burst.", .told_type = "number"),
-    JSON_RAW(struct limit_in, write_rps, 64, 0, "Writes per second and client.",
-             .told_type = "number"),
-    JSON_RAW(struct limit_in, write_burst, 64, 0, "Writes in a burst.", .told_type = "number"),
-};
-static const struct json_schema limit_schema = JSON_SCHEMA(struct limit_in, limit_rows);
+enum { LIMIT_MAX = 1000000000 };
 
-static bool read_limit(struct rest_call *c, const char *name, struct str raw, double *out)
+struct limit_in {
+    double read_rps, read_burst, write_rps, write_burst;
+    uint64_t set;
+};
+enum { ROW_READ_RPS, ROW_READ_BURST, ROW_WRITE_RPS, ROW_WRITE_BURST };
+static const struct json_field limit_rows[] = {
+    [ROW_READ_RPS] = JSON_F64(struct limit_in, read_rps, INT64_MIN, LIMIT_MAX, 0,
+                              "Reads per second and client, above 0."),
+    [ROW_READ_BURST] = JSON_F64(struct limit_in, read_burst, INT64_MIN, LIMIT_MAX, 0,
+                                "Reads in a burst, above 0."),
+    [ROW_WRITE_RPS] = JSON_F64(struct limit_in, write_rps, INT64_MIN, LIMIT_MAX, 0,
+                               "Writes per second and client, above 0."),
+    [ROW_WRITE_BURST] = JSON_F64(struct limit_in, write_burst, INT64_MIN, LIMIT_MAX, 0,
+                                 "Writes in a burst, above 0."),
+};
+static const struct json_schema limit_schema =
+    JSON_SCHEMA(struct limit_in, limit_rows, JSON_SET(struct limit_in, set));
+
+static bool read_limits(struct rest_call *c, const struct limit_in *in, struct store_namespace *out)
 {
-    char text[72];
-    char *end = NULL;
-    *out = 0;
-    if (raw.len == 0) {
-        return true;
-    }
-    size_t len = raw.len < sizeof text ? raw.len : sizeof text - 1;
-    memcpy(text, raw.ptr, len);
-    text[len] = '\0';
-    *out = strtod(text, &end);
-    if (end == text || *end != '\0' || !(*out > 0) || *out > 1e9) {
-        rest_call__fail(c, ERR_VALIDATION, "%s: expected a number above 0, got %s", name, text);
-        return false;
+    const struct {
+        double from;
+        double *to;
+    } limits[] = {
+        [ROW_READ_RPS] = {in->read_rps, &out->read_rps},
+        [ROW_READ_BURST] = {in->read_burst, &out->read_burst},
+        [ROW_WRITE_RPS] = {in->write_rps, &out->write_rps},
+        [ROW_WRITE_BURST] = {in->write_burst, &out->write_burst},
+    };
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        if ((in->set >> i & 1) != 0 && limits[i].from <= 0) {
+            rest_call__fail(c, ERR_VALIDATION, "%s: expected a number above 0, got %g",
+                            limit_rows[i].name, limits[i].from);
+            return false;
+        }
+        *limits[i].to = limits[i].from;
     }
     return true;
 }
@@ -282,15 +290,9 @@ static void handle_set_limit(struct rest_call *c)
 {
     const struct limit_in *in = c->in;
     struct known k = known(c);
-    struct store_namespace *n = &k.rec;
-    if (!rest_access__has_feature(c, "namespaces") ||
-        !read_limit(c, "read_rps", in->read_rps, &n->read_rps) ||
-        !read_limit(c, "read_burst", in->read_burst, &n->read_burst) ||
-        !read_limit(c, "write_rps", in->write_rps, &n->write_rps) ||
-        !read_limit(c, "write_burst", in->write_burst, &n->write_burst)) {
-        return;
+    if (rest_access__has_feature(c, "namespaces") && read_limits(c, in, &k.rec)) {
+        put_known(c, &k);
     }
-    put_known(c, &k);
 }
 
 /* Read the record of a namespace that the caller may see. False, with the call ended, if there is

@@ -500,8 +500,13 @@ class Namespaces(KeyTest):
         self.api.must(self.api.put(path, {"read_rps": 0.5, "write_burst": None}))
         self.assertEqual(self.api.must(self.api.get(path)),
                          {"using_defaults": False, "read_rps": 0.5})
-        for bad in (0, -1, "x"):
-            self.refused(self.api.put(path, {"read_rps": bad}), 400, "VALIDATION_ERROR")
+        for field in ("read_rps", "read_burst", "write_rps", "write_burst"):
+            for bad in (0, -1, -5e9, 1e10):
+                self.refused(self.api.put(path, {"read_rps": 1, field: bad}), 400, "VALIDATION_ERROR",
+                             f"{field}: expected ")
+            for bad in ("5", True, [1]):  # 1.5: a wrong type of a known member
+                self.refused(self.api.put(path, {"read_rps": 1, field: bad}), 400, "PARSE_ERROR",
+                             f"{field}: expected a number")
         self.api.must(self.api.put(path, {}))
         self.assertEqual(self.api.must(self.api.get(path)), {"using_defaults": True})
         self.refused(self.api.get("/api/v1/namespaces/none/rate-limit"), 404, "NOT_FOUND")

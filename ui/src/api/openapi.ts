@@ -7339,13 +7339,25 @@ export interface components {
             max_queues?: number;
         };
         PutNamespacesByNameRateLimitRequest: {
-            /** @description Reads in a burst. */
+            /**
+             * Format: double
+             * @description Reads in a burst, above 0.
+             */
             read_burst?: number;
-            /** @description Reads per second and client. */
+            /**
+             * Format: double
+             * @description Reads per second and client, above 0.
+             */
             read_rps?: number;
-            /** @description Writes in a burst. */
+            /**
+             * Format: double
+             * @description Writes in a burst, above 0.
+             */
             write_burst?: number;
-            /** @description Writes per second and client. */
+            /**
+             * Format: double
+             * @description Writes per second and client, above 0.
+             */
             write_rps?: number;
         };
         PutOrgRequest: {
