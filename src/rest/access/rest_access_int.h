@@ -5,6 +5,11 @@
 
 #include "rest/access/rest_auth_int.h"
 
+/* Notes in the response to the first key of a server that needed no credentials before. */
+#define REST_ACCESS_CLOSED_NOTE                                                                    \
+    "the server accepted requests without a key until now; from now on every request needs a key"
+#define REST_ACCESS_FIRST_KEY_NOTE REST_ACCESS_CLOSED_NOTE ". This is the first one"
+
 /* Allocate items for a command that puts or deletes records. */
 struct command_access_item *rest_access__items(struct rest_call *c, size_t count);
 /* Copy the encoded body or name into the call's arena and free the buf. */

@@ -210,17 +210,12 @@ static void made(struct rest_call *c, const struct result *r)
     rest_document__text(&w, "key_hash", rest_access__hex(c, str_from(m->hash, AUTH_HASH_BYTES)));
     rest_document__time(&w, "old_expires_at", m->old_until);
     if (m->closes && auth_role(m->key.role) == ROLE_ADMIN) {
-        rest_document__text(&w, "note",
-                            STR("the server accepted requests without a key until now; from now on "
-                                "every request needs "
-                                "a key. This is the first one"));
+        rest_document__text(&w, "note", STR(REST_ACCESS_FIRST_KEY_NOTE));
     } else if (m->closes) {
-        rest_document__text(
-            &w, "note",
-            STR("the server accepted requests without a key until now; from now on every request "
-                "needs "
-                "a key. This key is not an admin key: to create more keys, restart the server "
-                "with --admin-password"));
+        rest_document__text(&w, "note",
+                            STR(REST_ACCESS_CLOSED_NOTE
+                                ". This key is not an admin key: to create more keys, restart the "
+                                "server with --admin-password"));
     }
     json_write_end(&w);
     rest_call__reply(c, 200, &w);

@@ -4,19 +4,23 @@
  * key; clients see an id.
  */
 #include "base/limits.h"
+#include "crypto/crypto.h"
 #include "rest/access/rest_access_int.h"
 #include "rest/rest_page_int.h"
 
-enum { ID_RANDOM = 26, PREFIX_BYTES = 8 };
+enum { PREFIX_BYTES = 8 };
 
+/* Ids sort by creation (http-api.md 2.1): the time to the nanosecond, and random bits. */
 static struct str new_id(struct rest_call *c, struct str prefix)
 {
-    char secret[AUTH_SECRET_BYTES];
-    char *id = rest_call__alloc(c, prefix.len + ID_RANDOM);
-    auth_new_secret(STR("sk_"), secret);
-    memcpy(id, prefix.ptr, prefix.len);
-    memcpy(id + prefix.len, secret + 3, ID_RANDOM);
-    return str_from(id, prefix.len + ID_RANDOM);
+    enum { INDEX_RANDOM_BITS = 28 };
+    struct wall now = engine_time(c->rest->config.engine);
+    char *text = rest_call__alloc(c, prefix.len + ID_TEXT_LEN);
+    uint64_t random;
+    crypto_random(&random, sizeof random);
+    uint64_t index =
+        (uint64_t)(now.ns % NS_PER_MS) << INDEX_RANDOM_BITS | random >> (64 - INDEX_RANDOM_BITS);
+    return str_from(text, id_format(id_make(now, index, (uint32_t)random), prefix, text));
 }
 
 struct name_in {
@@ -236,6 +240,9 @@ static void handle_add_member(struct rest_call *c)
         rest_call__fail(c, ERR_VALIDATION, "name is required");
         return;
     }
+    if (m.role.len == 0) {
+        m.role = member_init.role;
+    }
     struct command_access_item *item = rest_access__items(c, 1);
     rest_call__buf(c, &body);
     store_access_encode_member(&m, &body);
@@ -276,6 +283,7 @@ struct making {
     struct store_org_key rec;
     struct str secret;
     uint8_t hash[AUTH_HASH_BYTES];
+    bool closes; /* the first key: the server needed no credentials before */
 };
 
 static void key_made(struct rest_call *c, const struct result *r)
@@ -296,6 +304,9 @@ static void key_made(struct rest_call *c, const struct result *r)
     rest_document__text(&w, "key", m->secret);
     rest_document__text(&w, "prefix", m->rec.prefix);
     rest_document__time(&w, "created_at", frame.created_at);
+    if (m->closes) {
+        rest_document__text(&w, "note", STR(REST_ACCESS_FIRST_KEY_NOTE));
+    }
     json_write_end(&w);
     rest_call__reply(c, 201, &w);
 }
@@ -314,6 +325,7 @@ static void handle_add_key(struct rest_call *c)
     m->rec = (struct store_org_key){
         .id = new_id(c, STR("key_")), .name = name, .prefix = str_from(secret, PREFIX_BYTES)};
     auth_hash(m->secret, m->hash);
+    m->closes = c->verdict == REST_OPEN;
     struct command_access_item *item = rest_access__items(c, 1);
     rest_call__buf(c, &body);
     store_access_encode_org_key(&m->rec, &body);

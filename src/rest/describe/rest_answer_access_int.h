@@ -160,7 +160,8 @@ static const struct rest_answer_member member[] = {
 static const struct rest_answer_member org_key[] = {ORG_KEY_MEMBERS};
 static const struct rest_answer_member org_key_made[] = {
     ORG_KEY_MEMBERS,
-    {"key", "string", "Secret of the key. It is shown only once."},
+    {"key",   "string", "Secret of the key. It is shown only once."},
+    {"note?", "string", "For the first key: how access to the server changes."},
 };
 
 static const struct rest_answer_member sso[] = {

@@ -936,6 +936,28 @@ class Organisation(KeyTest):
                      "cannot remove the owner")
         self.api.must(self.api.delete(f"{path}/{other['id']}"))
         self.refused(self.api.delete(f"{path}/{other['id']}"), 404, "NOT_FOUND")
+        for role in ("", " ", None):
+            made = self.api.must(self.api.post(path, {"name": "D", "role": role}), 201)
+            self.assertEqual(made["role"], "member")
+
+    def test_ids_are_in_the_order_of_creation(self):
+        """2.1: lexicographically non-decreasing."""
+        for kind, prefix in (("members", "mem_"), ("api-keys", "key_")):
+            ids = [self.api.must(self.api.post("/api/v1/org/" + kind, {"name": "n"}), 201)["id"] for _ in range(20)]
+            self.assertEqual(ids, sorted(set(ids)))
+            for each in ids:
+                self.assert_id(each, prefix)
+                self.api.must(self.api.delete(f"/api/v1/org/{kind}/{each}"))
+
+    def test_the_first_key_closes_an_open_server(self):
+        """19: it is an admin; 18.1: the response reports the change."""
+        with Server() as server:
+            api = server.client()
+            made = api.must(api.post("/api/v1/org/api-keys", {"name": "first"}), 201)
+            self.assertIn("every request needs a key", made["note"])
+            self.refused(api.get("/api/v1/queues"), 401, "UNAUTHORIZED", "missing API key")
+            admin = api.with_headers(X_API_Key=made["key"])
+            self.assertNotIn("note", admin.must(admin.post("/api/v1/org/api-keys", {"name": "second"}), 201))
 
     def test_keys(self):
         """19: these keys are admins of the default namespace."""

@@ -6197,6 +6197,8 @@ export interface components {
             key: string;
             /** @description Name of the key. */
             name: string;
+            /** @description For the first key: how access to the server changes. */
+            note?: string;
             /** @description First characters of the secret. */
             prefix: string;
         };
