@@ -163,7 +163,7 @@ static enum err_code store_word(struct json_decode *d, const struct json_field *
         memcpy(member, &found->value, sizeof found->value);
         return ERR_OK;
     }
-    if (name.len > 0 && (field->flags & JSON_LAX) == 0) {
+    if (name.len > 0) {
         return refuse_word(d, field->words, name);
     }
     json_schema__absent(d);

@@ -61,7 +61,7 @@ enum {
     JSON_CUT = 1 << 3,         /* long text is truncated between characters, not refused */
     JSON_NO_CONTROL = 1 << 4,  /* text with control characters is refused */
     JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
-    JSON_LAX = 1 << 6,         /* an unknown word, or an integer out of range, counts as absent */
+    JSON_LAX = 1 << 6,         /* an integer out of range counts as absent */
     JSON_OR_NUMBER = 1 << 7,   /* a word may also be sent as its number */
     JSON_INSISTED = 1 << 8, /* documentation only: the handler refuses absent, empty or below 1 */
     JSON_NUMBER_APART = 1 << 9, /* a number is kept as JSON_NUMBER + n, for the handler to check */

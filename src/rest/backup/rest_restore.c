@@ -472,7 +472,7 @@ static const struct json_word mode_words[] = {
 
 static const struct json_field restore_rows[] = {
     JSON_WORD(
-        struct restore_in, mode, mode_words, JSON_LAX,
+        struct restore_in, mode, mode_words, 0,
         "enqueue creates new pending jobs. keep restores jobs with their IDs and states, if the "
         "backup's format supports it."),
     JSON_BOOL(struct restore_in, verify, 0,

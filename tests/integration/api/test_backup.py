@@ -377,6 +377,15 @@ class Namespaces(BackupTest):
 
 
 class AsNewJobs(BackupTest):
+    def test_an_unknown_mode_is_refused(self):
+        """26: unknown words are refused with a list of the words. An empty one means the default."""
+        jobs = {"jobs": [{"queue": self.queue, "payload": 1, "priority": 2}]}
+        self.refused(self.api.post(RESTORE + "?mode=enqeue", jobs), 400, "VALIDATION_ERROR",
+                     "invalid mode: expected keep or enqueue, got 'enqeue'")
+        self.assertNotIn(self.queue, self.api.queues())
+        for mode in ("", "keep", "enqueue"):
+            self.assertEqual(self.restore(jobs, query=f"?mode={mode}")["restored_jobs"], 1)
+
     def test_the_first_format_and_the_mode_enqueue_anew(self):
         jobs = [{"queue": self.queue, "payload": {"i": i}, "priority": i % 3, "id": "old",
                  "state": "dead", "tags": {"a": "b"}, "checkpoint": {"c": i}} for i in range(3)]

@@ -204,7 +204,7 @@ export interface paths {
         post: {
             parameters: {
                 query?: {
-                    /** @description enqueue creates new pending jobs. keep restores jobs with their IDs and states, if the backup's format supports it. Any other value is treated as absent. */
+                    /** @description enqueue creates new pending jobs. keep restores jobs with their IDs and states, if the backup's format supports it. */
                     mode?: "keep" | "enqueue";
                     /** @description Number of jobs to skip, counted from the first job of the backup. Use it to continue an interrupted restore. */
                     skip?: number;
