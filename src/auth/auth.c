@@ -82,13 +82,29 @@ bool auth_allows(struct auth_table *t, const struct auth_caller *who, const stru
             auth_table_grants(t, str_trim(who->role), rule->resource, rule->action));
 }
 
+/* Actions that are the last segment of a path. */
+static const char *const path_actions[] = {"pause",   "resume", "drain", "clear", "retry", "cancel",
+                                           "approve", "reject", "hold",  "move",  "replay"};
+
+bool auth_knows_action(struct str word)
+{
+    static const char *const others[] = {"read", "write", "delete", "*"};
+    bool known = false;
+    word = str_trim(word);
+    for (size_t i = 0; i < COUNT_OF(path_actions); i++) {
+        known = known || str_eq_nocase(word, str_from_z(path_actions[i]));
+    }
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        known = known || str_eq_nocase(word, str_from_z(others[i]));
+    }
+    return known;
+}
+
 /* Is the segment an action? Only as the last of at least three segments behind the base path. */
 static bool is_action(struct str segment)
 {
-    static const char *const words[] = {"pause",   "resume", "drain", "clear", "retry", "cancel",
-                                        "approve", "reject", "hold",  "move",  "replay"};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_eq(segment, str_from_z(words[i]))) {
+    for (size_t i = 0; i < COUNT_OF(path_actions); i++) {
+        if (str_eq(segment, str_from_z(path_actions[i]))) {
             return true;
         }
     }

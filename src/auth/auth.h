@@ -61,6 +61,9 @@ struct auth_rule auth_rule_of_route(unsigned allowed, struct str method, struct 
  * StreamLifecycle has the rule of fetching, and requires that of acks as well. */
 bool auth_rule_of_rpc(struct str method, struct auth_rule *out);
 
+/* Is it an action that a permission can name? Ignores case and blanks, as auth_permits. */
+bool auth_knows_action(struct str word);
+
 /* Does a permission grant the action on the resource? */
 bool auth_permits(const struct store_permission *p, struct str resource, struct str action);
 

@@ -5,7 +5,11 @@
 #include "rest/access/rest_access_int.h"
 #include "rest/rest_page_int.h"
 
-enum { PERMISSIONS_MAX = 256 };
+enum { PERMISSIONS_MAX = 256, SHOWN_MAX = 32 };
+
+#define ACTIONS                                                                                    \
+    "read, write, delete, pause, resume, drain, clear, retry, cancel, approve, reject, hold, "     \
+    "move, replay or *"
 
 struct permission_in {
     struct str resource;
@@ -17,10 +21,7 @@ static const struct json_field permission_rows[] = {
              "First path segment after /api/v1. A trailing * matches any ending; * alone matches "
              "everything."),
     JSON_STRS(struct permission_in, actions, action_count, 0, STORE_ACCESS_ACTIONS_MAX,
-              LIMIT_NAME_BYTES, 0,
-              "Actions: read, write, delete, pause, resume, drain, clear, retry, cancel, approve, "
-              "reject, "
-              "hold, move, replay, or *. write includes everything except read."),
+              LIMIT_NAME_BYTES, 0, "Actions: " ACTIONS ". write includes everything except read."),
 };
 static const struct json_schema permission_schema =
     JSON_SCHEMA(struct permission_in, permission_rows);
@@ -94,6 +95,24 @@ static void handle_list(struct rest_call *c)
     rest_page__reply(&page, &w);
 }
 
+/* False, with the call ended, if an action is unknown: it would never grant anything. */
+static bool know_actions(struct rest_call *c, const struct role_in *in)
+{
+    for (size_t i = 0; i < in->permission_count; i++) {
+        const struct permission_in *p = &in->permissions[i];
+        for (size_t k = 0; k < p->action_count; k++) {
+            if (!auth_knows_action(p->actions[k])) {
+                rest_call__fail(c, ERR_VALIDATION,
+                                "permissions[%zu].actions[%zu]: expected " ACTIONS ", got '" STR_FMT
+                                "'",
+                                i, k, STR_ARG(str_at_most(p->actions[k], SHOWN_MAX)));
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static void handle_put(struct rest_call *c)
 {
     const struct role_in *in = c->in;
@@ -109,6 +128,9 @@ static void handle_put(struct rest_call *c)
     }
     if (auth_role(name) != 0) {
         rest_call__fail(c, ERR_VALIDATION, "name: '" STR_FMT "' is a built-in role", STR_ARG(name));
+        return;
+    }
+    if (!know_actions(c, in)) {
         return;
     }
     rest_call__buf(c, &permissions);

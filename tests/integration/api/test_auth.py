@@ -450,8 +450,19 @@ class Roles(KeyTest):
     def test_refusals(self):
         for body in ({"name": "x"}, {"permissions": [{"resource": "a", "actions": ["b"]}]},
                      {"name": "x", "permissions": []},
-                     {"name": "Admin", "permissions": [{"resource": "a", "actions": ["b"]}]}):
+                     {"name": "Admin", "permissions": [{"resource": "a", "actions": ["read"]}]}):
             self.refused(self.api.post("/api/v1/auth/roles", body), 400, "VALIDATION_ERROR")
+
+    def test_an_unknown_action_is_refused(self):
+        """26: with a list of the actions."""
+        good = {"resource": "jobs", "actions": ["Read", "*"]}
+        self.refused(self.api.post("/api/v1/auth/roles", {
+            "name": "typo", "permissions": [good, {"resource": "jobs", "actions": ["read", "raed"]}]}),
+            400, "VALIDATION_ERROR",
+            "permissions[1].actions[1]: expected read, write, delete, pause, resume, drain, clear, retry, cancel, approve, "
+            "reject, hold, move, replay or *, got 'raed'")
+        self.assertNotIn("typo", [r["name"] for r in self.api.must(self.api.get("/api/v1/auth/roles"))])
+        self.api.must(self.api.post("/api/v1/auth/roles", {"name": "typo", "permissions": [good]}))
 
 
 class Features(ApiTest):

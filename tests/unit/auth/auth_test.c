@@ -86,6 +86,23 @@ static void permission__grants_as_written(void **state)
     }
 }
 
+static void action__is_known_if_a_route_or_a_permission_has_it(void **state)
+{
+    static const struct {
+        const char *word;
+        bool known;
+    } rows[] = {
+        {"*", true},      {"read", true},    {"write", true},   {"delete", true},
+        {"replay", true}, {" Pause ", true}, {"approve", true}, {"", false},
+        {"pau", false},   {"fly", false},    {"**", false},     {"enqueue", false},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].word);
+        assert_int_equal(auth_knows_action(str_from_z(rows[i].word)), rows[i].known);
+    }
+}
+
 static void secret__is_long_and_never_the_same(void **state)
 {
     char a[AUTH_SECRET_BYTES];
@@ -220,6 +237,7 @@ static void comparison__takes_as_long_wherever_they_differ(void **state)
 TEST_GROUP(auth, cmocka_unit_test(role__is_known_in_any_case),
            cmocka_unit_test(rule__is_made_of_method_and_pattern),
            cmocka_unit_test(permission__grants_as_written),
+           cmocka_unit_test(action__is_known_if_a_route_or_a_permission_has_it),
            cmocka_unit_test(secret__is_long_and_never_the_same), cmocka_unit_test(hash__is_sha_256),
            cmocka_unit_test(hash__is_that_of_the_secret_whatever_came_before),
            cmocka_unit_test(comparison__takes_as_long_wherever_they_differ));

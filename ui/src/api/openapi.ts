@@ -6466,7 +6466,7 @@ export interface components {
             permissions: components["schemas"]["PostAuthRolesRequestPermissions"][];
         };
         PostAuthRolesRequestPermissions: {
-            /** @description Actions: read, write, delete, pause, resume, drain, clear, retry, cancel, approve, reject, hold, move, replay, or *. write includes everything except read. */
+            /** @description Actions: read, write, delete, pause, resume, drain, clear, retry, cancel, approve, reject, hold, move, replay or *. write includes everything except read. */
             actions?: string[];
             /** @description First path segment after /api/v1. A trailing * matches any ending; * alone matches everything. Control characters are not allowed. */
             resource: string;
