@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/cron.h"
 #include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "engine/engine_schedule.h"
@@ -19,6 +20,7 @@
 enum {
     UPCOMING_HOURS = 24,
     UPCOMING_RUNS_MAX = 48, /* for each schedule */
+    EVERY_DAYS_MAX = 1827,  /* of an @every: five years, with two leap days */
 };
 
 struct schedule_in {
@@ -419,6 +421,22 @@ static bool name_queue(struct rest_call *c, struct str ns, struct str given, str
            rest_names__target(c, "queue", name, out, err);
 }
 
+/* An @every must recur within five years, as any expression must. Only asked of new ones: existing
+ * schedules with longer periods keep running. */
+static bool recurs(struct str cron, struct err *err)
+{
+    struct cron parsed;
+    if (cron_parse(cron, &parsed, err) != ERR_OK) {
+        return false;
+    }
+    if (parsed.every_ms > (int64_t)EVERY_DAYS_MAX * 24 * 3600 * 1000) {
+        (void)err_set(err, ERR_VALIDATION, "cron: '" STR_FMT "' does not occur in the next 5 years",
+                      STR_ARG(cron));
+        return false;
+    }
+    return true;
+}
+
 /* Replace the members that the request has. */
 static bool merge(struct rest_call *c, const struct schedule_in *in, struct store_schedule *s,
                   struct err *err)
@@ -437,6 +455,9 @@ static bool merge(struct rest_call *c, const struct schedule_in *in, struct stor
         if (is_set(in, texts[i].row) && !none) {
             *texts[i].to = texts[i].from;
         }
+    }
+    if (is_set(in, SET_CRON) && !recurs(in->cron, err)) {
+        return false;
     }
     if (is_set(in, SET_MAX_RETRIES)) {
         s->max_retries = (uint32_t)in->max_retries;

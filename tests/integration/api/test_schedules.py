@@ -211,9 +211,16 @@ class Cron(ScheduleTest):
         for cron in ("* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *",
                      "* * * * 8", "x * * * *", "*/0 * * * *", "5-1 * * * *", "@sometimes",
                      "@every", "@every 0s", "@every 500ms", "@every -1s", "@every soon",
-                     "0 0 30 2 *", "* * * FOO *", "1,, * * * *", "* * * * * * *"):
+                     "@every 1828d", "@every 50000h", "0 0 30 2 *", "* * * FOO *", "1,, * * * *", "* * * * * * *"):
             with self.subTest(cron):
                 self.refused(self.create(cron=cron), 400, "VALIDATION_ERROR", "cron")
+
+    def test_a_period_of_more_than_five_years_is_refused(self):
+        """13.3: when the request is made, naming the field."""
+        record = self.made(cron="@every 1827d")
+        self.refused(self.change(record["id"], cron="@every 262w"), 400, "VALIDATION_ERROR",
+                     "cron: '@every 262w' does not occur in the next 5 years")
+        self.assertEqual(self.record(record["id"])["cron"], "@every 1827d")
 
     def test_the_next_run(self):
         """13.3: fields, lists, ranges, steps, names, macros."""
