@@ -182,7 +182,7 @@ static enum err_code parse_every(struct str text, struct cron *out, struct err *
         return err_wrap(err, "cron: @every");
     }
     if (ms < EVERY_MS_MIN) {
-        return err_set(err, ERR_VALIDATION, "cron: @every is shorter than a second");
+        return err_set(err, ERR_VALIDATION, "cron: @every: the duration must be at least 1s");
     }
     *out = (struct cron){.every_ms = ms};
     return ERR_OK;
@@ -202,7 +202,10 @@ enum err_code cron_parse(struct str text, struct cron *out, struct err *err)
     }
     if (text.len > 0 && text.ptr[0] == '@') {
         text.len = text.len > SHOWN_MAX ? SHOWN_MAX : text.len;
-        return err_set(err, ERR_VALIDATION, "cron: '" STR_FMT "' is not known", STR_ARG(text));
+        return err_set(err, ERR_VALIDATION,
+                       "cron: '" STR_FMT "' is not known; expected @hourly, @daily, @midnight, "
+                       "@weekly, @monthly, @yearly, @annually or @every with a duration",
+                       STR_ARG(text));
     }
     return parse_fields(text, out, err);
 }

@@ -196,7 +196,8 @@ static bool read_target(struct rest_call *c, struct str scope, struct str target
     if (found == STORE_BUDGET_QUEUE) {
         struct str visible = *out;
         if (!rest_names__internal(c, "queue", visible, out, &err)) {
-            rest_call__fail(c, err.code == ERR_FORBIDDEN ? err.code : ERR_BUDGET, "%s", err.msg);
+            rest_call__fail(c, err.code == ERR_FORBIDDEN ? err.code : ERR_BUDGET, "target: %s",
+                            err.msg);
             return false;
         }
         return true;
@@ -237,7 +238,8 @@ static bool read_limits(struct rest_call *c, const struct budget_in *in, struct 
         return false;
     }
     if (in->daily_usd < 0 || in->per_job_usd < 0) {
-        rest_call__fail(c, ERR_BUDGET, "daily_usd and per_job_usd must not be negative");
+        rest_call__fail(c, ERR_BUDGET, "%s must not be negative",
+                        in->daily_usd < 0 ? "daily_usd" : "per_job_usd");
         return false;
     }
     if (in->on_exceed.len > 0 && !rest_names__word(rest_budgets__actions, in->on_exceed, &action)) {

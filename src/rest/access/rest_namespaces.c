@@ -169,8 +169,10 @@ static void handle_create(struct rest_call *c)
     if (str_eq(in->name, STR("default"))) {
         rest_call__fail(c, ERR_CONFLICT, "namespace already exists");
     } else if (!queue_name_is_namespace(in->name)) {
-        rest_call__fail(c, ERR_VALIDATION,
-                        "name: expected 1 to 63 lower-case letters, digits and inner hyphens");
+        rest_call__fail(
+            c, ERR_VALIDATION,
+            "name: expected 1 to 63 lower-case letters, digits or hyphens, with no hyphen at "
+            "either end");
     } else {
         c->data = put(c, in->name, &none, COMMAND_ACCESS_NEW);
         rest_access__submit(c, c->data, 1, created);

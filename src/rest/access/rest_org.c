@@ -50,7 +50,7 @@ static void reply_org(struct rest_call *c, const struct store_access_frame *fram
 {
     struct store_org org;
     if (!store_access_decode_org(frame->body, &org)) {
-        rest_call__fail(c, ERR_NOT_FOUND, "organisation not found");
+        rest_call__fail(c, ERR_NOT_FOUND, "organization not found");
         return;
     }
     struct json_write w = rest_call__json(c);
@@ -70,7 +70,7 @@ static void seeded(struct rest_call *c, const struct result *r)
     } else if (rest_access__read(c, STORE_ACCESS_ORG, STR_EMPTY, &frame)) {
         reply_org(c, &frame);
     } else {
-        rest_call__fail(c, ERR_NOT_FOUND, "organisation not found");
+        rest_call__fail(c, ERR_NOT_FOUND, "organization not found");
     }
 }
 

@@ -123,7 +123,9 @@ static void handle_put(struct rest_call *c)
         return;
     }
     if (name.len == 0 || in->permission_count == 0) {
-        rest_call__fail(c, ERR_VALIDATION, "name and at least one permission are required");
+        rest_call__fail(c, ERR_VALIDATION,
+                        name.len == 0 ? "name is required"
+                                      : "permissions: at least one permission is required");
         return;
     }
     if (auth_role(name) != 0) {

@@ -170,8 +170,8 @@ static void write_warnings(struct json_write *w, bool other_checksum,
     }
     for (size_t i = 0; i < count; i++) {
         char text[160];
-        int n = snprintf(text, sizeof text, "%llu %s", (unsigned long long)warnings[i].count,
-                         warnings[i].text);
+        int n = snprintf(text, sizeof text, "%s: %llu", warnings[i].text,
+                         (unsigned long long)warnings[i].count);
         CHECK(n > 0 && (size_t)n < sizeof text);
         if (warnings[i].count > 0) {
             json_write_str(w, str_from(text, (size_t)n));
@@ -183,12 +183,12 @@ static void write_warnings(struct json_write *w, bool other_checksum,
 static void reply(struct restore *r)
 {
     const struct warning warnings[] = {
-        {r->names_taken, "schedules were not restored: other schedules have their names"},
+        {r->names_taken, "schedules not restored because other schedules have their names"},
         {r->over_limits,
-         "webhooks, approval policies or budgets were not restored: the server has as many as it "
-         "can hold"},
+         "webhooks, approval policies and budgets not restored because the server has reached its "
+         "limit for them"},
         {r->items.disabled,
-         "schedules are disabled: the backup does not contain their credentials"},
+         "schedules disabled because the backup does not contain their credentials"},
     };
     log_info("restore finished", LOG_U64("restored_jobs", r->restored),
              LOG_U64("skipped_jobs", r->skipped));

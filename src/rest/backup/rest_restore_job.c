@@ -576,14 +576,10 @@ static bool check_times(struct rest_call *c, const struct store_schedule *s, str
     struct wall now = engine_time(c->rest->config.engine);
     struct wall since = s->created_at.ns == 0 ? now : s->created_at;
     struct wall next;
-    enum err_code code = engine_schedule_zone(s->timezone, &zone, err);
-    if (code != ERR_OK) {
-        (void)err_wrap(err, "timezone");
-    } else if ((code = engine_schedule_next(s->cron, zone, since, now, &next, err)) != ERR_OK) {
-        (void)err_wrap(err, "cron");
-    }
+    bool good = engine_schedule_zone(s->timezone, &zone, err) == ERR_OK &&
+                engine_schedule_next(s->cron, zone, since, now, &next, err) == ERR_OK;
     zone_free(zone);
-    return code == ERR_OK;
+    return good;
 }
 
 static bool add_schedule(struct rest_call *c, const struct record_in *in,

@@ -453,6 +453,12 @@ class Roles(KeyTest):
                      {"name": "Admin", "permissions": [{"resource": "a", "actions": ["read"]}]}):
             self.refused(self.api.post("/api/v1/auth/roles", body), 400, "VALIDATION_ERROR")
 
+    def test_refusals_name_what_is_missing(self):
+        good = [{"resource": "jobs", "actions": ["read"]}]
+        for body, message in (({"permissions": good}, "name is required"),
+                              ({"name": "x", "permissions": []}, "permissions: at least one")):
+            self.refused(self.api.post("/api/v1/auth/roles", body), 400, "VALIDATION_ERROR", message)
+
     def test_an_unknown_action_is_refused(self):
         """26: with a list of the actions."""
         good = {"resource": "jobs", "actions": ["Read", "*"]}

@@ -376,6 +376,16 @@ class Namespaces(BackupTest):
             self.refused(other.get(f"/api/v1/batch/{mine}"), 404, "NOT_FOUND")
 
 
+class Schedules(BackupTest):
+    def test_a_time_that_is_wrong_is_named_once(self):
+        good = {"id": "sched_" + "0" * 25 + "1", "name": "n", "queue": self.queue, "cron": "@daily"}
+        for wrong, message in (({"cron": "* *"}, "schedules[0]: cron: expected 5 or 6 fields"),
+                               ({"cron": "@never"}, "schedules[0]: cron: '@never' is not known; expected @hourly,"),
+                               ({"timezone": "Mars"}, "schedules[0]: timezone: 'Mars' is not a known time zone")):
+            self.refused(self.api.post(RESTORE, {"jobs": [], "schedules": [{**good, **wrong}], "meta": {"format": 2}}),
+                         400, "VALIDATION_ERROR", message)
+
+
 class AsNewJobs(BackupTest):
     def test_an_unknown_mode_is_refused(self):
         """26: unknown words are refused with a list of the words. An empty one means the default."""
@@ -552,8 +562,9 @@ class Hostile(BackupTest):
             body = {"jobs": [], "schedules": [schedule, {**schedule, "id": "sched_" + "0" * 25 + "2", "name": "other"}],
                     "webhooks": hooks, "meta": {"format": 2}}
             warnings = self.restore(body, api)["warnings"]
-            self.assertEqual([w.split(":")[0] for w in warnings], [
-                "1 schedules were not restored", "2 webhooks, approval policies or budgets were not restored"])
+            self.assertEqual(warnings, [
+                "schedules not restored because other schedules have their names: 1",
+                "webhooks, approval policies and budgets not restored because the server has reached its limit for them: 2"])
             self.assertEqual(api.must(api.get("/api/v1/schedules/other"))["timezone"], "UTC")
 
     def test_a_job_that_would_be_too_large_is_backed_up_without_its_oldest_rows(self):

@@ -67,6 +67,13 @@ class Lists(BudgetTest):
             with self.subTest(body):
                 self.refused(self.api.post("/api/v1/budgets", body), 400, "BUDGET_ERROR")
 
+    def test_refusals_name_the_field(self):
+        for body, message in (({"target": self.queue, "per_job_usd": -1, "daily_usd": 1}, "per_job_usd must not be negative"),
+                              ({"target": self.queue, "daily_usd": -1}, "daily_usd must not be negative"),
+                              ({"target": "other::q", "daily_usd": 1}, "target: queue 'other::q' belongs to another")):
+            elsewhere = self.api.with_headers(X_Corvo_Namespace="elsewhere")
+            self.refused(elsewhere.post("/api/v1/budgets", {"scope": "queue", **body}), 400, "BUDGET_ERROR", message)
+
     def test_namespaces_have_their_own(self):
         self.set("queue", self.queue, daily_usd=0, on_exceed="reject")
         other = type(self).api.with_headers(X_Corvo_Namespace="elsewhere")

@@ -729,7 +729,8 @@ class Backups(PushTest):
                     self.assertEqual(there.job(first)["state"], state)
                     self.assertEqual(there.must(there.get("/api/v1/schedules/" + name))["enabled"], count == 1)
                     if count == 0:
-                        self.assertIn("1 schedules are disabled", answer["warnings"][0])
+                        self.assertIn("schedules disabled because the backup does not contain their credentials: 1",
+                                      answer["warnings"])
                         self.assertIn("no credentials", there.job(first)["hold_reason"])
                     else:
                         before = len(target.taken())
