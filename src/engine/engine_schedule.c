@@ -11,6 +11,10 @@ enum { ZONE_BYTES_MAX = 1 << 20 };
 enum err_code engine_schedule_zone(struct str name, struct zone **out_zone, struct err *err)
 {
     struct buf bytes;
+    if (str_eq(name, STR("UTC"))) { /* needs no file */
+        *out_zone = zone_new_utc();
+        return ERR_OK;
+    }
     buf_init(&bytes, ZONE_BYTES_MAX);
     enum err_code code = os_zone_read(name, &bytes, err);
     if (code == ERR_OK) {
@@ -93,6 +97,12 @@ static enum err_code check_fields(struct str spec, struct err *err)
                              : ERR_OK;
 }
 
+static struct wall next_pass(const struct cron *c, const struct zone *zone, struct wall after)
+{
+    struct wall next;
+    return cron_next_pass(c, zone, after, &next) ? next : WALL_NONE;
+}
+
 enum err_code engine_schedule_recurring(struct str spec, struct wall after, struct wall *out_next,
                                         struct err *err)
 {
@@ -101,16 +111,29 @@ enum err_code engine_schedule_recurring(struct str spec, struct wall after, stru
     struct cron parsed;
     spec = str_trim(spec);
     if (take_zone(&spec, &name, err) != ERR_OK || check_fields(spec, err) != ERR_OK ||
-        cron_parse(spec, &parsed, err) != ERR_OK) {
+        cron_parse(spec, &parsed, err) != ERR_OK ||
+        engine_schedule_zone(name, &zone, err) != ERR_OK) {
         return err->code;
     }
-    if (str_eq(name, STR("UTC"))) {
-        zone = zone_new_utc();
-    } else if (engine_schedule_zone(name, &zone, err) != ERR_OK) {
-        return err->code;
-    }
-    if (!cron_next_pass(&parsed, zone, after, out_next)) {
-        *out_next = WALL_NONE;
-    }
+    *out_next = next_pass(&parsed, zone, after);
     return ERR_OK;
+}
+
+enum err_code engine_schedule_again(struct str spec, struct wall after, struct wall *out_next,
+                                    struct err *err)
+{
+    ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
+    struct str name;
+    struct cron parsed;
+    enum err_code code = ERR_OK;
+    spec = str_trim(spec);
+    if (take_zone(&spec, &name, err) != ERR_OK || cron_parse(spec, &parsed, err) != ERR_OK) {
+        return err->code;
+    }
+    if (engine_schedule_zone(name, &zone, err) != ERR_OK) {
+        zone = zone_new_utc();
+        code = err->code = ERR_NOT_FOUND;
+    }
+    *out_next = next_pass(&parsed, zone, after);
+    return code;
 }

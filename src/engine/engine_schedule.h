@@ -11,7 +11,8 @@
 #include "base/str.h"
 #include "core/zone.h"
 
-/* Read a time zone by name; the caller owns it. ERR_VALIDATION if the system does not have it. */
+/* Read a time zone by name; the caller owns it. ERR_VALIDATION if the system does not have it. UTC
+ * needs no file. */
 ATTR_NODISCARD enum err_code engine_schedule_zone(struct str name, struct zone **out_zone,
                                                   struct err *err);
 
@@ -21,6 +22,11 @@ ATTR_NODISCARD enum err_code engine_schedule_zone(struct str name, struct zone *
  * expression is invalid. */
 ATTR_NODISCARD enum err_code engine_schedule_recurring(struct str spec, struct wall after,
                                                        struct wall *out_next, struct err *err);
+
+/* The same for a job that exists. It must not end because this node lacks its time zone: *out_next
+ * is then computed in UTC, with ERR_NOT_FOUND. */
+ATTR_NODISCARD enum err_code engine_schedule_again(struct str spec, struct wall after,
+                                                   struct wall *out_next, struct err *err);
 
 /* The first run strictly after `after`; @every counts from `since`. ERR_VALIDATION if the
  * expression is invalid or has no run in the next five years. */

@@ -13,14 +13,18 @@
 enum { ERROR_BYTES = 512 };
 
 /* When a recurring job runs next. Its expression was valid when the job was created. If this node
- * cannot parse it all the same, the job ends. */
+ * cannot parse it all the same, the job ends. Without its time zone, it runs by UTC. */
 static struct wall next_of(struct push_sender *s, const struct job *j)
 {
     struct wall next = WALL_NONE;
     struct err err;
-    if (j->cron.len > 0 &&
-        engine_schedule_recurring(j->cron, engine_time(s->config.engine), &next, &err) != ERR_OK) {
-        log_error("recurring job ended", LOG_STR("job", j->name), LOG_Z("error", err.msg));
+    if (j->cron.len == 0) {
+        return next;
+    }
+    enum err_code code = engine_schedule_again(j->cron, engine_time(s->config.engine), &next, &err);
+    if (code != ERR_OK) {
+        log_error(code == ERR_NOT_FOUND ? "recurring job by UTC" : "recurring job ended",
+                  LOG_STR("job", j->name), LOG_Z("error", err.msg));
     }
     return next;
 }

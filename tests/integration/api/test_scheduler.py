@@ -617,6 +617,23 @@ class Runs(SchedulerTest):
             wait_until(lambda name=gone: self.api.get(self.path(name)).status == 404, "the end of the recurring job")
         self.reaches(stays, "pending", where=lambda s: len(s["attempts"]) == 1)
 
+    def test_a_recurring_job_outlives_its_time_zone(self):
+        """Its next run is then by UTC."""
+        target = self.receiver()
+        with Server(*FAST, env={"TZ": "Europe/Berlin"}) as server:
+            api = server.client()
+            api.must(api.post("/api/v1/queues/scheduled-db/pause"))
+            job_id = self.create(api, type="recurrente", cron_expression="0 0 1 1 *", webhook_url=target.url())["id"]
+            server.terminate()
+            server.env = {"TZ": "Atlantis/Capital"}
+            server.start()
+            api.must(api.post("/api/v1/queues/scheduled-db/resume"))
+            target.wait_for(1)
+            self.reaches(job_id, "pending", api, where=lambda s: len(s["attempts"]) == 1)
+            job = api.must(api.get(self.path(job_id)))
+            self.assertEqual(time.gmtime(job["next_run"])[1:6], (1, 1, 0, 0, 0))
+            self.assertEqual([e["job"] for e in server.events("recurring job by UTC")], [job_id])
+
     def test_b85_a_cancelled_recurring_job_never_fires_again(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
