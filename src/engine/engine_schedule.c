@@ -60,11 +60,15 @@ static enum err_code take_zone(struct str *spec, struct str *out, struct err *er
     return ERR_OK;
 }
 
-/* Is 7 a value in the field, rather than a step? */
+/* Is 7, perhaps with leading zeros, a value in the field, rather than a step? */
 static bool names_seven(struct str field)
 {
     for (size_t i = 0; i < field.len; i++) {
-        int before = i == 0 ? ',' : field.ptr[i - 1];
+        size_t first = i;
+        while (first > 0 && field.ptr[first - 1] == '0') {
+            first--;
+        }
+        int before = first == 0 ? ',' : field.ptr[first - 1];
         int behind = i + 1 == field.len ? ',' : field.ptr[i + 1];
         if (field.ptr[i] == '7' && (before == ',' || before == '-') &&
             (behind == ',' || behind == '-' || behind == '/')) {
@@ -79,12 +83,24 @@ static bool has_empty_item(struct str field)
     return field.ptr[0] == ',' || field.ptr[field.len - 1] == ',';
 }
 
+/* Cut off the first field. cron_parse allows the same separators. */
+static struct str cut_field(struct str *spec)
+{
+    size_t n = 0;
+    while (n < spec->len && spec->ptr[n] != ' ' && spec->ptr[n] != '\t') {
+        n++;
+    }
+    struct str field = str_from(spec->ptr, n);
+    *spec = str_trim(str_from_offset(*spec, n));
+    return field;
+}
+
 static enum err_code check_fields(struct str spec, struct err *err)
 {
     struct str last = STR_EMPTY;
     unsigned count = 0;
-    while ((spec = str_trim(spec)).len > 0) {
-        last = str_cut(&spec, ' ');
+    while (spec.len > 0) {
+        last = cut_field(&spec);
         count++;
         if (has_empty_item(last)) {
             return err_set(err, ERR_VALIDATION, "a list has an empty item");

@@ -24,7 +24,8 @@ ATTR_NODISCARD enum err_code engine_schedule_recurring(struct str spec, struct w
                                                        struct wall *out_next, struct err *err);
 
 /* The same for a job that exists. It must not end because this node lacks its time zone: *out_next
- * is then computed in UTC, with ERR_NOT_FOUND. */
+ * is then computed in UTC, with ERR_NOT_FOUND. Expressions that older versions accepted are valid.
+ */
 ATTR_NODISCARD enum err_code engine_schedule_again(struct str spec, struct wall after,
                                                    struct wall *out_next, struct err *err);
 

@@ -247,7 +247,8 @@ class Parsing(SchedulerTest):
             self.error(self.api.post("/jobs", body), 400, text)
         self.error(self.api.post("/jobs", b"{nonsense"), 400, "Invalid request body")
         for cron in ("garbage", "@daily", "* * * * * *", "* * * *", "60 * * * *", "0 0 * * 7", "*/0 * * * *",
-                     "5-1 * * * *", "0 0 L * *", "TZ=Nowhere/Land * * * * *", "1, * * * *", "TZ=UTC"):
+                     "5-1 * * * *", "0 0 L * *", "TZ=Nowhere/Land * * * * *", "1, * * * *", "TZ=UTC", "0\t0 * * * *",
+                     "@every 1s 2 3 4", "0 0 * * 07"):
             answer = self.api.post("/jobs", {"type": "recurrente", "cron_expression": cron})
             self.assertEqual(answer.status, 400, cron)
             self.assertTrue(answer.json["error"].startswith(said + "invalid cron expression: "), answer)

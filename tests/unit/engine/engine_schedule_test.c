@@ -12,8 +12,46 @@ static struct wall moment(const char *text)
     return at;
 }
 
-/* A new job must have a time zone that this node knows. A job that exists runs on without
- * it. */
+static void recurring__has_exactly_five_fields(void **state)
+{
+    static const struct {
+        const char *spec;
+        const char *error; /* NULL: valid */
+    } rows[] = {
+        {"0 9 * * *", NULL},
+        {"  0\t9  * * *\n", NULL},
+        {"TZ=UTC 0 9 * * *", NULL},
+        {"0 9 * * 6/7", NULL},
+        {"0 9 * * 00-06", NULL},
+        {"0 0 9 * * *", "expected exactly 5 fields, found 6"},
+        {"0\t0 9 * * *", "expected exactly 5 fields, found 6"},
+        {"0 9 * *\t*\t*", "expected exactly 5 fields, found 6"},
+        {"0 9 * *", "expected exactly 5 fields, found 4"},
+        {"TZ=UTC 0 0 9 * * *", "expected exactly 5 fields, found 6"},
+        {"TZ=UTC", "expected exactly 5 fields, found 0"},
+        {"@daily", "expected exactly 5 fields, found 1"},
+        {"@every 90s", "expected exactly 5 fields, found 2"},
+        {"@every 1s 2 3 4", "cron: @every: '1s 2 3 4' is not a duration"},
+        {"0 9 * * 7", "day of week: expected 0 to 6, got 7"},
+        {"0 9 * * 07", "day of week: expected 0 to 6, got 7"},
+        {"0 9 * * 0-007/2", "day of week: expected 0 to 6, got 7"},
+        {"0 9 * * 1,07", "day of week: expected 0 to 6, got 7"},
+        {"0 9 1, * *", "a list has an empty item"},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct wall next;
+        struct err err = {0};
+        ROW(rows[i].spec);
+        enum err_code code = engine_schedule_recurring(str_from_z(rows[i].spec),
+                                                       moment("2026-11-19T08:00:00Z"), &next, &err);
+        assert_int_equal(code, rows[i].error == NULL ? ERR_OK : ERR_VALIDATION);
+        assert_string_equal(err.msg, rows[i].error == NULL ? "" : rows[i].error);
+    }
+}
+
+/* A new job must have a time zone that this node knows. A job that exists runs on without it, and
+ * with an expression that an older version accepted. */
 static void recurring__does_not_end_without_its_time_zone(void **state)
 {
     static const struct {
@@ -26,6 +64,8 @@ static void recurring__does_not_end_without_its_time_zone(void **state)
         {"TZ=Atlantis/Capital 0 9 * * *", ERR_VALIDATION, ERR_NOT_FOUND, "2026-11-19T09:00:00Z"},
         {"CRON_TZ=Atlantis/Capital 0 0 30 2 *", ERR_VALIDATION, ERR_NOT_FOUND, ""},
         {"TZ=UTC 0 0 30 2 *", ERR_OK, ERR_OK, ""},
+        {"TZ=UTC 0\t0 10 * * *", ERR_VALIDATION, ERR_OK, "2026-11-19T10:00:00Z"},
+        {"TZ=UTC 0 9 * * 07", ERR_VALIDATION, ERR_OK, "2026-11-22T09:00:00Z"},
         {"no expression", ERR_VALIDATION, ERR_VALIDATION, ""},
     };
     const struct wall after = moment("2026-11-19T08:00:00Z");
@@ -42,4 +82,5 @@ static void recurring__does_not_end_without_its_time_zone(void **state)
     }
 }
 
-TEST_GROUP(engine_schedule, cmocka_unit_test(recurring__does_not_end_without_its_time_zone));
+TEST_GROUP(engine_schedule, cmocka_unit_test(recurring__has_exactly_five_fields),
+           cmocka_unit_test(recurring__does_not_end_without_its_time_zone));
