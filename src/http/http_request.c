@@ -81,10 +81,12 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
 {
     struct http_exchange *x = unfinished(req);
     CHECK(done != NULL);
-    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* already complete */
+    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* already complete, or too large */
         x->body_done = done;
         x->body_told = false;
-        x->body_result = x->body.len > limit_bytes ? HTTP_BODY_TOO_LARGE : HTTP_BODY_COMPLETE;
+        if (x->body.len > limit_bytes) {
+            x->body_result = HTTP_BODY_TOO_LARGE;
+        }
         http_exchange__later(x);
         return;
     }

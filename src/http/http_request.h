@@ -100,7 +100,7 @@ struct http_request {
     size_t header_count;
     struct http_known_slots known; /* positions of the headers with a number */
     int64_t content_length;        /* -1: unknown; 0: no body */
-    struct str body;               /* set when collect reports HTTP_BODY_COMPLETE */
+    struct str body;               /* set by collect; empty unless it reports HTTP_BODY_COMPLETE */
     struct arena *arena;           /* memory of the request; the handler may also use it */
     struct http_loop *loop;
 
@@ -142,7 +142,8 @@ enum http_body_result {
 typedef void (*http_body_fn)(struct http_request *req, enum http_body_result result);
 
 /* Collect the body, up to limit_bytes. done is called once, unless the client disconnects first.
- * After that, a second handler of the same request may call this again. */
+ * After that, a second handler of the same request may call this again. A body that was
+ * too large stays so. */
 void http_request_collect(struct http_request *req, size_t limit_bytes, http_body_fn done);
 
 /* Pass the body to on->body and on->body_end as it arrives. The server stops reading while

@@ -233,7 +233,7 @@ static void decode_and_handle(struct rest_call *c)
 static void body_collected(struct http_request *req, enum http_body_result result)
 {
     struct rest_call *c = req->data;
-    if (result == HTTP_BODY_TOO_LARGE && (c->route->flags & ROUTE_ANY_BODY) != 0) {
+    if (rest_call__may_ignore(c, result)) {
         req->body = STR_EMPTY;
         decode_and_handle(c);
     } else if (result != HTTP_BODY_COMPLETE) {

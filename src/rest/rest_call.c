@@ -559,6 +559,12 @@ size_t rest_call__body_max(const struct rest_call *c)
     return c->is_rpc ? rpc_body_bytes_max(c->rest->config.rpc) : c->rest->config.max_body_bytes;
 }
 
+bool rest_call__may_ignore(const struct rest_call *c, enum http_body_result result)
+{
+    return result == HTTP_BODY_TOO_LARGE && c->route != NULL &&
+           (c->route->flags & ROUTE_ANY_BODY) != 0;
+}
+
 void rest_call__body_failed(struct rest_call *c, enum http_body_result result)
 {
     if (result == HTTP_BODY_TOO_LARGE) {

@@ -86,9 +86,21 @@ static void answers(void *data, int status)
     rest_call__relayed(data, status);
 }
 
+static struct front_gate *gate_of(const struct rest_call *c)
+{
+    return c->rest->gates[http_loop_index(c->req->loop)];
+}
+
+/* A request whose body the leader would ignore is forwarded without it. */
 static void too_large(void *data, enum http_body_result result)
 {
-    rest_call__body_failed(take_back(data), result);
+    struct rest_call *c = take_back(data);
+    if (rest_call__may_ignore(c, result)) {
+        c->forward->collected = true; /* and empty */
+        front_forward_start(gate_of(c), c->forward);
+    } else {
+        rest_call__body_failed(c, result);
+    }
 }
 
 static const struct front_forward_ops ops = {
@@ -193,11 +205,6 @@ static uint64_t deadline_of(const struct rest_call *c)
     int64_t spent_ms = (os_clock_mono().ns - c->started.ns) / NS_PER_MS;
     return uv_now(http_loop_uv(c->req->loop)) +
            (timeout_ms > spent_ms ? (uint64_t)(timeout_ms - spent_ms) : 0);
-}
-
-static struct front_gate *gate_of(const struct rest_call *c)
-{
-    return c->rest->gates[http_loop_index(c->req->loop)];
 }
 
 /* False if the call has ended because memory ran out. */

@@ -44,6 +44,8 @@ void rest_call__fail_with(struct rest_call *c, enum err_code code, struct str me
                           uint32_t retry_ms, const char *allow);
 /* Maximum size of the request body. */
 size_t rest_call__body_max(const struct rest_call *c);
+/* Is this a body that the route ignores, because it is too large? */
+bool rest_call__may_ignore(const struct rest_call *c, enum http_body_result result);
 /* End the call, because the body could not be collected. */
 void rest_call__body_failed(struct rest_call *c, enum http_body_result result);
 extern const struct http_handlers rest_call__handlers; /* of a request with the call as its data */

@@ -70,6 +70,19 @@ class ThreeNodes(unittest.TestCase):
                 self.assertEqual(self.look(node, f"/jobs/{jobs[1]}/status")["status"], "cancelled")
                 self.assertEqual(self.look(node, "/health")["jobs"]["count"], len(jobs) - 2)
 
+    def test_bodies_that_are_too_large_are_ignored_by_every_node(self):
+        """2.1, above the server's own limit: a follower answers like the leader."""
+        large = b'{"reason":"' + b"x" * (16 << 20) + b'"}'
+        with Cluster() as cluster:
+            for node in (cluster.leader(), cluster.followers()[0]):
+                for path in ("/jobs", "/jobs/batch"):
+                    answer = node.api.post(path, large)
+                    self.assertEqual((answer.status, answer.json["error"]), (400, "Invalid request body"), path)
+                job = create(node)["id"]
+                self.assertEqual(node.api.must(node.api.post(f"/jobs/{job}/cancel", large))["status"], "cancelled")
+                self.assertNotIn("cancellation_reason", self.look(node, f"/jobs/{job}/status"))
+                self.assertEqual(node.api.post("/api/v1/enqueue", large).status, 413)
+
     def test_debug_cluster_is_of_the_node_that_is_asked(self):
         """Even if it lags behind a forwarded write, when other reads would go to the leader."""
         with Cluster() as cluster:

@@ -122,6 +122,7 @@ static void http1__takes_bodies_however_they_come(void **state)
         const char *body;
     } rows[] = {
         {"with a length", {"POST /echo HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nhello"}, "hello"},
+        {"collected twice", {"POST /again HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\n", "he", "llo"}, "hello"},
         {"a length in parts", {"POST /echo HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\n", "he", "llo"}, "hello"},
         {"chunked", {"POST /echo HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n"}, "hello"},
         {"chunked in parts", {"POST /echo HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n3\r", "\nhel\r\n", "2\r\nlo\r\n0", "\r\n\r\n"}, "hello"},
@@ -159,6 +160,12 @@ static void http1__tells_the_handler_of_a_body_that_is_too_large(void **state)
          true},
         {"too large to be read",
          "POST /echo?limit=3 HTTP/1.1\r\n" H "Content-Length: 10000000\r\n\r\nabcd", false},
+        {"collected again", "POST /again?limit=3 HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\nabcd",
+         true},
+        {"collected again before its end",
+         "POST /again?limit=3 HTTP/1.1\r\n" H
+         "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n2\r\nef\r\n0\r\n\r\n",
+         true},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct http_world w;

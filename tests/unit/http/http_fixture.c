@@ -370,6 +370,21 @@ static void handle_echo(struct http_fixture *f, struct http_request *req, struct
     http_request_collect(req, (size_t)number_param(req, STR("limit"), ECHO_LIMIT), collected);
 }
 
+static void collected_once(struct http_request *req, enum http_body_result result)
+{
+    (void)result;
+    http_request_collect(req, ECHO_LIMIT, collected);
+}
+
+/* Two handlers collect the body, the second with a higher limit. */
+static void handle_again(struct http_fixture *f, struct http_request *req, struct str name)
+{
+    (void)f;
+    (void)name;
+    req->on = &plain_handlers;
+    http_request_collect(req, (size_t)number_param(req, STR("limit"), ECHO_LIMIT), collected_once);
+}
+
 static void handle_park(struct http_fixture *f, struct http_request *req, struct str name)
 {
     (void)park(f, req, name);
@@ -521,6 +536,7 @@ static const struct {
 } routes[] = {
     {{"/hello", 6},  handle_hello},
     {{"/info", 5},   handle_info},
+    {{"/again", 6},  handle_again},
     {{"/echo", 5},   handle_echo},
     {{"/park/", 6},  handle_park},
     {{"/late/", 6},  handle_park},
