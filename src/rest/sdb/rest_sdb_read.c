@@ -147,6 +147,9 @@ static bool validate(struct rest_call *c, struct wall now, struct rest_sdb_new *
     static const char said[] = "Job validation failed: ";
     struct wall ignored;
     ATTR_UNINITIALIZED struct err err;
+    if (str_has_control(n->id)) { /* it would be changed in the headers of the job's calls */
+        return refuse(c, out, "%sid must not contain control characters", said);
+    }
     if (!n->recurring && !n->has_at) {
         return refuse(c, out, "%stimestamp is required for unico jobs", said);
     }

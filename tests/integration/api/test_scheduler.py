@@ -194,6 +194,12 @@ class WalkThrough(SchedulerTest):
             self.create(id=job_id, type="unico", timestamp=int(time.time()) + 60)
             self.assertEqual(self.api.must(self.api.get(self.path(job_id)))["id"], job_id)
             self.assertEqual(self.api.delete(self.path(job_id)).status, 204)
+        for char in ("\0", "\n", "\x1f", "\x7f"):
+            job = {"id": f"a{char}b", "type": "unico", "timestamp": 4102444800}
+            text = "Job validation failed: id must not contain control characters"
+            self.error(self.api.post("/jobs", job), 400, text)
+            errors = self.api.must(self.api.post("/jobs/batch", {"jobs": [job]}))["errors"]
+            self.assertEqual([(e["status"], e["error"]) for e in errors], [(400, text)])
 
 
 class Parsing(SchedulerTest):
