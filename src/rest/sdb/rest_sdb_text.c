@@ -34,25 +34,50 @@ static size_t v4_len(struct str s)
     return goes_on ? 0 : at;
 }
 
-/* The same for an IPv6 address, "[fe80::1]" or "fe80::1": hexadecimal digits and at least two
- * colons. */
-static size_t v6_len(struct str s)
+/* The same for the zone of an IPv6 address, such as "%eth0". */
+static size_t zone_len(struct str s)
 {
-    bool bracket = s.len > 0 && s.ptr[0] == '[';
-    size_t at = bracket ? 1 : 0;
-    size_t colons = 0;
-    size_t digits = 0;
-    bool twice = false;
-    while (at < s.len && (isxdigit((unsigned char)s.ptr[at]) || s.ptr[at] == ':')) {
-        twice |= s.ptr[at] == ':' && at > 0 && s.ptr[at - 1] == ':';
-        colons += s.ptr[at] == ':' ? 1 : 0;
-        digits += s.ptr[at] == ':' ? 0 : 1;
+    size_t at = s.len > 0 && s.ptr[0] == '%' ? 1 : 0;
+    while (at > 0 && at < s.len && is_word(s.ptr[at])) {
         at++;
     }
-    if (colons < 2 || (!twice && colons != 7) || (digits == 0 && colons != 2)) {
+    return at;
+}
+
+/* The same for an IPv6 address without a zone: hexadecimal digits and at least two colons. It may
+ * end with an IPv4 address, as in "::ffff:10.0.0.1". */
+static size_t groups_len(struct str s)
+{
+    size_t at = 0;
+    size_t group = 0; /* start of the last group */
+    size_t colons = 0;
+    bool twice = false;
+    for (; at < s.len && (isxdigit((unsigned char)s.ptr[at]) || s.ptr[at] == ':'); at++) {
+        if (s.ptr[at] == ':') {
+            twice |= colons > 0 && group == at;
+            colons++;
+            group = at + 1;
+        }
+    }
+    size_t v4 = colons > 0 ? v4_len(str_from_offset(s, group)) : 0;
+    size_t colons_of_all = v4 > 0 ? 6 : 7;
+    if (colons < 2 || (!twice && colons != colons_of_all) || (at == colons && colons != 2)) {
         return 0;
     }
-    if (bracket) {
+    return v4 > 0 ? group + v4 : at;
+}
+
+/* The same for an IPv6 address, "[fe80::1]" or "fe80::1", perhaps with a zone. */
+static size_t v6_len(struct str s)
+{
+    size_t begin = s.len > 0 && s.ptr[0] == '[' ? 1 : 0;
+    size_t len = groups_len(str_from_offset(s, begin));
+    size_t at = begin + len;
+    if (len == 0) {
+        return 0;
+    }
+    at += zone_len(str_from_offset(s, at));
+    if (begin > 0) {
         return at < s.len && s.ptr[at] == ']' ? at + 1 : 0;
     }
     return at < s.len && is_word(s.ptr[at]) ? 0 : at;
