@@ -226,6 +226,11 @@ class Parsing(SchedulerTest):
                        "Job already exists")
             job = self.create(type="recurrente", cron_expression="0 0 1 1 *", timestamp=at, last_date=at)
             self.assertEqual((job["created_at"], job["next_run"], job["last_date"]), (at, at, at))
+        for at in (-5, str(-(1 << 63))):  # before 1970, which means at once
+            job = self.create(type="recurrente", cron_expression="0 0 1 1 *", timestamp=at, last_date=at)
+            self.assertEqual((job["created_at"], job["next_run"], job["last_date"]), (0, 0, max(int(at), -9223372036)))
+            self.error(self.api.post("/jobs", {"type": "unico", "timestamp": at}), 400,
+                       "Job validation failed: timestamp must be in the future")
         for text in ("soon", "2100-13-01T00:00:00Z", "2100-01-01", "12.5", str(1 << 63), "2100-01-01T00:00:00",
                      "2100-01-01T00:00:00.5"):
             self.error(self.api.post("/jobs", {"type": "unico", "timestamp": text}), 400,
