@@ -108,6 +108,15 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     }
 }
 
+void buf_add_utf8(struct buf *b, struct str text)
+{
+    while (text.len > 0) {
+        size_t len = str_utf8_len(text);
+        buf_add_str(b, len > 0 ? str_from(text.ptr, len) : STR("\xef\xbf\xbd"));
+        text = str_from_offset(text, len > 0 ? len : 1);
+    }
+}
+
 char *buf_take(struct buf *b)
 {
     if (b->borrowed) {

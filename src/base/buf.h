@@ -89,6 +89,9 @@ static inline void buf_add_char(struct buf *b, char c)
     buf_add(b, &c, 1);
 }
 
+/* Append a text as well-formed UTF-8: U+FFFD replaces each byte that is not part of a character. */
+void buf_add_utf8(struct buf *b, struct str text);
+
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 /* Move the bytes out of the buf, which is empty afterwards; the caller frees them. NULL when

@@ -194,7 +194,7 @@ void binary_conn__send_all(struct binary *b)
 void binary_conn__error(struct binary_conn *c, uint32_t number, struct str text)
 {
     size_t begin = binary_message_begin(&c->out, BINARY_ERROR, number);
-    buf_add_str(&c->out, text);
+    buf_add_utf8(&c->out, text);
     binary_message_finish(&c->out, begin);
 }
 

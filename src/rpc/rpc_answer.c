@@ -20,8 +20,8 @@
 
 enum {
     PIECE_BYTES = 256 * 1024,   /* passed to the connection at once */
-    WORDS_BYTES = 4096,         /* text of an error */
-    ERROR_BYTES = 8192,         /* encoded error */
+    WORDS_BYTES = 1024,         /* text of an error */
+    ERROR_BYTES = 16384,        /* encoded error: up to nine bytes for one of the text */
     ANSWER_BYTES_MAX = 1 << 30, /* larger than any client accepts */
     ROOM_BYTES = 4096,          /* responses up to this size need no allocation */
     HEADERS_MAX = 8 + FRONT_CLIENT_HEADERS,
@@ -256,8 +256,8 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
     common_headers(c, &h, retry_ms);
     buf_deinit(&c->out);
     buf_init(&c->out, ERROR_BYTES);
-    buf_init(&words, WORDS_BYTES);
-    message = str_at_most(message, WORDS_BYTES / 4);
+    buf_init(&words, ERROR_BYTES);
+    message = str_at_most(message, WORDS_BYTES);
     if (c->format == NULL) {
         fail_without_protocol(c, c->why != ERR_OK ? c->why : ERR_INTERNAL, message, &h);
     } else if (c->format->protocol == RPC_GRPC) {
@@ -407,7 +407,7 @@ static void finish(struct rpc_call *c)
 {
     struct headers h = {.count = 0};
     struct buf words;
-    buf_init(&words, WORDS_BYTES);
+    buf_init(&words, ERROR_BYTES);
     if (c->format->protocol == RPC_GRPC) {
         rpc_protocol_grpc_message(c->end_message, &words);
         status_headers(&h, c->end_status, buf_str(&words));
@@ -424,7 +424,7 @@ void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str mess
     CHECK(c->on_sent == NULL);
     arena_owe(c->req->arena);
     c->end_status = status;
-    c->end_message = arena_str(c->req->arena, str_at_most(message, WORDS_BYTES / 4));
+    c->end_message = arena_str(c->req->arena, str_at_most(message, WORDS_BYTES));
     init_out(c, room);
     if (c->format->protocol == RPC_CONNECT) {
         put_end_of_stream(&c->out, status, c->end_message);

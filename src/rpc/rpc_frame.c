@@ -65,8 +65,8 @@ static void fail_part(struct rpc_frame_work *w, enum rpc_frame_part part, enum e
         return;
     }
     buf_init(&text, 1024);
-    buf_printf(&text, "%s%s: " STR_FMT, code == ERR_OVERLOADED ? overloaded.ptr : "",
-               part_names[part], STR_ARG(message));
+    buf_printf(&text, "%s%s: ", code == ERR_OVERLOADED ? overloaded.ptr : "", part_names[part]);
+    buf_add_utf8(&text, message);
     if (code == ERR_OVERLOADED && retry_ms > 0) {
         buf_printf(&text, " (retry_after_ms=%u)", retry_ms);
     }

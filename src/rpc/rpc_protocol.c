@@ -120,8 +120,11 @@ enum err_code rpc_protocol_grpc_timeout(struct str text, int64_t *out_ms, struct
 void rpc_protocol_grpc_message(struct str message, struct buf *out)
 {
     static const char hex[] = "0123456789ABCDEF";
-    for (size_t i = 0; i < message.len; i++) {
-        unsigned char c = (unsigned char)message.ptr[i];
+    struct buf text;
+    buf_init(&text, SIZE_MAX);
+    buf_add_utf8(&text, message);
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
         if (c >= 0x20 && c <= 0x7e && c != '%') {
             buf_add_char(out, (char)c);
         } else {
@@ -129,4 +132,5 @@ void rpc_protocol_grpc_message(struct str message, struct buf *out)
             buf_add(out, escaped, sizeof escaped);
         }
     }
+    buf_deinit(&text);
 }

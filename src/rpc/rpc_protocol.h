@@ -37,5 +37,6 @@ ATTR_NODISCARD enum err_code rpc_protocol_connect_timeout(struct str text, int64
 ATTR_NODISCARD enum err_code rpc_protocol_grpc_timeout(struct str text, int64_t *out_ms,
                                                        struct err *err);
 
-/* Append the message, percent-encoded as in the header grpc-message. */
+/* Append the message, percent-encoded as in the header grpc-message. Decoded, it is UTF-8: U+FFFD
+ * replaces each byte that is not part of a character. */
 void rpc_protocol_grpc_message(struct str message, struct buf *out);

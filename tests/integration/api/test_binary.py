@@ -359,6 +359,10 @@ class BadInput(BinaryTest):
         self.assertIn("at least one queue", self.refused(SUBSCRIBE, struct.pack("<HI", 1, 1) + text("w") + b"\0"))
         self.assertIn("action: expected 3", self.refused(BULK, b"\1" + text("") + bytes(11)))
 
+    def test_messages_are_utf_8(self):
+        for pad in ("", "x"):  # one of the two is cut inside a character
+            self.assertIn("queue 'default::", self.refused(ENQUEUE, enqueue(job(f"default::{pad}{'é' * 118}"))))
+
     def test_a_frame_that_is_too_large_ends_it(self):
         client = self.connect()
         client.socket.sendall(struct.pack("<BII", ENQUEUE, 7, 1 << 31))

@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import unittest
+import urllib.parse
 
 from harness import ApiTest, Server, metric, unique, wait_until
 from http2_client import Connection
@@ -155,6 +156,22 @@ class Unary(ApiTest):
         self.assertEqual((answer.status, answer.headers["content-type"]), (400, "application/json"))
         answer = self.api.send("POST", BASE + "GetServerInfo", b"", {"Content-Type": "application/proto"})
         self.assertEqual(answer.status, 200)
+
+    def test_errors_are_utf_8(self):
+        """A message quotes what the client sent, and is cut where it gets too long."""
+        for pad in ("", "x"):  # one of the two is cut inside a character
+            queue = f"default::{pad}{'é' * 118}".encode()
+            item = b"\x0a" + bytes((len(queue) & 127 | 128, len(queue) >> 7)) + queue
+            frame = b"\x42" + bytes((len(item) & 127 | 128, len(item) >> 7)) + item
+            answer = self.api.send("POST", BASE + "StreamLifecycle", frame, {"Content-Type": "application/proto"})
+            self.assertEqual((answer.status, answer.body[0]), (200, 0x22))
+            self.assertIn("enqueue: jobs[0]", answer.body[3:].decode())
+            answer = self.api.send("POST", BASE + "Enqueue", envelope(item), {"Content-Type": "application/grpc-web"})
+            (_, trailers), = envelopes(answer.body)
+            self.assertIn("queue 'default::", urllib.parse.unquote_to_bytes(trailers).decode())
+        answer = self.api.send("POST", BASE + "Enqueue", envelope(b""),
+                               {"Content-Type": "application/grpc-web", "Grpc-Timeout": "1\xff"})
+        self.assertIn(b"got '1%EF%BF%BD'", answer.body)
 
     def test_what_is_no_call(self):
         self.assertEqual(self.api.send("POST", BASE + "Nothing", b"{}").status, 404)

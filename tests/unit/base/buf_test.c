@@ -135,10 +135,34 @@ static void room__is_used_and_then_left(void **state)
     buf_deinit(&b);
 }
 
+static void add_utf8__replaces_what_is_not_a_character(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *added;
+    } rows[] = {
+        {"", ""},
+        {"plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\xff", "\xef\xbf\xbd"},
+        {"a\xc3", "a\xef\xbf\xbd"},
+        {"\x80z\xc0\xaf", "\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct buf b;
+        ROW(rows[i].added);
+        buf_init(&b, 100);
+        buf_add_utf8(&b, str_from_z(rows[i].text));
+        expect_str(buf_str(&b), str_from_z(rows[i].added));
+        buf_deinit(&b);
+    }
+}
+
 TEST_GROUP(buf, cmocka_unit_test(room__is_used_and_then_left),
            cmocka_unit_test(add__grows_and_keeps_what_was_there),
            cmocka_unit_test(limit__refuses_whole_pieces_and_is_remembered),
            cmocka_unit_test(limit__of_zero_holds_nothing),
            cmocka_unit_test(reserve__is_filled_by_the_caller),
            cmocka_unit_test(printf__takes_long_texts_too),
+           cmocka_unit_test(add_utf8__replaces_what_is_not_a_character),
            cmocka_unit_test(take__hands_the_bytes_over));

@@ -138,6 +138,9 @@ static void test_messages(void **state)
     buf_init(&out, 256);
     rpc_protocol_grpc_message(STR("100% of \xc3\xa9\n~"), &out);
     expect_str(buf_str(&out), STR("100%25 of %C3%A9%0A~"));
+    buf_clear(&out);
+    rpc_protocol_grpc_message(STR("got '\xff', \xc3\xa9\xc3"), &out);
+    expect_str(buf_str(&out), STR("got '%EF%BF%BD', %C3%A9%EF%BF%BD"));
     buf_deinit(&out);
 }
 
