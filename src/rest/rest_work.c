@@ -578,9 +578,7 @@ static enum err_code unwrap(struct arena *arena, struct str *json, struct err *e
         return err->code;
     }
     inside = str_trim(inside);
-    if (str_eq(inside, STR("null"))) {
-        *json = STR_EMPTY; /* as null: no change */
-    } else if (inside.len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
+    if (inside.len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
         *json = inside;
     }
     return ERR_OK;

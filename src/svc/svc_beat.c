@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "svc/svc_names.h"
+#include "svc/svc_work.h"
 
 enum err_code svc_beat_room(const struct svc_caller *who, size_t count, struct svc_beats *out,
                             struct err *err)
@@ -63,8 +64,8 @@ enum err_code svc_beat_command(const struct svc_caller *who, struct svc_beats *b
             continue;
         }
         item->lease_token = (uint64_t)beat->lease_token;
-        item->progress = beat->progress;
-        item->checkpoint = beat->checkpoint;
+        item->progress = svc_work_given(beat->progress);
+        item->checkpoint = svc_work_given(beat->checkpoint);
         if (svc_usage_tokens(beat->usage, &item->usage, err) != ERR_OK) {
             return err_wrap(err, "jobs." STR_FMT, STR_ARG(beat->job_id));
         }

@@ -127,6 +127,11 @@ enum err_code svc_work_fetched(const struct svc_caller *who, const struct result
     return ERR_OK;
 }
 
+struct str svc_work_given(struct str json)
+{
+    return str_eq(str_trim(json), STR("null")) ? STR_EMPTY : json;
+}
+
 /* Ack */
 
 const struct json_word svc_work_agent_words[] = {
@@ -176,7 +181,7 @@ static enum err_code fill_ack(const struct svc_work_ack *in, struct command_ack_
         .lease_token = (uint64_t)in->lease_token,
         .has_result = in->result.len > 0,
         .result = in->result,
-        .checkpoint = in->checkpoint,
+        .checkpoint = svc_work_given(in->checkpoint),
         .hold_reason = str_at_most(in->hold_reason, LIMIT_REASON_BYTES),
         .exit_reason = str_at_most(in->exit_reason, LIMIT_REASON_BYTES),
     };

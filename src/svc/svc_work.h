@@ -61,6 +61,9 @@ ATTR_NODISCARD enum err_code svc_work_fetched(const struct svc_caller *who,
                                               const struct result_item *item,
                                               struct svc_work_fetched *out, struct err *err);
 
+/* A checkpoint or progress as JSON; empty if it is null, which supplies none. */
+struct str svc_work_given(struct str json);
+
 /* Ack */
 
 struct svc_work_ack {

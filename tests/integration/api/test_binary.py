@@ -189,6 +189,10 @@ class Work(BinaryTest):
         beat = text("w1") + struct.pack("<H", 1) + text(ids[0]) + text(queue) + b"\1" + text('{"p":1}')
         self.assertEqual(worker.affected(HEARTBEAT, beat), (1, 0))
         self.assertEqual(self.api.job(ids[0])["progress"], {"p": 1})
+        null = text("w1") + struct.pack("<H", 1) + text(ids[0]) + text(queue) + b"\3" + text("null") + text("null")
+        self.assertEqual(worker.affected(HEARTBEAT, null), (1, 0))  # supplies nothing
+        self.assertEqual(self.api.job(ids[0])["progress"], {"p": 1})
+        self.assertNotIn("checkpoint", self.api.job(ids[0]))
         self.assertEqual(worker.affected(FAIL, fails(*((id_, 0) for id_ in ids))), (2, 0))
         self.assertEqual(self.api.job(ids[1])["state"], "retrying")
         # The worker does not hold these jobs any more, so a heartbeat reports it.

@@ -63,6 +63,18 @@ class Unary(ApiTest):
                                          "leaseToken": got["leaseToken"]}), {})
         self.assertEqual(self.api.job(job["jobId"])["result"], {"done": True})
 
+    def test_null_supplies_nothing(self):
+        queue = unique("q")
+        job = self.ok("Enqueue", {"queue": queue})["jobId"]
+        self.ok("Fetch", {"queues": [queue]})
+        for progress in ('{"at":1}', None, "", " ", "null", " null "):
+            self.ok("Heartbeat", {"jobs": {job: {"progressJson": progress, "checkpointJson": progress}}})
+            stored = self.api.job(job)
+            self.assertEqual((stored["progress"], stored["checkpoint"]), ({"at": 1}, {"at": 1}), progress)
+        self.ok("Ack", {"jobId": job, "checkpointJson": "null", "resultJson": "null"})
+        stored = self.api.job(job)
+        self.assertEqual((stored["checkpoint"], stored["result"]), ({"at": 1}, None))
+
     def test_fail_says_what_comes_next(self):
         queue = unique("q")
         job = self.ok("Enqueue", {"queue": queue})["jobId"]

@@ -207,6 +207,36 @@ static void beats__are_one_per_job(void **state)
     arena_free(arena);
 }
 
+/* A protocol with JSON in texts also has the text null. The result of a job may be null. */
+static void null__supplies_nothing(void **state)
+{
+    static const struct {
+        const char *text, *kept;
+    } rows[] = {{"", ""}, {"null", ""}, {" null\n", ""}, {"{}", "{}"}, {"[null]", "[null]"}};
+    char text[ID_TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct str json = str_from_z(rows[i].text);
+        struct str kept = str_from_z(rows[i].kept);
+        struct arena *arena = arena_new(4096);
+        struct svc_caller who = caller(arena);
+        struct svc_beat beat = {.job_id = id_text(1, text), .progress = json, .checkpoint = json};
+        struct svc_work_ack ack = {.job_id = beat.job_id, .result = json, .checkpoint = json};
+        struct svc_beats beats = {.list = &beat, .count = 1};
+        struct command_ack_item room;
+        struct command c;
+        struct err err;
+        ROW(rows[i].text);
+        assert_int_equal(svc_beat_command(&who, &beats, &c, &err), ERR_OK);
+        expect_str(c.heartbeat.items[0].progress, kept);
+        expect_str(c.heartbeat.items[0].checkpoint, kept);
+        assert_int_equal(svc_work_ack_one(&who, &ack, &room, &c, &err), ERR_OK);
+        expect_str(c.ack.items[0].checkpoint, kept);
+        expect_str(c.ack.items[0].result, json);
+        arena_free(arena);
+    }
+}
+
 static void fetched__that_cannot_be_read_is_an_error(void **state)
 {
     struct svc_caller who = {0};
@@ -220,4 +250,5 @@ static void fetched__that_cannot_be_read_is_an_error(void **state)
 TEST_GROUP(svc_work, cmocka_unit_test(claim__waits_and_leases), cmocka_unit_test(claim__is_refused),
            cmocka_unit_test(ack__words), cmocka_unit_test(acks__pass_over_what_is_no_id),
            cmocka_unit_test(fail__cuts_what_is_too_long), cmocka_unit_test(beats__are_one_per_job),
+           cmocka_unit_test(null__supplies_nothing),
            cmocka_unit_test(fetched__that_cannot_be_read_is_an_error));
