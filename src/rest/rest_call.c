@@ -556,7 +556,8 @@ const struct http_handlers rest_call__handlers = {
 
 size_t rest_call__body_max(const struct rest_call *c)
 {
-    return c->is_rpc ? rpc_body_bytes_max(c->rest->config.rpc) : c->rest->config.max_body_bytes;
+    return c->is_rpc ? rpc_body_bytes_max(c->rest->config.rpc, &c->rpc)
+                     : c->rest->config.max_body_bytes;
 }
 
 bool rest_call__may_ignore(const struct rest_call *c, enum http_body_result result)
@@ -567,7 +568,11 @@ bool rest_call__may_ignore(const struct rest_call *c, enum http_body_result resu
 
 void rest_call__body_failed(struct rest_call *c, enum http_body_result result)
 {
-    if (result == HTTP_BODY_TOO_LARGE) {
+    if (result == HTTP_BODY_TOO_LARGE && c->is_rpc) {
+        struct err err;
+        (void)rpc_too_large(c->rest->config.rpc, &err);
+        rest_call__fail_err(c, &err);
+    } else if (result == HTTP_BODY_TOO_LARGE) {
         rest_call__fail(c, ERR_TOO_LARGE, "request body is larger than %zu bytes",
                         rest_call__body_max(c));
     } else {

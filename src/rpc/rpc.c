@@ -54,9 +54,15 @@ void rpc_free(struct rpc *r)
     }
 }
 
-size_t rpc_body_bytes_max(const struct rpc *r)
+size_t rpc_body_bytes_max(const struct rpc *r, const struct rpc_target *t)
 {
-    return r->config.message_bytes_max + RPC_ENVELOPE_HEAD;
+    bool bare = t->format != NULL && t->format->bare;
+    return r->config.message_bytes_max + (bare ? 0 : RPC_ENVELOPE_HEAD);
+}
+
+enum err_code rpc_too_large(const struct rpc *r, struct err *err)
+{
+    return rpc_envelope_too_large(r->config.message_bytes_max, err);
 }
 
 void rpc_numbers(const struct rpc *r, struct rpc_numbers *out)
@@ -197,6 +203,7 @@ static void op_done(struct front_op *o, const struct result *r)
     } else if (r == NULL && c->peer.elsewhere != NULL &&
                front_client_may_ask_again(&c->client, o->op.err.code)) {
         front_op_deinit(o);
+        buf_deinit(&c->inflated);
         c->peer.elsewhere(c->peer.data, &c->client);
     } else if (r == NULL) {
         rpc_answer__fail_err(c, &o->op.err, o->op.retry_after_ms);
@@ -330,7 +337,9 @@ static bool unwrap(struct rpc_call *c, struct str body, struct str *out, bool *o
     if (result == RPC_ENVELOPE_BAD_FLAGS) {
         rpc_answer__fail(c, RPC_INTERNAL, STR("the envelope has flags that are not known"), 0);
     } else if (result == RPC_ENVELOPE_TOO_LARGE) {
-        rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"), 0);
+        struct err err;
+        (void)rpc_too_large(c->rpc, &err);
+        rpc_answer__fail_err(c, &err, 0);
     } else if (result == RPC_ENVELOPE_MORE && body.len > 0) {
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("incomplete envelope"), 0);
     } else if (result == RPC_ENVELOPE_MORE || (flags & RPC_ENVELOPE_END) != 0 ||
@@ -352,10 +361,12 @@ static enum err_code decode_whole(struct rpc_call *c, struct str bytes, bool com
     if (c->in == NULL) {
         return err->code;
     }
-    if (compressed && bytes.len > 0 &&
-        rpc_gzip_inflate(rpc__gzip(c), bytes, c->rpc->config.message_bytes_max, c->who.arena,
-                         &bytes, err) != ERR_OK) {
-        return err->code;
+    if (compressed && bytes.len > 0) { /* a large message would not fit into the arena */
+        size_t limit = c->rpc->config.message_bytes_max;
+        if (rpc_gzip_inflate_to(rpc__gzip(c), bytes, limit, &c->inflated, err) != ERR_OK) {
+            return err->code;
+        }
+        bytes = buf_str(&c->inflated);
     }
     return rpc__decode(c, bytes, c->who.arena, c->in, err);
 }
@@ -367,7 +378,8 @@ static void body_collected(struct http_request *req, enum http_body_result resul
     bool compressed = c->gzip_in;
     ATTR_UNINITIALIZED struct err err;
     if (result == HTTP_BODY_TOO_LARGE) {
-        rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"), 0);
+        (void)rpc_too_large(c->rpc, &err);
+        rpc_answer__fail_err(c, &err, 0);
         return;
     }
     if (result == HTTP_BODY_NO_ROOM) {
@@ -545,7 +557,7 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_targe
     if (streamed) {
         m->open(c);
     } else {
-        http_request_collect(req, rpc_body_bytes_max(r), body_collected);
+        http_request_collect(req, rpc_body_bytes_max(r, t), body_collected);
     }
 }
 

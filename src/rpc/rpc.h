@@ -46,9 +46,6 @@ struct rpc_config rpc_config_default(void);
 struct rpc *rpc_new(const struct rpc_config *config);
 void rpc_free(struct rpc *r); /* no call may be in progress; NULL is allowed */
 
-/* The largest body of a call: one message in its envelope. */
-size_t rpc_body_bytes_max(const struct rpc *r);
-
 /* Is the path below one of the services? The method need not exist. */
 bool rpc_is_path(struct str path);
 
@@ -58,6 +55,12 @@ struct rpc_target {
     const struct rpc_format *format; /* NULL: unsupported Content-Type */
     size_t number;                   /* of the method, for metrics; 0: unknown method */
 };
+
+/* The largest body of a call: one message, in its envelope if the format has one. */
+size_t rpc_body_bytes_max(const struct rpc *r, const struct rpc_target *t);
+
+/* Set the error of a body that is larger. */
+enum err_code rpc_too_large(const struct rpc *r, struct err *err);
 struct rpc_target rpc_target_of(const struct http_request *req);
 
 /* Does the request count against the client's rate limit? Streams have limits of their own. */

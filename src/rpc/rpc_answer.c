@@ -181,6 +181,7 @@ static void close_call(struct rpc_call *c, int status)
     if (c->peer.ended != NULL) {
         c->peer.ended(c->peer.data, status);
     }
+    buf_deinit(&c->inflated);
     front_op_deinit(&c->op);
 }
 

@@ -73,6 +73,11 @@ enum rpc_envelope_result rpc_envelope_take(struct rpc_envelope_reader *r, struct
     return RPC_ENVELOPE_MESSAGE;
 }
 
+enum err_code rpc_envelope_too_large(size_t limit_bytes, struct err *err)
+{
+    return err_set(err, ERR_TOO_LARGE, "the message is larger than %zu bytes", limit_bytes);
+}
+
 bool rpc_envelope_is_partial(const struct rpc_envelope_reader *r)
 {
     return r->head_len > 0;

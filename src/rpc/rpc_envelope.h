@@ -51,6 +51,9 @@ ATTR_NODISCARD enum rpc_envelope_result rpc_envelope_take(struct rpc_envelope_re
                                                           unsigned *out_flags,
                                                           struct str *out_message);
 
+/* Set the error of a message that exceeds the limit, in an envelope or not. */
+enum err_code rpc_envelope_too_large(size_t limit_bytes, struct err *err);
+
 /* Is a message incomplete? If the body ends then, it was truncated. */
 bool rpc_envelope_is_partial(const struct rpc_envelope_reader *r);
 

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/check.h"
+#include "rpc/rpc_envelope.h"
 
 enum {
     GZIP_WINDOW = 15 + 16, /* zlib: the largest window, and the format gzip */
@@ -74,29 +75,36 @@ static bool inflate_all(z_stream *z, struct buf *out)
     return true;
 }
 
+enum err_code rpc_gzip_inflate_to(struct rpc_gzip *g, struct str bytes, size_t limit_bytes,
+                                  struct buf *out, struct err *err)
+{
+    buf_init(out, limit_bytes);
+    buf_set_budget(out, g->budget);
+    begin_inflate(g);
+    set_input(&g->in, bytes);
+    bool fine = inflate_all(&g->in, out);
+    enum err_code full = buf_error(out);
+    if (full == ERR_OK && fine) {
+        return ERR_OK;
+    }
+    buf_deinit(out);
+    return full == ERR_TOO_LARGE ? rpc_envelope_too_large(limit_bytes, err)
+           : full != ERR_OK      ? err_set_default(err, full)
+                                 : err_set(err, ERR_PARSE, "the message is not valid gzip data");
+}
+
 enum err_code rpc_gzip_inflate(struct rpc_gzip *g, struct str bytes, size_t limit_bytes,
                                struct arena *arena, struct str *out, struct err *err)
 {
     struct buf whole;
-    buf_init(&whole, limit_bytes);
-    buf_set_budget(&whole, g->budget);
-    begin_inflate(g);
-    set_input(&g->in, bytes);
-    bool fine = inflate_all(&g->in, &whole);
-    if (whole.overflow) {
-        (void)err_set_default(err, buf_error(&whole));
-    } else if (!fine) {
-        (void)err_set(err, ERR_PARSE, "the message is not valid gzip data");
-    } else {
-        *out = arena_str(arena, buf_str(&whole));
-        if (out->len == whole.len) {
-            err->code = ERR_OK;
-        } else {
-            (void)err_set_default(err, arena_error(arena));
-        }
+    enum err_code code = rpc_gzip_inflate_to(g, bytes, limit_bytes, &whole, err);
+    if (code != ERR_OK) {
+        return code;
     }
+    *out = arena_str(arena, buf_str(&whole));
+    code = out->len == whole.len ? ERR_OK : err_set_default(err, arena_error(arena));
     buf_deinit(&whole);
-    return err->code;
+    return code;
 }
 
 static void begin_deflate(struct rpc_gzip *g)

@@ -17,8 +17,14 @@ struct rpc_gzip;
 struct rpc_gzip *rpc_gzip_new(struct budget *budget);
 void rpc_gzip_free(struct rpc_gzip *g); /* NULL is allowed */
 
-/* Inflate a message into the arena. ERR_TOO_LARGE if it exceeds limit_bytes, without inflating more
- * than that; ERR_PARSE if the bytes are not valid gzip data. */
+/* Inflate a message into *out, which may be uninitialized and is empty after an error.
+ * ERR_TOO_LARGE if the message exceeds limit_bytes, without inflating more than that; ERR_PARSE if
+ * the bytes are not valid gzip data. */
+ATTR_NODISCARD enum err_code rpc_gzip_inflate_to(struct rpc_gzip *g, struct str bytes,
+                                                 size_t limit_bytes, struct buf *out,
+                                                 struct err *err);
+
+/* The same, into the arena. */
 ATTR_NODISCARD enum err_code rpc_gzip_inflate(struct rpc_gzip *g, struct str bytes,
                                               size_t limit_bytes, struct arena *arena,
                                               struct str *out, struct err *err);

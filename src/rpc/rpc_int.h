@@ -78,6 +78,7 @@ struct rpc_call {
     bool gzip_in, gzip_out;          /* gzip: allowed in requests; used in responses */
     struct svc_caller who;
     void *in;                      /* the decoded request */
+    struct buf inflated;           /* its bytes, if it was compressed */
     struct str job_id;             /* the job of the call, for errors; empty: none or several */
     void *data;                    /* owned by the method */
     struct rpc_deadline *deadline; /* of a pushed response; NULL: none */

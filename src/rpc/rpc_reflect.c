@@ -227,6 +227,7 @@ static bool step(struct talk *t)
     size_t taken;
     unsigned flags = 0;
     struct str message;
+    struct err err;
     if (t->push.over || c->on_sent != NULL) {
         return false;
     }
@@ -238,7 +239,8 @@ static bool step(struct talk *t)
         return false;
     }
     if (result == RPC_ENVELOPE_TOO_LARGE) {
-        end(t, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"));
+        (void)rpc_envelope_too_large(QUESTION_BYTES_MAX, &err);
+        end(t, RPC_RESOURCE_EXHAUSTED, arena_str(c->req->arena, str_from_z(err.msg)));
         return false;
     }
     if (result != RPC_ENVELOPE_MESSAGE) {

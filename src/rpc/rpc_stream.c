@@ -144,6 +144,11 @@ static void end_err(struct rpc_stream *s, enum rpc_status status, const struct e
     end(s, status, str_from_z(err->msg));
 }
 
+static void end_full(struct rpc_stream *s)
+{
+    end(s, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
+}
+
 static bool is_late(const struct rpc_stream *s)
 {
     return s->deadline.ns != INT64_MAX && os_clock_mono().ns >= s->deadline.ns;
@@ -247,13 +252,17 @@ static bool read_message(struct rpc_stream *s, struct str *out, bool *out_compre
     size_t taken;
     unsigned flags = 0;
     struct str bytes = str_from(s->ahead.ptr + s->ahead_at, s->ahead.len - s->ahead_at);
+    struct err err;
     enum rpc_envelope_result result = rpc_envelope_take(&s->reader, bytes, &taken, &flags, out);
     s->ahead_at += taken;
     http_request_consume(s->call->req, taken);
     if (result == RPC_ENVELOPE_BAD_FLAGS) {
         end(s, RPC_INTERNAL, STR("the envelope has flags that are not known"));
-    } else if (result == RPC_ENVELOPE_TOO_LARGE || s->reader.body.overflow) {
-        end(s, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"));
+    } else if (result == RPC_ENVELOPE_TOO_LARGE) {
+        (void)rpc_too_large(s->rpc, &err);
+        end_err(s, RPC_RESOURCE_EXHAUSTED, &err);
+    } else if (s->reader.body.overflow) {
+        end_full(s);
     } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_COMPRESSED) != 0 &&
                !s->call->gzip_in) {
         end(s, RPC_INTERNAL, STR("compressed message without compression support"));
@@ -278,7 +287,7 @@ static void read_frame(struct rpc_stream *s)
     struct err err;
     bool compressed;
     if (s->full) {
-        end(s, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
+        end_full(s);
         return;
     }
     if (has_bytes(s) && read_message(s, &message, &compressed)) {

@@ -350,6 +350,21 @@ class Compression(ApiTest):
                                {"Content-Type": "application/grpc-web", "Grpc-Encoding": "gzip"})
         self.assertIn(b"grpc-status: 8\r\n", answer.body)
 
+    def test_the_limit_is_that_of_the_message(self):
+        """1.4: it is the same with an envelope and compressed."""
+        limit = 64 << 20
+        for size, status in ((limit, 200), (limit + 1, 429)):
+            message = b'{"queue":"q"}'.ljust(size)
+            packed = gzip.compress(message, 1)
+            web = {"kind": "application/grpc-web+json"}
+            for body, headers in ((message, {}), (packed, {"Content-Encoding": "gzip"}),
+                                  (envelope(message), web), (envelope(packed, 1), {"Grpc-Encoding": "gzip", **web})):
+                with self.subTest(size=size, **headers):
+                    answer = self.call(body, **headers)
+                    refused = b"the message is larger than 67108864 bytes" in answer.body
+                    self.assertEqual((answer.status, refused),
+                                     (200 if "kind" in headers else status, status != 200), answer)
+
     def test_the_flag_of_each_message_counts(self):
         message = b"\x0a\x01q"
         for body, flag in ((envelope(gzip.compress(message), 1), 1), (envelope(message), 0)):
