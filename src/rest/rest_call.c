@@ -379,8 +379,7 @@ static void fail_rpc(struct rest_call *c, enum err_code code, struct str message
     struct err err;
     struct rpc_peer peer = rest_call__peer(c);
     (void)err_set(&err, code, STR_FMT, STR_ARG(message));
-    rpc_refuse(c->rest->config.rpc, c->req, &peer, &err,
-               code == ERR_RATE_LIMITED ? 1000 : retry_ms);
+    rpc_refuse(c->rest->config.rpc, c->req, &peer, &err, retry_ms);
 }
 
 /* All errors end here. */

@@ -281,10 +281,10 @@ enum err_code rpc__decode(const struct rpc_call *c, struct str bytes, struct are
 {
     const struct proto_message *type = c->method->request;
     /* An empty envelope is the default message in either codec. */
-    if (c->format->codec == RPC_PROTO || (bytes.len == 0 && !c->format->bare)) {
-        return proto_decode(type, bytes, arena, out, err);
-    }
-    return proto_json_decode(type, bytes, arena, out, err);
+    bool binary = c->format->codec == RPC_PROTO || (bytes.len == 0 && !c->format->bare);
+    enum err_code code = binary ? proto_decode(type, bytes, arena, out, err)
+                                : proto_json_decode(type, bytes, arena, out, err);
+    return code == ERR_TOO_LARGE ? svc_caller_refuse_full(arena, err) : code;
 }
 
 struct rpc_loop *rpc__loop(const struct rpc_call *c)
@@ -384,7 +384,7 @@ static void body_collected(struct http_request *req, enum http_body_result resul
     }
     if (result == HTTP_BODY_NO_ROOM) {
         (void)err_set(&err, ERR_OVERLOADED, "too many request bodies in memory");
-        rpc_answer__fail_err(c, &err, 1000);
+        rpc_answer__fail_err(c, &err, 0);
         return;
     }
     if (!c->format->bare && !unwrap(c, req->body, &message, &compressed)) {

@@ -49,7 +49,9 @@ static void common_headers(const struct rpc_call *c, struct headers *h, uint32_t
     add(h, STR("X-Request-Id"), c->peer.request_id);
     h->count += front_client_headers(&c->client, c->why, h->rows + h->count, h->index);
     if (retry_ms > 0) {
-        int n = snprintf(h->retry, sizeof h->retry, "%u", (retry_ms + 999) / 1000);
+        int n = c->why == ERR_RATE_LIMITED ? snprintf(h->retry, sizeof h->retry, "1")
+                                           : snprintf(h->retry, sizeof h->retry, "%u.%03u",
+                                                      retry_ms / 1000, retry_ms % 1000);
         add(h, STR("Retry-After"), str_from(h->retry, (size_t)n));
     }
 }
@@ -80,11 +82,13 @@ static void status_headers(struct headers *h, enum rpc_status status, struct str
 
 /* Words and errors */
 
-void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out)
+void rpc_answer__words(const struct err *err, uint32_t hint_ms, struct buf *out)
 {
-    buf_printf(out, "%s%s", err->code == ERR_OVERLOADED ? "overloaded: " : "", err->msg);
-    if (err->code == ERR_OVERLOADED && retry_ms > 0) {
-        buf_printf(out, " (retry_after_ms=%u)", retry_ms);
+    if (err->code == ERR_OVERLOADED) {
+        buf_printf(out, "overloaded: %s (retry_after_ms=%u)", err->msg,
+                   rpc_status_retry_ms(err->code, hint_ms));
+    } else {
+        buf_add_str(out, str_from_z(err->msg));
     }
 }
 
@@ -280,19 +284,19 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
     buf_deinit(&words);
 }
 
-void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms)
+void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t hint_ms)
 {
     enum { ID_MAX = 128 }; /* bytes of a job id that are quoted */
-    bool comes_back = err->code == ERR_OVERLOADED || err->code == ERR_RATE_LIMITED;
     struct buf words;
     buf_init(&words, WORDS_BYTES);
     c->why = err->code;
     if (err->code == ERR_NOT_FOUND && c->job_id.len > 0) {
         buf_printf(&words, "job " STR_FMT " not found", STR_ARG(str_at_most(c->job_id, ID_MAX)));
     } else {
-        rpc_answer__words(err, retry_ms, &words);
+        rpc_answer__words(err, hint_ms, &words);
     }
-    rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words), comes_back ? retry_ms : 0);
+    rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words),
+                     rpc_status_retry_ms(err->code, hint_ms));
     buf_deinit(&words);
 }
 

@@ -55,10 +55,10 @@ bool rpc_frame__is_leaders(struct rpc_frame_work *w)
 
 /* Errors */
 
-/* Set the error of a part, unless it has one. An overload gets the retry hint, if there is one
+/* Set the error of a part, unless it has one. An overload gets the time after which to retry
  * (rpc.md 9). */
 static void fail_part(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_code code,
-                      struct str message, uint32_t retry_ms)
+                      struct str message, uint32_t hint_ms)
 {
     struct buf text;
     if (w->errors[part].len > 0) {
@@ -67,8 +67,8 @@ static void fail_part(struct rpc_frame_work *w, enum rpc_frame_part part, enum e
     buf_init(&text, 1024);
     buf_printf(&text, "%s%s: ", code == ERR_OVERLOADED ? overloaded.ptr : "", part_names[part]);
     buf_add_utf8(&text, message);
-    if (code == ERR_OVERLOADED && retry_ms > 0) {
-        buf_printf(&text, " (retry_after_ms=%u)", retry_ms);
+    if (code == ERR_OVERLOADED) {
+        buf_printf(&text, " (retry_after_ms=%u)", rpc_status_retry_ms(code, hint_ms));
     }
     arena_owe(w->who.arena); /* the response must not fail for lack of memory */
     w->errors[part] = arena_str(w->who.arena, buf_str(&text));

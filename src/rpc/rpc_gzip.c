@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "rpc/rpc_envelope.h"
+#include "svc/svc_caller.h"
 
 enum {
     GZIP_WINDOW = 15 + 16, /* zlib: the largest window, and the format gzip */
@@ -102,7 +103,7 @@ enum err_code rpc_gzip_inflate(struct rpc_gzip *g, struct str bytes, size_t limi
         return code;
     }
     *out = arena_str(arena, buf_str(&whole));
-    code = out->len == whole.len ? ERR_OK : err_set_default(err, arena_error(arena));
+    code = out->len == whole.len ? ERR_OK : svc_caller_refuse_full(arena, err);
     buf_deinit(&whole);
     return code;
 }

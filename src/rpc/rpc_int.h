@@ -125,7 +125,8 @@ ATTR_NODISCARD enum err_code rpc__decode(const struct rpc_call *c, struct str by
 void rpc_answer__reply(struct rpc_call *c, const void *message);
 void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str message,
                       uint32_t retry_ms);
-void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms);
+/* hint_ms: see rpc_status_retry_ms */
+void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t hint_ms);
 /* An HTTP response without an RPC protocol; name "": no extra header. */
 void rpc_answer__plain(struct rpc_call *c, int status, struct str name, struct str value,
                        struct str body);
@@ -138,8 +139,8 @@ void rpc_answer__send(struct rpc_call *c, const void *message, void (*sent)(stru
 void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message);
 void rpc_answer__writable(struct http_request *req); /* for the request's watch */
 
-/* The text of an error. An overload is named, with the retry hint if there is one. */
-void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out);
+/* The text of an error. An overload is named, with the time after which to retry. */
+void rpc_answer__words(const struct err *err, uint32_t hint_ms, struct buf *out);
 
 /* rpc_push.c */
 void rpc_push__forget_deadline(struct rpc_call *c);

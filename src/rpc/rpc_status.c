@@ -60,3 +60,10 @@ enum rpc_status rpc_status_of(enum err_code code)
     }
     return RPC_INTERNAL;
 }
+
+uint32_t rpc_status_retry_ms(enum err_code code, uint32_t hint_ms)
+{
+    enum { RETRY_MS = 1000 }; /* until there are tokens or memory again */
+    bool is_busy = code == ERR_OVERLOADED && hint_ms > 0;
+    return is_busy ? hint_ms : code == ERR_OVERLOADED || code == ERR_RATE_LIMITED ? RETRY_MS : 0;
+}

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/str.h"
 
@@ -41,3 +43,7 @@ int rpc_status_http(enum rpc_status status);
 
 /* The RPC status of an error. */
 enum rpc_status rpc_status_of(enum err_code code);
+
+/* When the caller should retry, given the engine's hint, which may be 0; 0: a retry would not
+ * help. As in the HTTP API. */
+uint32_t rpc_status_retry_ms(enum err_code code, uint32_t hint_ms);

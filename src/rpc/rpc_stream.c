@@ -85,7 +85,7 @@ static enum err_code make_work(struct rpc_stream *s, struct str message, bool co
     }
     kept = arena_str(arena, message);
     if (kept.len != message.len) {
-        return err_set_default(err, arena_error(arena));
+        return svc_caller_refuse_full(arena, err);
     }
     return rpc__decode(c, kept, arena, &w->in, err);
 }
@@ -141,12 +141,18 @@ static void end(struct rpc_stream *s, enum rpc_status status, struct str message
 
 static void end_err(struct rpc_stream *s, enum rpc_status status, const struct err *err)
 {
-    end(s, status, str_from_z(err->msg));
+    struct buf words;
+    buf_init(&words, 2 * sizeof err->msg);
+    rpc_answer__words(err, 0, &words);
+    end(s, status, buf_str(&words));
+    buf_deinit(&words);
 }
 
 static void end_full(struct rpc_stream *s)
 {
-    end(s, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
+    struct err err;
+    (void)err_set(&err, ERR_OVERLOADED, "the server has reached its memory limit for requests");
+    end_err(s, RPC_RESOURCE_EXHAUSTED, &err);
 }
 
 static bool is_late(const struct rpc_stream *s)

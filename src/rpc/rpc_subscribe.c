@@ -151,7 +151,7 @@ void rpc_subscribe__handle(struct rpc_call *c)
     }
     if (hub_is_full(hub)) {
         (void)err_set(&err, ERR_OVERLOADED, "too many event streams are open");
-        rpc_answer__fail_err(c, &err, 1000);
+        rpc_answer__fail_err(c, &err, 0);
         return;
     }
     s->reader.next = first_event(hub, in->last_event_id);

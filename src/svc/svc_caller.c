@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-/* Report which limit was reached: that of the arena, or that of all requests together. */
-static enum err_code refuse_full(const struct svc_caller *who, struct err *err)
+enum err_code svc_caller_refuse_full(const struct arena *arena, struct err *err)
 {
-    return arena_error(who->arena) == ERR_OVERLOADED
+    return arena_error(arena) == ERR_OVERLOADED
                ? err_set(err, ERR_OVERLOADED,
                          "the server has reached its memory limit for requests; try again later")
                : err_set(err, ERR_TOO_LARGE,
@@ -20,7 +19,7 @@ void *svc_caller_room(const struct svc_caller *who, size_t count, size_t size, s
         p = arena_alloc(who->arena, bytes, _Alignof(max_align_t));
     }
     if (p == NULL) {
-        (void)refuse_full(who, err);
+        (void)svc_caller_refuse_full(who->arena, err);
     }
     return p;
 }
@@ -42,5 +41,5 @@ enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b, struc
     whole = whole && (kept.ptr != NULL || b->len == 0);
     buf_deinit(b);
     *out = kept;
-    return whole ? ERR_OK : refuse_full(who, err);
+    return whole ? ERR_OK : svc_caller_refuse_full(who->arena, err);
 }

@@ -44,6 +44,9 @@ ATTR_NODISCARD void *svc_caller_room(const struct svc_caller *who, size_t count,
 #define SVC_CALLER_ROOM(who, type, count, err)                                                     \
     ((type *)svc_caller_room((who), (count), sizeof(type), (err)))
 
+/* Report which limit a request's arena has reached: its own, or that of all requests together. */
+enum err_code svc_caller_refuse_full(const struct arena *arena, struct err *err);
+
 /* Copy the buffer's content into the arena. Frees the buffer, also after an error. */
 ATTR_NODISCARD enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b,
                                              struct str *out, struct err *err);

@@ -9,7 +9,7 @@ import threading
 import unittest
 import urllib.parse
 
-from harness import ApiTest, Server, metric, unique, wait_until
+from harness import ApiTest, Server, in_threads, metric, unique, wait_until
 from http2_client import Connection
 
 BASE = "/corvo.v1.WorkerService/"
@@ -266,6 +266,36 @@ class Credentials(unittest.TestCase):
             answer = api.send("POST", BASE + "Enqueue", b'{"queue":"q"}',
                               {"Content-Type": "application/json", "X-API-Key": "secret"})
             self.assertEqual(answer.status, 200)
+
+
+class Overload(unittest.TestCase):
+    def test_it_tells_when_to_retry(self):
+        """9: the error of a full pipeline has the hint and the header of the HTTP API, in each protocol."""
+        kinds = {"application/json": b'{"queue":"q"}', "application/grpc-web": envelope(b"\x0a\x01q")}
+        with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
+            api, refused = server.client(), {}
+
+            def work(n):
+                kind = sorted(kinds)[n % 2]
+                for _ in range(40):
+                    answer = api.send("POST", BASE + "Enqueue", kinds[kind], {"Content-Type": kind})
+                    if b"overloaded" in answer.body:
+                        refused[kind] = answer
+
+            in_threads(16, work)
+            self.assertEqual(set(refused), set(kinds))
+            for answer in refused.values():
+                hint = re.search(r"overloaded: .* \(retry_after_ms=(\d+)\)",
+                                 answer.body.decode(errors="replace"))
+                self.assertEqual(answer.headers["retry-after"], f"{int(hint[1]) / 1000:.3f}", answer)
+
+    def test_a_limited_rate(self):
+        with Server("--rate-limit-write-rps", "1", "--rate-limit-write-burst", "1", "--rate-limit-loopback") as server:
+            api = server.client()
+            send = lambda: api.send("POST", BASE + "Enqueue", b'{"queue":"q"}', {"Content-Type": "application/json"})
+            answer = wait_until(lambda: (a := send()).status == 429 and a, "the limit")
+            self.assertEqual((answer.headers["retry-after"], json.loads(answer.body)["message"]),
+                             ("1", "rate limit exceeded"))
 
 
 class Stopping(unittest.TestCase):

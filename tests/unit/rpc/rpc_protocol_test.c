@@ -172,6 +172,10 @@ static void test_statuses(void **state)
         ROW(err_wire(statuses[i].code));
         assert_int_equal(rpc_status_of(statuses[i].code), statuses[i].status);
     }
+    assert_int_equal(rpc_status_retry_ms(ERR_OVERLOADED, 7), 7);
+    assert_int_equal(rpc_status_retry_ms(ERR_OVERLOADED, 0), 1000);
+    assert_int_equal(rpc_status_retry_ms(ERR_RATE_LIMITED, 7), 1000);
+    assert_int_equal(rpc_status_retry_ms(ERR_BUDGET_EXCEEDED, 7), 0);
     assert_int_equal(RPC_UNAUTHENTICATED, 16); /* gRPC's number */
     assert_string_equal(rpc_status_word(RPC_DATA_LOSS), "data_loss");
     assert_int_equal(rpc_status_http(RPC_CANCELED), 499);
