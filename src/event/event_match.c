@@ -93,43 +93,30 @@ bool event_match_is_open(const struct event_match *m)
            !m->by_job;
 }
 
-/* List the valid words, or as many as the message has room for. */
-enum err_code event_match_refuse(const char *field, struct str type, struct err *err)
+void event_match_refuse(const char *field, struct str type, struct buf *out)
 {
     enum { SHOWN_MAX = 32 };
-    static const struct str more = {.ptr = ", \xe2\x80\xa6", .len = 5};
-    struct buf text;
-    buf_init(&text, sizeof err->msg);
-    buf_printf(&text, "%s: got '" STR_FMT "', expected ", field,
+    buf_printf(out, "%s: got '" STR_FMT "', expected ", field,
                STR_ARG(str_at_most(type, SHOWN_MAX)));
     for (unsigned t = 1; t <= STORE_EVENT_TYPE_LAST; t++) {
-        bool last = t == STORE_EVENT_TYPE_LAST;
-        struct str word = str_from_z(store_event_word((enum store_event_type)t));
-        struct str between = t == 1 ? STR("") : last ? STR(" or ") : STR(", ");
-        if (text.len + between.len + word.len + (last ? 0 : more.len) >= sizeof err->msg) {
-            buf_add_str(&text, more);
-            break;
-        }
-        buf_add_str(&text, between);
-        buf_add_str(&text, word);
+        buf_add_str(out, t == 1 ? STR("") : t == STORE_EVENT_TYPE_LAST ? STR(" or ") : STR(", "));
+        buf_add_str(out, str_from_z(store_event_word((enum store_event_type)t)));
     }
-    (void)err_set(err, ERR_VALIDATION, STR_FMT, STR_ARG(buf_str(&text)));
-    buf_deinit(&text);
-    return err->code;
 }
 
-enum err_code event_match_read_types(const struct str *patterns, size_t count, uint32_t *out,
-                                     struct err *err)
+bool event_match_read_types(const struct str *patterns, size_t count, uint32_t *out,
+                            struct str *out_unknown)
 {
     uint32_t types = 0;
     for (size_t i = 0; i < count; i++) {
         bool all = str_eq(patterns[i], STR("*"));
         uint32_t some = all ? EVENT_MATCH_ALL : event_match_types(patterns[i]);
         if (some == 0) {
-            return event_match_refuse("types", patterns[i], err);
+            *out_unknown = patterns[i];
+            return false;
         }
         types |= some;
     }
     *out = count > 0 ? types : EVENT_MATCH_ALL;
-    return ERR_OK;
+    return true;
 }

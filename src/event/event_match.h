@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "base/err.h"
+#include "base/buf.h"
 #include "base/id.h"
 #include "base/str.h"
 #include "store/store_event.h"
@@ -25,12 +25,14 @@
 uint32_t event_match_types(struct str pattern);
 
 /* The types that match any of the patterns; all types without patterns. '*' matches every type,
- * including those of queues. A pattern that matches none is refused; the error names it. */
-ATTR_NODISCARD enum err_code event_match_read_types(const struct str *patterns, size_t count,
-                                                    uint32_t *out, struct err *err);
+ * including those of queues. False with the first pattern that matches none. */
+ATTR_NODISCARD bool event_match_read_types(const struct str *patterns, size_t count, uint32_t *out,
+                                           struct str *out_unknown);
 
-/* Refuse a word that is not a type; the error lists the valid types. */
-enum err_code event_match_refuse(const char *field, struct str type, struct err *err);
+/* Write the message that refuses a word that is not a type. It lists all types, so it is too long
+ * for a struct err. */
+enum { EVENT_MATCH_REFUSAL_BYTES = 512 };
+void event_match_refuse(const char *field, struct str type, struct buf *out);
 
 struct event_match {
     struct str ns;    /* namespace of the reader; empty: sees everything */

@@ -221,33 +221,48 @@ static void on_writable(struct http_request *req)
 static const struct http_handlers stream_handlers = {
     .gone = on_gone, .stopping = on_stopping, .writable = on_writable};
 
-static bool read_query(struct rest_call *c, struct stream *s, struct err *err)
+static void refuse_type(struct rest_call *c, struct str type)
+{
+    struct buf text;
+    buf_init(&text, EVENT_MATCH_REFUSAL_BYTES);
+    event_match_refuse("types", type, &text);
+    rest_call__fail_with(c, ERR_VALIDATION, buf_str(&text), 1, NULL);
+    buf_deinit(&text);
+}
+
+/* False if the call has ended with an error. */
+static bool read_query(struct rest_call *c, struct stream *s)
 {
     const struct stream_in *in = c->query;
     struct event_match *m = &s->reader.match;
+    struct str unknown;
+    struct err err;
     m->ns = c->ns;
     m->scope = c->caller.scope;
-    if (event_match_read_types(in->types, in->type_count, &m->types, err) != ERR_OK) {
+    if (!event_match_read_types(in->types, in->type_count, &m->types, &unknown)) {
+        refuse_type(c, unknown);
         return false;
     }
     read_jobs(c, in, m);
     read_format(c, in, &s->reader);
     read_start(c, in, s);
-    return read_queues(c, in, m, err);
+    if (!read_queues(c, in, m, &err)) {
+        rest_call__fail_err(c, &err);
+        return false;
+    }
+    return true;
 }
 
 static void handle_stream(struct rest_call *c)
 {
     struct stream *s = REST_NEW(c, struct stream);
-    struct err err;
     s->call = c;
     s->hub = hub_of(c);
     s->reader.write = write_frame;
     s->reader.cut = cut;
     s->reader.may_read = may_read;
     s->reader.refused = refused;
-    if (!read_query(c, s, &err)) {
-        rest_call__fail_err(c, &err);
+    if (!read_query(c, s)) {
         return;
     }
     if (hub_is_full(s->hub)) {

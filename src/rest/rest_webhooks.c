@@ -154,17 +154,17 @@ static void put_done(struct rest_call *c, const struct result *r)
 }
 
 /* A name without wildcards must be a known event type. A pattern may match types of later
- * versions. */
-static bool is_pattern(struct str pattern, struct err *err)
+ * versions. False with the refusal. */
+static bool is_pattern(struct str pattern, struct buf *refusal)
 {
     if (pattern.len == 0 || str_has_control(pattern)) {
-        (void)err_set(err, ERR_WEBHOOK, "events: an event type is empty or has control characters");
+        buf_add_str(refusal, STR("events: an event type is empty or has control characters"));
         return false;
     }
     bool wild = memchr(pattern.ptr, '*', pattern.len) != NULL ||
                 memchr(pattern.ptr, '?', pattern.len) != NULL;
     if (!wild && event_match_types(pattern) == 0) {
-        (void)event_match_refuse("events", pattern, err);
+        event_match_refuse("events", pattern, refusal);
         return false;
     }
     return true;
@@ -172,14 +172,14 @@ static bool is_pattern(struct str pattern, struct err *err)
 
 /* Join the patterns in the stored form, one per line. */
 static bool join_events(struct rest_call *c, const struct webhook_in *in, struct str *out,
-                        struct err *err)
+                        struct buf *refusal)
 {
     struct buf lines;
     buf_init(&lines, (size_t)LIMIT_WEBHOOK_EVENTS * (LIMIT_NAME_BYTES + 1));
     bool ok = true;
     for (size_t i = 0; i < in->event_count && ok; i++) {
         struct str pattern = str_trim(in->events[i]);
-        ok = is_pattern(pattern, err);
+        ok = is_pattern(pattern, refusal);
         if (i > 0) {
             buf_add_char(&lines, '\n');
         }
@@ -209,7 +209,9 @@ static void handle_put(struct rest_call *c)
     const struct webhook_in *in = c->in;
     struct command command = {.type = COMMAND_WEBHOOK_PUT};
     struct command_webhook_put *put = &command.webhook_put;
+    struct buf refusal;
     struct err err;
+    buf_init(&refusal, EVENT_MATCH_REFUSAL_BYTES);
     put->webhook = (struct store_webhook){
         .scope = c->caller.scope,
         .url = in->url,
@@ -219,8 +221,9 @@ static void handle_put(struct rest_call *c)
     put->keep_secret = str_eq(in->secret, MASKED);
     if (webhook_url_check(c->rest->config.webhook_guard, in->url, &err) != ERR_OK) {
         rest_call__fail_err(c, &err);
-    } else if (!join_events(c, in, &put->webhook.events, &err) ||
-               !rest_names__internal(c, "id", in->id, &put->id, &err)) {
+    } else if (!join_events(c, in, &put->webhook.events, &refusal)) {
+        rest_call__fail_with(c, ERR_WEBHOOK, buf_str(&refusal), 1, NULL);
+    } else if (!rest_names__internal(c, "id", in->id, &put->id, &err)) {
         rest_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
         rest_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not contain '::'", STR_ARG(in->id));
@@ -230,6 +233,7 @@ static void handle_put(struct rest_call *c)
         put->webhook.ns = c->ns.len > 0 ? c->ns : queue_name_namespace(put->id);
         rest_call__submit(c, &command, 0, put_done);
     }
+    buf_deinit(&refusal);
 }
 
 static void delete_done(struct rest_call *c, const struct result *r)

@@ -58,17 +58,36 @@ static enum err_code read_jobs(const struct svc_caller *who, const struct rpc_su
     return ERR_OK;
 }
 
-static enum err_code read_filters(const struct svc_caller *who, const struct rpc_subscribe *in,
-                                  struct event_match *m, struct err *err)
+/* False if the call has ended with an error. */
+static bool read_types(struct rpc_call *c, const struct rpc_subscribe *in, struct event_match *m)
 {
-    size_t types = drop_empty(in->types, in->type_count);
-    m->ns = who->ns;
-    m->scope = who->scope;
-    if (event_match_read_types(in->types, types, &m->types, err) != ERR_OK ||
-        read_queues(who, in, m, err) != ERR_OK) {
-        return err->code;
+    struct str unknown;
+    struct buf text;
+    if (event_match_read_types(in->types, drop_empty(in->types, in->type_count), &m->types,
+                               &unknown)) {
+        return true;
     }
-    return read_jobs(who, in, m, err);
+    buf_init(&text, EVENT_MATCH_REFUSAL_BYTES);
+    event_match_refuse("types", unknown, &text);
+    rpc_answer__fail(c, RPC_INVALID_ARGUMENT, buf_str(&text), 0);
+    buf_deinit(&text);
+    return false;
+}
+
+/* False if the call has ended with an error. */
+static bool read_filters(struct rpc_call *c, const struct rpc_subscribe *in, struct event_match *m)
+{
+    ATTR_UNINITIALIZED struct err err;
+    m->ns = c->who.ns;
+    m->scope = c->who.scope;
+    if (!read_types(c, in, m)) {
+        return false;
+    }
+    if (read_queues(&c->who, in, m, &err) != ERR_OK || read_jobs(&c->who, in, m, &err) != ERR_OK) {
+        rpc_answer__fail_err(c, &err, 0);
+        return false;
+    }
+    return true;
 }
 
 /* Send an event; NULL: an empty message as a keep-alive. */
@@ -145,8 +164,7 @@ void rpc_subscribe__handle(struct rpc_call *c)
     *s = (struct subscription){
         .push = {.call = c, .room = room, .left = left},
         .reader = {.give = give, .cut = cut, .may_read = may_read, .refused = refused}};
-    if (read_filters(&c->who, in, &s->reader.match, &err) != ERR_OK) {
-        rpc_answer__fail_err(c, &err, 0);
+    if (!read_filters(c, in, &s->reader.match)) {
         return;
     }
     if (hub_is_full(hub)) {

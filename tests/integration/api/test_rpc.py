@@ -452,6 +452,22 @@ class Subscribe(ApiTest):
                 flags, answer = ask(body)
                 self.assertEqual((flags, answer["error"]["code"]), (2, "unimplemented"))
 
+    def test_an_unknown_type_is_refused_with_all_types(self):
+        """http-api.md 26: the error lists every type, and each of them is accepted."""
+        question = lambda *types: (envelope(json.dumps({"types": types}).encode()),
+                                   {"Content-Type": "application/grpc-web+json"})
+        (_, refused), = envelopes(self.api.send("POST", BASE + "Subscribe", *question("nonsense")).body)
+        start = b"grpc-status: 3\r\ngrpc-message: types: got 'nonsense', expected "
+        self.assertTrue(refused.startswith(start), refused)
+        words = refused[len(start):].decode().strip().replace(" or ", ", ").split(", ")
+        self.assertEqual((len(words), words[0], words[-1]), (24, "enqueued", "budget.exceeded"))
+        for path in ("events?types=nonsense", "webhooks"):
+            body = {"url": "http://a.example/", "events": ["nonsense"]}
+            answer = self.api.get("/api/v1/" + path) if "?" in path else self.api.post("/api/v1/" + path, body)
+            self.assertIn("queue.deleted or budget.exceeded", answer.json["error"])
+        answer = self.api.send("POST", BASE + "Subscribe", *question(*words, "nonsense"))
+        self.assertIn(b"got 'nonsense'", answer.body)  # not one of the others
+
     def test_exactly_one_question(self):
         for body, status in ((b"", 12), (envelope(b"") * 2, 12), (b"\0\0\0", 3), (envelope(b"\xff"), 3)):
             with self.subTest(body):
