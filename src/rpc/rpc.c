@@ -15,6 +15,7 @@
 #include "rpc/rpc_envelope.h"
 #include "rpc/rpc_gzip.h"
 #include "rpc/rpc_int.h"
+#include "rpc/rpc_names_int.h"
 
 struct rpc_config rpc_config_default(void)
 {
@@ -244,6 +245,7 @@ void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait
     c->op.data = c;
     c->op.client = &c->client;
     if (front_op_send(&c->op, c->who.arena, command, wait_ms, op_done, &err) != ERR_OK) {
+        rpc_names__of_message(c->list, &err);
         rpc_answer__fail_err(c, &err, 0);
     }
 }

@@ -80,6 +80,7 @@ struct rpc_call {
     void *in;                      /* the decoded request */
     struct buf inflated;           /* its bytes, if it was compressed */
     struct str job_id;             /* the job of the call, for errors; empty: none or several */
+    const char *list;              /* field with jobs or acks, for errors; NULL: none */
     void *data;                    /* owned by the method */
     struct rpc_deadline *deadline; /* of a pushed response; NULL: none */
 

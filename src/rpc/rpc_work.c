@@ -1,6 +1,7 @@
 /*
  * Converts request messages to the structs of svc, and its results to response messages.
  */
+#include "base/limits.h"
 #include "rpc/rpc_int.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_names.h"
@@ -94,6 +95,9 @@ enum err_code rpc_work__ack(const struct svc_caller *who, const struct rpc_ack *
 enum err_code rpc_work__acks(const struct svc_caller *who, const struct svc_work_ack *acks,
                              size_t count, struct command *out, struct err *err)
 {
+    if (count > LIMIT_ACK_BATCH) {
+        return err_set(err, ERR_VALIDATION, "acks has more than %d items", LIMIT_ACK_BATCH);
+    }
     enum err_code code = svc_work_ack_many(who, acks, count, out, err);
     out->ack.any_cost = true;
     return code;

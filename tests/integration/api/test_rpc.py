@@ -102,7 +102,7 @@ class Unary(ApiTest):
                                                     {"jobs": {"job_1": {"progressJson": "{"}}}))
 
     def test_too_large_fields_are_invalid(self):
-        """1.4, 9: a field above its limit is an invalid argument, with the message of the HTTP API."""
+        """1.4, 9: a field above its limit is an invalid argument."""
         queue = unique("q")
         job = self.ok("Enqueue", {"queue": queue})["jobId"]
         self.ok("Fetch", {"queues": [queue]})
@@ -110,11 +110,11 @@ class Unary(ApiTest):
         for method, message, words in (
                 ("Enqueue", {"queue": "q", "payloadJson": text(262145)}, "payload too large: 262145 bytes (max 262144)"),
                 ("Enqueue", {"queue": "q" * 256}, "queue too large: 256 bytes (max 255)"),
-                ("Ack", {"jobId": job, "resultJson": text(1048577)}, "result too large: 1048577 bytes (max 1048576)"),
+                ("Ack", {"jobId": job, "resultJson": text(1048577)}, "result_json too large: 1048577 bytes (max 1048576)"),
                 ("Ack", {"jobId": job, "checkpointJson": text(1048577)},
-                 "checkpoint too large: 1048577 bytes (max 1048576)"),
+                 "checkpoint_json too large: 1048577 bytes (max 1048576)"),
                 ("AckBatch", {"items": [{"jobId": job, "resultJson": text(1048577)}]},
-                 "acks[0].result too large: 1048577 bytes (max 1048576)"),
+                 "items[0].result_json too large: 1048577 bytes (max 1048576)"),
                 ("Heartbeat", {"jobs": {job: {"progressJson": text(32769)}}},
                  f"progress_json for {job} too large: 32769 bytes (max 32768)"),
                 ("Heartbeat", {"jobs": {job: {"checkpointJson": text(1048577)}}},
@@ -123,6 +123,35 @@ class Unary(ApiTest):
                 ("Fetch", {"queues": [queue], "hostname": "h" * 256}, "hostname too large: 256 bytes (max 255)")):
             with self.subTest(words):
                 self.assertEqual(self.refused(400, "invalid_argument", method, message), words)
+
+    def test_errors_have_the_names_of_the_schema(self):
+        queue = unique("q")
+        job = self.ok("Enqueue", {"queue": queue})["jobId"]
+        self.ok("Fetch", {"queues": [queue]})
+        bad, model, cost = {"jobId": job, "resultJson": "{"}, {"model": "m" * 256}, {"costUsd": 2e6}
+        for method, message, start in (
+                ("Enqueue", {"queue": "q", "payloadJson": "{"}, "payload_json: invalid JSON"),
+                ("Ack", bad, "result_json: invalid JSON"),
+                ("Ack", {"jobId": job, "checkpointJson": "{"}, "checkpoint_json: invalid JSON"),
+                ("Ack", {"jobId": job, "usage": model}, "usage.model too large: 256 bytes (max 255)"),
+                ("AckBatch", {"items": [{"jobId": job}, bad]}, "items[1].result_json: invalid JSON"),
+                ("AckBatch", {"items": [{"jobId": job, "usage": cost}]}, "items[0]: usage.cost_usd: expected"),
+                ("AckBatch", {"items": [{"jobId": job}] * 513}, "items has more than 512 items"),
+                ("Heartbeat", {"jobs": {job: {"usage": model}}}, f"jobs.{job}: usage.model too large")):
+            with self.subTest(start):
+                refused = self.refused(400, "invalid_argument", method, message)
+                self.assertEqual(refused[:len(start)], start)
+        for message, start in (
+                ({"acks": [bad]}, "ack: acks[0].result_json: invalid JSON"),
+                ({"acks": [bad] * 513}, "ack: acks has more than 512 items"),
+                ({"enqueues": [{"queue": "q"}, {"queue": "q", "payloadJson": "{"}]},
+                 "enqueue: enqueues[1].payload_json: invalid JSON"),
+                ({"enqueues": [{"queue": "q", "payloadJson": " " * 9 + json.dumps("x" * 262143)}]},
+                 "enqueue: enqueues[0]: payload too large: 262145 bytes (max 262144)"),
+                ({"enqueues": [{"queue": "q", "agent": {"maxCostUsd": 2e6}}]},
+                 "enqueue: enqueues[0]: agent.max_cost_usd: expected")):
+            with self.subTest(start):
+                self.assertEqual(self.ok("StreamLifecycle", message)["error"][:len(start)], start)
 
     def test_what_is_said_of_a_job(self):
         """9, 10.4, 10.6, A.4."""
@@ -177,7 +206,7 @@ class Unary(ApiTest):
             frame = b"\x42" + bytes((len(item) & 127 | 128, len(item) >> 7)) + item
             answer = self.api.send("POST", BASE + "StreamLifecycle", frame, {"Content-Type": "application/proto"})
             self.assertEqual((answer.status, answer.body[0]), (200, 0x22))
-            self.assertIn("enqueue: jobs[0]", answer.body[3:].decode())
+            self.assertIn("enqueue: enqueues[0]", answer.body[3:].decode())
             answer = self.api.send("POST", BASE + "Enqueue", envelope(item), {"Content-Type": "application/grpc-web"})
             (_, trailers), = envelopes(answer.body)
             self.assertIn("queue 'default::", urllib.parse.unquote_to_bytes(trailers).decode())

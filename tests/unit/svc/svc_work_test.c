@@ -148,6 +148,11 @@ static void acks__pass_over_what_is_no_id(void **state)
     usage.cost_usd = 1e300;
     assert_int_equal(svc_work_ack_many(&who, acks, 2, &c, &err), ERR_VALIDATION);
     assert_string_equal(err.msg, "acks[1]: usage.cost_usd: expected at most 1000000, got 1e+300");
+    static char name[LIMIT_MODEL_NAME_BYTES + 1];
+    memset(name, 'm', sizeof name);
+    usage = (struct svc_usage){.provider = str_from(name, sizeof name)};
+    assert_int_equal(svc_work_ack_many(&who, acks, 2, &c, &err), ERR_VALIDATION);
+    assert_string_equal(err.msg, "acks[1]: usage.provider too large: 256 bytes (max 255)");
     arena_free(arena);
 }
 
