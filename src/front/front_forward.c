@@ -397,6 +397,14 @@ static void drop(struct front_forward *f)
     f->ops->gone(f->data);
 }
 
+/* The leader is lost in the middle of its response. */
+static void cut(struct front_forward *f)
+{
+    warn(f, "the response was cut off");
+    let_go(f);
+    f->ops->cut(f->data);
+}
+
 static void pump(struct front_forward *f)
 {
     struct relay_stream *s = &f->stream;
@@ -405,6 +413,7 @@ static void pump(struct front_forward *f)
         if (w == HTTP_WRITE_FULL) {
             return; /* continues when the client can be written to */
         }
+        f->ops->passed(f->data, buf_str(&s->in));
         relay_take(s, s->in.len);
     }
     if (s->ended) {
@@ -416,7 +425,7 @@ static void pump(struct front_forward *f)
         f->ops->answers(f->data, status);
         http_request_end(f->req, trailers, count);
     } else if (s->failed) {
-        drop(f);
+        cut(f);
     }
 }
 

@@ -31,7 +31,9 @@ struct front_forward_ops {
     void (*here)(
         void *data); /* this node leads: handle the request here. Its body, if any, is collected */
     void (*failed)(void *data, const struct err *err);
-    void (*gone)(void *data); /* the client disconnected */
+    void (*gone)(void *data);                     /* the client disconnected */
+    void (*passed)(void *data, struct str bytes); /* part of the response's body */
+    void (*cut)(void *data); /* the rest of the response will not arrive; the part was passed on */
     void (*answers)(void *data,
                     int status); /* after this, the forward finishes the request itself */
     void (*too_large)(void *data, enum http_body_result result);

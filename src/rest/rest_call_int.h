@@ -23,6 +23,7 @@
 #include "rest/rest_route_int.h"    /* IWYU pragma: export */
 #include "rest/sdb/rest_sdb_meter.h"
 #include "rpc/rpc.h"
+#include "rpc/rpc_relayed.h"
 #include "svc/svc_caller.h"
 #include "svc/svc_enqueue.h"
 
@@ -70,6 +71,7 @@ struct rest_call {
     bool local_read;        /* a read of this node's own state, which may be behind the leader's */
     bool may_enqueue;       /* an RPC caller that may also enqueue in a lifecycle stream */
     struct rpc_target rpc;  /* of an RPC */
+    struct rpc_relayed passed; /* the response of another node to it */
     struct mono started;
     struct front_forward *forward; /* NULL: never forwarded */
     struct buf answer;             /* the body written so far, here or by the view's thread */

@@ -81,6 +81,25 @@ static void gone(void *data)
     rest_call__handlers.gone(c->req);
 }
 
+static void passed(void *data, struct str bytes)
+{
+    struct rest_call *c = data;
+    if (c->is_rpc) {
+        rpc_relayed_pass(&c->passed, bytes);
+    }
+}
+
+static void cut(void *data)
+{
+    struct rest_call *c = take_back(data);
+    if (c->is_rpc && rpc_relayed_may_end(&c->passed, &c->rpc)) {
+        struct rpc_peer peer = rest_call__peer(c);
+        rpc_relayed_lost(c->rest->config.rpc, c->req, &c->rpc, &peer);
+    } else {
+        rest_call__handlers.gone(c->req); /* a part must not look like the whole */
+    }
+}
+
 static void answers(void *data, int status)
 {
     rest_call__relayed(data, status);
@@ -103,8 +122,13 @@ static void too_large(void *data, enum http_body_result result)
     }
 }
 
-static const struct front_forward_ops ops = {
-    .here = here, .failed = failed, .gone = gone, .answers = answers, .too_large = too_large};
+static const struct front_forward_ops ops = {.here = here,
+                                             .failed = failed,
+                                             .gone = gone,
+                                             .passed = passed,
+                                             .cut = cut,
+                                             .answers = answers,
+                                             .too_large = too_large};
 
 /* Quarantine */
 

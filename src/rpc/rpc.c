@@ -484,8 +484,7 @@ static bool read_headers(struct rpc_call *c)
 
 /* Dispatch */
 
-static struct rpc_call *new_call(struct rpc *r, struct http_request *req,
-                                 const struct rpc_peer *peer)
+struct rpc_call *rpc__new_call(struct rpc *r, struct http_request *req, const struct rpc_peer *peer)
 {
     struct rpc_call *c = arena_need(req->arena, sizeof *c, _Alignof(max_align_t));
     memset(c, 0, offsetof(struct rpc_call, op.op));
@@ -531,7 +530,7 @@ static void refuse_type(struct rpc_call *c, const struct rpc_method *m)
 void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_target *t,
                  const struct rpc_peer *peer)
 {
-    struct rpc_call *c = new_call(r, req, peer);
+    struct rpc_call *c = rpc__new_call(r, req, peer);
     const struct rpc_method *m = t->method;
     if (m == NULL) {
         rpc_answer__plain(c, 404, STR_EMPTY, STR_EMPTY, STR("404 page not found\n"));
@@ -566,7 +565,7 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_targe
 void rpc_refuse(struct rpc *r, struct http_request *req, const struct rpc_peer *peer,
                 const struct err *err, uint32_t retry_ms)
 {
-    struct rpc_call *c = new_call(r, req, peer);
+    struct rpc_call *c = rpc__new_call(r, req, peer);
     struct rpc_target t = rpc_target_of(req);
     c->format = t.format; /* even if the method is unknown or does not accept the format */
     c->method = t.method;

@@ -446,3 +446,23 @@ void rpc_answer__drop(struct rpc_call *c)
     close_call(c, 499);
     http_request_drop(c->req);
 }
+
+static void ending_gone(struct http_request *req)
+{
+    rpc_answer__drop(req->data);
+}
+
+static void ending_body(struct http_request *req, struct str bytes)
+{
+    (void)req, (void)bytes;
+}
+
+static void ending_body_end(struct http_request *req)
+{
+    (void)req;
+}
+
+const struct http_handlers rpc_answer__ending = {.gone = ending_gone,
+                                                 .body = ending_body,
+                                                 .body_end = ending_body_end,
+                                                 .writable = rpc_answer__writable};

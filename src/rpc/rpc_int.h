@@ -106,6 +106,10 @@ struct rpc_call {
 /* rpc.c */
 extern const struct http_handlers rpc__handlers; /* of a request whose data is its call */
 
+/* Create the call of a request; its format and method are not known yet. */
+struct rpc_call *rpc__new_call(struct rpc *r, struct http_request *req,
+                               const struct rpc_peer *peer);
+
 /* Check, encode and submit a command. on_result is called with a successful result. If the command
  * is invalid or refused, or the engine fails, the call ends with that error. */
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
@@ -139,6 +143,8 @@ void rpc_answer__begin(struct rpc_call *c);
 void rpc_answer__send(struct rpc_call *c, const void *message, void (*sent)(struct rpc_call *c));
 void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message);
 void rpc_answer__writable(struct http_request *req); /* for the request's watch */
+/* While the end of the response waits for room in the connection, received data is ignored. */
+extern const struct http_handlers rpc_answer__ending;
 
 /* The text of an error. An overload is named, with the time after which to retry. */
 void rpc_answer__words(const struct err *err, uint32_t hint_ms, struct buf *out);

@@ -109,33 +109,11 @@ static void close_stream(struct rpc_stream *s)
     uv_close((uv_handle_t *)&s->timer, timer_closed);
 }
 
-/* While the end of the response waits for room in the connection, received data is ignored. */
-
-static void ending_gone(struct http_request *req)
-{
-    rpc_answer__drop(req->data);
-}
-
-static void ending_body(struct http_request *req, struct str bytes)
-{
-    (void)req, (void)bytes;
-}
-
-static void ending_body_end(struct http_request *req)
-{
-    (void)req;
-}
-
-static const struct http_handlers ending_handlers = {.gone = ending_gone,
-                                                     .body = ending_body,
-                                                     .body_end = ending_body_end,
-                                                     .writable = rpc_answer__writable};
-
 static void end(struct rpc_stream *s, enum rpc_status status, struct str message)
 {
     struct rpc_call *c = s->call;
     close_stream(s);
-    c->req->on = &ending_handlers;
+    c->req->on = &rpc_answer__ending;
     rpc_answer__end(c, status, message);
 }
 
@@ -475,7 +453,7 @@ static bool redirects(struct rpc_call *c)
     if (!rpc_frame__is_leaders(w)) {
         return false;
     }
-    c->req->on = &ending_handlers;
+    c->req->on = &rpc_answer__ending;
     rpc_answer__begin(c);
     rpc_answer__send(c, &w->out, redirected);
     return true;

@@ -16,7 +16,7 @@ import time
 import unittest
 
 from harness import PATIENCE_S, Client, Server, metric, pause, run_command, unique, wait_until
-from test_rpc import BASE, Stream
+from test_rpc import BASE, Stream, envelope, envelopes
 
 SECRET = "correct horse battery staple"
 QUICK = ("--election-timeout", "500ms", "--heartbeat-interval", "50ms",
@@ -517,6 +517,28 @@ class TestStreams(unittest.TestCase):
             self.addCleanup(stream.close)
             self.assertEqual(len(stream.frame(**message)["enqueuedJobIds"]), 1)
             self.assertEqual(leader.api.queue("q")["pending"], 2)
+
+    def test_a_forwarded_stream_ends_in_its_protocol(self):
+        """rpc.md 8.6: when the leader dies, the follower ends the stream, and does not cut it."""
+        with Cluster(3) as cluster:
+            leader, follower = cluster.leader(), cluster.followers()[0]
+            proxied = [("x-corvo-proxy-stream", "1")]
+            stream = Stream(follower, proxied)
+            self.addCleanup(stream.close)
+            web = [("content-type", f"application/{kind}+json") for kind in ("grpc-web", "grpc")]
+            connection = stream.connection
+            others = [connection.open(BASE + "StreamLifecycle", [kind, *proxied]) for kind in web]
+            self.assertEqual(stream.frame(requestId=1), {"requestId": "1"})
+            for other in others:
+                connection.data(other, envelope(b'{"requestId":2}'))
+                while not envelopes(connection.body.get(other, b"")):
+                    connection.read()
+            leader.kill()
+            self.assertEqual(stream.next(), ({"error": {"code": "unavailable", "message": "leader proxy unavailable"}},))
+            (_, body), (_, plain) = [connection.answer(other) for other in others]
+            self.assertEqual(envelopes(body)[1:],
+                             [(0x80, b"grpc-status: 14\r\ngrpc-message: leader proxy unavailable\r\n")])
+            self.assertEqual(envelopes(plain), [(0, b'{"requestId":"2"}')])  # trailers follow
 
 
 class TestCatchingUp(unittest.TestCase):

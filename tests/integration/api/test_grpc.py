@@ -6,6 +6,7 @@ import unittest
 import grpc
 from google.protobuf import descriptor_pb2
 
+import test_cluster
 from grpc_client import Reflection, Service, channel
 from harness import ApiTest, Server, unique, wait_until
 
@@ -285,6 +286,24 @@ class Compression(unittest.TestCase):
             with self.assertRaises(grpc.RpcError) as caught:
                 worker.Enqueue(queue="q", payload_json='"' + "x" * 1000 + '"', compression=grpc.Compression.Gzip)
             self.assertEqual(caught.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
+
+
+class Forwarded(unittest.TestCase):
+    takes_long = True
+
+    def test_a_stream_whose_leader_dies(self):
+        with test_cluster.Cluster(3) as cluster:
+            leader, follower = cluster.leader(), cluster.followers()[0]
+            link = channel(follower)
+            self.addCleanup(link.close)
+            frames = Frames(Service(link, WORKER), metadata=[("x-corvo-proxy-stream", "1")])
+            self.addCleanup(frames.close)
+            self.assertEqual(frames.exchange(request_id=1).request_id, 1)
+            leader.kill()
+            with self.assertRaises(grpc.RpcError) as caught:
+                next(frames.answers)
+            self.assertEqual((caught.exception.code(), caught.exception.details()),
+                             (grpc.StatusCode.UNAVAILABLE, "leader proxy unavailable"))
 
 
 class Restart(unittest.TestCase):
