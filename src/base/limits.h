@@ -41,7 +41,8 @@ enum {
     LIMIT_EVENT_DATA_BYTES   = 60 * 1024,    /* an SSE data line stays below 64 KiB (Go scanner) */
     LIMIT_EVENT_ERROR_BYTES  = 1024,         /* contract: error text inside an event */
     LIMIT_MODEL_NAME_BYTES   = 255,          /* model and provider names in usage reports */
-    LIMIT_JSON_DEPTH         = 512,          /* nesting of JSON that is only validated */
+    LIMIT_JSON_VALUE_DEPTH   = 512,          /* nesting of a value from a client: a payload, a result, a checkpoint … */
+    LIMIT_JSON_DEPTH         = LIMIT_JSON_VALUE_DEPTH + 32, /* nesting of a document, with such values in it: a request, a response, a backup */
 
     /* one request */
     LIMIT_ENQUEUE_BATCH      = 10000,        /* contract */

@@ -65,8 +65,10 @@ static struct str take_text(struct unpack *u)
 static struct str take_json(struct unpack *u, const char *field, struct err *err)
 {
     struct str text = take_text(u);
-    if (text.len > 0 && err->code == ERR_OK && json_scan_check(text, err) != ERR_OK) {
-        (void)err_set(err, ERR_VALIDATION, "%s: invalid JSON", field);
+    if (text.len > 0 && err->code == ERR_OK && json_scan_check_value(text, err) != ERR_OK) {
+        (void)(err->code == ERR_VALIDATION
+                   ? err_wrap(err, "%s", field)
+                   : err_set(err, ERR_VALIDATION, "%s: invalid JSON", field));
     }
     return text;
 }

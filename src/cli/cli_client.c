@@ -288,9 +288,14 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     return code;
 }
 
-/* Every valid response is a complete object or array. Another server may respond 200 with a page,
- * and a proxy may cut a response short. */
-static bool is_document(struct str body)
+int cli_unreadable(struct cli *cli)
+{
+    struct str server = cli_url_shown(cli, cli_text(cli, "server"));
+    return cli_fail(cli, "request failed: the response is not JSON (" STR_FMT ")", STR_ARG(server));
+}
+
+/* Another server may respond 200 with a page, and a proxy may cut a response short. */
+bool cli_is_document(struct str body)
 {
     struct err err;
     body = str_trim(body);
@@ -305,10 +310,8 @@ static int request_page(struct cli *cli, const char *method, const char *url, st
     if (code == CLI_OK && (out->status < 200 || out->status >= 300)) {
         return cli_refused(cli, out->status, out->body);
     }
-    if (code == CLI_OK && out->status != 204 && !is_document(out->body)) {
-        struct str server = cli_url_shown(cli, cli_text(cli, "server"));
-        return cli_fail(cli, "request failed: the response is not JSON (" STR_FMT ")",
-                        STR_ARG(server));
+    if (code == CLI_OK && out->status != 204 && !cli_is_document(out->body)) {
+        return cli_unreadable(cli);
     }
     return code;
 }

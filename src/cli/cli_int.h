@@ -146,7 +146,10 @@ ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url,
 ATTR_NODISCARD int cli_request(struct cli *cli, const char *method, const char *url,
                                struct str body, struct cli_answer *out);
 
-/* Print the error of a finished call that failed. Returns the exit code. */
+/* Every valid response is a document: a complete object or array. cli_unreadable prints that one is
+ * not, cli_refused the error of a finished call that failed. Both return the exit code. */
+bool cli_is_document(struct str body);
+int cli_unreadable(struct cli *cli);
 int cli_refused(struct cli *cli, int status, struct str body);
 int cli_unreachable(struct cli *cli, const struct err *err);
 
@@ -204,7 +207,6 @@ struct str cli_object(struct cli *cli, const struct cli_pair *pairs, size_t coun
 void cli_json_indent(struct buf *out, struct str json);
 /* The same for a value at this level inside another one. */
 void cli_json_indent_at(struct buf *out, struct str json, size_t depth);
-
 /* The same JSON without white space between tokens, in the arena. */
 struct str cli_json_compact(struct cli *cli, struct str json);
 

@@ -16,6 +16,12 @@
 ATTR_NODISCARD bool json_scan__peeked(struct json_scan *s, enum json_type type,
                                       struct json_value *out);
 
+/* The same for a value that is stored: at most LIMIT_JSON_VALUE_DEPTH deep. */
+ATTR_NODISCARD bool json_scan__stored(struct json_scan *s, enum json_type type,
+                                      struct json_value *out);
+/* Is the problem that a value is nested too deeply? */
+ATTR_NODISCARD bool json_scan__too_deep(const struct json_scan *s);
+
 /* Is this the key of the member of that name? Inline, because keys with escapes are rare and a key
  * is compared with many names. */
 static inline bool json__key_is(const struct json_value *key, struct str name)

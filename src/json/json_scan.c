@@ -9,8 +9,11 @@
 struct json_scan json_scan_from(struct str text)
 {
     const char *begin = text.len == 0 ? "" : text.ptr;
-    return (struct json_scan){.begin = begin, .at = begin, .end = begin + text.len};
+    return (struct json_scan){
+        .begin = begin, .at = begin, .end = begin + text.len, .depth_max = LIMIT_JSON_DEPTH};
 }
+
+static const char too_deep[] = "nested too deeply";
 
 /* The pass functions skip something at a position and return the position after it, or NULL on a
  * problem. This keeps the position in a register, which makes them fast. */
@@ -225,7 +228,7 @@ static const char *pass_container(struct json_scan *s, const char *p)
 {
     ATTR_UNINITIALIZED char
         close[LIMIT_JSON_DEPTH + 1]; /* by depth, from 1: the bracket that ends it */
-    const unsigned depth_max = LIMIT_JSON_DEPTH - s->depth;
+    const unsigned depth_max = s->depth_max - s->depth;
     unsigned depth = 0;
     bool escaped;
 
@@ -237,7 +240,7 @@ static const char *pass_container(struct json_scan *s, const char *p)
         } else if (c != '{' && c != '[') {
             p = pass_scalar(s, p, type_of(c), &escaped);
         } else if (depth == depth_max) {
-            p = fail(s, p, "nested too deeply");
+            p = fail(s, p, too_deep);
         } else {
             close[++depth] = c == '{' ? '}' : ']';
             p = pass_space(s, p + 1);
@@ -290,13 +293,28 @@ static bool enter(struct json_scan *s, enum json_type type, const char *problem)
     if (json_scan_peek(s) != type) {
         return fail(s, s->at, problem) != NULL;
     }
-    if (s->depth == LIMIT_JSON_DEPTH) {
-        return fail(s, s->at, "nested too deeply") != NULL;
+    if (s->depth == s->depth_max) {
+        return fail(s, s->at, too_deep) != NULL;
     }
     s->at++;
     s->depth++;
     s->fresh = true;
     return true;
+}
+
+bool json_scan__stored(struct json_scan *s, enum json_type type, struct json_value *out)
+{
+    const unsigned depth_max = s->depth_max;
+    CHECK(s->depth + LIMIT_JSON_VALUE_DEPTH <= depth_max);
+    s->depth_max = s->depth + LIMIT_JSON_VALUE_DEPTH;
+    bool passed = json_scan__peeked(s, type, out);
+    s->depth_max = depth_max;
+    return passed;
+}
+
+bool json_scan__too_deep(const struct json_scan *s)
+{
+    return s->problem == too_deep;
 }
 
 bool json_scan_enter_object(struct json_scan *s)
@@ -389,6 +407,19 @@ enum err_code json_scan_check(struct str text, struct err *err)
         return json_scan_err(&s, err);
     }
     return ERR_OK;
+}
+
+enum err_code json_scan_check_value(struct str text, struct err *err)
+{
+    struct json_scan s = json_scan_from(text);
+    struct json_value value;
+    s.depth_max = LIMIT_JSON_VALUE_DEPTH;
+    if (json_scan_value(&s, &value) && json_scan_done(&s)) {
+        return ERR_OK;
+    }
+    return json_scan__too_deep(&s)
+               ? err_set(err, ERR_VALIDATION, "nested more than %d deep", LIMIT_JSON_VALUE_DEPTH)
+               : json_scan_err(&s, err);
 }
 
 enum err_code json_scan_first(struct str text, struct json_value *out, struct err *err)

@@ -21,7 +21,8 @@
  *     }
  *
  * It accepts RFC 8259 in well-formed UTF-8, nested at most LIMIT_JSON_DEPTH deep. A byte order mark
- * is refused. An escaped half of a surrogate pair is grammatical JSON and is accepted.
+ * is refused. An escaped half of a surrogate pair is grammatical JSON and is accepted. Values that
+ * a client gives to be stored have a lower limit: whoever reads them sees them inside of documents.
  */
 #pragma once
 
@@ -39,7 +40,8 @@ struct json_scan {
     const char *end;
     const char *problem; /* NULL, or the problem with the byte at `at` */
     unsigned depth;      /* containers entered but not left */
-    bool fresh;          /* the last thing read was the bracket that opened a container */
+    unsigned depth_max;
+    bool fresh; /* the last thing read was the bracket that opened a container */
 };
 
 struct json_scan json_scan_from(struct str text);
@@ -75,6 +77,10 @@ enum err_code json_scan_err(const struct json_scan *s, struct err *err);
 
 /* Is text exactly one value, with or without white space around it? ERR_PARSE if not. */
 ATTR_NODISCARD enum err_code json_scan_check(struct str text, struct err *err);
+
+/* The same for a value from a client: ERR_VALIDATION if it is nested more than
+ * LIMIT_JSON_VALUE_DEPTH deep. */
+ATTR_NODISCARD enum err_code json_scan_check_value(struct str text, struct err *err);
 
 /* The first value of text; the rest is ignored. ERR_PARSE if text does not begin with a value. */
 ATTR_NODISCARD enum err_code json_scan_first(struct str text, struct json_value *out,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "json/json_int.h"
 #include "json/json_schema_int.h"
 
@@ -333,6 +334,20 @@ static enum err_code pass_unknown(struct json_decode *d, struct json_value key)
     return json_scan_value(&d->scan, &value) ? ERR_OK : json_scan_err(&d->scan, d->err);
 }
 
+/* Pass the value of a member that is neither a list nor an object with a schema. */
+static enum err_code pass_value(struct json_decode *d, const struct json_field *field,
+                                enum json_type type, struct json_value *out)
+{
+    bool stored = field->kind == JSON_KIND_RAW && (field->flags & JSON_DEEP) == 0;
+    if (stored ? json_scan__stored(&d->scan, type, out) : json_scan__peeked(&d->scan, type, out)) {
+        return ERR_OK;
+    }
+    return stored && json_scan__too_deep(&d->scan)
+               ? json_schema__refuse(d, ERR_VALIDATION, "nested more than %d deep",
+                                     LIMIT_JSON_VALUE_DEPTH)
+               : json_scan_err(&d->scan, d->err);
+}
+
 /* Read the value of the current member. */
 static enum err_code read_member(struct json_decode *d)
 {
@@ -354,8 +369,8 @@ static enum err_code read_member(struct json_decode *d)
     if (!absent && field->kind == JSON_KIND_OBJECT) {
         return begin_inner(d);
     }
-    if (!json_scan__peeked(&d->scan, type, &value)) {
-        return json_scan_err(&d->scan, d->err);
+    if (pass_value(d, field, type, &value) != ERR_OK) {
+        return d->err->code;
     }
     if (absent) {
         uint64_t seen = f->seen;

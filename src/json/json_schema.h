@@ -20,7 +20,7 @@
  * ignored; of a repeated key the last one is used, but each is checked; null means the same as
  * absent; a known member of the wrong JSON type is ERR_PARSE; a value outside of its limits, or a
  * required member that is missing or empty, is ERR_VALIDATION. Messages begin with the path:
- * "jobs[3].priority: expected 0 to 9, got 12".
+ * "jobs[3].priority: expected 0 to 9, got 12". A raw value is at most LIMIT_JSON_VALUE_DEPTH deep.
  *
  * To add a kind: a value in enum json_kind, its macro below, its row in `kinds` in json_schema.c,
  * its function in json_member.c, lines in the tables of json_schema_test.c.
@@ -65,6 +65,7 @@ enum {
     JSON_OR_NUMBER = 1 << 7,   /* a word may also be sent as its number */
     JSON_INSISTED = 1 << 8, /* documentation only: the handler refuses absent, empty or below 1 */
     JSON_NUMBER_APART = 1 << 9, /* a number is kept as JSON_NUMBER + n, for the handler to check */
+    JSON_DEEP = 1 << 10, /* raw: with clients' values in it, so nested as deep as a document */
 };
 
 /* Flags of a schema. */

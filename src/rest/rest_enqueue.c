@@ -420,11 +420,14 @@ static uint64_t cost_of_batch(const struct rest_call *c)
 static enum err_code ingested_payload(const struct svc_caller *who, struct str body,
                                       struct str *out, struct err *err)
 {
-    struct err ignored;
     struct buf b;
     *out = str_trim(body);
-    if (out->len == 0 || json_scan_check(body, &ignored) == ERR_OK) {
+    enum err_code code = out->len == 0 ? ERR_OK : json_scan_check_value(body, err);
+    if (code == ERR_OK) {
         return ERR_OK;
+    }
+    if (code == ERR_VALIDATION) { /* nested too deeply; anything else is not JSON */
+        return err_wrap(err, "payload");
     }
     buf_init(&b, LIMIT_OP_BYTES);
     struct json_write w = json_write_to(&b);

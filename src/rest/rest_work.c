@@ -450,7 +450,7 @@ struct heartbeat_in {
 };
 
 static const struct json_field heartbeat_rows[] = {
-    JSON_RAW(struct heartbeat_in, jobs, 0, 0,
+    JSON_RAW(struct heartbeat_in, jobs, 0, JSON_DEEP,
              "Object from job ID to progress, checkpoint, usage and lease_token; or an array of "
              "objects with job_id.",
              .told_type = "{{any}} | [{any}]", .told_max = LIMIT_HEARTBEAT_JOBS),
@@ -565,7 +565,8 @@ static enum err_code read_member(struct arena *arena, struct json_value key,
 }
 
 /* Replace a string by the JSON that it contains. A string without JSON is itself the value. */
-static enum err_code unwrap(struct arena *arena, struct str *json, struct err *err)
+static enum err_code unwrap(struct arena *arena, const char *field, struct str *json,
+                            struct err *err)
 {
     struct json_value v;
     struct str inside;
@@ -578,10 +579,12 @@ static enum err_code unwrap(struct arena *arena, struct str *json, struct err *e
         return err->code;
     }
     inside = str_trim(inside);
-    if (inside.len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
+    enum err_code code = inside.len == 0 ? ERR_OK : json_scan_check_value(inside, err);
+    if (code == ERR_OK) {
         *json = inside;
     }
-    return ERR_OK;
+    /* nested too deeply, or not JSON */
+    return code == ERR_VALIDATION ? err_wrap(err, "%s", field) : ERR_OK;
 }
 
 /* Decode an element of an array. */
@@ -589,8 +592,8 @@ static enum err_code read_element(struct arena *arena, size_t at, struct json_va
                                   struct svc_beat *beat, struct err *err)
 {
     if (json_schema_decode(&beat_item_schema, value.text, arena, beat, err) != ERR_OK ||
-        unwrap(arena, &beat->progress, err) != ERR_OK ||
-        unwrap(arena, &beat->checkpoint, err) != ERR_OK) {
+        unwrap(arena, "progress", &beat->progress, err) != ERR_OK ||
+        unwrap(arena, "checkpoint", &beat->checkpoint, err) != ERR_OK) {
         return err_wrap(err, "jobs[%zu]", at);
     }
     return ERR_OK;

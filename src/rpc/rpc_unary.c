@@ -188,7 +188,7 @@ static enum err_code check_json(struct str text, const char *member, struct str 
         return err_set(err, ERR_VALIDATION, "%s for " STR_FMT " too large: %zu bytes (max %zu)",
                        member, STR_ARG(job), text.len, max);
     }
-    if (text.len > 0 && json_scan_check(text, err) != ERR_OK) {
+    if (text.len > 0 && json_scan_check_value(text, err) != ERR_OK) {
         return err_wrap(err, "invalid %s for " STR_FMT, member, STR_ARG(job));
     }
     return ERR_OK;

@@ -22,7 +22,7 @@ static const struct json_field chain_rows[] = {
     JSON_OBJECTS(struct svc_chain, steps, steps_count, struct svc_chain_step, &step_schema, 0,
                  LIMIT_CHAIN_STEPS, JSON_INSISTED, "Steps in order. The first step is this job.",
                  .told_min = 2),
-    JSON_RAW(struct svc_chain, on_failure, LIMIT_RESULT_BYTES, 0,
+    JSON_RAW(struct svc_chain, on_failure, LIMIT_RESULT_BYTES, JSON_DEEP,
              "Step to run if a step fails, its queue, \"stop\" or \"continue\".",
              .told_type = "string | {any}"),
     JSON_OBJECT(struct svc_chain, on_exit, struct svc_chain_step, &step_schema, 0,

@@ -41,10 +41,14 @@ void cli_report_clear(struct cli_report *r)
 static void keep(struct cli_report_part *p, const char *name, struct str job_id, struct str line)
 {
     struct json_value value;
+    struct err err;
     if (!json_scan_member(line, str_from_z(name), &value) || value.type == JSON_TYPE_NULL) {
         return; /* the server also ignores null */
     }
-    if (value.text.len <= p->text.limit_bytes) {
+    if (json_scan_check_value(value.text, &err) != ERR_OK) {
+        log_warn("report dropped", LOG_STR("job_id", job_id), LOG_Z("field", name),
+                 LOG_Z("error", err.msg));
+    } else if (value.text.len <= p->text.limit_bytes) {
         buf_clear(&p->text);
         buf_add_str(&p->text, value.text);
         p->sent = false;

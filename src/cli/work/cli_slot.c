@@ -122,7 +122,7 @@ static struct str result_of(struct cli_slot *s)
     if (text.len == 0) {
         return STR_EMPTY;
     }
-    if (!s->output.overflow && json_scan_check(text, &err) == ERR_OK) {
+    if (!s->output.overflow && json_scan_check_value(text, &err) == ERR_OK) {
         return arena_str(s->arena, text);
     }
     text.len = text.len < TEXT_RESULT_BYTES ? text.len : TEXT_RESULT_BYTES;
@@ -261,6 +261,8 @@ static bool take_answer(struct cli_slot *s)
         warn(s, "report refused",
              is_busy(s) ? "the job is handed out again when its lease ends"
                         : "this worker no longer holds the job");
+    } else if (s->asks && !cli_is_document(buf_str(&s->call.answer))) {
+        s->unreadable = true;
     } else if (s->asks) {
         struct str next = cli_member(buf_str(&s->call.answer), "next").text;
         if (cli_member_text(cli, next, "job_id").len > 0) { /* otherwise it is null or missing */

@@ -56,6 +56,7 @@ struct cli_slot {
     struct str
         next;  /* the fetch for an ack, as JSON, set by the owner before each turn; empty: none */
     bool asks; /* the last ack contained a fetch */
+    bool unreadable;     /* its response is not a document, and may contain a job */
     struct buf next_job; /* the job that it fetched, to be started by the owner; empty: none */
     struct outgoing_wait_call call; /* SAVING: the heartbeat; REPORTING: ack or fail */
     bool called;                    /* SAVING: the call was started */

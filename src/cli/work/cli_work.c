@@ -212,6 +212,14 @@ static size_t start_jobs(struct worker *w, struct str jobs, size_t limit, bool b
     return started;
 }
 
+/* The server may have handed out jobs in a response that cannot be read: fetch no more. Nobody
+ * works on those jobs until their leases end. */
+static void give_up(struct worker *w)
+{
+    w->code = cli_unreadable(w->cli);
+    w->draining = true;
+}
+
 static void take_jobs(struct worker *w)
 {
     struct cli *cli = w->cli;
@@ -229,6 +237,10 @@ static void take_jobs(struct worker *w)
     }
     if (w->fetch.status != 200) {
         back_off(w, cli_member_text(cli, answer, "error"));
+        return;
+    }
+    if (!cli_is_document(answer)) {
+        give_up(w);
         return;
     }
     w->backoff_ms = BACKOFF_MS_MIN;
@@ -249,6 +261,10 @@ static void start_next(struct worker *w, struct cli_slot *s)
         return;
     }
     s->asks = false;
+    if (s->unreadable) {
+        s->unreadable = false;
+        give_up(w);
+    }
     if (s->next_job.len > 0 && w->signals < 2) {
         cli_slot_start(s, w->command, buf_str(&s->next_job));
         w->busy++;

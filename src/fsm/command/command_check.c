@@ -10,6 +10,7 @@ struct place {
     bool in_list;
     const char *list;
     size_t index;
+    bool deep; /* values may contain values of clients, so be nested as deep as a document */
 };
 
 static const struct place top = {0};
@@ -80,7 +81,8 @@ static enum err_code check_some_json(const struct place *at, const char *field, 
     if (s.len > max) {
         return too_long(at, field, s.len, max, ERR_FIELD_TOO_LARGE, err);
     }
-    if (!str_eq(s, STR("{}")) && json_scan_check(s, err) != ERR_OK) {
+    if (!str_eq(s, STR("{}")) &&
+        (at->deep ? json_scan_check(s, err) : json_scan_check_value(s, err)) != ERR_OK) {
         char path[PATH_BYTES];
         return err_wrap(err, "%s", path_of(at, field, path, sizeof path));
     }
@@ -101,8 +103,7 @@ static enum err_code check_tags(const struct place *at, struct str tags, struct 
         return ERR_OK;
     }
     struct json_scan s = json_scan_from(tags);
-    struct json_value key;
-    struct json_value value;
+    struct json_value key, value;
     size_t count = 0;
     if (check_json(at, "tags", tags, LIMIT_OP_BYTES, err) != ERR_OK) {
         return err->code;
@@ -151,8 +152,7 @@ static enum err_code check_step(const struct place *at, struct json_value v, con
 static enum err_code check_handler(const struct place *at, struct str config, const char *name,
                                    bool words, struct err *err)
 {
-    struct json_value v;
-    struct json_value queue;
+    struct json_value v, queue;
     char missing[64];
     struct buf b;
     if (!json_scan_member(config, str_from_z(name), &v) || v.type == JSON_TYPE_NULL) {
@@ -171,9 +171,7 @@ static enum err_code check_handler(const struct place *at, struct str config, co
 
 static enum err_code check_steps(const struct place *at, const struct job *j, struct err *err)
 {
-    struct json_value steps;
-    struct json_value v;
-    struct json_value queue = {0};
+    struct json_value steps, v, queue = {0};
     size_t count = 0;
     if (!json_scan_member(j->chain_config, STR("steps"), &steps) || steps.type != JSON_TYPE_ARRAY) {
         return bad(at, "chain.steps", "is required", err);
@@ -199,7 +197,9 @@ static enum err_code check_chain(const struct place *at, const struct command_ne
 {
     struct str config = new->job.chain_config;
     struct json_scan s = json_scan_from(config);
-    if (check_json(at, "chain_config", config, LIMIT_RESULT_BYTES, err) != ERR_OK) {
+    struct place deep = *at;
+    deep.deep = true; /* the limit for its payloads was checked when they were read */
+    if (check_json(&deep, "chain_config", config, LIMIT_RESULT_BYTES, err) != ERR_OK) {
         return err->code;
     }
     if (config.len > 0 && json_scan_peek(&s) != JSON_TYPE_OBJECT) {
@@ -745,7 +745,7 @@ static enum err_code check_restored(const struct place *at, const struct command
 static enum err_code check_restore(const struct command *c, const struct command_limits *limits,
                                    struct err *err)
 {
-    struct place at = {.in_list = true, .list = "items"};
+    struct place at = {.in_list = true, .list = "items", .deep = true};
     enum err_code code = ERR_OK;
     for (at.index = 0; at.index < c->restore.count && code == ERR_OK; at.index++) {
         code = check_restored(&at, &c->restore.items[at.index], limits, err);

@@ -493,7 +493,7 @@ struct body_in {
 };
 
 static const struct json_field body_rows[] = {
-    JSON_RAW(struct body_in, jobs, 0, JSON_INSISTED,
+    JSON_RAW(struct body_in, jobs, 0, JSON_INSISTED | JSON_DEEP,
              "Jobs of the backup. The other members are those of a backup.",
              .told_type = "[{any}]"),
 };

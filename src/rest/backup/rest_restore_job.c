@@ -105,7 +105,7 @@ static const struct json_field rest_rows[] = {
               "Time until which it holds its unique key."),
     JSON_STRS(struct rest_in, waits_for, waits_for_count, 0, LIMIT_DEPENDS_ON, LIMIT_NAME_BYTES, 0,
               "Jobs that it still waits for."),
-    JSON_RAW(struct rest_in, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT,
+    JSON_RAW(struct rest_in, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT | JSON_DEEP,
              "Chain definition, with credentials."),
     {JSON_ROW("push_target", "Target URL, with credentials.", JSON_KIND_RAW, JSON_ONLY_OBJECT),
      JSON_RANGE(0, LIMIT_PUSH_BYTES),
@@ -147,7 +147,8 @@ enum { SET_CHAIN_STEP = 3 };
 
 static const struct json_field job_rows[] = {
     JSON_STR(struct job_in, queue, 1, LIMIT_QUEUE_NAME_BYTES, JSON_REQUIRED, "Visible name."),
-    JSON_RAW(struct job_in, payload, 0, JSON_KEEP_NULL | JSON_REQUIRED, "Any JSON value."),
+    JSON_RAW(struct job_in, payload, 0, JSON_KEEP_NULL | JSON_REQUIRED | JSON_DEEP,
+             "Any JSON value."),
     JSON_I64(struct job_in, priority, 0, JOB_PRIORITY_NORMAL, JSON_REQUIRED, "0, 1 or 2."),
     [SET_CHAIN_STEP] = JSON_I64(struct job_in, chain_step, INT32_MIN, INT32_MAX, 0, "Step."),
     TEXT(id, LIMIT_NAME_BYTES),
@@ -162,7 +163,8 @@ static const struct json_field job_rows[] = {
     TEXT(batch_id, LIMIT_NAME_BYTES),
     TEXT(parent_id, LIMIT_NAME_BYTES),
     TEXT(chain_id, LIMIT_NAME_BYTES),
-    JSON_RAW(struct job_in, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT, "Definition."),
+    JSON_RAW(struct job_in, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT | JSON_DEEP,
+             "Definition."),
     TEXT(schedule_id, LIMIT_NAME_BYTES),
     TEXT(worker_id, LIMIT_WORKER_ID_BYTES),
     TEXT(hostname, LIMIT_WORKER_ID_BYTES),
@@ -506,7 +508,7 @@ struct record_in {
 #define NUMBER(member, max) JSON_I64(struct record_in, member, 0, max, 0, "As in the backup.")
 #define MOMENT(member)      JSON_TIME(struct record_in, member, timestamp_parse, 0, "As in the backup.")
 #define FLAG(member)        JSON_BOOL(struct record_in, member, 0, "As in the backup.")
-#define VALUE(member)       JSON_RAW(struct record_in, member, 0, 0, "As in the backup.")
+#define VALUE(member)       JSON_RAW(struct record_in, member, 0, JSON_DEEP, "As in the backup.")
 static const struct json_field record_rows[] = {
     TEXT(id, LIMIT_NAME_BYTES),
     TEXT(name, LIMIT_NAME_BYTES),

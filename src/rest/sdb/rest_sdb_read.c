@@ -92,7 +92,8 @@ static bool take_time(struct rest_call *c, struct json_value v, struct given_tim
 
 static bool take_payload(struct rest_call *c, struct json_value v, struct str *out)
 {
-    bool is_object = v.type == JSON_TYPE_OBJECT;
+    struct err err;
+    bool is_object = v.type == JSON_TYPE_OBJECT && json_scan_check_value(v.text, &err) == ERR_OK;
     *out = is_object ? json_compact_in(c->arena, v.text) : STR_EMPTY;
     return is_object || v.type == JSON_TYPE_NULL;
 }

@@ -222,6 +222,24 @@ class RoundTrip(BackupTest):
             self.assertEqual((answer["restored_jobs"], answer["skipped_jobs"]), (2, 3))
             self.assertEqual(api.fetch("q")["payload"], 0)
 
+    def test_values_may_be_as_deep_as_a_client_may_send_them(self):
+        """The server puts them into chain_config and into the payloads of later steps."""
+        deep = []
+        for _ in range(511):
+            deep = [deep]
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            step = {"queue": "s", "payload": {"a": deep[0]}}
+            ids = [api.enqueue("q", deep, checkpoint=deep),
+                   api.enqueue("s", chain={"steps": [step, step], "on_failure": step})]
+            api.fetch("s")
+            api.ack(ids[1], result=deep)
+            ids.append(api.must(api.post("/api/v1/jobs/search", {"queue": "s", "state": ["pending"]}))["jobs"][0]["id"])
+            self.assertEqual(api.job(ids[2])["payload"]["previous_result"], deep)
+            backup = self.backup(api)
+            self.assertEqual(self.restore(backup, copy)["restored_jobs"], 3)
+            self.assertEqual(comparable(self.backup(copy)), comparable(backup))
+
     def test_many_jobs_keep_their_order(self):
         with Server(*self.settings) as first, Server(*self.settings) as second:
             api, copy = first.client(), second.client()

@@ -72,14 +72,43 @@ class Parsing(ApiTest):
         self.refused(answer, 400, "PARSE_ERROR", "invalid JSON: jobs[1].max_retries")
 
     def test_nesting_is_bounded(self):
-        """A body of only brackets is refused, and one of moderate depth is accepted."""
-        deep = b'{"queue":"q","payload":' + b"[" * 100000 + b"]" * 100000 + b"}"
-        self.refused(self.api.post("/api/v1/enqueue", deep), 400, "PARSE_ERROR")
-        fine = b"[" * 200 + b"]" * 200
-        answer = self.api.post("/api/v1/enqueue",
-                               b'{"queue":"%s","payload":%s}' % (self.queue.encode(), fine))
-        job_id = self.api.must(answer, 201)["job_id"]
-        self.assertIn(fine, self.api.get(f"/api/v1/jobs/{job_id}").body)
+        """The limit is that of the value, wherever it is in the request."""
+        def nested(depth):
+            return b"[" * depth + b"]" * depth
+
+        queue, fine, say = self.queue.encode(), nested(512), "nested more than 512 deep"
+        for depth in (513, 600, 100000):
+            job = b'{"queue":"%s","payload":%s}' % (queue, nested(depth))
+            self.refused(self.api.post("/api/v1/enqueue", job), 400, "VALIDATION_ERROR", f"payload: {say}")
+            self.refused(self.api.post("/api/v1/enqueue/batch", b'{"jobs":[%s]}' % job), 400,
+                         "VALIDATION_ERROR", f"jobs[0].payload: {say}")
+            self.refused(self.api.post(f"/api/v1/webhooks/{self.queue}", nested(depth)), 400,
+                         "VALIDATION_ERROR", f"payload: {say}")
+            self.refused(self.api.post("/api/v1/enqueue", b'{"queue":"%s","other":%s}' % (queue, nested(depth + 40))),
+                         400, "PARSE_ERROR")
+        self.assertNotIn(self.queue, self.api.queues())
+        for path, body in (("enqueue", b'{"queue":"%s","payload":%s}' % (queue, fine)),
+                           (f"webhooks/{self.queue}", fine)):
+            job_id = self.api.must(self.api.post(f"/api/v1/{path}", body), 201)["job_id"]
+            self.assertIn(fine, self.api.get(f"/api/v1/jobs/{job_id}").body)
+        step = b'{"queue":"%s","payload":{"a":%s}}' % (queue, nested(511))
+        for member in (b'"on_failure":%s', b'"on_exit":%s', b'"on_exit":null%.0s'):
+            chain = b'{"steps":[%s,%s],%s}' % (step, step, member % step)
+            self.api.must(self.api.post("/api/v1/enqueue", b'{"queue":"%s","chain":%s}' % (queue, chain)), 201)
+            chain = chain.replace(nested(511), nested(512))
+            answer = self.api.post("/api/v1/enqueue", b'{"queue":"%s","chain":%s}' % (queue, chain))
+            self.refused(answer, 400, "VALIDATION_ERROR", say)
+        active = self.active(self.queue + ".active")
+        for beats, path in ((b'{"%s":{"%s":%s}}', "jobs"), (b'[{"job_id":"%s","%s":%s}]', "jobs[0]"),
+                            (b'[{"job_id":"%s","%s":"%s"}]', "jobs[0]")):
+            for field in (b"progress", b"checkpoint"):
+                body = b'{"jobs":%s}' % (beats % (active.encode(), field, fine))
+                self.api.must(self.api.post("/api/v1/heartbeat", body))
+                self.refused(self.api.post("/api/v1/heartbeat", body.replace(fine, nested(513))), 400,
+                             "VALIDATION_ERROR", say)
+        self.refused(self.api.post(f"/api/v1/ack/{active}", b'{"result":%s}' % nested(513)), 400,
+                     "VALIDATION_ERROR", f"result: {say}")
+        self.api.must(self.api.post(f"/api/v1/ack/{active}", b'{"result":%s}' % fine))
 
     def test_numbers_out_of_range(self):
         for field, value in (("max_retries", 10**30), ("max_retries", 2**40),

@@ -61,6 +61,19 @@ class Work:
         self.assertEqual(result, {"input": {"n": 1}, "id": job_id, "queue": self.queue,
                                   "attempt": 1, "max": 4, "tags": {"t": "1"}})
 
+    def test_values_may_be_as_deep_as_the_server_accepts(self):
+        deep = "[" * 512 + "]" * 512
+        job_id = self.enqueue(payload=deep)
+        found = self.ok(self.corvo.run("search", "--queue", self.queue, "--output", "jsonl"))
+        self.assertIn(f'"payload":{deep}', found)
+        self.ok(self.work("cat"), "")
+        job = json.loads(self.ok(self.corvo.run("inspect", job_id, "--output", "json")))
+        self.assertEqual(job["result"], json.loads(deep))
+        self.assertEqual(job["payload"], json.loads(deep))
+        job_id = self.enqueue()
+        self.ok(self.work(f"printf '[{deep}]'"), "")
+        self.assertEqual(self.api.job(job_id)["result"], f"[{deep}]")
+
     def test_another_status_fails_the_job_with_its_last_words(self):
         job_id = self.enqueue("--max-retries", "1")
         done = self.work("echo first >&2; echo last >&2; exit 7")
@@ -464,12 +477,24 @@ class WorkForAStrangeServer(FakeTest):
                                   "POST /ack/job_0": {"status": "ok"}})
         self.ok(corvo.run("work", "--queue", "q", "--exec", "true", "--max-jobs", "1"))
         self.assertEqual(len(fake.asked("POST /ack/job_0")), 1)
-        for answer in (b"null", b'{"jobs":[7]}', b'{"jobs":{}}', b"garbage"):
+        for answer in (b'{"jobs":[7]}', b'{"jobs":{}}'):
             fake, corvo = self.serve({"POST /fetch/batch": answer})
             done = corvo.run("work", "--queue", "q", "--exec", "true", "--max-jobs", "1",
                              "--exit-when-idle")
             self.ok(done, "")
             self.assertEqual([r.path for r in fake.requests], ["/api/v1/fetch/batch"])
+
+    def test_an_answer_that_cannot_be_read_ends_the_worker(self):
+        """It may contain jobs, so the worker must not fetch on as if there were none."""
+        for answer in (b"null", b"garbage", b'{"jobs":[{"job_id":"job_1"'):
+            fake, corvo = self.serve({"POST /fetch/batch": answer})
+            self.failed(corvo.run("work", "--queue", "q", "--exec", "true"),
+                        "Error: request failed: the response is not JSON (http:")
+            self.assertEqual([r.path for r in fake.requests], ["/api/v1/fetch/batch"])
+            fake, corvo = self.serve({"POST /fetch/batch": {"jobs": [self.job(1)]}, "POST /ack/job_1": answer})
+            self.failed(corvo.run("work", "--queue", "q", "--exec", "true"),
+                        "Error: request failed: the response is not JSON (http:")
+            self.assertEqual(len(fake.asked("POST /ack/job_1")), 1)
 
     def test_a_report_is_made_again_when_the_server_is_busy_and_not_when_it_refuses(self):
         answers = [(429, {"error": "busy", "code": "OVERLOADED"}), (503, {"error": "no leader"}),

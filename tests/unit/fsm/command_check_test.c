@@ -256,6 +256,57 @@ static void tags__have_limits(void **state)
     buf_deinit(&tags);
 }
 
+/* An array nested that deep. The next call overwrites it. */
+static struct str nested(size_t depth)
+{
+    static char bytes[2 * LIMIT_JSON_DEPTH];
+    assert_true(2 * depth <= sizeof bytes);
+    memset(bytes, '[', depth);
+    memset(bytes + depth, ']', depth);
+    return str_from(bytes, 2 * depth);
+}
+
+/* A value from a client may be nested less than what the server makes of it. */
+static void depth__is_that_of_a_value(void **state)
+{
+    (void)state;
+    for (size_t depth = LIMIT_JSON_VALUE_DEPTH; depth <= LIMIT_JSON_VALUE_DEPTH + 1; depth++) {
+        const char *const messages[] = {"payload: nested more than 512 deep",
+                                        "checkpoint: nested more than 512 deep"};
+        struct command c = enqueue();
+        struct str *const values[] = {&one.job.payload, &one.job.checkpoint};
+        for (size_t i = 0; i < COUNT_OF(values); i++) {
+            (void)enqueue();
+            *values[i] = nested(depth);
+            if (depth == LIMIT_JSON_VALUE_DEPTH) {
+                expect_fine(&c);
+            } else {
+                expect_bad(&c, &no_limits, ERR_VALIDATION, messages[i]);
+            }
+        }
+        struct buf config;
+        buf_init(&config, 1 << 16);
+        buf_printf(&config, "{\"steps\":[{\"queue\":\"q\",\"payload\":" STR_FMT "}]}",
+                   STR_ARG(nested(depth)));
+        (void)enqueue();
+        one.job.chain_config = buf_str(&config);
+        expect_fine(&c);
+        buf_deinit(&config);
+    }
+    struct command c = samples_command(COMMAND_RESTORE);
+    struct command_restore_item item = {0};
+    for (size_t i = 0; i < c.restore.count; i++) {
+        if (c.restore.items[i].kind == COMMAND_RESTORE_JOB) {
+            item = c.restore.items[i];
+        }
+    }
+    assert_int_equal(item.kind, COMMAND_RESTORE_JOB);
+    item.job.payload = nested(LIMIT_JSON_VALUE_DEPTH + 1);
+    c.restore.items = &item;
+    c.restore.count = 1;
+    expect_fine(&c);
+}
+
 static void chain__is_a_definition_with_queues(void **state)
 {
     (void)state;
@@ -577,6 +628,7 @@ TEST_GROUP(command_check, cmocka_unit_test(samples__are_fine),
            cmocka_unit_test(payload__that_is_known_to_be_json_has_the_same_limits),
            cmocka_unit_test(payload__that_is_not_json_does_not_pass_because_another_is),
            cmocka_unit_test(tags__are_a_small_object), cmocka_unit_test(tags__have_limits),
+           cmocka_unit_test(depth__is_that_of_a_value),
            cmocka_unit_test(chain__is_a_definition_with_queues),
            cmocka_unit_test(chain__has_at_most_a_hundred_steps),
            cmocka_unit_test(batch__callback_is_checked), cmocka_unit_test(lists__have_limits),

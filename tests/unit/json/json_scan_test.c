@@ -144,6 +144,27 @@ static void check__limits_the_depth(void **state)
     buf_deinit(&b);
 }
 
+static void check_value__has_a_lower_limit(void **state)
+{
+    (void)state;
+    struct buf b;
+    struct err err;
+    buf_init(&b, 1 << 20);
+    for (unsigned object = 0; object < 2; object++) {
+        buf_clear(&b);
+        nest(&b, LIMIT_JSON_VALUE_DEPTH, object);
+        assert_int_equal(json_scan_check_value(buf_str(&b), &err), ERR_OK);
+        buf_clear(&b);
+        nest(&b, LIMIT_JSON_VALUE_DEPTH + 1, object);
+        assert_int_equal(json_scan_check_value(buf_str(&b), &err), ERR_VALIDATION);
+        assert_string_equal(err.msg, "nested more than 512 deep");
+        assert_int_equal(json_scan_check(buf_str(&b), &err), ERR_OK);
+    }
+    assert_int_equal(json_scan_check_value(STR("[1"), &err), ERR_PARSE);
+    assert_int_equal(json_scan_check_value(STR("1 2"), &err), ERR_PARSE);
+    buf_deinit(&b);
+}
+
 static void depth__counts_what_was_entered_too(void **state)
 {
     (void)state;
@@ -364,6 +385,7 @@ TEST_GROUP(json_scan, cmocka_unit_test(check__accepts_what_rfc_8259_accepts),
            cmocka_unit_test(check__says_what_is_wrong_and_where),
            cmocka_unit_test(check__takes_a_zero_byte_for_neither_end_nor_space),
            cmocka_unit_test(check__limits_the_depth),
+           cmocka_unit_test(check_value__has_a_lower_limit),
            cmocka_unit_test(depth__counts_what_was_entered_too),
            cmocka_unit_test(string__ends_where_it_ends_at_every_length),
            cmocka_unit_test(first__ignores_what_stands_behind),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 
@@ -338,6 +339,57 @@ static void decode__refuses_with_the_path(void **state)
     }
 }
 
+/* {"steps":[{"queue":"q",<name>:[[…]]}]} with a value nested that deep. */
+static struct str nested(const char *name, size_t depth)
+{
+    struct buf b;
+    buf_init(&b, 1 << 14);
+    buf_printf(&b, "{\"steps\":[{\"queue\":\"q\",\"%s\":", name);
+    for (size_t i = 0; i < 2 * depth; i++) {
+        buf_add_char(&b, i < depth ? '[' : ']');
+    }
+    buf_add_str(&b, STR("}]}"));
+    struct str text = arena_str(arena, buf_str(&b));
+    buf_deinit(&b);
+    return text;
+}
+
+/* A raw value has its own limit, wherever it is in the document. */
+static void decode__limits_the_depth_of_raw_values(void **state)
+{
+    (void)state;
+    struct steps {
+        struct step *steps;
+        size_t count;
+    };
+    static const struct json_field deep_rows[] = {
+        JSON_STR(struct step, queue, 1, 8, JSON_REQUIRED, "Where it goes."),
+        JSON_RAW(struct step, payload, 0, JSON_DEEP, "Any value."),
+    };
+    static const struct json_schema deep_schema = JSON_SCHEMA(struct step, deep_rows);
+    static const struct json_field rows[2][1] = {
+        {JSON_OBJECTS(struct steps, steps, count, struct step, &step_schema, 1, 20, 0, "Objects.")},
+        {JSON_OBJECTS(struct steps, steps, count, struct step, &deep_schema, 1, 20, 0, "Objects.")},
+    };
+    static const struct json_schema schema = JSON_SCHEMA(struct steps, rows[0]);
+    static const struct json_schema deep = JSON_SCHEMA(struct steps, rows[1]);
+    enum { MOST = LIMIT_JSON_VALUE_DEPTH };
+    struct steps out;
+    struct err err = {0};
+    assert_int_equal(json_schema_decode(&schema, nested("payload", MOST), arena, &out, &err),
+                     ERR_OK);
+    assert_int_equal(json_schema_decode(&schema, nested("payload", MOST + 1), arena, &out, &err),
+                     ERR_VALIDATION);
+    assert_string_equal(err.msg, "steps[0].payload: nested more than 512 deep");
+    assert_int_equal(json_schema_decode(&deep, nested("payload", MOST + 1), arena, &out, &err),
+                     ERR_OK);
+    assert_int_equal(json_schema_decode(&schema, nested("other", MOST + 1), arena, &out, &err),
+                     ERR_OK);
+    assert_int_equal(
+        json_schema_decode(&deep, nested("payload", LIMIT_JSON_DEPTH), arena, &out, &err),
+        ERR_PARSE);
+}
+
 static void strict__refuses_unknown_members_and_trailing_text(void **state)
 {
     (void)state;
@@ -470,6 +522,7 @@ TEST_GROUP(json_schema, WITH_ARENA(decode__fills_every_kind),
            WITH_ARENA(decode__forgives_where_the_row_says_so),
            WITH_ARENA(decode__keeps_many_elements_in_order),
            WITH_ARENA(decode__refuses_with_the_path),
+           WITH_ARENA(decode__limits_the_depth_of_raw_values),
            WITH_ARENA(strict__refuses_unknown_members_and_trailing_text),
            WITH_ARENA(decode__says_too_large_when_the_arena_is_full),
            WITH_ARENA(message__has_room_for_long_paths),
