@@ -418,6 +418,12 @@ enum err_code json_schema_decode(const struct json_schema *schema, struct str te
     return code;
 }
 
+enum err_code json_schema_inside(const char *member, struct err *err)
+{
+    const struct err inner = *err;
+    return err_set(err, inner.code, "%s.%s", member, inner.msg);
+}
+
 static void check_field(const struct json_schema *schema, const struct json_field *field)
 {
     CHECK(field->kind < JSON_KIND_COUNT);

@@ -135,6 +135,10 @@ struct json_schema {
 ATTR_NODISCARD enum err_code json_schema_decode(const struct json_schema *schema, struct str text,
                                                 struct arena *arena, void *out, struct err *err);
 
+/* After a failed decode of an object: begin the path with this member, whose value it is. Returns
+ * the code of err. */
+enum err_code json_schema_inside(const char *member, struct err *err);
+
 /* Abort if a table contradicts itself: repeated names, rows without a doc or with impossible
  * limits, schemas nested too deep. For tests and for startup. */
 void json_schema_check(const struct json_schema *schema);

@@ -32,51 +32,98 @@ const struct json_schema svc_chain_schema = JSON_SCHEMA(struct svc_chain, chain_
 
 /* From the client to the store */
 
-static enum err_code write_step(const struct svc_caller *who, struct json_write *w,
-                                const struct svc_chain_step *step, struct err *err)
+/* A chain on its way to the stored form. Of a raw chain_config, unknown members are kept. */
+struct writing {
+    const struct svc_caller *who;
+    const char *field; /* its name in the request */
+    struct json_write *w;
+};
+
+#define NAME(text)                                                                                 \
+    {                                                                                              \
+        .ptr = (text), .len = sizeof(text) - 1                                                     \
+    }
+static const struct str step_names[] = {NAME("queue"), NAME("payload"), NAME("push")};
+/* The last is written by svc_chain_add_dependencies, except in a restore. */
+static const struct str chain_names[] = {NAME("steps"), NAME("on_failure"), NAME("on_exit"),
+                                         NAME("depends_on")};
+#undef NAME
+
+/* Write the members of a raw object that have other names; raw may be empty. */
+static void write_others(struct writing *to, struct str raw, const struct str *names, size_t count)
+{
+    struct json_scan s = json_scan_from(raw);
+    struct json_value key, value;
+    struct str name;
+    struct err err;
+    if (json_scan_peek(&s) != JSON_TYPE_OBJECT || !json_scan_enter_object(&s)) {
+        return;
+    }
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value) &&
+           json_value_text(key, to->who->arena, &name, &err) == ERR_OK) {
+        size_t i = 0;
+        while (i < count && !str_eq(name, names[i])) {
+            i++;
+        }
+        if (i == count) {
+            json_write_key(to->w, name);
+            json_write_raw(to->w, value.text);
+        }
+    }
+}
+
+/* raw is the step as it was sent in a raw chain_config, else empty. */
+static enum err_code write_step(struct writing *to, const struct svc_chain_step *step,
+                                struct str raw, struct err *err)
 {
     struct str queue;
-    if (svc_names_internal(who, "queue", step->queue, &queue, err) != ERR_OK) {
+    if (svc_names_internal(to->who, "queue", step->queue, &queue, err) != ERR_OK) {
         return err->code;
     }
-    json_write_object(w);
-    json_write_key(w, STR("queue"));
-    json_write_str(w, queue);
+    json_write_object(to->w);
+    json_write_key(to->w, STR("queue"));
+    json_write_str(to->w, queue);
     if (step->payload.len > 0) {
-        json_write_key(w, STR("payload"));
-        json_write_raw(w, step->payload);
+        json_write_key(to->w, STR("payload"));
+        json_write_raw(to->w, step->payload);
     }
     if (step->push != NULL) {
         struct str push;
-        if (svc_push_define(who, step->push, &push, err) != ERR_OK) {
+        if (svc_push_define(to->who, step->push, &push, err) != ERR_OK) {
             return err->code;
         }
-        json_write_key(w, STR("push"));
-        json_write_raw(w, push);
+        json_write_key(to->w, STR("push"));
+        json_write_raw(to->w, push);
     }
-    json_write_end(w);
+    write_others(to, raw, step_names, COUNT_OF(step_names));
+    json_write_end(to->w);
     return ERR_OK;
 }
 
-static enum err_code write_steps(const struct svc_caller *who, struct json_write *w,
-                                 const struct svc_chain *chain, struct err *err)
+/* raw: the array in a raw chain_config, else null. */
+static enum err_code write_steps(struct writing *to, const struct svc_chain *chain,
+                                 struct json_value raw, struct err *err)
 {
-    if (chain->steps_count == 0) {
+    struct json_scan s = json_scan_from(raw.text);
+    const bool is_raw = raw.type == JSON_TYPE_ARRAY && json_scan_enter_array(&s);
+    if (chain->steps_count == 0 && !is_raw) {
         return ERR_OK; /* a new chain without steps is refused later, with a better message */
     }
-    json_write_key(w, STR("steps"));
-    json_write_array(w);
+    json_write_key(to->w, STR("steps"));
+    json_write_array(to->w);
     for (size_t i = 0; i < chain->steps_count; i++) {
-        if (write_step(who, w, &chain->steps[i], err) != ERR_OK) {
-            return err_wrap(err, "chain.steps[%zu]", i);
+        struct json_value v = {.type = JSON_TYPE_NULL};
+        bool sent = is_raw && json_scan_next_element(&s) && json_scan_value(&s, &v);
+        if (write_step(to, &chain->steps[i], sent ? v.text : STR_EMPTY, err) != ERR_OK) {
+            return err_wrap(err, "%s.steps[%zu]", to->field, i);
         }
     }
-    json_write_end(w);
+    json_write_end(to->w);
     return ERR_OK;
 }
 
 /* Decode on_failure: a step, a queue name or "continue". "stop" and "" give neither. */
-static enum err_code read_on_failure(const struct svc_caller *who, struct str raw,
+static enum err_code read_on_failure(const struct writing *to, struct str raw,
                                      struct svc_chain_step *out_step, bool *out_continue,
                                      struct err *err)
 {
@@ -88,18 +135,18 @@ static enum err_code read_on_failure(const struct svc_caller *who, struct str ra
         return err->code;
     }
     if (v.type == JSON_TYPE_OBJECT) {
-        if (json_schema_decode(&step_schema, raw, who->arena, out_step, err) != ERR_OK) {
-            return err_wrap(err, "chain.on_failure");
+        if (json_schema_decode(&step_schema, raw, to->who->arena, out_step, err) != ERR_OK) {
+            return err_wrap(err, "%s.on_failure", to->field);
         }
         return out_step->queue.len == 0
-                   ? err_set(err, ERR_VALIDATION, "chain.on_failure has empty queue")
+                   ? err_set(err, ERR_VALIDATION, "%s.on_failure has empty queue", to->field)
                    : ERR_OK;
     }
     if (v.type != JSON_TYPE_STRING) {
-        return err_set(err, ERR_PARSE, "chain.on_failure: expected an object or a string, got %s",
-                       json_value_type_name(v.type));
+        return err_set(err, ERR_PARSE, "%s.on_failure: expected an object or a string, got %s",
+                       to->field, json_value_type_name(v.type));
     }
-    if (json_value_text(v, who->arena, &word, err) != ERR_OK) {
+    if (json_value_text(v, to->who->arena, &word, err) != ERR_OK) {
         return err->code;
     }
     *out_continue = str_eq(word, STR("continue"));
@@ -109,63 +156,80 @@ static enum err_code read_on_failure(const struct svc_caller *who, struct str ra
     return ERR_OK;
 }
 
-static enum err_code write_on_failure(const struct svc_caller *who, struct json_write *w,
-                                      struct str raw, struct err *err)
+static enum err_code write_on_failure(struct writing *to, struct str value, bool is_raw,
+                                      struct err *err)
 {
     struct svc_chain_step step;
     bool goes_on;
-    if (raw.len == 0) {
+    if (value.len == 0) {
         return ERR_OK;
     }
-    if (read_on_failure(who, raw, &step, &goes_on, err) != ERR_OK) {
+    if (read_on_failure(to, value, &step, &goes_on, err) != ERR_OK) {
         return err->code;
     }
     if (goes_on) {
-        json_write_key(w, STR("on_failure"));
-        json_write_str(w, STR("continue"));
+        json_write_key(to->w, STR("on_failure"));
+        json_write_str(to->w, STR("continue"));
     } else if (step.queue.len > 0) {
-        json_write_key(w, STR("on_failure"));
-        return write_step(who, w, &step, err) == ERR_OK ? ERR_OK
-                                                        : err_wrap(err, "chain.on_failure");
+        json_write_key(to->w, STR("on_failure"));
+        return write_step(to, &step, is_raw ? value : STR_EMPTY, err) == ERR_OK
+                   ? ERR_OK
+                   : err_wrap(err, "%s.on_failure", to->field);
     }
     return ERR_OK;
 }
 
-static enum err_code write_on_exit(const struct svc_caller *who, struct json_write *w,
-                                   const struct svc_chain_step *step, struct err *err)
+static enum err_code write_on_exit(struct writing *to, const struct svc_chain_step *step,
+                                   struct str raw, struct err *err)
 {
     if (step == NULL) {
         return ERR_OK;
     }
-    json_write_key(w, STR("on_exit"));
-    return write_step(who, w, step, err) == ERR_OK ? ERR_OK : err_wrap(err, "chain.on_exit");
+    json_write_key(to->w, STR("on_exit"));
+    return write_step(to, step, raw, err) == ERR_OK ? ERR_OK
+                                                    : err_wrap(err, "%s.on_exit", to->field);
 }
 
-/* Write the members of chain_config into an open object. */
-static enum err_code write_chain(const struct svc_caller *who, struct json_write *w,
-                                 const struct svc_chain *chain, struct err *err)
+/* Write the members of chain_config into an open object; raw is empty unless they come from a raw
+ * chain_config. */
+static enum err_code write_chain(struct writing *to, const struct svc_chain *chain, struct str raw,
+                                 struct err *err)
 {
-    if (write_steps(who, w, chain, err) != ERR_OK ||
-        write_on_failure(who, w, chain->on_failure, err) != ERR_OK) {
+    enum { STEPS, ON_FAILURE, ON_EXIT, COUNT };
+    const size_t own = to->who->restores ? COUNT : COUNT_OF(chain_names);
+    struct json_value m[COUNT] = {0};
+    const bool is_raw = raw.len > 0 && json_scan_members(raw, chain_names, COUNT, m);
+    if (write_steps(to, chain, m[STEPS], err) != ERR_OK ||
+        write_on_failure(to, chain->on_failure, is_raw, err) != ERR_OK ||
+        write_on_exit(to, chain->on_exit, m[ON_EXIT].text, err) != ERR_OK) {
         return err->code;
     }
-    return write_on_exit(who, w, chain->on_exit, err);
+    write_others(to, raw, chain_names, own);
+    return ERR_OK;
 }
 
-enum err_code svc_chain_define(const struct svc_caller *who, const struct svc_chain *chain,
-                               struct str *out, struct err *err)
+static enum err_code define(const struct svc_caller *who, const char *field,
+                            const struct svc_chain *chain, struct str raw, struct str *out,
+                            struct err *err)
 {
     struct buf b;
     buf_init(&b, LIMIT_OP_BYTES);
     struct json_write w = json_write_to(&b);
+    struct writing to = {.who = who, .field = field, .w = &w};
     json_write_object(&w);
-    if (write_chain(who, &w, chain, err) != ERR_OK) {
+    if (write_chain(&to, chain, raw, err) != ERR_OK) {
         buf_deinit(&b);
         return err->code;
     }
     json_write_end(&w);
     json_write_finish(&w);
     return svc_caller_keep(who, &b, out, err);
+}
+
+enum err_code svc_chain_define(const struct svc_caller *who, const struct svc_chain *chain,
+                               struct str *out, struct err *err)
+{
+    return define(who, "chain", chain, STR_EMPTY, out, err);
 }
 
 /* Payload limit in bytes; 0: none. A caller without an engine has no settings. */
@@ -224,42 +288,27 @@ enum err_code svc_chain_check(const struct svc_caller *who, const char *field, s
     return ERR_OK;
 }
 
-/* Add a member to the config, unless it has that member. */
-static enum err_code complete(const struct svc_caller *who, struct str config, struct str key,
-                              struct str value, struct str *out, struct err *err)
-{
-    struct json_object_pair pair = {.key = key, .value = value};
-    struct buf b;
-    buf_init(&b, LIMIT_OP_BYTES);
-    json_object_complete(&b, config, &pair, 1);
-    return svc_caller_keep(who, &b, out, err);
-}
-
 enum err_code svc_chain_adopt(const struct svc_caller *who, struct str raw, struct str *out,
                               struct err *err)
 {
     struct svc_chain chain;
-    struct json_value ids;
-    if (raw.len == 0 || (who->ns.len == 0 && who->scope.len == 0)) {
+    /* A backup of the default namespace has what its server stored, with internal names. */
+    if (raw.len == 0 || (who->restores && who->ns.len == 0 && who->scope.len == 0)) {
         *out = raw;
         return ERR_OK;
     }
     if (json_schema_decode(&svc_chain_schema, raw, who->arena, &chain, err) != ERR_OK) {
-        return err_wrap(err, "chain_config");
+        return json_schema_inside("chain_config", err);
     }
-    if (svc_chain_define(who, &chain, out, err) != ERR_OK) {
-        return err->code;
-    }
-    return json_scan_member(raw, STR("depends_on"), &ids)
-               ? complete(who, *out, STR("depends_on"), ids.text, out, err)
-               : ERR_OK;
+    return define(who, "chain_config", &chain, raw, out, err);
 }
 
 enum err_code svc_chain_add_dependencies(const struct svc_caller *who, struct str config,
                                          struct str waits_for, struct str *out, struct err *err)
 {
-    struct buf ids;
+    struct buf ids, b;
     buf_init(&ids, LIMIT_OP_BYTES);
+    buf_init(&b, LIMIT_OP_BYTES);
     struct json_write w = json_write_to(&ids);
     json_write_array(&w);
     for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
@@ -269,9 +318,10 @@ enum err_code svc_chain_add_dependencies(const struct svc_caller *who, struct st
     }
     json_write_end(&w);
     json_write_finish(&w);
-    enum err_code code = complete(who, config, STR("depends_on"), buf_str(&ids), out, err);
+    struct json_object_pair pair = {.key = STR("depends_on"), .value = buf_str(&ids)};
+    json_object_complete(&b, config, &pair, 1);
     buf_deinit(&ids);
-    return code;
+    return svc_caller_keep(who, &b, out, err);
 }
 
 /* From the store to the client */

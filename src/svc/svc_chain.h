@@ -33,9 +33,10 @@ ATTR_NODISCARD enum err_code svc_chain_define(const struct svc_caller *who,
                                               const struct svc_chain *chain, struct str *out,
                                               struct err *err);
 
-/* Convert a raw chain_config from the caller to the stored form. A caller in the default namespace
- * without a scope sends internal names, so nothing changes. For others, queue names are checked and
- * converted. Empty stays empty. */
+/* Convert a raw chain_config from the caller to the stored form, with the checks of a definition.
+ * Unknown members are kept. depends_on is left out: svc_chain_add_dependencies adds it. A restore
+ * keeps it, and in the default namespace keeps everything, because the server that wrote the backup
+ * may have stored anything. Empty stays empty. */
 ATTR_NODISCARD enum err_code svc_chain_adopt(const struct svc_caller *who, struct str raw,
                                              struct str *out, struct err *err);
 
@@ -45,7 +46,7 @@ ATTR_NODISCARD enum err_code svc_chain_adopt(const struct svc_caller *who, struc
 ATTR_NODISCARD enum err_code svc_chain_check(const struct svc_caller *who, const char *field,
                                              struct str config, struct err *err);
 
-/* Add "depends_on" to the config, with the ids in waits_for (16 bytes each). */
+/* Add "depends_on" to a config without it, with the ids in waits_for (16 bytes each). */
 ATTR_NODISCARD enum err_code svc_chain_add_dependencies(const struct svc_caller *who,
                                                         struct str config, struct str waits_for,
                                                         struct str *out, struct err *err);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "core/duration.h"
+#include "json/json_scan.h"
 #include "svc/svc_names.h"
 #include "svc/svc_usage.h"
 
@@ -62,33 +63,62 @@ static bool is_listed(const char *ids, size_t len, const struct id *id)
     return false;
 }
 
-/* Store the ids to wait for without duplicates and blank ones. */
-static enum err_code set_dependencies(const struct svc_caller *who,
-                                      const struct svc_enqueue_job *in, struct job *j,
+/* The member of a raw chain_config that is a second way to name dependencies. */
+struct named {
+    struct str *depends_on;
+    size_t count;
+};
+
+static const struct json_field named_rows[] = {
+    JSON_STRS(struct named, depends_on, count, 0, LIMIT_DEPENDS_ON, LIMIT_NAME_BYTES, 0,
+              "IDs of jobs that must complete first."),
+};
+static const struct json_schema named_schema = JSON_SCHEMA(struct named, named_rows);
+
+/* Add the ids that are not listed yet to *ids, which has room for them. Blank ones are ignored. */
+static enum err_code add_dependencies(const struct svc_caller *who, const char *field,
+                                      const struct str *texts, size_t count, char *ids, size_t *len,
                                       struct err *err)
 {
-    size_t len = 0;
-    if (in->depends_on_count == 0) {
-        return ERR_OK;
-    }
-    char *ids = svc_caller_alloc(who, in->depends_on_count, ID_BYTES, err);
-    if (ids == NULL) {
-        return err->code;
-    }
-    for (size_t i = 0; i < in->depends_on_count; i++) {
-        struct str text = str_trim(in->depends_on[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct str text = str_trim(texts[i]);
         struct id id;
         if (text.len == 0) {
             continue;
         }
         if (!svc_names_may_name(who, text, &id)) {
-            return err_set(err, ERR_VALIDATION, "depends_on: job \"" STR_FMT "\" not found",
+            return err_set(err, ERR_VALIDATION, "%s: job \"" STR_FMT "\" not found", field,
                            STR_ARG(text));
         }
-        if (!is_listed(ids, len, &id)) {
-            memcpy(ids + len, id.b, ID_BYTES);
-            len += ID_BYTES;
+        if (!is_listed(ids, *len, &id)) {
+            memcpy(ids + *len, id.b, ID_BYTES);
+            *len += ID_BYTES;
         }
+    }
+    return ERR_OK;
+}
+
+/* Store the ids to wait for without duplicates. */
+static enum err_code set_dependencies(const struct svc_caller *who,
+                                      const struct svc_enqueue_job *in, struct job *j,
+                                      struct err *err)
+{
+    size_t len = 0;
+    struct named raw = {0};
+    if (in->chain == NULL && in->chain_config.len > 0 &&
+        json_schema_decode(&named_schema, in->chain_config, who->arena, &raw, err) != ERR_OK) {
+        return json_schema_inside("chain_config", err);
+    }
+    if (in->depends_on_count + raw.count == 0) {
+        return ERR_OK;
+    }
+    char *ids = svc_caller_alloc(who, in->depends_on_count + raw.count, ID_BYTES, err);
+    if (ids == NULL ||
+        add_dependencies(who, "depends_on", in->depends_on, in->depends_on_count, ids, &len, err) !=
+            ERR_OK ||
+        add_dependencies(who, "chain_config.depends_on", raw.depends_on, raw.count, ids, &len,
+                         err) != ERR_OK) {
+        return err->code;
     }
     j->waits_for = str_from(ids, len);
     return ERR_OK;
@@ -98,6 +128,7 @@ static enum err_code set_chain(const struct svc_caller *who, const struct svc_en
                                struct command_new *out, struct err *err)
 {
     struct job *j = &out->job;
+    struct json_value named;
     enum err_code code;
     out->starts_chain = in->chain != NULL;
     if (in->chain != NULL) {
@@ -112,7 +143,10 @@ static enum err_code set_chain(const struct svc_caller *who, const struct svc_en
         code = svc_chain_check(who, in->chain != NULL ? "chain" : "chain_config", j->chain_config,
                                err);
     }
-    if (code == ERR_OK && j->waits_for.len > 0) {
+    const bool names_any = in->chain == NULL &&
+                           json_scan_member(in->chain_config, STR("depends_on"), &named) &&
+                           named.type == JSON_TYPE_ARRAY; /* it may be empty */
+    if (code == ERR_OK && (j->waits_for.len > 0 || names_any)) {
         code =
             svc_chain_add_dependencies(who, j->chain_config, j->waits_for, &j->chain_config, err);
     }

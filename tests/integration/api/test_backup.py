@@ -437,6 +437,20 @@ class AsNewJobs(BackupTest):
         self.assertEqual(self.api.queue(self.queue)["pending"], 1203)
 
 
+class Raw(BackupTest):
+    def test_a_chain_config_that_an_older_server_stored_is_kept(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            for n, config in enumerate(({"steps": "x"}, {"steps": [{"queue": 7}], "on_failure": 5, "mine": [1]},
+                                        {"depends_on": ["x", 7]}, {"steps": [], "depends_on": []})):
+                job_id = "job_" + "0" * 24 + f"{n + 1}1"
+                self.restore({"meta": {"format": 2}, "jobs": [{
+                    "id": job_id, "queue": "q", "payload": {}, "priority": 2, "state": "pending",
+                    "created_at": "2026-01-01T00:00:00Z", "chain_id": "c", "chain_step": 0, "chain_config": config}]},
+                    api)
+                self.assertEqual(api.job(job_id)["chain_config"], config)
+
+
 class Hostile(BackupTest):
     def job(self, **fields):
         return {"id": "job_" + "0" * 24 + "11", "queue": self.queue, "payload": {}, "priority": 2,

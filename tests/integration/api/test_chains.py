@@ -99,6 +99,38 @@ class Steps(ChainTest):
         self.assertEqual(self.api.fetch(self.steps[1])["payload"],
                          {"previous_job_id": job["job_id"]})
 
+    def test_a_raw_definition_is_checked_like_any(self):
+        """7.1: its steps create jobs like those of a chain. Members that the server does not know are kept."""
+        first, second = ({"queue": q} for q in self.steps[:2])
+
+        def raw(**config):
+            body = {"queue": self.steps[0], "chain_id": "c", "chain_step": 0, "chain_config": config}
+            return self.api.post("/api/v1/enqueue", body)
+
+        url = "http://127.0.0.1:1/"
+        for wrong, code, what in (
+                ({"steps": [first, {"queue": 7}]}, "PARSE_ERROR", "chain_config.steps[1].queue"),
+                ({"steps": "x"}, "PARSE_ERROR", "chain_config.steps"),
+                ({"steps": [first] * 101}, "VALIDATION_ERROR", "chain_config.steps"),
+                ({"steps": [first, {**second, "push": {"url": "ftp://x"}}]}, "VALIDATION_ERROR",
+                 "chain_config.steps[1]: push.url"),
+                ({"steps": [first], "on_exit": {**second, "push": {"url": url, "headers": {"a\nb": "c"}}}},
+                 "VALIDATION_ERROR", "chain_config.on_exit: push.headers"),
+                ({"steps": [first, second], "on_failure": 5}, "PARSE_ERROR", "chain_config.on_failure"),
+                ({"steps": [first, second], "on_failure": {"queue": ""}}, "VALIDATION_ERROR", "chain_config.on_failure")):
+            with self.subTest(wrong):
+                self.refused(raw(**wrong), 400, code, what)
+        self.assertNotIn(self.steps[0], self.api.queues())
+        steps = [first, {**second, "payload": {"a": 1}, "mine": "x"}]
+        for sent, stored in (({"on_failure": "stop"}, {}), ({"on_failure": "continue"}, {"on_failure": "continue"}),
+                             ({"on_failure": self.failure}, {"on_failure": {"queue": self.failure}}),
+                             ({"on_failure": {"queue": self.failure, "m": [1]}, "mine": [1], "on_exit": None},
+                              {"on_failure": {"queue": self.failure, "m": [1]}, "mine": [1]})):
+            job_id = self.api.must(raw(steps=steps, **sent), 201)["job_id"]
+            self.assertEqual(self.api.job(job_id)["chain_config"], {"steps": steps, **stored})
+            self.finish(self.steps[0])
+            self.assertEqual(self.finish(self.steps[1])["payload"], {"previous_job_id": job_id, "a": 1})
+
     def test_raw_chain_fields_are_ignored_beside_a_chain(self):
         """7.1: chain_id, chain_step, chain_config are ignored when chain is present."""
         job_id = self.start(2, fields={"chain_id": "mine", "chain_step": 7,

@@ -137,6 +137,29 @@ class Dependencies(ApiTest):
         self.assertEqual(self.api.job(child)["chain_config"],
                          {"mine": [1], "depends_on": [parent]})
 
+    def test_the_raw_member_is_a_second_way_to_name_them(self):
+        """chain_config.depends_on shows exactly the jobs that this one waits for."""
+        one, two = self.parent(), self.parent()
+        for waits, fields in (([], {"chain_config": {"depends_on": []}}),
+                              ([one], {"chain_config": {"depends_on": [one, f" {one} ", ""]}}),
+                              ([one, two], {"depends_on": [one], "chain_config": {"depends_on": [two, one]}})):
+            job_id = self.api.enqueue(self.queue, **fields)
+            self.assertEqual(self.api.job(job_id)["chain_config"], {"depends_on": waits})
+            for parent in (one, two):
+                found = self.api.must(self.api.post("/api/v1/jobs/search", {"depends_on": parent}))["jobs"]
+                self.assertEqual(job_id in [j["id"] for j in found], parent in waits)
+            if not waits:
+                self.api.ack(self.api.fetch(self.queue)["job_id"])
+            self.not_claimable()
+        self.api.ack(one)
+        self.api.ack(self.api.fetch(self.queue)["job_id"])
+        self.not_claimable()
+        self.api.ack(two)
+        self.api.fetch(self.queue)
+        for wrong, code in (("x", "PARSE_ERROR"), ([7], "PARSE_ERROR"), (["nobody"], "VALIDATION_ERROR")):
+            answer = self.api.post("/api/v1/enqueue", {"queue": self.queue, "chain_config": {"depends_on": wrong}})
+            self.refused(answer, 400, code, "chain_config.depends_on")
+
     def test_a_long_line(self):
         """Each job waits for the one before it, so they become claimable one after another."""
         ids = [self.api.enqueue(self.queue)]
