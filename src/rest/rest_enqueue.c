@@ -9,6 +9,7 @@
 #include "json/json_scan.h"
 #include "rest/rest_int.h"
 #include "rest/rest_query_int.h"
+#include "svc/svc_names.h"
 #include "svc/svc_usage.h"
 
 /* Requests */
@@ -550,9 +551,23 @@ static void handle_batch_open(struct rest_call *c)
     rest_call__submit(c, &command, 0, batch_opened);
 }
 
+/* The callback job as it is now, unless it was deleted: a seal may be repeated at any time. */
+static void write_callback(struct rest_call *c, struct json_write *w, struct id id)
+{
+    struct svc_caller who = rest_call__caller(c);
+    char room[REST_DOCUMENT_ID_ROOM];
+    struct job j;
+    struct buf doc;
+    buf_init(&doc, SIZE_MAX);
+    if (svc_names_read_job(&who, id, &doc, &j)) {
+        write_ref(w, "callback_job", rest_document__quoted_id(id, ID_JOB, room),
+                  svc_names_visible(&who, j.queue), job_state_name(j.state));
+    }
+    buf_deinit(&doc);
+}
+
 static void batch_sealed(struct rest_call *c, const struct result *r)
 {
-    const struct str *queue = c->data;
     if (rest_call__refused(c, r)) {
         return;
     }
@@ -560,9 +575,7 @@ static void batch_sealed(struct rest_call *c, const struct result *r)
     json_write_object(&w);
     rest_document__text(&w, "status", STR("sealed"));
     if (!id_is_none(r->id)) {
-        char room[REST_DOCUMENT_ID_ROOM];
-        write_ref(&w, "callback_job", rest_document__quoted_id(r->id, ID_JOB, room), *queue,
-                  job_state_name(JOB_PENDING));
+        write_callback(c, &w, r->id);
     }
     json_write_end(&w);
     rest_call__reply(c, 200, &w);
@@ -573,12 +586,10 @@ static void handle_batch_seal(struct rest_call *c)
     struct svc_caller who = rest_call__caller(c);
     struct command command;
     struct err err;
-    struct str *queue = SVC_CALLER_ARRAY(&who, struct str, 1, &err);
-    if (queue == NULL || svc_batch_seal(&who, c->param[0], &command, queue, &err) != ERR_OK) {
+    if (svc_batch_seal(&who, c->param[0], &command, &err) != ERR_OK) {
         rest_call__fail_err(c, &err);
         return;
     }
-    c->data = queue;
     rest_call__submit(c, &command, 0, batch_sealed);
 }
 

@@ -66,20 +66,8 @@ enum err_code svc_batch_find(const struct svc_caller *who, struct str text, stru
 }
 
 enum err_code svc_batch_seal(const struct svc_caller *who, struct str text, struct command *out,
-                             struct str *out_queue, struct err *err)
+                             struct err *err)
 {
-    struct store_batch batch = {0};
-    struct buf bytes;
-    buf_init(&bytes, SIZE_MAX);
     *out = (struct command){.type = COMMAND_BATCH_SEAL};
-    enum err_code code = svc_batch_read(who, text, &bytes, &out->batch_seal.id, &batch, err);
-    *out_queue = STR_EMPTY;
-    if (code == ERR_OK && batch.callback_queue.len > 0) {
-        struct buf queue;
-        buf_init(&queue, SIZE_MAX);
-        buf_add_str(&queue, batch.callback_queue);
-        code = svc_caller_keep(who, &queue, out_queue, err);
-    }
-    buf_deinit(&bytes);
-    return code;
+    return svc_batch_find(who, text, &out->batch_seal.id, err);
 }

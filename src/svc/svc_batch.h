@@ -22,11 +22,9 @@ ATTR_NODISCARD enum err_code svc_batch_open(const struct svc_caller *who,
 struct store_owner svc_batch_owner(const struct svc_caller *who, struct str callback_queue);
 /* May the caller see a batch of this owner? Only for batches without a callback queue. */
 bool svc_batch_is_of(const struct svc_caller *who, const struct store_owner *owner);
-/* *out_queue is the callback queue by the caller's name for it, in the caller's arena; empty if
- * there is none. If the seal ends the batch, the result has the id of the callback job. */
+/* If the batch has ended, or ends now, the result has the id of the callback job. */
 ATTR_NODISCARD enum err_code svc_batch_seal(const struct svc_caller *who, struct str text,
-                                            struct command *out, struct str *out_queue,
-                                            struct err *err);
+                                            struct command *out, struct err *err);
 
 /* Read the record of a batch that the caller may see. *out points into bytes and has the caller's
  * name of the callback queue. ERR_NOT_FOUND if there is no such batch. */

@@ -195,9 +195,15 @@ static const struct rest_answer_member job_ref[] = {
     {"status", "EnqueueStatus", "State of the new job, or duplicate."},
 };
 
+static const struct rest_answer_member callback_job[] = {
+    {"id",     "string",   "Job ID."},
+    {"queue",  "string",   "Queue of the job."},
+    {"status", "JobState", "State of the job."},
+};
+
 static const struct rest_answer_member sealed[] = {
-    {"status",        "string", "Always sealed."},
-    {"callback_job?", "JobRef", "Callback job, if the batch had already finished."},
+    {"status",        "string",      "Always sealed."},
+    {"callback_job?", "CallbackJob", "Callback job, if the batch has finished and the job exists."},
 };
 
 static const struct rest_answer_member enqueued_batch[] = {
@@ -637,6 +643,7 @@ const struct rest_answer rest_answer_table__rows[] = {
     {"{status}",                                           "Status",             MEMBERS(status)},
     {"enqueued",                                           "Enqueued",           MEMBERS(enqueued)},
     {NULL,                                                 "JobRef",             MEMBERS(job_ref)},
+    {NULL,                                                 "CallbackJob",        MEMBERS(callback_job)},
     {"sealed",                                             "Sealed",             MEMBERS(sealed)},
     {"{job_ids, batch_id}",                                "EnqueuedBatch",      MEMBERS(enqueued_batch)},
     {"{batch_id}",                                         "BatchOpened",        MEMBERS(batch_opened)},

@@ -186,11 +186,23 @@ class Seal(ApiTest):
         job_id = self.active(batch_id=batch_id)
         self.api.ack(job_id)
         sealed = self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
-        made = self.api.fetch(callback)["job_id"]
-        self.assertEqual(sealed, {"status": "sealed", "callback_job": {
-            "id": made, "queue": callback, "status": "pending"}})
-        again = self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
-        self.assertEqual(again, sealed)
+        made = sealed["callback_job"]["id"]
+
+        def again():
+            return self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
+
+        def told(queue, status):
+            return {"status": "sealed", "callback_job": {"id": made, "queue": queue, "status": status}}
+
+        self.assertEqual((sealed, again()), (told(callback, "pending"),) * 2)
+        self.api.act(made, "move", queue=callback + ".moved")
+        self.assertEqual(again(), told(callback + ".moved", "pending"))
+        self.assertEqual(self.api.fetch(callback + ".moved")["job_id"], made)
+        self.assertEqual(again(), told(callback + ".moved", "active"))
+        self.api.ack(made)
+        self.assertEqual(again(), told(callback + ".moved", "completed"))
+        self.api.must(self.api.delete(f"/api/v1/jobs/{made}"))
+        self.assertEqual(again(), {"status": "sealed"})
 
     def test_has_none_before_the_end(self):
         batch_id = self.api.post("/api/v1/batch", {"callback_queue": "x"}).json["batch_id"]

@@ -4853,6 +4853,14 @@ export interface components {
         BulkStatus: "queued" | "running" | "completed" | "failed" | "cancelled";
         /** @enum {string} */
         BulkTask: "retry" | "cancel" | "move" | "delete" | "change_priority" | "requeue" | "hold" | "approve" | "reject" | "clear_queue" | "delete_queue";
+        CallbackJob: {
+            /** @description Job ID. */
+            id: string;
+            /** @description Queue of the job. */
+            queue: string;
+            /** @description State of the job. */
+            status: components["schemas"]["JobState"];
+        };
         ChainConfig: {
             /** @description Jobs that must complete first. */
             depends_on?: string[];
@@ -8082,8 +8090,8 @@ export interface components {
             status: string;
         };
         Sealed: {
-            /** @description Callback job, if the batch had already finished. */
-            callback_job?: components["schemas"]["JobRef"];
+            /** @description Callback job, if the batch has finished and the job exists. */
+            callback_job?: components["schemas"]["CallbackJob"];
             /** @description Always sealed. */
             status: string;
         };
