@@ -88,6 +88,19 @@ enum err_code json_schema__refuse_type(struct json_decode *d, enum json_type exp
                                json_value_type_name(got));
 }
 
+int64_t json_field_least(const struct json_field *f)
+{
+    if (f->told_min != 0) {
+        return f->told_min;
+    }
+    return (f->flags & JSON_INSISTED) != 0 && f->min < 1 ? 1 : f->min;
+}
+
+int64_t json_field_most(const struct json_field *f)
+{
+    return f->told_max != 0 ? f->told_max : f->max;
+}
+
 enum err_code json_schema__refuse_missing(struct json_decode *d)
 {
     char path[PATH_BYTES];
@@ -104,9 +117,14 @@ enum err_code json_schema__refuse_large(struct json_decode *d, size_t bytes)
 enum err_code json_schema__refuse_size(struct json_decode *d, const char *unit, int64_t got)
 {
     const struct json_field *field = json_schema__top(d)->field;
-    return json_schema__refuse(d, ERR_VALIDATION,
-                               "expected %" PRId64 " to %" PRId64 "%s, got %" PRId64, field->min,
-                               field->max, unit, got);
+    const int64_t min = json_field_least(field);
+    const int64_t max = json_field_most(field);
+    return min == INT64_MIN
+               ? json_schema__refuse(d, ERR_VALIDATION,
+                                     "expected at most %" PRId64 "%s, got %" PRId64, max, unit, got)
+               : json_schema__refuse(d, ERR_VALIDATION,
+                                     "expected %" PRId64 " to %" PRId64 "%s, got %" PRId64, min,
+                                     max, unit, got);
 }
 
 /* The next value is not of the expected type. If it is invalid JSON, report that instead. */
@@ -156,7 +174,7 @@ static char *list_room(struct json_decode *d, size_t item_size)
         f->list = false; /* the message is about the array, not about an element */
         (void)json_schema__refuse(d, ERR_VALIDATION,
                                   "expected %" PRId64 " to %" PRId64 " elements, got more",
-                                  f->field->min, f->field->max);
+                                  json_field_least(f->field), f->field->max);
         return NULL;
     }
     if (f->count == f->cap) {

@@ -108,13 +108,17 @@ struct json_field {
         json_time_fn parse_time;
         const struct json_schema *schema;
     };
-    /* Documentation only, ignored by the decoder: limits that the handler checks itself, because
-     * its errors have other codes and messages. */
+    /* For the documentation and messages, not checked by the decoder: limits that the handler
+     * checks itself, because they depend on more, or its errors have other codes and messages. */
     int64_t told_min;         /* 0: min */
     int64_t told_max;         /* 0: max; of a raw object: number of members */
     const char *told_type;    /* raw: type in the documentation; NULL: any JSON */
     const char *told_pattern; /* text: its pattern, unless it is one of the words */
 };
+
+/* The limits that clients are told. */
+int64_t json_field_least(const struct json_field *f);
+int64_t json_field_most(const struct json_field *f);
 
 enum { JSON_FIELDS_MAX = 64, JSON_SCHEMA_DEPTH_MAX = 8 };
 

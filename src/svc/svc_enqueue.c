@@ -25,6 +25,10 @@ static enum err_code check_ranges(const struct svc_enqueue_job *in, struct err *
         {"chain_step", JOB_STEP_ON_FAILURE, LIMIT_CHAIN_STEPS, in->chain_step},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].value > rows[i].max && rows[i].min == INT64_MIN) {
+            return err_set(err, ERR_VALIDATION, "%s: expected at most %" PRId64 ", got %" PRId64,
+                           rows[i].field, rows[i].max, rows[i].value);
+        }
         if (rows[i].value < rows[i].min || rows[i].value > rows[i].max) {
             return err_set(err, ERR_VALIDATION,
                            "%s: expected %" PRId64 " to %" PRId64 ", got %" PRId64, rows[i].field,

@@ -143,20 +143,6 @@ void rest_schema__describe(struct json_write *w, const struct json_field *f)
     buf_deinit(&b);
 }
 
-/* Limits of a field, including those that are checked elsewhere. */
-static int64_t least(const struct json_field *f)
-{
-    if (f->told_min != 0) {
-        return f->told_min;
-    }
-    return (f->flags & JSON_INSISTED) != 0 && f->min < 1 ? 1 : f->min;
-}
-
-static int64_t most(const struct json_field *f)
-{
-    return f->told_max != 0 ? f->told_max : f->max;
-}
-
 static bool is_needed(const struct json_field *f)
 {
     return (f->flags & (JSON_REQUIRED | JSON_INSISTED)) != 0;
@@ -186,11 +172,11 @@ static void describe_integer(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "integer");
     text(w, "format", "int64"); /* implies the limits of fields without explicit ones */
-    if (least(f) != INT64_MIN) {
-        number(w, "minimum", least(f));
+    if (json_field_least(f) != INT64_MIN) {
+        number(w, "minimum", json_field_least(f));
     }
-    if (most(f) != INT64_MAX && (f->flags & JSON_CLAMP) == 0) {
-        number(w, "maximum", most(f));
+    if (json_field_most(f) != INT64_MAX && (f->flags & JSON_CLAMP) == 0) {
+        number(w, "maximum", json_field_most(f));
     }
 }
 
@@ -276,10 +262,10 @@ static void describe_list(const struct rest_schema_set *s, struct json_write *w,
                           const struct json_field *f)
 {
     text(w, "type", "array");
-    if (least(f) > 0) {
-        number(w, "minItems", least(f));
+    if (json_field_least(f) > 0) {
+        number(w, "minItems", json_field_least(f));
     }
-    number(w, "maxItems", most(f));
+    number(w, "maxItems", json_field_most(f));
     rest_document__object(w, "items");
     if (f->kind == JSON_KIND_STRS) {
         text(w, "type", "string");

@@ -390,6 +390,36 @@ static void decode__limits_the_depth_of_raw_values(void **state)
         ERR_PARSE);
 }
 
+/* A message has the limits that clients are told, not those of the row. */
+static void message__tells_the_limits_that_hold(void **state)
+{
+    (void)state;
+    struct told {
+        struct str queue;
+        int64_t period, count;
+    };
+    static const struct json_field rows[] = {
+        JSON_STR(struct told, queue, 0, 8, JSON_INSISTED, "A name.", .told_max = 4),
+        JSON_I64(struct told, period, INT64_MIN, 9, 0, "Without a lower limit."),
+        JSON_I64(struct told, count, -5, 9, 0, "Below 1 is refused later.", .told_min = 1),
+    };
+    static const struct json_schema schema = JSON_SCHEMA(struct told, rows);
+    static const struct {
+        const char *json, *message;
+    } bad[] = {
+        {"{\"queue\":\"123456789\"}", "queue: expected 1 to 4 bytes, got 9"},
+        {"{\"period\":10}", "period: expected at most 9, got 10"},
+        {"{\"count\":10}", "count: expected 1 to 9, got 10"},
+    };
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        struct told out;
+        struct err err;
+        assert_int_equal(json_schema_decode(&schema, str_from_z(bad[i].json), arena, &out, &err),
+                         ERR_VALIDATION);
+        assert_string_equal(err.msg, bad[i].message);
+    }
+}
+
 static void strict__refuses_unknown_members_and_trailing_text(void **state)
 {
     (void)state;
@@ -523,6 +553,7 @@ TEST_GROUP(json_schema, WITH_ARENA(decode__fills_every_kind),
            WITH_ARENA(decode__keeps_many_elements_in_order),
            WITH_ARENA(decode__refuses_with_the_path),
            WITH_ARENA(decode__limits_the_depth_of_raw_values),
+           WITH_ARENA(message__tells_the_limits_that_hold),
            WITH_ARENA(strict__refuses_unknown_members_and_trailing_text),
            WITH_ARENA(decode__says_too_large_when_the_arena_is_full),
            WITH_ARENA(message__has_room_for_long_paths),
