@@ -27,8 +27,9 @@ const struct json_word rest_budgets__actions[] = {{"hold", STORE_BUDGET_HOLD},
 static const struct json_field budget_rows[] = {
     [ROW_SCOPE] = JSON_STR(struct budget_in, scope, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
                            "What the budget applies to.", .words = rest_budgets__scopes),
-    [ROW_TARGET] = JSON_STR(struct budget_in, target, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
-                            "Queue name, tag as key:value or key=value, or * for global."),
+    [ROW_TARGET] = JSON_STR(struct budget_in, target, 0, LIMIT_INTERNAL_NAME_BYTES, JSON_NO_CONTROL,
+                            "Queue name, tag as key:value or key=value, or * for global.",
+                            .told_max = LIMIT_NAME_BYTES),
     [ROW_DAILY] = JSON_F64(struct budget_in, daily_usd, INT64_MIN, (int64_t)REST_BUDGETS_USD_MAX, 0,
                            "Limit per day (from 00:00 UTC), in US dollars."),
     [ROW_PER_JOB] = JSON_F64(struct budget_in, per_job_usd, INT64_MIN,
@@ -153,7 +154,7 @@ bool rest_budgets__tag(struct rest_call *c, struct str text, struct str *out)
     while (key_len < text.len && text.ptr[key_len] != ':' && text.ptr[key_len] != '=') {
         key_len++;
     }
-    if (key_len == 0 || key_len == text.len) {
+    if (key_len == 0 || key_len == text.len || text.len > LIMIT_NAME_BYTES) {
         return false;
     }
     char *tag = rest_call__alloc(c, text.len);
@@ -196,14 +197,17 @@ static bool read_target(struct rest_call *c, struct str scope, struct str target
     if (found == STORE_BUDGET_QUEUE) {
         struct str visible = *out;
         if (!rest_names__internal(c, "queue", visible, out, &err)) {
-            rest_call__fail(c, err.code == ERR_FORBIDDEN ? err.code : ERR_BUDGET, "target: %s",
-                            err.msg);
+            bool forbidden = err.code == ERR_FORBIDDEN;
+            rest_call__fail(c, forbidden ? err.code : ERR_BUDGET, "%s%s",
+                            forbidden ? "" : "target: ", err.msg);
             return false;
         }
         return true;
     }
     if (!rest_budgets__tag(c, *out, out)) {
-        rest_call__fail(c, ERR_BUDGET, "target: expected a tag as key:value or key=value");
+        rest_call__fail(c, ERR_BUDGET,
+                        "target: expected a tag as key:value or key=value, at most %d bytes",
+                        LIMIT_NAME_BYTES);
         return false;
     }
     return true;

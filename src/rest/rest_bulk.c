@@ -35,8 +35,8 @@ static const struct json_field bulk_rows[] = {
               "IDs of the jobs. Takes precedence over filter. An empty array counts as absent."),
     [SET_FILTER] = JSON_RAW(struct rest_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
                             "All jobs that match this search. Unknown members are refused."),
-    JSON_STR(struct rest_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-             "Target queue of move."),
+    JSON_STR(struct rest_bulk_in, move_to_queue, 0, LIMIT_INTERNAL_NAME_BYTES, JSON_NO_CONTROL,
+             "Target queue of move.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_RAW(struct rest_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER,
              "New priority for change_priority.", .words = rest_names__priorities),
     JSON_STR(struct rest_bulk_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT,
@@ -91,14 +91,14 @@ static bool find_action(struct str word, enum command_job_action *out, struct er
     return true;
 }
 
-/* Read a priority: a word or a number. An empty word means normal. */
+/* Read a priority: a word or a number. */
 static bool read_priority(struct rest_call *c, struct str json, uint8_t *out, struct err *err)
 {
     struct json_scan scan = json_scan_from(json);
     struct json_value v;
     struct str word;
     int64_t number;
-    if (json.len == 0 || !json_scan_value(&scan, &v)) {
+    if (json.len == 0 || str_eq(json, STR("\"\"")) || !json_scan_value(&scan, &v)) {
         (void)err_set(err, ERR_BULK, "priority is required for change_priority");
         return false;
     }
@@ -108,7 +108,7 @@ static bool read_priority(struct rest_call *c, struct str json, uint8_t *out, st
             ERR_OK) {
             return false;
         }
-        *out = word.len == 0 ? JOB_PRIORITY_NORMAL : (uint8_t)priority;
+        *out = (uint8_t)priority;
         return true;
     }
     int priority;

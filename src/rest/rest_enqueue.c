@@ -60,8 +60,9 @@ static const struct json_word backoff_words[] = {
 
 /* The members of a job. */
 #define JOB_ROWS                                                                                   \
-    JSON_STR(struct svc_enqueue_job, queue, 0, LIMIT_QUEUE_NAME_BYTES,                             \
-             JSON_NO_CONTROL | JSON_INSISTED, "Queue of the job."),                                \
+    JSON_STR(struct svc_enqueue_job, queue, 0, LIMIT_INTERNAL_NAME_BYTES,                          \
+             JSON_NO_CONTROL | JSON_INSISTED, "Queue of the job.",                                 \
+             .told_max = LIMIT_QUEUE_NAME_BYTES),                                                  \
         JSON_RAW(struct svc_enqueue_job, payload, 0, JSON_KEEP_NULL, "Payload: any JSON value."),  \
         JSON_WORD(struct svc_enqueue_job, priority, rest_names__priorities,                        \
                   JSON_OR_NUMBER | JSON_NUMBER_APART, "Priority: critical, high or normal."),      \
@@ -123,8 +124,9 @@ static const struct json_schema job_schema =
     JSON_SCHEMA(struct enqueue_in, job_rows, .init = &job_init, JSON_SET(struct enqueue_in, set));
 
 static const struct json_field batch_rows[] = {
-    JSON_STR(struct svc_batch, callback_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-             "Queue of the callback job, which is enqueued when all jobs have finished."),
+    JSON_STR(struct svc_batch, callback_queue, 0, LIMIT_INTERNAL_NAME_BYTES, JSON_NO_CONTROL,
+             "Queue of the callback job, which is enqueued when all jobs have finished.",
+             .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_RAW(struct svc_batch, callback_payload, 0, JSON_KEEP_NULL, "Payload of the callback job."),
 };
 static const struct json_schema batch_schema = JSON_SCHEMA(struct svc_batch, batch_rows);

@@ -51,7 +51,7 @@ static const struct json_word format_words[] = {
 
 /* clang-format off */
 #define LIST(member, counter, doc)                                                                 \
-    JSON_STRS(struct stream_in, member, counter, 0, REST_QUERY_VALUES_MAX, LIMIT_QUEUE_NAME_BYTES,  \
+    JSON_STRS(struct stream_in, member, counter, 0, REST_QUERY_VALUES_MAX, LIMIT_INTERNAL_NAME_BYTES,  \
               REST_QUERY_COMMAS, doc)
 static const struct json_field stream_rows[] = {
     JSON_I64(struct stream_in, last_event_id, 0, INT64_MAX, JSON_LAX, "Return events after this sequence number. If the header Last-Event-ID is set too, the larger number is used."),

@@ -54,7 +54,7 @@ const struct json_word rest_history__formats[] = {{"json", 0}, {"csv", 1}, {NULL
 
 /* clang-format off */
 static const struct json_field history_rows[] = {
-    JSON_STR(struct history_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Queue to report on. All queues if left out."),
+    JSON_STR(struct history_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, 0, "Queue to report on. All queues if left out.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_STR(struct history_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
     JSON_STR(struct history_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
     JSON_STR(struct history_in, step, 0, TIME_BYTES_MAX, 0, "Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out."),
@@ -63,7 +63,7 @@ static const struct json_field history_rows[] = {
 };
 
 static const struct json_field queues_rows[] = {
-    JSON_STRS(struct history_in, queues, queues_count, 0, QUEUES_MAX, LIMIT_QUEUE_NAME_BYTES, REST_QUERY_COMMAS | JSON_INSISTED, "Queues to report on, comma-separated, at most 100."),
+    JSON_STRS(struct history_in, queues, queues_count, 0, QUEUES_MAX, LIMIT_INTERNAL_NAME_BYTES, REST_QUERY_COMMAS | JSON_INSISTED, "Queues to report on, comma-separated, at most 100."),
     JSON_STR(struct history_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
     JSON_STR(struct history_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
     JSON_STR(struct history_in, step, 0, TIME_BYTES_MAX, 0, "Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out."),

@@ -123,8 +123,8 @@ static const struct json_field reason_rows[] = {
              "Reason, shown with the job."),
 };
 static const struct json_field move_rows[] = {
-    JSON_STR(struct action_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
-             "Target queue."),
+    JSON_STR(struct action_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
+             "Target queue.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_BOOL(struct action_in, reset_attempts, 0, "Reset the number of attempts."),
 };
 static const struct json_field replay_rows[] = {

@@ -26,7 +26,7 @@ struct markers_in {
 
 /* clang-format off */
 static const struct json_field list_rows[] = {
-    JSON_STR(struct markers_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Markers of this queue and markers without a queue. All markers if left out."),
+    JSON_STR(struct markers_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, 0, "Markers of this queue and markers without a queue. All markers if left out.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_STR(struct markers_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
     JSON_STR(struct markers_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
 };
@@ -144,8 +144,9 @@ struct marker_in {
 static const struct json_field add_rows[] = {
     JSON_STR(struct marker_in, text, 0, LIMIT_MARKER_TEXT_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
              "What happened, for example \"deployed 1.4.2\"."),
-    JSON_STR(struct marker_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0,
-             "Queue that the marker is about. All queues if left out."),
+    JSON_STR(struct marker_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, 0,
+             "Queue that the marker is about. All queues if left out.",
+             .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_TIME(struct marker_in, at, timestamp_parse, 0, "When it happened. Default: now."),
 };
 static const struct json_schema add_schema = JSON_SCHEMA(struct marker_in, add_rows);

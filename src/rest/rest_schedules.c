@@ -57,8 +57,9 @@ enum {
 #define SCHEDULE_ROWS(insisted)                                                                    \
     [SET_NAME] = JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES,                           \
                           JSON_NO_CONTROL | (insisted), "Unique name."),                           \
-    [SET_QUEUE] = JSON_STR(struct schedule_in, queue, 0, LIMIT_QUEUE_NAME_BYTES,                   \
-                           JSON_NO_CONTROL | (insisted), "Queue of the created jobs."),            \
+    [SET_QUEUE] = JSON_STR(struct schedule_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES,                \
+                           JSON_NO_CONTROL | (insisted), "Queue of the created jobs.",             \
+                           .told_max = LIMIT_QUEUE_NAME_BYTES),                                    \
     [SET_CRON] = JSON_STR(                                                                         \
         struct schedule_in, cron, 0, LIMIT_NAME_BYTES, insisted,                                   \
         "Cron expression with five fields, a macro such as @daily, or @every with a duration."),   \

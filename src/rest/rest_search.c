@@ -49,7 +49,7 @@ static const struct json_field search_rows[] = {
     JSON_I64(struct rest_search_in, attempt_max, INT64_MIN, INT64_MAX, 0, "Maximum number of attempts."),
     JSON_I64(struct rest_search_in, chain_step, INT64_MIN, INT64_MAX, 0, "Position in a chain."),
     JSON_BOOL(struct rest_search_in, has_errors, 0, "Only jobs with (true) or without (false) errors."),
-    JSON_STR(struct rest_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
+    JSON_STR(struct rest_search_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, 0, "Name of the queue.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_RAW(struct rest_search_in, state, REST_SEARCH_TEXT_MAX, 0, "States, any of which must match: an array, or a comma-separated string.", .told_type = "string | [string]"),
     JSON_RAW(struct rest_search_in, priority, REST_SEARCH_TEXT_MAX, JSON_OR_NUMBER, "Priority of the job.", .words = rest_names__priorities),
     JSON_RAW(struct rest_search_in, tags, 0, JSON_ONLY_OBJECT, "Tags that must all match."),
@@ -492,7 +492,7 @@ static void handle_search(struct rest_call *c)
 #define TEXT(member, doc) JSON_STR(struct rest_search_in, member, 0, REST_SEARCH_TEXT_MAX, 0, doc)
 #define TIME(member, doc) JSON_TIME(struct rest_search_in, member, parse_time, 0, doc)
 static const struct json_field dead_rows[] = {
-    JSON_STR(struct rest_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
+    JSON_STR(struct rest_search_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, 0, "Name of the queue.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_I64(struct rest_search_in, limit, INT64_MIN, INT64_MAX, 0, LIMIT_DOC),
     TEXT(cursor, "Cursor of the previous response."),
     TEXT(sort, SORT_DOC),

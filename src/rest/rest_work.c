@@ -13,7 +13,7 @@
 /* Members of both fetch requests and of `next` in an ack. */
 #define FETCH_ROWS(wait)                                                                           \
     JSON_STRS(struct svc_work_fetch, queues, queues_count, 0, LIMIT_CLAIM_QUEUES,                  \
-              LIMIT_QUEUE_NAME_BYTES, JSON_INSISTED, "Queues to fetch from, in this order."),      \
+              LIMIT_INTERNAL_NAME_BYTES, JSON_INSISTED, "Queues to fetch from, in this order."),   \
         JSON_STR(struct svc_work_fetch, worker_id, 0, LIMIT_WORKER_ID_BYTES, 0,                    \
                  "ID of the worker. Registers the worker."),                                       \
         JSON_STR(struct svc_work_fetch, hostname, 0, LIMIT_WORKER_ID_BYTES, 0,                     \

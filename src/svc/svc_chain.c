@@ -7,8 +7,9 @@
 #include "svc/svc_names.h"
 
 static const struct json_field step_rows[] = {
-    JSON_STR(struct svc_chain_step, queue, 0, LIMIT_QUEUE_NAME_BYTES,
-             JSON_NO_CONTROL | JSON_INSISTED, "Queue of the step's job."),
+    JSON_STR(struct svc_chain_step, queue, 0, LIMIT_INTERNAL_NAME_BYTES,
+             JSON_NO_CONTROL | JSON_INSISTED, "Queue of the step's job.",
+             .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_RAW(struct svc_chain_step, payload, LIMIT_RESULT_BYTES, 0,
              "Object that is merged into the payload of the step's job. That of the first step is "
              "the payload of the chain's first job if the request has none."),

@@ -31,11 +31,15 @@ enum err_code svc_names_find(const struct json_word *words, struct str word, con
 }
 
 /* In the default namespace, a name with the mark is the internal name of a queue in another
- * namespace, which may be longer. */
+ * namespace: the limit is that of the name after the mark. */
 static size_t name_bytes_max(const struct svc_caller *who, struct str name)
 {
-    return who->ns.len == 0 && queue_name_has_mark(name) ? LIMIT_INTERNAL_NAME_BYTES
-                                                         : LIMIT_QUEUE_NAME_BYTES;
+    if (who->ns.len > 0 || !queue_name_has_mark(name)) {
+        return LIMIT_QUEUE_NAME_BYTES;
+    }
+    const size_t ns_len = queue_name_namespace(name).len;
+    return ns_len == 0 ? LIMIT_INTERNAL_NAME_BYTES
+                       : ns_len + QUEUE_NAME_MARK.len + LIMIT_QUEUE_NAME_BYTES;
 }
 
 /* Does the field name a queue? Otherwise it names a schedule or a webhook. */
@@ -49,8 +53,8 @@ enum err_code svc_names_internal(const struct svc_caller *who, const char *field
 {
     struct str name = queue_name_visible(who->ns, visible);
     if (name.len > LIMIT_QUEUE_NAME_BYTES && name.len > name_bytes_max(who, name)) {
-        return err_set(err, ERR_VALIDATION, "%s too large: %zu bytes (max %zu)", field, name.len,
-                       name_bytes_max(who, name));
+        return err_set(err, ERR_VALIDATION, "%s: expected 1 to %zu bytes, got %zu", field,
+                       name_bytes_max(who, name), name.len);
     }
     if (who->scope.len > 0 && visible.len > 0 && names_queue(field) &&
         !queue_scope_has(who->scope, name)) {

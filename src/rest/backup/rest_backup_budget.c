@@ -25,8 +25,8 @@ static const struct json_field budget_rows[] = {
     JSON_STR(struct budget_in, id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_NO_CONTROL,
              "As in the backup."),
     JSON_WORD(struct budget_in, scope, rest_budgets__scopes, JSON_REQUIRED, "As in the backup."),
-    JSON_STR(struct budget_in, target, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_NO_CONTROL,
-             "As in the backup."),
+    JSON_STR(struct budget_in, target, 1, LIMIT_INTERNAL_NAME_BYTES,
+             JSON_REQUIRED | JSON_NO_CONTROL, "As in the backup."),
     JSON_WORD(struct budget_in, on_exceed, rest_budgets__actions, 0, "As in the backup."),
     JSON_TIME(struct budget_in, created_at, timestamp_parse, 0, "As in the backup."),
 };

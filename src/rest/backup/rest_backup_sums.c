@@ -128,7 +128,7 @@ struct sum_in {
 static const struct json_field sum_rows[] = {
     JSON_WORD(struct sum_in, series, series_words, JSON_REQUIRED, "As in the backup."),
     JSON_TIME(struct sum_in, begins_at, timestamp_parse, JSON_REQUIRED, "As in the backup."),
-    NAME(queue, LIMIT_QUEUE_NAME_BYTES),
+    NAME(queue, LIMIT_INTERNAL_NAME_BYTES),
     NAME(model, LIMIT_MODEL_NAME_BYTES),
     NAME(provider, LIMIT_MODEL_NAME_BYTES),
     NAME(tag_key, LIMIT_TAG_KEY_BYTES),

@@ -146,7 +146,7 @@ enum { SET_CHAIN_STEP = 3 };
     JSON_TIME(struct job_in, member, timestamp_parse, 0, "As in the job's document.")
 
 static const struct json_field job_rows[] = {
-    JSON_STR(struct job_in, queue, 1, LIMIT_QUEUE_NAME_BYTES, JSON_REQUIRED, "Visible name."),
+    JSON_STR(struct job_in, queue, 1, LIMIT_INTERNAL_NAME_BYTES, JSON_REQUIRED, "Visible name."),
     JSON_RAW(struct job_in, payload, 0, JSON_KEEP_NULL | JSON_REQUIRED | JSON_DEEP,
              "Any JSON value."),
     JSON_I64(struct job_in, priority, 0, JOB_PRIORITY_NORMAL, JSON_REQUIRED, "0, 1 or 2."),
@@ -511,12 +511,12 @@ struct record_in {
 #define VALUE(member)       JSON_RAW(struct record_in, member, 0, JSON_DEEP, "As in the backup.")
 static const struct json_field record_rows[] = {
     TEXT(id, LIMIT_NAME_BYTES),
-    TEXT(name, LIMIT_NAME_BYTES),
-    TEXT(queue, LIMIT_QUEUE_NAME_BYTES),
+    TEXT(name, LIMIT_INTERNAL_NAME_BYTES),
+    TEXT(queue, LIMIT_INTERNAL_NAME_BYTES),
     TEXT(cron, LIMIT_NAME_BYTES),
     TEXT(timezone, LIMIT_NAME_BYTES),
     TEXT(unique_key, LIMIT_UNIQUE_KEY_BYTES),
-    TEXT(callback_queue, LIMIT_QUEUE_NAME_BYTES),
+    TEXT(callback_queue, LIMIT_INTERNAL_NAME_BYTES),
     VALUE(payload),
     VALUE(tags),
     VALUE(push),

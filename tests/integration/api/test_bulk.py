@@ -79,7 +79,6 @@ class ByIds(BulkTest):
             ("move", {"move_to_queue": target}, "pending", {"queue": target}),
             ("change_priority", {"priority": "critical"}, "pending", {"priority": 0}),
             ("change_priority", {"priority": 1}, "pending", {"priority": 1}),
-            ("change_priority", {"priority": ""}, "pending", {"priority": 2}),
             ("requeue", {}, "dead", {"state": "pending"}),
             ("delete", {}, "pending", None),
         ]
@@ -97,6 +96,14 @@ class ByIds(BulkTest):
                 else:
                     for key, value in wanted.items():
                         self.assertEqual(answer.json[key], value)
+
+    def test_change_priority_needs_a_priority(self):
+        """An empty text is none: elsewhere it means the default, and here the default is a change."""
+        job_id = self.api.enqueue(self.queue, priority="high")
+        for fields in ({}, {"priority": None}, {"priority": ""}):
+            answer = self.api.post("/api/v1/jobs/bulk", {"action": "change_priority", "job_ids": [job_id], **fields})
+            self.refused(answer, 400, "BULK_ERROR", "priority is required for change_priority")
+        self.assertEqual(self.api.job(job_id)["priority"], 1)
 
     def test_more_than_a_chunk_keeps_its_order(self):
         ids = self.enqueue_many(1203)

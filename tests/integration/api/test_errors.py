@@ -118,6 +118,14 @@ class Parsing(ApiTest):
                 self.assertEqual(answer.status, 400)
                 self.assertIn(answer.json["code"], ("VALIDATION_ERROR", "PARSE_ERROR"))
 
+    def test_messages_tell_the_limits_that_hold(self):
+        """A queue may not be empty; unique_period has no lower limit, and 0 or less means the default."""
+        for fields, message in (({"queue": "x" * 256}, "queue: expected 1 to 255 bytes, got 256"),
+                                ({"queue": "x" * 999}, "queue: expected 1 to 255 bytes, got 999"),
+                                ({"unique_period": 2**31}, "unique_period: expected at most 2147483647, got 2147483648")):
+            answer = self.api.post("/api/v1/enqueue", {"queue": self.queue, **fields})
+            self.refused(answer, 400, "VALIDATION_ERROR", message)
+
 
 class Limits(ApiTest):
     def test_field_limits(self):

@@ -63,10 +63,50 @@ class Queues(NamespaceTest):
         self.assertIs(client.queue(longest)["paused"], True)
         for api in (client, self.api):
             self.refused(api.post(f"/api/v1/queues/{longest}q/pause"), 400, "VALIDATION_ERROR",
-                         "queue too large: 256 bytes (max 255)")
+                         "queue: expected 1 to 255 bytes, got 256")
         schedule = {"name": longest, "queue": longest, "cron": "0 0 1 1 *"}
         made = client.must(client.post("/api/v1/schedules", schedule), 201)
         self.assertEqual(client.must(client.get(f"/api/v1/schedules/{longest}"))["id"], made["id"])
+
+    def test_the_longest_name_with_its_namespace(self):
+        """1.5: wherever a request names a queue, the limit is that of the name after the mark."""
+        longest = unique("longest").ljust(255, "q")
+        later = {"scheduled_at": "2099-01-01T00:00:00Z"}
+        job_id = self.api.enqueue(self.queue, **later)
+        doors = (("enqueue", lambda q: {"queue": q, **later}, "queue"),
+                 ("enqueue/batch", lambda q: {"jobs": [{"queue": q, **later}]}, "queue"),
+                 ("enqueue", lambda q: {"queue": q, **later, "chain": {"steps": [{"queue": q}, {"queue": q}]}}, "queue"),
+                 ("batch", lambda q: {"callback_queue": q}, "callback_queue"),
+                 (f"jobs/{job_id}/move", lambda q: {"queue": q}, "queue"),
+                 ("jobs/bulk", lambda q: {"action": "move", "job_ids": [job_id], "move_to_queue": q}, "move_to_queue"),
+                 ("jobs/bulk", lambda q: {"action": "hold", "filter": {"queue": q, "state": ["dead"]}}, "queue"),
+                 ("jobs/search", lambda q: {"queue": q}, "queue"),
+                 ("fetch", lambda q: {"queues": [q], "timeout": -1}, "queues"),
+                 ("schedules", lambda q: {"name": unique("s"), "cron": "0 0 1 1 *", "queue": q}, "queue"),
+                 ("approval-policies", lambda q: {"name": unique("p"), "queue": q, "all_namespaces": True}, "queue"),
+                 ("budgets", lambda q: {"scope": "queue", "target": q, "daily_usd": 1}, "target"),
+                 ("markers", lambda q: {"text": "m", "queue": q}, "queue"))
+        for client, prefix, most in ((self.api, "acme::", 261), (self.api, "", 255), (self.acme, "acme::", 255),
+                                     (self.acme, "", 255)):
+            for path, body, field in doors:
+                if client is self.acme and ("move" in str(body(longest)) or path.endswith("/move") or "all_n" in str(body(""))):
+                    continue  # jobs and policies of another namespace
+                with self.subTest(path=path, prefix=prefix, ns=client.headers):
+                    answer = client.post("/api/v1/" + path, body(prefix + longest))
+                    self.assertIn(answer.status, (200, 201, 204), answer)
+                    answer = client.post("/api/v1/" + path, body(prefix + longest + "q"))
+                    self.refused(answer, 400, answer.json["code"], field)
+                    self.assertIn(f"expected 1 to {most} bytes, got {most + 1}", answer.json["error"])
+            for path in ("history?queue=", "history/queues?queues=", "errors?queue=", "markers?queue="):
+                with self.subTest(path=path, prefix=prefix, ns=client.headers):
+                    series = "&series=depth" if "queues" in path else ""
+                    client.must(client.get(f"/api/v1/{path}{prefix}{longest}{series}"))
+                    self.refused(client.get(f"/api/v1/{path}{prefix}{longest}q{series}"), 400, "VALIDATION_ERROR")
+        # What names such a queue can be restored.
+        backup = self.api.must(self.api.get("/api/v1/admin/backup"))
+        self.assertIn("acme::" + longest, [b["target"] for b in backup["budgets"]])
+        self.assertIn("acme::" + longest, [p.get("queue") for p in backup["approval_policies"]])
+        self.api.must(self.api.post("/api/v1/admin/restore", backup))
 
     def test_the_own_prefix_may_be_written(self):
         """2.5: only foreign prefixes are refused."""

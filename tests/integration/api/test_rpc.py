@@ -109,7 +109,7 @@ class Unary(ApiTest):
         text = lambda size: json.dumps("x" * (size - 2))
         for method, message, words in (
                 ("Enqueue", {"queue": "q", "payloadJson": text(262145)}, "payload too large: 262145 bytes (max 262144)"),
-                ("Enqueue", {"queue": "q" * 256}, "queue too large: 256 bytes (max 255)"),
+                ("Enqueue", {"queue": "q" * 256}, "queue: expected 1 to 255 bytes, got 256"),
                 ("Ack", {"jobId": job, "resultJson": text(1048577)}, "result_json too large: 1048577 bytes (max 1048576)"),
                 ("Ack", {"jobId": job, "checkpointJson": text(1048577)},
                  "checkpoint_json too large: 1048577 bytes (max 1048576)"),
