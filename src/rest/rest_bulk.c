@@ -31,7 +31,9 @@ static const struct json_word action_words[] = {
 static const struct json_field bulk_rows[] = {
     JSON_STR(struct rest_bulk_in, action, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
              "Action to apply to each job.", .words = &action_words[COMMAND_JOB_RETRY]),
-    JSON_STRS(struct rest_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS, LIMIT_NAME_BYTES, 0,
+    /* a truncated id matches no job */
+    JSON_STRS(struct rest_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS, LIMIT_NAME_BYTES,
+              JSON_CUT,
               "IDs of the jobs. Takes precedence over filter. An empty array counts as absent."),
     [SET_FILTER] = JSON_RAW(struct rest_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
                             "All jobs that match this search. Unknown members are refused."),

@@ -440,7 +440,9 @@ static const struct json_field beat_rows[] = {BEAT_ROWS};
 static const struct json_schema beat_schema = JSON_SCHEMA(struct svc_beat, beat_rows);
 
 static const struct json_field beat_item_rows[] = {
-    JSON_STR(struct svc_beat, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED, "Job ID."),
+    /* An id that is too long is unknown like any id of no job, and shown as it came. */
+    JSON_STR(struct svc_beat, job_id, 1, LIMIT_OP_BYTES, JSON_REQUIRED, "Job ID.",
+             .told_max = LIMIT_NAME_BYTES),
     BEAT_ROWS,
 };
 static const struct json_schema beat_item_schema = JSON_SCHEMA(struct svc_beat, beat_item_rows);

@@ -97,6 +97,12 @@ class ByIds(BulkTest):
                     for key, value in wanted.items():
                         self.assertEqual(answer.json[key], value)
 
+    def test_an_id_that_is_too_long_is_one_of_no_job(self):
+        job_id = self.api.enqueue(self.queue)
+        answer = self.bulk("hold", job_ids=["x" * 300, job_id, job_id + "x" * 300])
+        self.assertEqual((answer["affected"], answer["errors"]), (1, 2))
+        self.assertEqual(self.api.state(job_id), "held")
+
     def test_change_priority_needs_a_priority(self):
         """An empty text is none: elsewhere it means the default, and here the default is a change."""
         job_id = self.api.enqueue(self.queue, priority="high")

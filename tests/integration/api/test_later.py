@@ -170,6 +170,16 @@ class HeartbeatList(ApiTest):
 
 
 class HeartbeatLease(ApiTest):
+    def test_an_id_that_is_too_long_is_one_of_no_job(self):
+        """The answer is the same for both forms of the request, and has every id as it was sent."""
+        job_id = self.active()
+        first, second = "x" * 300, "x" * 300 + "y"
+        for jobs in ({job_id: {}, first: {}, second: {}}, [{"job_id": i} for i in (job_id, first, second)]):
+            beat = self.api.must(self.api.post("/api/v1/heartbeat", {"jobs": jobs}))
+            self.assertEqual({i: one["status"] for i, one in beat["jobs"].items()},
+                             {job_id: "ok", first: "cancel", second: "cancel"})
+            self.assertEqual(sorted(beat["unknown"]), [first, second])
+
     def test_is_told(self):
         job_id = self.active()
         beat = self.api.post("/api/v1/heartbeat", {"jobs": {job_id: {}, "nobody": {}}}).json["jobs"]

@@ -6940,7 +6940,7 @@ export interface components {
             filter?: {
                 [key: string]: unknown;
             };
-            /** @description IDs of the jobs. Takes precedence over filter. An empty array counts as absent. */
+            /** @description IDs of the jobs. Takes precedence over filter. An empty array counts as absent. Longer text is truncated. */
             job_ids?: string[];
             /** @description Target queue of move. Control characters are not allowed. */
             move_to_queue?: string;
