@@ -360,6 +360,8 @@ class BadInput(BinaryTest):
         self.assertIn("payload does not match its type", self.refused(ENQUEUE, struct.pack("<H", 60000)))
         self.assertIn("backoff: expected 0 to 3", self.refused(ENQUEUE, enqueue(job("q", backoff=9))))
         self.assertIn("payload", self.refused(ENQUEUE, enqueue(job("q", payload="{"))))
+        self.assertIn("payload: nested more than 512 deep",
+                      self.refused(ENQUEUE, enqueue(job("q", payload="[" * 513 + "]" * 513))))
         self.assertIn("at least one queue", self.refused(SUBSCRIBE, struct.pack("<HI", 1, 1) + text("w") + b"\0"))
         self.assertIn("action: expected 3", self.refused(BULK, b"\1" + text("") + bytes(11)))
 

@@ -153,6 +153,19 @@ class Unary(ApiTest):
             with self.subTest(start):
                 self.assertEqual(self.ok("StreamLifecycle", message)["error"][:len(start)], start)
 
+    def test_values_nested_too_deep_are_invalid(self):
+        queue, deep = unique("q"), "[" * 513 + "]" * 513
+        job = self.ok("Enqueue", {"queue": queue, "payloadJson": deep[1:-1]})["jobId"]
+        self.ok("Fetch", {"queues": [queue]})
+        for method, message, words in (
+                ("Enqueue", {"queue": "q", "payloadJson": deep}, "payload_json"),
+                ("Ack", {"jobId": job, "resultJson": deep}, "result_json"),
+                ("AckBatch", {"items": [{"jobId": job, "resultJson": deep}]}, "items[0].result_json"),
+                ("Heartbeat", {"jobs": {job: {"progressJson": deep}}}, f"invalid progress_json for {job}")):
+            with self.subTest(words):
+                self.assertEqual(self.refused(400, "invalid_argument", method, message),
+                                 words + ": nested more than 512 deep")
+
     def test_what_is_said_of_a_job(self):
         """9, 10.4, 10.6, A.4."""
         queue, none = unique("q"), "job_" + "0" * 26

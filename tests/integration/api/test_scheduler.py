@@ -266,6 +266,16 @@ class Parsing(SchedulerTest):
         for cron in ("0 0 * * *", "*/15 * * * *", "? ? ? JAN SUN"):
             self.create(type="recurrente", cron_expression=cron, timestamp=4102444800)
 
+    def test_payloads_nested_too_deep_are_refused(self):
+        for depth in (511, 512):
+            nested = b"[" * depth + b"]" * depth
+            body = b'{"type":"unico","timestamp":4102444800,"payload":{"a":%s}}' % nested
+            answer = self.api.post("/jobs", body)
+            if depth == 511:
+                self.assertIn(nested, self.api.get(self.path(answer.json["id"])).body)
+            else:
+                self.error(answer, 400, "Invalid request body")
+
     def test_b36_payloads_are_kept_as_they_are(self):
         raw = b'{"type":"unico","timestamp":4102444800,"payload":{"n":9007199254740993,"f":1.10,"u":"\\u00fc"}} trailing'
         answer = self.api.post("/jobs", raw)
