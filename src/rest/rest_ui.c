@@ -5,20 +5,25 @@
 #include "rest/rest_int.h"
 #include "ui/ui.h"
 
-static void redirect(struct rest_call *c, int status, struct str to)
+/* Redirect to the interface, with the query of the request. */
+static void redirect(struct rest_call *c, int status)
 {
-    const struct http_header location = {STR("Location"), to};
+    struct str query = c->req->query;
+    struct buf to;
+    rest_call__buf(c, &to);
+    buf_printf(&to, "/ui/%s" STR_FMT, query.len > 0 ? "?" : "", STR_ARG(query));
+    const struct http_header location = {STR("Location"), rest_call__keep(c, &to)};
     rest_call__reply_headers(c, status, STR_EMPTY, STR_EMPTY, &location, 1);
 }
 
 static void handle_root(struct rest_call *c)
 {
-    redirect(c, 302, STR("/ui/"));
+    redirect(c, 302);
 }
 
 static void handle_ui(struct rest_call *c)
 {
-    redirect(c, 301, STR("/ui/"));
+    redirect(c, 301);
 }
 
 static void send_asset(struct rest_call *c, const struct ui_asset *asset)
@@ -62,8 +67,8 @@ static void handle_page(struct rest_call *c)
 /* clang-format off */
 static const struct rest_route rows[] = {
     /* method   pattern       roles      flags                    in    handler      cost  answer             doc */
-    {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Redirect to the web interface."},
-    {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "Redirect to the web interface."},
+    {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Redirect to the web interface, with the query string."},
+    {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "Redirect to the web interface, with the query string."},
     {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 */*, 304 not modified", "Return a file or a page of the web interface."},
 };
 /* clang-format on */

@@ -30,10 +30,14 @@ describe("the files", () => {
   };
 
   it("are found from the root", async () => {
-    const root = await ask("/");
-    assert.deepEqual([root.status, root.headers.location], [302, "/ui/"]);
-    const ui = await ask("/ui");
-    assert.deepEqual([ui.status, ui.headers.location], [301, "/ui/"]);
+    const long = `?${"x".repeat(8_000)}`;
+    for (const query of ["", "?range=24h&queue=a%2Fb", long]) {
+      const root = await ask(`/${query}`);
+      assert.deepEqual([root.status, root.headers.location], [302, `/ui/${query}`]);
+      const ui = await ask(`/ui${query}`);
+      assert.deepEqual([ui.status, ui.headers.location], [301, `/ui/${query}`]);
+    }
+    assert.equal((await ask("/ui?")).headers.location, "/ui/");
   });
 
   it("give the same page for every path of the interface", async () => {
