@@ -12,14 +12,17 @@ import { useNow, useTitle } from "../lib/hooks";
 
 const BUILT_IN = ["admin", "operator", "worker", "readonly"];
 
-function KeyDialog({ onMade, onClose }: { onMade: (secret: string, note: string | undefined) => void; onClose: () => void }) {
-  const [form, setForm] = useState({ name: "", namespace: "default", role: "readonly", scope: "", expires: "" });
+export function KeyDialog({ onMade, onClose }: { onMade: (secret: string, note: string | undefined) => void; onClose: () => void }) {
+  const [form, setForm] = useState({ name: "", namespace: "default", role: "", scope: "", expires: "" });
   const create = useCreateKey();
+  // A first key of another role could not create the keys that follow.
+  const first = useAuthStatus().data?.open === true;
+  const role = form.role || (first ? "admin" : "readonly");
   const namespaces = useNamespaces().data ?? [{ name: "default" }];
   const custom = (useRoles().data ?? []).map(({ name }) => name);
   const set = (change: Partial<typeof form>) => setForm({ ...form, ...change });
   const send = () => {
-    const input: KeyInput = { name: form.name.trim(), namespace: form.namespace, role: form.role };
+    const input: KeyInput = { name: form.name.trim(), namespace: form.namespace, role };
     if (form.scope.trim() !== "") {
       input.queue_scope = form.scope.trim();
     }
@@ -37,6 +40,12 @@ function KeyDialog({ onMade, onClose }: { onMade: (secret: string, note: string 
       onSubmit={send}
       onClose={onClose}
     >
+      {first && (
+        <div className="notice warn">
+          This is the first key. Creating it closes the server to callers without a key. To be able to create more keys, keep the
+          role admin.
+        </div>
+      )}
       <Field label="Name *">
         {(id) => (
           <input
@@ -60,7 +69,7 @@ function KeyDialog({ onMade, onClose }: { onMade: (secret: string, note: string 
         </Field>
         <Field label="Role">
           {(id) => (
-            <select id={id} value={form.role} onChange={(e) => set({ role: e.target.value })}>
+            <select id={id} value={role} onChange={(e) => set({ role: e.target.value })}>
               {[...BUILT_IN, ...custom].map((role) => (
                 <option key={role}>{role}</option>
               ))}
