@@ -66,6 +66,31 @@ describe("queues", () => {
       await f.server.must("DELETE", `/queues/${encodeURIComponent("mark 50%")}?confirm=true`);
     }));
 
+  it("of any name have a page of their own, which changes no other", () =>
+    f.withPage(async (page) => {
+      const names = ["a/b", "a%2Fb", "a b", "ü"];
+      const paused = async () => (await f.server.get("/queues")).filter((q) => names.includes(q.name) && q.paused).map((q) => q.name);
+      for (const name of names) {
+        await f.server.enqueue(name);
+      }
+      for (const name of names) {
+        await visit(page, "/ui/queues");
+        await page.getByRole("link", { name, exact: true }).click();
+        await visible(page.getByText("Jobs (1 total)"));
+        await page.reload();
+        await visible(page.getByRole("heading", { name, exact: true }));
+        await page.getByRole("button", { name: "Pause", exact: true }).click();
+        await toast(page, "Queue paused");
+        assert.deepEqual(await paused(), [name]);
+        await page.getByRole("button", { name: "Resume", exact: true }).click();
+        await visible(page.getByRole("button", { name: "Pause", exact: true }));
+        assert.deepEqual(await paused(), []);
+      }
+      for (const name of names) {
+        await f.server.must("DELETE", `/queues/${encodeURIComponent(name)}?confirm=true`);
+      }
+    }));
+
   it("have limits", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/queues/video.encode");

@@ -28,9 +28,11 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+/** "a%2Fb c" */
+const NAME = "a%252Fb%20c";
 const QUERIES = ["", "?range=7d", "?state=dead&queue=mail&payload_contains=x", "?group=error"];
 
-it.each(Object.keys(PAGES).flatMap((path) => QUERIES.map((query) => path.replace(":name", "mail.send") + query)))(
+it.each(Object.keys(PAGES).flatMap((path) => QUERIES.map((query) => path.replace(":name", NAME) + query)))(
   "asks ahead for what %s reads, and the page does not ask again",
   async (to) => {
     window.history.pushState(null, "", `/ui${to}`);

@@ -19,6 +19,7 @@ import {
   readSearchPages,
   type Read,
 } from "../api/queries";
+import { nameIn } from "./address";
 import { DEAD, filtersFromUrl, NO_FILTERS, PAGE_ROWS, SCHEDULED, toRequest, type Filters } from "./filters";
 import { rangeFromUrl } from "./range";
 
@@ -70,9 +71,8 @@ export const PAGES: Record<string, Reads> = {
 export function readAhead(client: QueryClient, to: string): void {
   const { pathname, search } = resolvePath(to, pathOf(window.location) ?? "/");
   for (const [path, reads] of Object.entries(PAGES)) {
-    const found = matchPath(path, pathname);
-    if (found !== null) {
-      for (const read of reads(new URLSearchParams(search), found.params.name ?? "")) {
+    if (matchPath(path, pathname) !== null) {
+      for (const read of reads(new URLSearchParams(search), nameIn(pathname))) {
         const asked: Promise<unknown> = "initialPageParam" in read ? client.infiniteQuery(read) : client.query(read);
         asked.catch(() => undefined); // the page repeats the request and shows the error
       }

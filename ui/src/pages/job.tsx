@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useNavigate, useParams } from "react-router-dom";
+import { useNavigate } from "react-router-dom";
 
 import { useApprove, useCancel, useDeleteJob, useHold, useReject, useRetry } from "../api/actions";
 import { ApiError } from "../api/client";
@@ -10,6 +10,7 @@ import { ConfirmDialog, MoveDialog } from "../components/job-dialogs";
 import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
+import { useNameInAddress } from "../lib/address";
 import { isObject } from "../lib/exact-json";
 import { capitalise, jobCount, localTimes, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
@@ -206,7 +207,7 @@ function Life({ job }: { job: Job }) {
 }
 
 export default function JobDetail() {
-  const { id = "" } = useParams();
+  const id = useNameInAddress();
   useTitle(id);
   const job = useJob(id);
   // Belongs to the page, not to the dialog: an event may report that the job is gone before the response to the deletion

@@ -1,5 +1,5 @@
 import { Fragment, useMemo, useState } from "react";
-import { useNavigate, useParams } from "react-router-dom";
+import { useNavigate } from "react-router-dom";
 
 import { useClear, useDeleteQueue, useDrain, usePause, useResume } from "../api/actions";
 import { useOneQueue, useQueueExplanation } from "../api/queries";
@@ -10,6 +10,7 @@ import { ConcurrencyDialog, ConfirmDialog, ThrottleDialog } from "../components/
 import { JobList } from "../components/job-list";
 import { Button, Later, PageHead, Stat } from "../components/parts";
 import { StatusBadge, waitingMs } from "../components/queue-table";
+import { useNameInAddress } from "../lib/address";
 import { NO_FILTERS } from "../lib/filters";
 import { capitalise, count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
@@ -111,7 +112,7 @@ const jobsIn = (q: Queue): number =>
   q.pending + q.active + q.scheduled + q.retrying + q.held + q.completed + q.dead + q.cancelled;
 
 export default function QueueDetail() {
-  const { name = "" } = useParams();
+  const name = useNameInAddress();
   useTitle(name);
   const navigate = useNavigate();
   const remove = useDeleteQueue();

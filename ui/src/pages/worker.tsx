@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from "react";
-import { Link, useParams } from "react-router-dom";
+import { Link } from "react-router-dom";
 
 import { useSearch, useWorkers } from "../api/queries";
 import { EventLine } from "../components/event-line";
@@ -7,6 +7,7 @@ import { JobList } from "../components/job-list";
 import { Ago, Badge, Card, Notice, PageHead, Pending } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { WORKER_TONES, workerHealth, workerQueues } from "../components/worker-table";
+import { useNameInAddress } from "../lib/address";
 import { NO_FILTERS } from "../lib/filters";
 import { jobCount, latency } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
@@ -48,7 +49,7 @@ function Activity({ id }: { id: string }) {
 
 /** The page of a worker: where it runs, its active jobs, and its recent jobs. */
 export default function WorkerDetail() {
-  const { id = "" } = useParams();
+  const id = useNameInAddress();
   useTitle(id);
   const now = useNow(10_000);
   const workers = useWorkers();
