@@ -251,6 +251,30 @@ describe("jobs", () => {
       await visible(page.getByText("Jobs (6 total)"));
     }));
 
+  it("are filtered by instants, which an address shares with other time zones", async () => {
+    const field = (page) => page.getByLabel("Created after");
+    let path;
+    await f.withPage(async (page) => {
+      await visit(page, "/ui/jobs");
+      await page.keyboard.press("/");
+      await field(page).fill("2026-02-10T09:00");
+      await field(page).focus();
+      // Each key changes the filter, and must not disturb the next: the year is 2, 20, 202 and then 2026.
+      await page.keyboard.type("02102026");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("0800A");
+      assert.equal(await field(page).inputValue(), "2026-02-10T08:00");
+      path = page.url().slice(f.server.url.length);
+      assert.equal(path, "/ui/jobs?created_after=2026-02-10T07%3A00%3A00.000Z");
+    });
+    await f.withPage(async (page) => {
+      const asked = page.waitForRequest("**/api/v1/jobs/search");
+      await visit(page, path);
+      assert.equal(await field(page).inputValue(), "2026-02-10T02:00");
+      assert.equal((await asked).postDataJSON().created_after, "2026-02-10T07:00:00.000Z");
+    }, { timezoneId: "America/New_York" });
+  });
+
   it("of several queues are narrowed to one", () =>
     f.withPage(async (page) => {
       const id = await f.server.dead("act.narrow");

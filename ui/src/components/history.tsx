@@ -66,8 +66,8 @@ export function History({ queue }: { queue?: string }) {
   const later = useDeferredValue(shown);
   const zoom = useLast(set);
   const pick = useLast((from: number, to: number) => {
-    const local = (at: number) => moment(at).slice(0, 16).replace(" ", "T");
-    navigate(`/jobs?${new URLSearchParams({ created_after: local(from), created_before: local(to), ...one })}`);
+    const instant = (at: number) => new Date(at).toISOString();
+    navigate(`/jobs?${new URLSearchParams({ created_after: instant(from), created_before: instant(to), ...one })}`);
   });
   const common = { onZoom: zoom, onPick: pick };
   return (

@@ -1,12 +1,9 @@
 // The picker for a time range: a preset or a custom range.
 import { useState } from "react";
 
-import { moment } from "../lib/format";
+import { moment, toField } from "../lib/format";
 import { boundsOf, PRESETS, type useRange } from "../lib/range";
 import { Button, Field } from "./parts";
-
-/** Convert a time to local "2026-02-11T10:00", the format of the browser's field. */
-const local = (at: number): string => moment(at).slice(0, 16).replace(" ", "T");
 
 export function RangePicker({ range, set, to }: ReturnType<typeof useRange>) {
   const [open, setOpen] = useState(false);
@@ -17,8 +14,8 @@ export function RangePicker({ range, set, to }: ReturnType<typeof useRange>) {
   const custom = range.preset === null ? `${moment(range.from).slice(5, 16)} – ${moment(range.to).slice(5, 16)}` : "Custom";
   const toggle = () => {
     const shown = boundsOf(range, Date.now());
-    setFrom(local(shown.from));
-    setUntil(local(shown.to));
+    setFrom(toField(shown.from));
+    setUntil(toField(shown.to));
     setOpen(!open);
   };
   return (

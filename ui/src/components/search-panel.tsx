@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 
 import { JOB_STATES, PRIORITIES, type JobState } from "../api/types";
 import { advancedCount, SORTS, type Filters } from "../lib/filters";
-import { capitalise } from "../lib/format";
+import { capitalise, toField, toInstant } from "../lib/format";
 import { useHotkeys } from "../lib/hooks";
 import { Button, Field } from "./parts";
 
@@ -121,6 +121,11 @@ export function SearchPanel(props: SearchPanelProps) {
     onChange: (event: { target: { value: string } }) => onChange({ ...filters, [name]: event.target.value }, typed),
   });
   const text = (name: TextName) => field(name, true);
+  const time = (name: "created_after" | "created_before") => ({
+    type: "datetime-local",
+    value: toField(filters[name]),
+    onChange: (event: { target: { value: string } }) => onChange({ ...filters, [name]: toInstant(event.target.value) }, true),
+  });
   return (
     <section className="card card-body stack" aria-label="Search">
       <div className="card-row">
@@ -161,10 +166,8 @@ export function SearchPanel(props: SearchPanelProps) {
             </Field>
           ))}
           <TagField {...props} />
-          <Field label="Created after">{(id) => <input id={id} type="datetime-local" {...text("created_after")} />}</Field>
-          <Field label="Created before">
-            {(id) => <input id={id} type="datetime-local" {...text("created_before")} />}
-          </Field>
+          <Field label="Created after">{(id) => <input id={id} {...time("created_after")} />}</Field>
+          <Field label="Created before">{(id) => <input id={id} {...time("created_before")} />}</Field>
           <Field label="Sort by">
             {(id) => (
               <select

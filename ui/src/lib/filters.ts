@@ -1,5 +1,6 @@
 // The search filter of a page, and its conversion to and from the query in the address bar (ui.md 5.4).
 import { JOB_STATES, PRIORITIES, type JobState, type SearchFilter, type SearchRequest } from "../api/types";
+import { toInstant } from "./format";
 
 /** The filters of a page, as the fields of its form. Empty means not set. */
 export interface Filters {
@@ -16,6 +17,7 @@ export interface Filters {
   batch_id: string;
   worker_id: string;
   unique_key: string;
+  /** An instant in UTC, so that a shared address means the same in every time zone. */
   created_after: string;
   created_before: string;
   sort: string;
@@ -78,13 +80,11 @@ export const SORTS = [
   ["attempt", "Attempt"],
 ] as const;
 
-const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
+const TIMES = ["created_after", "created_before"] as const;
 
 /** Checks for fields that do not accept every text. An invalid text is ignored, because the form could not show it. */
 const MAKES_SENSE: Partial<Record<(typeof TEXTS)[number], (text: string) => boolean>> = {
   priority: (text) => (PRIORITIES as readonly string[]).includes(text),
-  created_after: isTime,
-  created_before: isTime,
   sort: (text) => SORTS.some(([name]) => name === text),
   order: (text) => text === "asc" || text === "desc",
 };
@@ -95,6 +95,10 @@ export function filtersFromUrl(query: URLSearchParams, defaults: Filters): Filte
   for (const name of TEXTS) {
     const text = query.get(name);
     filters[name] = text !== null && (MAKES_SENSE[name]?.(text) ?? true) ? text : defaults[name];
+  }
+  for (const name of TIMES) {
+    // Addresses of earlier versions have local times.
+    filters[name] = toInstant(filters[name]);
   }
   if (defaults.queue !== "") {
     filters.queue = defaults.queue;
@@ -129,12 +133,6 @@ export function filtersToUrl(filters: Filters, defaults: Filters, current: URLSe
     filters.tag.forEach((pair) => query.append("tag", pair));
   }
   return query;
-}
-
-/** Convert a local "2026-02-11T10:00" to UTC. Undefined if it is not a time. */
-function utc(local: string): string | undefined {
-  const at = new Date(local);
-  return local === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
 const PLAIN = [
@@ -173,10 +171,9 @@ export function toFilter(filters: Filters): SearchFilter {
       }),
     );
   }
-  for (const name of ["created_after", "created_before"] as const) {
-    const at = utc(filters[name]);
-    if (at !== undefined) {
-      out[name] = at;
+  for (const name of TIMES) {
+    if (filters[name] !== "") {
+      out[name] = filters[name];
     }
   }
   return out;

@@ -101,6 +101,15 @@ describe("other values", () => {
     expect(format.moment("nonsense")).toBe("-");
   });
 
+  it.each(["2026-02-10T08:00", "0002-02-10T08:00"])("converts the field %s to an instant and back", (text) => {
+    expect(format.toInstant(text)).toMatch(/Z$/);
+    expect(format.toField(format.toInstant(text))).toBe(text);
+  });
+
+  it("converts no text that is not a time", () => {
+    expect([format.toInstant(""), format.toInstant("soon"), format.toField("")]).toEqual(["", "", ""]);
+  });
+
   it.each([
     ["50µs", 0.05],
     ["1h30m", 5_400_000],

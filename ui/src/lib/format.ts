@@ -153,11 +153,23 @@ export function moment(at: string | number, timeZone?: string): string {
     return "-";
   }
   if (timeZone === undefined) {
-    const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+    const day = `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
     return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
   }
   const part = Object.fromEntries(formatOf(timeZone).formatToParts(date).map((p) => [p.type, p.value]));
   return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second}`;
+}
+
+/** Convert a time to local "2026-02-11T10:00", the format of the browser's field. Empty if it is not a time. */
+export function toField(at: string | number): string {
+  const text = moment(at);
+  return text === "-" ? "" : text.replace(" ", "T").slice(0, -":00".length);
+}
+
+/** Convert a time, without a zone a local one, to UTC. Empty if the text is not a time. */
+export function toInstant(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString();
 }
 
 let zone = { name: "", offset: NaN };
