@@ -114,6 +114,16 @@ describe("pages", () => {
       await f.server.must("DELETE", `/queues/${name}?confirm=true`);
     }));
 
+  it("show all that is said of a budget, also on a phone", () =>
+    f.withPage(async (page) => {
+      await f.server.post("/budgets", { scope: "queue", target: "emails.send", daily_usd: 5 });
+      await visit(page, "/ui/cost");
+      const text = page.getByRole("table", { name: "Budgets" }).getByText("Nothing was spent in the last hour.");
+      const cut = await text.evaluate((e) => e.closest("td").scrollWidth - e.closest("td").clientWidth);
+      assert.ok(cut <= 0, `${cut} pixels are cut off`);
+      await f.server.must("DELETE", "/budgets/queue/emails.send");
+    }, { viewport: { width: 390, height: 844 } }));
+
   it("are no cause for alarm for a role that may not see them", () =>
     f.withPage(async (page) => {
       await page.route("**/api/v1/**", (route) =>
@@ -291,6 +301,12 @@ describe("names of any length", () => {
           [`jobs/${held}`, "Held until someone"],
           [`jobs/${chain}`, "Step 2"],
           [`jobs/${agent}`, "model.x"],
+          [`queues/${queue}`, "Jobs (3 total)"],
+          [`jobs?${new URLSearchParams({ queue, tag: `tenant=${tag}` })}`, "Jobs (2 total)"],
+          [`errors?queue=${queue}`, "Most recent"],
+          ["dead-letter?group=error", "Most recent"],
+          [`workers/${long("worker.")}`, "Running since"],
+          ["cost", "By queue"],
         ];
         for (const [path, text] of pages) {
           await visit(page, `/ui/${path}`);

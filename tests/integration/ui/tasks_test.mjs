@@ -28,7 +28,7 @@ describe("what people come for", () => {
     await f.server.enqueue("task.stuck");
     await page.reload();
     await click(page.getByRole("table", { name: "Queues" }).getByRole("link", { name: "task.stuck" }));
-    await visible(page.getByRole("status").filter({ hasText: "1 job waiting." }));
+    await visible(page.getByRole("status").filter({ hasText: "1 job is waiting." }));
     await visible(page.getByText(/no worker/i));
   }));
 

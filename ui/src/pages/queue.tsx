@@ -70,7 +70,7 @@ function Numbers({ queue }: { queue: Queue }) {
   const rate = useRate(queue.name);
   const waits = waitingMs(queue, now);
   const limits = [
-    `throughput ${rate === null ? "-" : `${count(rate)}/min`}`,
+    `Throughput ${rate === null ? "-" : `${count(rate)}/min`}`,
     `oldest pending ${waits === null ? "-" : latency(waits)}`,
     `concurrency ${queue.max_concurrency === undefined ? "unlimited" : `${queue.active} of ${queue.max_concurrency}`}`,
     `rate limit ${
@@ -133,7 +133,9 @@ export default function QueueDetail() {
       </PageHead>
       {queue && reasons.length > 0 && (
         <div className="notice warn" role="status">
-          <strong>{jobCount(queue.pending)} waiting.</strong> {reasons.join(". ")}.
+          <strong>
+            {jobCount(queue.pending)} {queue.pending === 1 ? "is" : "are"} waiting.
+          </strong> {reasons.join(". ")}.
         </div>
       )}
       {queue && <Numbers queue={queue} />}

@@ -144,7 +144,7 @@ export function BudgetsCard() {
     {
       id: "today",
       header: "Today",
-      className: "wide",
+      className: "wide wrap",
       cell: (b) => (b.daily_usd === undefined ? <span className="muted">no daily limit</span> : <Today budget={b} limit={b.daily_usd} />),
     },
     { id: "job", header: "Per job", className: "num", cell: (b) => (b.per_job_usd === undefined ? "-" : money(b.per_job_usd, 2)) },
