@@ -10,7 +10,7 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 
-import { ApiError, get, getExact, postExact } from "./client";
+import { ApiError, get, getExact, isForbidden, postExact } from "./client";
 import type {
   ApiKey,
   AuditLog,
@@ -74,10 +74,17 @@ export const KEY = {
 // Render responses at once. The default is to wait for a timer, which a browser that is busy with a frame delays.
 notifyManager.setScheduler(queueMicrotask);
 
+/** False once a read was refused: repeating it would only fill the audit log. Signing in and choosing a namespace begin anew. */
+const notRefused = ({ state }: { state: { error: Error | null } }): boolean => !isForbidden(state.error);
+
+/** For "enabled" of a read that also has its own condition. */
+const onlyIf = (condition: boolean) => condition && notRefused;
+
 export function newQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
+        enabled: notRefused,
         staleTime: FRESH_MS,
         refetchOnWindowFocus: true,
         retry: (count, error) => count < 1 && !(error instanceof ApiError && isFinal(error.status)),
@@ -156,7 +163,7 @@ export function usePushHosts(): UseQueryResult<PushHost[]> {
     queryFn: () => get("/push/hosts", { query: { limit: "200" } }),
     refetchInterval: 5_000,
     placeholderData: keepPreviousData,
-    enabled: may,
+    enabled: onlyIf(may),
   });
 }
 export const useKeys = () => useQuery<ApiKey[]>({ queryKey: [KEY.keys], queryFn: () => get("/auth/keys") });
@@ -196,7 +203,7 @@ export const useQueueAudit = (query: { since: string; until: string; queue?: str
           limit: query.queue === undefined ? "200" : "1000",
         },
       }),
-    enabled: query.since !== "",
+    enabled: onlyIf(query.since !== ""),
     retry: false,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.error === null ? 15_000 : false),
@@ -238,7 +245,7 @@ export const useMarkers = (query: { from: string; to: string; queue?: string }) 
   useQuery({
     queryKey: [KEY.markers, query],
     queryFn: () => get("/markers", { query }),
-    enabled: query.from !== "",
+    enabled: onlyIf(query.from !== ""),
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,
   });
@@ -266,7 +273,7 @@ export function useCompletedJobs(queues: readonly string[], period: string): Rea
   const answer = useQuery({
     queryKey: [KEY.history, "jobs", period, names],
     queryFn: () => get("/history/queues", { query: { queues: names.join(","), from: period } }),
-    enabled: names.length > 0,
+    enabled: onlyIf(names.length > 0),
     refetchInterval: 30_000,
   }).data;
   return new Map(answer?.queues.map(({ queue, values }) => [queue, values.reduce((sum, n) => sum + n, 0)]));
@@ -351,7 +358,7 @@ export function useIterations(id: string, enabled: boolean): UseQueryResult<Iter
     queryKey: [KEY.iterations, id],
     queryFn: async () => (await getExact("/jobs/{id}/iterations", { params: { id } })).iterations,
     refetchInterval: 5_000,
-    enabled,
+    enabled: onlyIf(enabled),
   });
 }
 
@@ -360,7 +367,7 @@ export function useExplanation(id: string, enabled: boolean) {
     queryKey: [KEY.explain, id],
     queryFn: () => get("/jobs/{id}/explain", { params: { id } }),
     refetchInterval: 5_000,
-    enabled,
+    enabled: onlyIf(enabled),
   });
 }
 

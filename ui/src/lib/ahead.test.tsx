@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render } from "@testing-library/react";
 import { BrowserRouter } from "react-router-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { newQueryClient } from "../api/queries";
+import { newQueryClient, READ } from "../api/queries";
 import { App } from "../app";
 import { PAGES, readAhead, watchPresses } from "./ahead";
 
@@ -88,4 +88,16 @@ it("listens for presses on links, and on what says where it leads", () => {
   const before = asked.length;
   press("[href='/ui/workers']");
   expect(asked).toHaveLength(before);
+});
+
+it("does not ask again for what was refused", async () => {
+  vi.stubGlobal("fetch", (url: string) => {
+    asked.push(url);
+    return Promise.resolve(Response.json({ error: "no", code: "FORBIDDEN" }, { status: 403 }));
+  });
+  const client = newQueryClient();
+  readAhead(client, "/workers");
+  await vi.waitFor(() => expect(client.getQueryState(READ.workers.queryKey)?.status).toBe("error"));
+  readAhead(client, "/workers");
+  expect(asked).toHaveLength(1);
 });

@@ -6,6 +6,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { matchPath, resolvePath } from "react-router-dom";
 
+import { isForbidden } from "../api/client";
 import {
   jobQuery,
   NEWEST_HELD,
@@ -67,12 +68,15 @@ export const PAGES: Record<string, Reads> = {
   "/webhooks": () => [READ.webhooks],
 };
 
-/** Read the data of the page at an address, unless it is in the cache or has been requested. */
+/** Read the data of the page at an address, unless it is in the cache, or has been requested or refused. */
 export function readAhead(client: QueryClient, to: string): void {
   const { pathname, search } = resolvePath(to, pathOf(window.location) ?? "/");
   for (const [path, reads] of Object.entries(PAGES)) {
     if (matchPath(path, pathname) !== null) {
       for (const read of reads(new URLSearchParams(search), nameIn(pathname))) {
+        if (isForbidden(client.getQueryState(read.queryKey)?.error)) {
+          continue;
+        }
         const asked: Promise<unknown> = "initialPageParam" in read ? client.infiniteQuery(read) : client.query(read);
         asked.catch(() => undefined); // the page repeats the request and shows the error
       }
