@@ -68,16 +68,21 @@ export function tops(series: readonly Series[], stacked: boolean): (number | nul
   return series.map((s) => s.values.map((value, i) => (base[i] = (base[i] ?? 0) + (value ?? 0))));
 }
 
-/** Return the path of a line with gaps. A single point becomes a dot, which is visible only with a round line cap. */
-export function linePath(line: readonly (number | null)[], x: (i: number) => number, y: (value: number) => number): string {
+type Line = readonly (number | null)[];
+
+/** Return the points between two gaps. They have no line, and are drawn as dots. */
+export const lonePoints = (line: Line): { i: number; value: number }[] =>
+  line.flatMap((value, i) => (value === null || (line[i - 1] ?? line[i + 1] ?? null) !== null ? [] : [{ i, value }]));
+
+/** Return the path of a line with gaps. */
+export function linePath(line: Line, x: (i: number) => number, y: (value: number) => number): string {
   return line
     .map((value, i) => {
       if (value === null) {
         return "";
       }
       const begins = (line[i - 1] ?? null) === null;
-      const alone = begins && (line[i + 1] ?? null) === null;
-      return `${begins ? "M" : "L"}${x(i).toFixed(1)},${y(value).toFixed(1)}${alone ? "h0" : ""}`;
+      return `${begins ? "M" : "L"}${x(i).toFixed(1)},${y(value).toFixed(1)}`;
     })
     .join("");
 }
@@ -126,8 +131,8 @@ const Drawing = memo(function Drawing({ series, times, format, round, stacked, m
   const high = round(Math.max(0, ...lines.flat().map((value) => value ?? 0)));
   const x = (i: number) => xOf(i, count, width);
   const y = (value: number) => PAD.top + (height - PAD.top - PAD.bottom) * (1 - value / high);
-  const path = (line: readonly (number | null)[]) => linePath(line, x, y);
-  const area = (line: readonly (number | null)[], below: readonly (number | null)[] | undefined) => {
+  const path = (line: Line) => linePath(line, x, y);
+  const area = (line: Line, below: Line | undefined) => {
     const back = line.map((_, i) => count - 1 - i).map((i) => `L${x(i).toFixed(1)},${y(below?.[i] ?? 0).toFixed(1)}`);
     return `${path(line)}${back.join("")}Z`;
   };
@@ -156,7 +161,7 @@ const Drawing = memo(function Drawing({ series, times, format, round, stacked, m
       {series
         // The first series on top: where the others add nothing, its line stays visible.
         .map((s, i) => (
-          <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} strokeLinecap="round" />
+          <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
         ))
         .reverse()}
       {marks.map(({ index, text }) => (
@@ -167,6 +172,13 @@ const Drawing = memo(function Drawing({ series, times, format, round, stacked, m
           </path>
         </g>
       ))}
+      {series
+        .flatMap((s, n) =>
+          lonePoints(lines[n] ?? []).map(({ i, value }) => (
+            <circle key={`${s.name} ${i}`} cx={x(i)} cy={y(value)} r={3} fill={s.colour} />
+          )),
+        )
+        .reverse()}
     </>
   );
 });

@@ -67,7 +67,7 @@ describe("charts", () => {
   it("leave out what was not measured", () => {
     const draw = (line: (number | null)[]) => linePath(line, (i) => i, (value) => value);
     expect(draw([1, 2, 3])).toBe("M0.0,1.0L1.0,2.0L2.0,3.0");
-    expect(draw([1, 2, null, 4, null, 6, 7])).toBe("M0.0,1.0L1.0,2.0M3.0,4.0h0M5.0,6.0L6.0,7.0");
+    expect(draw([1, 2, null, 4, null, 6, 7])).toBe("M0.0,1.0L1.0,2.0M3.0,4.0M5.0,6.0L6.0,7.0");
     expect(draw([null, null])).toBe("");
   });
 });
