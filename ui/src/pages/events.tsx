@@ -122,7 +122,16 @@ export default function Events() {
         <Field label="Queue contains">{(id) => <QueueInput id={id} value={queue} onChange={setQueue} placeholder="all queues" />}</Field>
         <div className="chips" role="group" aria-label="Event types">
           {EVENT_TYPES.map((type) => (
-            <button key={type} type="button" className="chip" aria-pressed={types.includes(type)} onClick={() => toggle(type)}>
+            // A checkbox, so that "queue.paused" and "queue.cleared" are not taken for the buttons above.
+            <button
+              key={type}
+              type="button"
+              role="checkbox"
+              className="chip"
+              aria-checked={types.includes(type)}
+              aria-label={`Show ${type}`}
+              onClick={() => toggle(type)}
+            >
               {type}
             </button>
           ))}
