@@ -57,17 +57,7 @@ static enum err_code set_agent(const struct svc_enqueue_agent *in, struct job *j
     return ERR_OK;
 }
 
-static bool is_listed(const char *ids, size_t len, const struct id *id)
-{
-    for (size_t at = 0; at < len; at += ID_BYTES) {
-        if (memcmp(ids + at, id->b, ID_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The member of a raw chain_config that is a second way to name dependencies. */
+/* Texts that name jobs to wait for: of the request, or of a raw chain_config. */
 struct named {
     struct str *depends_on;
     size_t count;
@@ -79,13 +69,28 @@ static const struct json_field named_rows[] = {
 };
 static const struct json_schema named_schema = JSON_SCHEMA(struct named, named_rows);
 
+/* Ids, one after the other. */
+struct ids {
+    char *bytes;
+    size_t len;
+};
+
+static bool is_listed(const struct ids *ids, const struct id *id)
+{
+    for (size_t at = 0; at < ids->len; at += ID_BYTES) {
+        if (memcmp(ids->bytes + at, id->b, ID_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Add the ids that are not listed yet to *ids, which has room for them. Blank ones are ignored. */
 static enum err_code add_dependencies(const struct svc_caller *who, const char *field,
-                                      const struct str *texts, size_t count, char *ids, size_t *len,
-                                      struct err *err)
+                                      const struct named *named, struct ids *ids, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct str text = str_trim(texts[i]);
+    for (size_t i = 0; i < named->count; i++) {
+        struct str text = str_trim(named->depends_on[i]);
         struct id id;
         if (text.len == 0) {
             continue;
@@ -94,9 +99,9 @@ static enum err_code add_dependencies(const struct svc_caller *who, const char *
             return err_set(err, ERR_VALIDATION, "%s: job \"" STR_FMT "\" not found", field,
                            STR_ARG(text));
         }
-        if (!is_listed(ids, *len, &id)) {
-            memcpy(ids + *len, id.b, ID_BYTES);
-            *len += ID_BYTES;
+        if (!is_listed(ids, &id)) {
+            memcpy(ids->bytes + ids->len, id.b, ID_BYTES);
+            ids->len += ID_BYTES;
         }
     }
     return ERR_OK;
@@ -107,24 +112,22 @@ static enum err_code set_dependencies(const struct svc_caller *who,
                                       const struct svc_enqueue_job *in, struct job *j,
                                       struct err *err)
 {
-    size_t len = 0;
+    struct named given = {.depends_on = in->depends_on, .count = in->depends_on_count};
     struct named raw = {0};
+    struct ids ids = {0};
     if (in->chain == NULL && in->chain_config.len > 0 &&
         json_schema_decode(&named_schema, in->chain_config, who->arena, &raw, err) != ERR_OK) {
         return json_schema_inside("chain_config", err);
     }
-    if (in->depends_on_count + raw.count == 0) {
+    if (given.count + raw.count == 0) {
         return ERR_OK;
     }
-    char *ids = svc_caller_alloc(who, in->depends_on_count + raw.count, ID_BYTES, err);
-    if (ids == NULL ||
-        add_dependencies(who, "depends_on", in->depends_on, in->depends_on_count, ids, &len, err) !=
-            ERR_OK ||
-        add_dependencies(who, "chain_config.depends_on", raw.depends_on, raw.count, ids, &len,
-                         err) != ERR_OK) {
+    ids.bytes = svc_caller_alloc(who, given.count + raw.count, ID_BYTES, err);
+    if (ids.bytes == NULL || add_dependencies(who, "depends_on", &given, &ids, err) != ERR_OK ||
+        add_dependencies(who, "chain_config.depends_on", &raw, &ids, err) != ERR_OK) {
         return err->code;
     }
-    j->waits_for = str_from(ids, len);
+    j->waits_for = str_from(ids.bytes, ids.len);
     return ERR_OK;
 }
 
