@@ -3,9 +3,6 @@
  */
 #include "engine/engine_cluster.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -25,14 +22,14 @@ enum {
 
 /* --- helpers --- */
 
-static void copy_text(char *out, size_t size, struct str s)
+void engine_cluster__copy(char *out, size_t size, struct str s)
 {
     size_t len = s.len < size ? s.len : size - 1;
     memcpy(out, s.len == 0 ? "" : s.ptr, len);
     out[len] = '\0';
 }
 
-static const struct node_member *find_member(const struct engine_cluster *c, uint64_t id)
+const struct node_member *engine_cluster__member(const struct engine_cluster *c, uint64_t id)
 {
     for (size_t i = 0; i < c->member_count; i++) {
         if (c->members[i].id == id) {
@@ -42,7 +39,7 @@ static const struct node_member *find_member(const struct engine_cluster *c, uin
     return NULL;
 }
 
-static void look_at_members(struct engine *e)
+void engine_cluster__look(struct engine *e)
 {
     e->cluster.member_count =
         node_members(e->node, e->cluster.members, COUNT_OF(e->cluster.members));
@@ -194,10 +191,10 @@ static void met_hook(void *data, const struct raftnet_shake_node *node)
         c->met_next = (c->met_next + 1) % COUNT_OF(c->met);
     }
     m->node = *node;
-    copy_text(m->name, sizeof m->name, node->name);
-    copy_text(m->address, sizeof m->address, node->address);
-    copy_text(m->http_url, sizeof m->http_url, node->http_url);
-    copy_text(m->version, sizeof m->version, node->version);
+    engine_cluster__copy(m->name, sizeof m->name, node->name);
+    engine_cluster__copy(m->address, sizeof m->address, node->address);
+    engine_cluster__copy(m->http_url, sizeof m->http_url, node->http_url);
+    engine_cluster__copy(m->version, sizeof m->version, node->version);
     m->node.name = str_from_z(m->name);
     m->node.address = str_from_z(m->address);
     m->node.http_url = str_from_z(m->http_url);
@@ -210,12 +207,12 @@ static void met_hook(void *data, const struct raftnet_shake_node *node)
  * match. */
 static bool keep_member(struct engine *e, const struct store_node *n)
 {
-    const struct node_member *m = find_member(&e->cluster, n->id);
+    const struct node_member *m = engine_cluster__member(&e->cluster, n->id);
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     struct err err;
     enum err_code code = ERR_OK;
     bool stays = n->state == STORE_NODE_MEMBER;
-    copy_text(address, sizeof address, n->address);
+    engine_cluster__copy(address, sizeof address, n->address);
     if (m == NULL && stays) {
         log_info("member added", LOG_STR("node_id", n->name), LOG_Z("address", address));
         code = node_members_add(e->node, n->id, address, &err);
@@ -259,7 +256,7 @@ static void keep(struct engine *e)
     if (keep_self(e) || keep_met(e)) {
         return;
     }
-    look_at_members(e);
+    engine_cluster__look(e);
     node_status(e->node, &status);
     e->cluster.last_index = status.last_index;
     for (uint32_t i = 0; i < machine_nodes_count(e->machine); i++) {
@@ -301,8 +298,8 @@ static void look_at_self(struct engine *e)
         self->state == STORE_NODE_MEMBER) {
         return;
     }
-    look_at_members(e);
-    if (e->cluster.member_count > 0 && find_member(&e->cluster, self->id) == NULL) {
+    engine_cluster__look(e);
+    if (e->cluster.member_count > 0 && engine_cluster__member(&e->cluster, self->id) == NULL) {
         removed_hook(e, "our own log");
     }
 }
@@ -319,7 +316,7 @@ static void look_at_versions(struct engine *e)
         return;
     }
     c->tell_ms = tell ? now_ms + TELL_READS_MS : c->tell_ms;
-    look_at_members(e);
+    engine_cluster__look(e);
     for (size_t i = 0; i < c->member_count; i++) {
         const struct node_member *m = &c->members[i];
         version = m->self ? version : engine_reads_least(&c->reads, m->id, version);
@@ -376,13 +373,13 @@ static void note_leader(struct engine *e)
     const struct store_node *n =
         now.id == 0 || e->machine == NULL ? NULL : machine_nodes_find(e->machine, now.id);
     if (n != NULL) {
-        copy_text(now.name, sizeof now.name, n->name);
-        copy_text(now.address, sizeof now.address, n->address);
-        copy_text(now.http_url, sizeof now.http_url, n->http_url);
+        engine_cluster__copy(now.name, sizeof now.name, n->name);
+        engine_cluster__copy(now.address, sizeof now.address, n->address);
+        engine_cluster__copy(now.http_url, sizeof now.http_url, n->http_url);
     } else if (now.id != 0 && now.id == atomic_load(&c->node_id)) {
-        copy_text(now.name, sizeof now.name, c->self.name);
-        copy_text(now.address, sizeof now.address, c->self.address);
-        copy_text(now.http_url, sizeof now.http_url, c->self.http_url);
+        engine_cluster__copy(now.name, sizeof now.name, c->self.name);
+        engine_cluster__copy(now.address, sizeof now.address, c->self.address);
+        engine_cluster__copy(now.http_url, sizeof now.http_url, c->self.http_url);
     }
     now.term = c->elections;
     (void)pthread_mutex_lock(&c->lock);
@@ -483,7 +480,7 @@ static const char *address_hook(void *data, uint64_t id)
     if (n == NULL) {
         return NULL;
     }
-    copy_text(e->cluster.address, sizeof e->cluster.address, n->address);
+    engine_cluster__copy(e->cluster.address, sizeof e->cluster.address, n->address);
     return e->cluster.address;
 }
 
@@ -623,178 +620,4 @@ void engine_cluster__close(struct engine *e)
 void engine_cluster__closed(struct engine *e)
 {
     engine_op_deinit(&e->cluster.op);
-}
-
-/* --- calls from other threads --- */
-
-uint64_t engine_cluster_node_id(const struct engine *e)
-{
-    return atomic_load(&e->cluster.node_id);
-}
-
-uint64_t engine_cluster_id(const struct engine *e)
-{
-    return atomic_load(&e->cluster.cluster_id);
-}
-
-bool engine_cluster_is_quarantined(const struct engine *e)
-{
-    return atomic_load(&e->cluster.hash.quarantined);
-}
-
-struct visit {
-    struct engine *e;
-    uint64_t cluster_id;
-    const char *http_url;
-    enum err_code code;
-    struct err *err;
-};
-
-static void run_adopt(void *data)
-{
-    struct visit *v = data;
-    v->code = engine_invite__adopt(v->e, v->cluster_id, v->err);
-}
-
-enum err_code engine_cluster_adopt(struct engine *e, uint64_t cluster_id, struct err *err)
-{
-    struct visit v = {.e = e, .cluster_id = cluster_id, .err = err};
-    engine__visit(e, run_adopt, &v);
-    return v.code;
-}
-
-static void run_announce(void *data)
-{
-    const struct visit *v = data;
-    struct peers *peers = node_members_peers(v->e->node);
-    struct raftnet_shake_node self = *peers_self(peers);
-    self.http_url = str_from_z(v->http_url);
-    peers_set_self(peers, &self);
-}
-
-void engine_cluster_announce(struct engine *e, const char *http_url)
-{
-    engine__visit(e, run_announce, &(struct visit){.e = e, .http_url = http_url});
-}
-
-static void run_reload(void *data)
-{
-    struct visit *v = data;
-    v->code = peers_reload_tls(node_members_peers(v->e->node), v->err);
-}
-
-enum err_code engine_cluster_reload_tls(struct engine *e, struct err *err)
-{
-    struct visit v = {.e = e, .err = err};
-    engine__visit(e, run_reload, &v);
-    return v.code;
-}
-
-uint64_t engine_cluster_find(struct engine *e, struct str name)
-{
-    for (uint32_t i = 0; i < machine_nodes_count(e->machine); i++) {
-        const struct store_node *n = machine_nodes_at(e->machine, i);
-        if (n->state != STORE_NODE_REMOVED && str_eq(n->name, name)) {
-            return n->id;
-        }
-    }
-    /* The node's own record may not be applied yet. */
-    return e->leads && str_eq(name, e->cluster.self.name) && machine_nodes_count(e->machine) == 0
-               ? atomic_load(&e->cluster.node_id)
-               : 0;
-}
-
-void engine_cluster_voters(struct engine *e, uint64_t id, unsigned *out_voters, bool *out_votes)
-{
-    look_at_members(e);
-    *out_voters = 0;
-    *out_votes = false;
-    for (size_t i = 0; i < e->cluster.member_count; i++) {
-        const struct node_member *m = &e->cluster.members[i];
-        *out_voters += m->role == NODE_VOTER ? 1 : 0;
-        *out_votes = *out_votes || (m->id == id && m->role == NODE_VOTER);
-    }
-}
-
-enum err_code engine_cluster_transfer(struct engine *e, const char *name, struct err *err)
-{
-    uint64_t id = name == NULL ? 0 : engine_cluster_find(e, str_from_z(name));
-    if (name != NULL && id == 0) {
-        return err_set(err, ERR_NOT_FOUND, "no such node: \"%s\"", name);
-    }
-    enum err_code code = node_transfer(e->node, id, engine_cluster__moved, e, err);
-    if (code != ERR_NOT_FOUND) {
-        return code;
-    }
-    if (name == NULL) {
-        return err_set(err, code, "no other voting node to transfer leadership to");
-    }
-    bool self = id == atomic_load(&e->cluster.node_id);
-    return err_set(err, code, "node \"%s\" %s", name,
-                   self ? "is the leader already" : "is not a voting member");
-}
-
-static void describe(struct engine *e, const struct store_node *n, struct engine_cluster_node *out)
-{
-    const struct engine_cluster *c = &e->cluster;
-    const struct node_member *m = find_member(c, n->id);
-    *out = (struct engine_cluster_node){.id = n->id,
-                                        .state = n->state,
-                                        .wants_vote = n->voter,
-                                        .self = n->id == atomic_load(&c->node_id),
-                                        .leads = n->id == c->leader_id,
-                                        .last_contact_ms = -1};
-    copy_text(out->name, sizeof out->name, n->name);
-    copy_text(out->address, sizeof out->address, n->address);
-    copy_text(out->http_url, sizeof out->http_url, n->http_url);
-    copy_text(out->version, sizeof out->version, n->version);
-    engine_hash__describe(e, out);
-    if (m == NULL) {
-        return;
-    }
-    out->in_group = true;
-    out->role = m->role;
-    out->match_index = m->match_index;
-    out->installing = m->installing;
-    out->connected = m->net.connected;
-    out->queued_bytes = m->net.queued_bytes;
-    out->sent_bytes = m->net.sent_bytes;
-    out->received_bytes = m->net.received_bytes;
-    out->connects = m->net.connects;
-    if (m->net.heard.ns != 0) {
-        out->last_contact_ms = (os_clock_mono().ns - m->net.heard.ns) / NS_PER_MS;
-    }
-    copy_text(out->error, sizeof out->error, str_from_z(m->net.error));
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct engine_cluster_node *x = a;
-    const struct engine_cluster_node *y = b;
-    return strcmp(x->name, y->name);
-}
-
-void engine_cluster_status(struct engine *e, struct engine_cluster_status *out)
-{
-    const struct engine_cluster *c = &e->cluster;
-    memset(out, 0, sizeof *out); /* large */
-    out->cluster_id = atomic_load(&c->cluster_id);
-    out->node_id = atomic_load(&c->node_id);
-    out->removed = c->removed;
-    out->elections = c->elections;
-    memcpy(out->changes, c->leaders, sizeof out->changes);
-    out->change_count = c->leader_pairs;
-    engine_hash__status(e, out);
-    if (e->node == NULL) {
-        return;
-    }
-    look_at_members(e);
-    if (node_members_peers(e->node) != NULL) {
-        peers_fetch_status(node_members_peers(e->node), &out->fetch);
-        peers_refusals(node_members_peers(e->node), &out->refused);
-    }
-    for (uint32_t i = 0; i < machine_nodes_count(e->machine); i++) {
-        describe(e, machine_nodes_at(e->machine, i), &out->nodes[out->count++]);
-    }
-    qsort(out->nodes, out->count, sizeof *out->nodes, by_name);
 }

@@ -105,6 +105,10 @@ void engine_cluster__leads(struct engine *e); /* this node became leader, or is 
 void engine_cluster__applied(struct engine *e, uint64_t index);
 void engine_cluster__moved(void *data, bool moved);
 uint8_t engine_cluster__entry_version(const struct engine *e); /* the version to write */
+void engine_cluster__look(struct engine *e); /* read Raft's configuration into members */
+/* A member by its id, as it was when the configuration was read; NULL: not in it. */
+const struct node_member *engine_cluster__member(const struct engine_cluster *c, uint64_t id);
+void engine_cluster__copy(char *out, size_t size, struct str s); /* truncates */
 
 /* engine_invite.c: this node becomes part of a cluster, by a join or an invitation (peers_hooks) */
 enum err_code engine_invite__adopt(struct engine *e, uint64_t cluster_id, struct err *err);
