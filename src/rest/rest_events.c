@@ -50,18 +50,17 @@ static const struct json_word format_words[] = {
 };
 
 /* clang-format off */
-#define LIST(member, counter, doc)                                                                 \
-    JSON_STRS(struct stream_in, member, counter, 0, REST_QUERY_VALUES_MAX, LIMIT_INTERNAL_NAME_BYTES,  \
+#define LIST(type, member, counter, doc)                                                           \
+    JSON_STRS(type, member, counter, 0, REST_QUERY_VALUES_MAX, LIMIT_INTERNAL_NAME_BYTES,          \
               REST_QUERY_COMMAS, doc)
 static const struct json_field stream_rows[] = {
     JSON_I64(struct stream_in, last_event_id, 0, INT64_MAX, JSON_LAX, "Return events after this sequence number. If the header Last-Event-ID is set too, the larger number is used."),
     JSON_I64(struct stream_in, tail, 0, INT64_MAX, 0, "If no position is given, start with this many past events. 0: new events only."),
-    LIST(queues, queue_count, "Only events of these queues."),
-    LIST(job_ids, job_count, "Only events of these jobs."),
-    LIST(types, type_count, "Only events of these types, such as completed, job.completed, job.* or *."),
+    LIST(struct stream_in, queues, queue_count, "Only events of these queues."),
+    LIST(struct stream_in, job_ids, job_count, "Only events of these jobs."),
+    LIST(struct stream_in, types, type_count, "Only events of these types, such as completed, job.completed, job.* or *."),
     JSON_WORD(struct stream_in, format, format_words, 0, "Format of each event: named, message or both. Default: named; both for a browser's EventSource."),
 };
-#undef LIST
 /* clang-format on */
 
 static const struct stream_in stream_init = {.last_event_id = NO_NUMBER, .tail = NO_NUMBER};
@@ -84,13 +83,14 @@ static bool read_queues(struct rest_call *c, const struct stream_in *in, struct 
 }
 
 /* Invalid ids are ignored: no event has such a job. */
-static void read_jobs(struct rest_call *c, const struct stream_in *in, struct event_match *m)
+static void read_jobs(struct rest_call *c, const struct str *ids, size_t count,
+                      struct event_match *m)
 {
-    struct id *jobs = REST_ARRAY(c, struct id, in->job_count);
-    for (size_t i = 0; i < in->job_count; i++) {
-        m->job_count += id_parse(in->job_ids[i], ID_JOB, &jobs[m->job_count]) ? 1 : 0;
+    struct id *jobs = REST_ARRAY(c, struct id, count);
+    for (size_t i = 0; i < count; i++) {
+        m->job_count += id_parse(ids[i], ID_JOB, &jobs[m->job_count]) ? 1 : 0;
     }
-    m->by_job = in->job_count > 0;
+    m->by_job = count > 0;
     m->jobs = jobs;
 }
 
@@ -243,7 +243,7 @@ static bool read_query(struct rest_call *c, struct stream *s)
         refuse_type(c, unknown);
         return false;
     }
-    read_jobs(c, in, m);
+    read_jobs(c, in->job_ids, in->job_count, m);
     read_format(c, in, &s->reader);
     read_start(c, in, s);
     if (!read_queues(c, in, m, &err)) {
@@ -288,12 +288,15 @@ static void handle_stream(struct rest_call *c)
 
 struct list_in {
     int64_t after_seq, limit;
+    struct str *job_ids;
+    size_t job_count;
 };
 
 static const struct json_field list_rows[] = {
     JSON_I64(struct list_in, after_seq, 0, INT64_MAX, 0,
              "Return events after this sequence number."),
     JSON_I64(struct list_in, limit, 1, LIST_MAX, JSON_CLAMP, "Maximum number of events."),
+    LIST(struct list_in, job_ids, job_count, "Only events of these jobs."),
 };
 static const struct list_in list_init = {.limit = LIST_DEFAULT};
 static const struct json_schema list_schema =
@@ -351,6 +354,7 @@ static void handle_list(struct rest_call *c)
                          .after = (uint64_t)in->after_seq,
                          .left = in->limit};
     c->data = l;
+    read_jobs(c, in->job_ids, in->job_count, &l->match);
     l->w = rest_call__json(c);
     json_write_object(&l->w);
     rest_document__array(&l->w, "events");

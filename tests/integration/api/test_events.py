@@ -296,6 +296,16 @@ class Log(EventTest):
         empty = self.api.must(self.api.get(f"/api/v1/cluster/events?after_seq={self.last()}"))
         self.assertEqual(empty, {"events": []})
 
+    def test_of_jobs(self):
+        after, (one, _, other) = self.last(), [self.api.enqueue(self.queue) for _ in range(3)]
+        self.api.act(one, "cancel")
+        for ids, seen in ((one, [(one, "enqueued"), (one, "cancelled")]),
+                          (f"{one},{other}", [(one, "enqueued"), (other, "enqueued"), (one, "cancelled")]),
+                          ("job_none", [])):
+            with self.subTest(ids):
+                events = self.api.must(self.api.get(f"/api/v1/cluster/events?after_seq={after}&job_ids={ids}"))["events"]
+                self.assertEqual([(e["job_id"], e["type"]) for e in events], seen)
+
     def test_limits(self):
         self.api.enqueue_batch([{"queue": self.queue}] * 1200)
         for query, count in (("", 100), ("?limit=7", 7), ("?limit=5000", 1000)):

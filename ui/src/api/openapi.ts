@@ -1407,6 +1407,8 @@ export interface paths {
                 query?: {
                     /** @description Return events after this sequence number. */
                     after_seq?: number;
+                    /** @description Only events of these jobs. */
+                    job_ids?: string[];
                     /** @description Maximum number of events. Larger values are reduced to the maximum. */
                     limit?: number;
                 };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import type { Job, LiveEvent } from "../api/types";
-import { framesOf } from "../live/history";
 import { parseExact } from "./exact-json";
 import { timelineOf, timelineOfEvents } from "./timeline";
 
@@ -57,13 +56,6 @@ describe("the timeline of a job", () => {
       "Priority changed",
     ]);
   });
-});
-
-it("takes a stream apart at its frames and keeps what is unfinished", () => {
-  const frame = (seq: number) => `id: ${seq}\ndata: {"seq":${seq},"type":"job.started","at_ns":1}\n\n`;
-  const first = framesOf(`${frame(1)}:keepalive\n\n${frame(2)}id: 3\ndata: {"seq"`);
-  expect(first.events.map((e) => e.seq)).toEqual([1, 2]);
-  expect(framesOf(`${first.rest}:3,"type":"x","at_ns":1}\n\n`).events.map((e) => e.seq)).toEqual([3]);
 });
 
 it("parses JSON as JSON", () => {

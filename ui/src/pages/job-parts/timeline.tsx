@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
+import { get } from "../../api/client";
 import { KEY } from "../../api/queries";
 import type { Job, LiveEvent } from "../../api/types";
 import { Card } from "../../components/parts";
-import { historyOf } from "../../live/history";
 import { useLiveEvents } from "../../live/live";
 import { clock, fullTime, moment } from "../../lib/format";
 import { timelineOf, timelineOfEvents, type Moment } from "../../lib/timeline";
@@ -14,7 +14,7 @@ export function useJobEvents(job: Job): LiveEvent[] | null {
   const live = useLiveEvents();
   const history = useQuery({
     queryKey: [KEY.job, job.id, "events"],
-    queryFn: () => historyOf(job.id),
+    queryFn: async () => (await get("/cluster/events", { query: { job_ids: job.id, limit: "1000" } })).events,
     refetchOnWindowFocus: false,
   });
   return useMemo(() => {
