@@ -223,6 +223,17 @@ describe("jobs", () => {
       assert.equal((await f.server.job(id)).queue, "act.moved");
     }));
 
+  it("have a timeline of what happened before the page was opened", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.enqueue("told.from");
+      await f.server.post(`/jobs/${id}/move`, { queue: "told.to" });
+      await f.server.post(`/jobs/${id}/hold`, { reason: "later" });
+      await visit(page, `/ui/jobs/${id}`);
+      const timeline = page.locator(".timeline");
+      await visible(timeline.getByText("Moved: told.from → told.to"));
+      await visible(timeline.getByText("Held"));
+    }));
+
   it("are filtered in the address, which survives a reload", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/queues/emails.send");
