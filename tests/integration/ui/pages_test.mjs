@@ -161,10 +161,14 @@ describe("pages", () => {
       await beat(f.server, f.ids, { progress: { current: 450, total: 1000, message: "Encoding segment 45" } });
     }));
 
-  it("show a job with a chain of its caller's own making", () =>
+  it("show a job of an old backup, with a chain that is none", () =>
     f.withPage(async (page) => {
       const chain_config = { steps: { first: 1 }, depends_on: "all of them" };
-      const id = await f.server.enqueue("ai.own", { chain_id: "own", chain_config });
+      const id = await f.server.enqueue("ai.own");
+      const jobs = [{ ...(await f.server.job(id)), chain_id: "own", chain_config }];
+      await f.server.must("DELETE", `/jobs/${id}`);
+      await f.server.post("/admin/restore", { namespace: "default", jobs, meta: { format: 2 } });
+      assert.deepEqual((await f.server.job(id)).chain_config, chain_config);
       await visit(page, `/ui/jobs/${id}`);
       await visible(page.getByText("No linked chain jobs found."));
       assert.equal(await page.locator("h1").textContent(), id);
