@@ -352,6 +352,10 @@ static enum err_code pass_unknown(struct json_decode *d, struct json_value key)
     return json_scan_value(&d->scan, &value) ? ERR_OK : json_scan_err(&d->scan, d->err);
 }
 
+/* A level of tables is a container, or a list and the containers in it. */
+_Static_assert(2 * JSON_SCHEMA_DEPTH_MAX <= LIMIT_JSON_DEPTH - LIMIT_JSON_VALUE_DEPTH,
+               "a value in a request may be as deep as its limit");
+
 /* Pass the value of a member that is neither a list nor an object with a schema. */
 static enum err_code pass_value(struct json_decode *d, const struct json_field *field,
                                 enum json_type type, struct json_value *out)
