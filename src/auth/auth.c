@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "crypto/crypto.h"
 
 static const struct {
@@ -226,14 +227,10 @@ bool auth_same(struct str shown, struct str secret)
 
 void auth_new_secret(struct str prefix, char out[AUTH_SECRET_BYTES])
 {
-    static const char hex[] = "0123456789abcdef";
     uint8_t random[(AUTH_SECRET_BYTES - 3) / 2];
     CHECK(prefix.len == 3);
     crypto_random(random, sizeof random);
     memcpy(out, prefix.ptr, 3);
-    for (size_t i = 0; i < sizeof random; i++) {
-        out[3 + 2 * i] = hex[random[i] >> 4];
-        out[4 + 2 * i] = hex[random[i] & 15];
-    }
+    hex_write(out + 3, random, sizeof random);
     crypto_wipe(random, sizeof random);
 }

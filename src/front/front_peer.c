@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/digits.h"
+#include "base/hex.h"
 #include "crypto/crypto.h"
 
 enum { MAC_BYTES = CRYPTO_HASH_BYTES, TEXT_MAX = 512 };
@@ -21,27 +22,11 @@ struct front_peer_key front_peer_key_from(uint64_t cluster_id, struct str secret
 
 static void put_hex(struct buf *out, const uint8_t *bytes, size_t n)
 {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < n; i++) {
-        buf_add_char(out, digits[bytes[i] >> 4]);
-        buf_add_char(out, digits[bytes[i] & 15]);
+    char *text = buf_reserve(out, 2 * n);
+    if (text != NULL) {
+        hex_write(text, bytes, n);
+        out->len += 2 * n;
     }
-}
-
-static bool read_hex(struct str text, uint8_t *out, size_t n)
-{
-    if (text.len != 2 * n) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-        if (digit < 0) {
-            return false;
-        }
-        out[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : out[i / 2] | digit);
-    }
-    return true;
 }
 
 /* The value without its authentication code. */
@@ -107,8 +92,8 @@ static bool read_value(const struct front_peer_key *key, const struct http_reque
     uint8_t given[MAC_BYTES], over[MAC_BYTES];
     int64_t since;
     if (!key->is_set || !split(value, words) || !str_eq(words[WORD_VERSION], STR("1")) ||
-        !read_hex(words[WORD_CODE], given, sizeof given) ||
-        !read_hex(words[WORD_OPERATION], out->operation.b, ID_BYTES) ||
+        !hex_read(words[WORD_CODE], given, sizeof given) ||
+        !hex_read(words[WORD_OPERATION], out->operation.b, ID_BYTES) ||
         !str_to_i64(words[WORD_SINCE], &since) || since < 0) {
         return false;
     }

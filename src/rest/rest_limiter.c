@@ -26,6 +26,7 @@
 #include "auth/auth.h"
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "log/log.h"
@@ -291,14 +292,10 @@ static struct str join(struct str kind, struct str rest, char room[REST_LIMITER_
 
 static struct str credential_key(struct str secret, char room[REST_LIMITER_KEY_MAX])
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t hash[AUTH_HASH_BYTES];
     char text[2 * HASH_BYTES];
     auth_hash(secret, hash);
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        text[2 * i] = digits[hash[i] >> 4];
-        text[2 * i + 1] = digits[hash[i] & 15];
-    }
+    hex_write(text, hash, HASH_BYTES);
     return join(STR("api:"), str_from(text, sizeof text), room);
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/hex.h"
 #include "base/limits.h"
 #include "rest/rest_page_int.h"
 
@@ -29,34 +30,18 @@ const struct json_schema rest_page__schema =
 
 /* Cursors are keys in hexadecimal, which needs no escaping in a header or a query. */
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool rest_page__read_cursor(struct rest_call *c, struct str text, struct str *out)
 {
-    char *bytes = REST_ARRAY(c, char, text.len / 2);
-    for (size_t i = 0; i + 1 < text.len; i += 2) {
-        int high = digit_of(text.ptr[i]);
-        int low = digit_of(text.ptr[i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        bytes[i / 2] = (char)(high * 16 + low);
-    }
-    *out = str_from(bytes, text.len / 2);
-    return text.len % 2 == 0;
+    size_t n = text.len / 2;
+    char *bytes = REST_ARRAY(c, char, n);
+    *out = str_from(bytes, n);
+    return hex_read(text, bytes, n);
 }
 
 struct str rest_page__write_cursor(struct rest_call *c, struct str key)
 {
-    static const char digits[] = "0123456789abcdef";
     char *text = REST_ARRAY(c, char, key.len * 2);
-    for (size_t i = 0; i < key.len; i++) {
-        text[2 * i] = digits[(unsigned char)key.ptr[i] >> 4];
-        text[2 * i + 1] = digits[(unsigned char)key.ptr[i] & 15];
-    }
+    hex_write(text, key.ptr, key.len);
     return str_from(text, key.len * 2);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "outgoing/outgoing.h"
@@ -63,13 +64,10 @@ struct trace_config trace_config_default(void)
 
 /* ---- spans in progress ---- */
 
-/* A number that does not repeat: the nth of a random sequence (splitmix64). Not zero. */
+/* A number that does not repeat. Not zero. */
 static uint64_t new_number(struct trace *t)
 {
-    uint64_t n = t->seed + (atomic_fetch_add(&t->ids, 1) + 1) * 0x9e3779b97f4a7c15u;
-    n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
-    n = (n ^ n >> 27) * 0x94d049bb133111ebu;
-    n ^= n >> 31;
+    uint64_t n = hash_u64(t->seed + atomic_fetch_add(&t->ids, 1));
     return n == 0 ? 1 : n;
 }
 

@@ -23,6 +23,3 @@ ATTR_NODISCARD bool trace_context_parse(struct str header, struct trace_context 
 
 /* The value of the header, in room. */
 struct str trace_context_format(const struct trace_context *c, char room[TRACE_PARENT_BYTES]);
-
-/* Write n bytes as 2n lower-case hexadecimal digits; returns their end. */
-char *trace_context_hex(char *out, const uint8_t *bytes, unsigned n);

@@ -9,9 +9,8 @@
  *             1 InstrumentationScope
  *             2 Span …
  */
-#include <endian.h>
-
 #include "base/check.h"
+#include "base/pack.h"
 #include "trace/trace_int.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
@@ -38,36 +37,27 @@ enum { ANY_STRING = 1, ANY_INT = 3 };
 enum { STATUS_MESSAGE = 2, STATUS_CODE = 3 };
 enum { STATUS_CODE_ERROR = 2 };
 
-static void put_varint(struct buf *out, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7) {
-        buf_add_char(out, (char)(v | 0x80));
-    }
-    buf_add_char(out, (char)v);
-}
-
 static void put_tag(struct buf *out, unsigned field, enum wire wire)
 {
-    put_varint(out, field << 3 | wire);
+    pack_varint(out, field << 3 | wire);
 }
 
 static void put_number(struct buf *out, unsigned field, uint64_t v)
 {
     put_tag(out, field, WIRE_VARINT);
-    put_varint(out, v);
+    pack_varint(out, v);
 }
 
 static void put_fixed(struct buf *out, unsigned field, uint64_t v)
 {
-    uint64_t little = htole64(v);
     put_tag(out, field, WIRE_FIXED64);
-    buf_add(out, &little, sizeof little);
+    pack_u64(out, v);
 }
 
 static void put_bytes(struct buf *out, unsigned field, struct str bytes)
 {
     put_tag(out, field, WIRE_BYTES);
-    put_varint(out, bytes.len);
+    pack_varint(out, bytes.len);
     buf_add_str(out, bytes);
 }
 

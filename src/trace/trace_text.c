@@ -2,6 +2,7 @@
  * Spans as text, for a person at a terminal: the members that OpenTelemetry's own printers show, as
  * indented JSON.
  */
+#include "base/hex.h"
 #include "core/timestamp.h"
 #include "json/json_write.h"
 #include "trace/trace_int.h"
@@ -17,7 +18,7 @@ static void member(struct json_write *w, const char *key, struct str value)
 static void hex_member(struct json_write *w, const char *key, const uint8_t *bytes, unsigned n)
 {
     char room[2 * TRACE_ID_BYTES];
-    char *last = trace_context_hex(room, bytes, n);
+    char *last = hex_write(room, bytes, n);
     member(w, key, str_from(room, (size_t)(last - room)));
 }
 

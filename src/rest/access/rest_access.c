@@ -1,3 +1,4 @@
+#include "base/hex.h"
 #include "base/limits.h"
 #include "rest/access/rest_access_int.h"
 #include "rest/access/rest_auth_int.h"
@@ -118,12 +119,8 @@ void rest_access__each(struct rest_call *c, char kind, struct str prefix,
 
 struct str rest_access__hex(struct rest_call *c, struct str bytes)
 {
-    static const char digits[] = "0123456789abcdef";
     char *text = rest_call__alloc(c, 2 * bytes.len);
-    for (size_t i = 0; i < bytes.len; i++) {
-        text[2 * i] = digits[(uint8_t)bytes.ptr[i] >> 4];
-        text[2 * i + 1] = digits[(uint8_t)bytes.ptr[i] & 15];
-    }
+    hex_write(text, bytes.ptr, bytes.len);
     return str_from(text, 2 * bytes.len);
 }
 
