@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "kv/kv_batch_int.h"
 #include "kv/kv_int.h"
+#include "kv/kv_manifest.h"
 #include "kv/kv_record.h"
 #include "log/log.h"
 #include "os/os_file.h"
@@ -138,6 +139,9 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     /* RocksDB requires this family; it stays empty. */
     names[config->family_count] = "default";
     options[config->family_count] = kv->options;
+    if (kv_manifest__mend(path, err) != ERR_OK) {
+        return err_wrap(err, "open the store");
+    }
     kv->db = open_db(kv, path, (int)config->family_count + 1, names, options, &msg);
     if (msg != NULL) {
         kv->db = NULL;
