@@ -67,7 +67,9 @@ struct view_fed;
 struct view_item;
 struct view_queue;
 
-enum { VIEW_BATCH = 4096 }; /* maximum of jobs written at once */
+/* Maximum of jobs written at once. Several steps look at each of them, so they should fit into the
+ * processor's cache: a kilobyte each. */
+enum { VIEW_BATCH = 512 };
 
 struct view_rows {
     sqlite3 *db;

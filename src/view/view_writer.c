@@ -27,7 +27,7 @@
 #include "view/view_writer_int.h"
 
 enum {
-    TAKE_MAX = VIEW_BATCH,
+    TAKE_MAX = 4096, /* a transaction has a cost of its own */
     RETRY_MS = 1000,
     REBUILD_RETRY_MS = 10000, /* each attempt writes the complete file */
     SPACE_RETRY_MS = 1000,
