@@ -75,14 +75,6 @@ bool auth_permits(const struct store_permission *p, struct str resource, struct 
     return false;
 }
 
-bool auth_allows(struct auth_table *t, const struct auth_caller *who, const struct auth_rule *rule)
-{
-    return (rule->roles & who->role_bit) != 0 ||
-           auth_table_grants(t, who->roles, rule->resource, rule->action) ||
-           (who->role_bit == 0 &&
-            auth_table_grants(t, str_trim(who->role), rule->resource, rule->action));
-}
-
 /* Actions that are the last segment of a path. */
 static const char *const path_actions[] = {"pause",   "resume", "drain", "clear", "retry", "cancel",
                                            "approve", "reject", "hold",  "move",  "replay"};

@@ -683,6 +683,14 @@ bool auth_table_grants(struct auth_table *t, struct str roles, struct str resour
     return granted;
 }
 
+bool auth_allows(struct auth_table *t, const struct auth_caller *who, const struct auth_rule *rule)
+{
+    return (rule->roles & who->role_bit) != 0 ||
+           auth_table_grants(t, who->roles, rule->resource, rule->action) ||
+           (who->role_bit == 0 &&
+            auth_table_grants(t, str_trim(who->role), rule->resource, rule->action));
+}
+
 bool auth_table_limits(struct auth_table *t, struct str ns, struct store_namespace *out)
 {
     if (t->namespace_count == 0) { /* fast path, as on most servers */

@@ -14,7 +14,7 @@ typedef enum err_code (*store_fn)(struct json_decode *d, const struct json_field
 enum err_code json_member__text(struct json_decode *d, struct json_value value, struct str *out)
 {
     enum err_code code = json_value_text(value, d->arena, out, d->err);
-    return code == ERR_OK ? ERR_OK : json_schema__wrap(d);
+    return code == ERR_OK ? ERR_OK : json_frame__wrap(d);
 }
 
 static enum err_code store_str(struct json_decode *d, const struct json_field *field,
@@ -28,13 +28,13 @@ static enum err_code store_str(struct json_decode *d, const struct json_field *f
         text = str_at_most(text, (size_t)field->max);
     }
     if (text.len == 0 && field->min > 0) {
-        return json_schema__refuse_missing(d);
+        return json_frame__refuse_missing(d);
     }
     if (text.len < (size_t)field->min || text.len > (size_t)field->max) {
-        return json_schema__refuse_size(d, " bytes", (int64_t)text.len);
+        return json_frame__refuse_size(d, " bytes", (int64_t)text.len);
     }
     if ((field->flags & JSON_NO_CONTROL) != 0 && str_has_control(text)) {
-        return json_schema__refuse(d, ERR_VALIDATION, "control characters are not allowed");
+        return json_frame__refuse(d, ERR_VALIDATION, "control characters are not allowed");
     }
     memcpy(member, &text, sizeof text);
     return ERR_OK;
@@ -45,17 +45,17 @@ static enum err_code store_i64(struct json_decode *d, const struct json_field *f
 {
     int64_t v;
     if (!json_value_i64(value, &v)) {
-        return json_schema__refuse(d, ERR_PARSE, "expected an integer, got " STR_FMT,
-                                   STR_ARG(str_at_most(value.text, JSON_SHOWN_MAX)));
+        return json_frame__refuse(d, ERR_PARSE, "expected an integer, got " STR_FMT,
+                                  STR_ARG(str_at_most(value.text, JSON_SHOWN_MAX)));
     }
     if (v > field->max && (field->flags & JSON_CLAMP) != 0) {
         v = field->max;
     }
     if (v < field->min || v > field->max) {
         if ((field->flags & JSON_LAX) == 0) {
-            return json_schema__refuse_size(d, "", v);
+            return json_frame__refuse_size(d, "", v);
         }
-        json_schema__absent(d);
+        json_frame__absent(d);
         return ERR_OK;
     }
     memcpy(member, &v, sizeof v);
@@ -71,13 +71,13 @@ static enum err_code store_f64(struct json_decode *d, const struct json_field *f
         v > (double)field->max) {
         struct str shown = str_at_most(value.text, JSON_SHOWN_MAX);
         if (!bounded) {
-            return json_schema__refuse(d, ERR_VALIDATION,
-                                       "expected at most %" PRId64 ", got " STR_FMT, field->max,
-                                       STR_ARG(shown));
+            return json_frame__refuse(d, ERR_VALIDATION,
+                                      "expected at most %" PRId64 ", got " STR_FMT, field->max,
+                                      STR_ARG(shown));
         }
-        return json_schema__refuse(d, ERR_VALIDATION,
-                                   "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
-                                   field->max, STR_ARG(shown));
+        return json_frame__refuse(d, ERR_VALIDATION,
+                                  "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
+                                  field->max, STR_ARG(shown));
     }
     memcpy(member, &v, sizeof v);
     return ERR_OK;
@@ -98,10 +98,10 @@ static enum err_code store_raw(struct json_decode *d, const struct json_field *f
                                struct json_value value, char *member)
 {
     if ((field->flags & JSON_ONLY_OBJECT) != 0 && value.type != JSON_TYPE_OBJECT) {
-        return json_schema__refuse_type(d, JSON_TYPE_OBJECT, value.type);
+        return json_frame__refuse_type(d, JSON_TYPE_OBJECT, value.type);
     }
     if (field->max > 0 && value.text.len > (size_t)field->max) {
-        return json_schema__refuse_large(d, value.text.len);
+        return json_frame__refuse_large(d, value.text.len);
     }
     memcpy(member, &value.text, sizeof value.text);
     return ERR_OK;
@@ -133,8 +133,8 @@ static enum err_code refuse_word(struct json_decode *d, const struct json_word *
     buf_init(&known, sizeof d->err->msg);
     json_schema_list_words(words, &known);
     enum err_code code =
-        json_schema__refuse(d, ERR_VALIDATION, "expected " STR_FMT ", got '" STR_FMT "'",
-                            STR_ARG(buf_str(&known)), STR_ARG(str_at_most(got, JSON_SHOWN_MAX)));
+        json_frame__refuse(d, ERR_VALIDATION, "expected " STR_FMT ", got '" STR_FMT "'",
+                           STR_ARG(buf_str(&known)), STR_ARG(str_at_most(got, JSON_SHOWN_MAX)));
     buf_deinit(&known);
     return code;
 }
@@ -147,7 +147,7 @@ static enum err_code store_word(struct json_decode *d, const struct json_field *
     bool numeric = (field->flags & JSON_OR_NUMBER) != 0 && json_value_i64(value, &number);
 
     if (value.type != JSON_TYPE_STRING && !numeric) {
-        return json_schema__refuse_type(d, JSON_TYPE_STRING, value.type);
+        return json_frame__refuse_type(d, JSON_TYPE_STRING, value.type);
     }
     if (!numeric && json_member__text(d, value, &name) != ERR_OK) {
         return d->err->code;
@@ -166,7 +166,7 @@ static enum err_code store_word(struct json_decode *d, const struct json_field *
     if (name.len > 0) {
         return refuse_word(d, field->words, name);
     }
-    json_schema__absent(d);
+    json_frame__absent(d);
     return ERR_OK;
 }
 
@@ -179,14 +179,14 @@ static enum err_code store_duration(struct json_decode *d, const struct json_fie
         return d->err->code;
     }
     if (text.len == 0) {
-        json_schema__absent(d);
+        json_frame__absent(d);
         return ERR_OK;
     }
     if (field->parse_duration(text, &ms, d->err) != ERR_OK) {
-        return json_schema__wrap(d);
+        return json_frame__wrap(d);
     }
     if (ms < field->min || ms > field->max) {
-        return json_schema__refuse_size(d, " milliseconds", ms);
+        return json_frame__refuse_size(d, " milliseconds", ms);
     }
     memcpy(member, &ms, sizeof ms);
     return ERR_OK;
@@ -201,7 +201,7 @@ static enum err_code store_time(struct json_decode *d, const struct json_field *
         return d->err->code;
     }
     if (field->parse_time(text, &at, d->err) != ERR_OK) {
-        return json_schema__wrap(d);
+        return json_frame__wrap(d);
     }
     memcpy(member, &at, sizeof at);
     return ERR_OK;
@@ -215,7 +215,7 @@ enum err_code json_member__store(struct json_decode *d, struct json_value value)
         [JSON_KIND_RAW] = store_raw,           [JSON_KIND_WORD] = store_word,
         [JSON_KIND_DURATION] = store_duration, [JSON_KIND_TIME] = store_time,
     };
-    const struct json_frame *f = json_schema__top(d);
+    const struct json_frame *f = json_frame__top(d);
     const struct json_field *field = f->field;
     CHECK(stores[field->kind] != NULL);
     return stores[field->kind](d, field, value, f->base + field->offset);

@@ -1,8 +1,6 @@
 #include "json/json_schema.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -10,157 +8,19 @@
 #include "json/json_int.h"
 #include "json/json_schema_int.h"
 
-enum { PATH_BYTES = 128, LIST_FIRST = 8 };
-
-/* clang-format off */
-static const struct {
-    const char *name;
-    enum json_type type; /* JSON_TYPE_COUNT: depends on the row */
-    size_t size;         /* of the member */
-} kinds[JSON_KIND_COUNT] = {
-    [JSON_KIND_STR]      = {"string",           JSON_TYPE_STRING, sizeof(struct str)},
-    [JSON_KIND_I64]      = {"integer",          JSON_TYPE_NUMBER, sizeof(int64_t)},
-    [JSON_KIND_F64]      = {"number",           JSON_TYPE_NUMBER, sizeof(double)},
-    [JSON_KIND_BOOL]     = {"boolean",          JSON_TYPE_BOOL,   sizeof(bool)},
-    [JSON_KIND_RAW]      = {"any",              JSON_TYPE_COUNT,  sizeof(struct str)},
-    [JSON_KIND_WORD]     = {"word",             JSON_TYPE_COUNT,  sizeof(int)},
-    [JSON_KIND_DURATION] = {"duration",         JSON_TYPE_STRING, sizeof(int64_t)},
-    [JSON_KIND_TIME]     = {"time",             JSON_TYPE_STRING, sizeof(struct wall)},
-    [JSON_KIND_STRS]     = {"array of strings", JSON_TYPE_ARRAY,  sizeof(void *)},
-    [JSON_KIND_OBJECT]   = {"object",           JSON_TYPE_OBJECT, sizeof(void *)},
-    [JSON_KIND_OBJECTS]  = {"array of objects", JSON_TYPE_ARRAY,  sizeof(void *)},
-};
-/* clang-format on */
-
-const char *json_schema_kind_name(enum json_kind kind)
-{
-    CHECK(kind < JSON_KIND_COUNT);
-    return kinds[kind].name;
-}
-
-static bool is_list(const struct json_field *field)
-{
-    return field->kind == JSON_KIND_STRS || field->kind == JSON_KIND_OBJECTS;
-}
-
-/* Messages. */
-
-/* The path of the current member: "jobs[3].priority". Truncated to one line. */
-static const char *path_of(const struct json_decode *d, char out[static PATH_BYTES])
-{
-    size_t len = 0;
-    out[0] = '\0';
-    for (unsigned i = 0; i < d->depth && d->frames[i].field != NULL; i++) {
-        const struct json_frame *f = &d->frames[i];
-        char index[24] = "";
-        if (f->list) {
-            (void)snprintf(index, sizeof index, "[%zu]", f->count);
-        }
-        int n = snprintf(out + len, PATH_BYTES - len, "%s%s%s", len > 0 ? "." : "", f->field->name,
-                         index);
-        CHECK(n > 0);
-        len = len + (size_t)n < PATH_BYTES ? len + (size_t)n : PATH_BYTES - 1;
-    }
-    return out;
-}
-
-enum err_code json_schema__wrap(struct json_decode *d)
-{
-    char path[PATH_BYTES];
-    return path_of(d, path)[0] == '\0' ? d->err->code : err_wrap(d->err, "%s", path);
-}
-
-enum err_code json_schema__refuse(struct json_decode *d, enum err_code code, const char *fmt, ...)
-{
-    char what[sizeof d->err->msg];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, args);
-    va_end(args);
-    (void)err_set(d->err, code, "%s", what);
-    return json_schema__wrap(d);
-}
-
-enum err_code json_schema__refuse_type(struct json_decode *d, enum json_type expected,
-                                       enum json_type got)
-{
-    return json_schema__refuse(d, ERR_PARSE, "expected %s, got %s", json_value_type_name(expected),
-                               json_value_type_name(got));
-}
-
-int64_t json_field_least(const struct json_field *f)
-{
-    if (f->told_min != 0) {
-        return f->told_min;
-    }
-    return (f->flags & JSON_INSISTED) != 0 && f->min < 1 ? 1 : f->min;
-}
-
-int64_t json_field_most(const struct json_field *f)
-{
-    return f->told_max != 0 ? f->told_max : f->max;
-}
-
-enum err_code json_schema__refuse_missing(struct json_decode *d)
-{
-    char path[PATH_BYTES];
-    return err_set(d->err, ERR_VALIDATION, "%s is required", path_of(d, path));
-}
-
-enum err_code json_schema__refuse_large(struct json_decode *d, size_t bytes)
-{
-    char path[PATH_BYTES];
-    return err_set(d->err, ERR_TOO_LARGE, "%s too large: %zu bytes (max %" PRId64 ")",
-                   path_of(d, path), bytes, json_schema__top(d)->field->max);
-}
-
-enum err_code json_schema__refuse_size(struct json_decode *d, const char *unit, int64_t got)
-{
-    const struct json_field *field = json_schema__top(d)->field;
-    const int64_t min = json_field_least(field);
-    const int64_t max = json_field_most(field);
-    return min == INT64_MIN
-               ? json_schema__refuse(d, ERR_VALIDATION,
-                                     "expected at most %" PRId64 "%s, got %" PRId64, max, unit, got)
-               : json_schema__refuse(d, ERR_VALIDATION,
-                                     "expected %" PRId64 " to %" PRId64 "%s, got %" PRId64, min,
-                                     max, unit, got);
-}
+enum { LIST_FIRST = 8 };
 
 /* The next value is not of the expected type. If it is invalid JSON, report that instead. */
 static enum err_code refuse_next(struct json_decode *d, enum json_type expected)
 {
     struct json_value value;
-    return json_scan_value(&d->scan, &value) ? json_schema__refuse_type(d, expected, value.type)
+    return json_scan_value(&d->scan, &value) ? json_frame__refuse_type(d, expected, value.type)
                                              : json_scan_err(&d->scan, d->err);
 }
 
 static enum err_code refuse_full(struct json_decode *d)
 {
-    return json_schema__refuse(d, ERR_TOO_LARGE, "%s", err_text(ERR_TOO_LARGE));
-}
-
-/* Members. */
-
-static void copy_default(struct json_frame *f, size_t offset, size_t size)
-{
-    const char *init = f->schema->init;
-    if (init == NULL) {
-        memset(f->base + offset, 0, size);
-    } else {
-        memcpy(f->base + offset, init + offset, size);
-    }
-}
-
-void json_schema__absent(struct json_decode *d)
-{
-    struct json_frame *f = json_schema__top(d);
-    const struct json_field *field = f->field;
-    f->seen &= ~(1ULL << (field - f->schema->fields));
-    copy_default(f, field->offset, kinds[field->kind].size);
-    if (is_list(field)) {
-        copy_default(f, field->count_offset, sizeof(size_t));
-    }
+    return json_frame__refuse(d, ERR_TOO_LARGE, "%s", err_text(ERR_TOO_LARGE));
 }
 
 /* Arrays and objects. */
@@ -169,12 +29,12 @@ void json_schema__absent(struct json_decode *d)
  * leaves the old items in the arena. */
 static char *list_room(struct json_decode *d, size_t item_size)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     if (f->count == (size_t)f->field->max) {
         f->list = false; /* the message is about the array, not about an element */
-        (void)json_schema__refuse(d, ERR_VALIDATION,
-                                  "expected %" PRId64 " to %" PRId64 " elements, got more",
-                                  json_field_least(f->field), f->field->max);
+        (void)json_frame__refuse(d, ERR_VALIDATION,
+                                 "expected %" PRId64 " to %" PRId64 " elements, got more",
+                                 json_field_least(f->field), f->field->max);
         return NULL;
     }
     if (f->count == f->cap) {
@@ -195,7 +55,7 @@ static char *list_room(struct json_decode *d, size_t item_size)
 
 static enum err_code begin_list(struct json_decode *d)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     if (!json_scan_enter_array(&d->scan)) {
         return json_scan_err(&d->scan, d->err);
     }
@@ -208,15 +68,15 @@ static enum err_code begin_list(struct json_decode *d)
 
 static enum err_code end_list(struct json_decode *d)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     const struct json_field *field = f->field;
 
     f->list = false;
     if (f->count == 0 && field->min > 0) {
-        return json_schema__refuse_missing(d);
+        return json_frame__refuse_missing(d);
     }
     if (f->count < (size_t)field->min) {
-        return json_schema__refuse_size(d, " elements", (int64_t)f->count);
+        return json_frame__refuse_size(d, " elements", (int64_t)f->count);
     }
     memcpy(f->base + field->offset, &f->items, sizeof f->items);
     memcpy(f->base + field->count_offset, &f->count, sizeof f->count);
@@ -226,7 +86,7 @@ static enum err_code end_list(struct json_decode *d)
 /* The next element of an array of strings. */
 static enum err_code add_str(struct json_decode *d)
 {
-    const struct json_field *field = json_schema__top(d)->field;
+    const struct json_field *field = json_frame__top(d)->field;
     struct json_value value;
     struct str text;
 
@@ -234,7 +94,7 @@ static enum err_code add_str(struct json_decode *d)
         return json_scan_err(&d->scan, d->err);
     }
     if (value.type != JSON_TYPE_STRING) {
-        return json_schema__refuse_type(d, JSON_TYPE_STRING, value.type);
+        return json_frame__refuse_type(d, JSON_TYPE_STRING, value.type);
     }
     if (json_member__text(d, value, &text) != ERR_OK) {
         return d->err->code;
@@ -243,15 +103,15 @@ static enum err_code add_str(struct json_decode *d)
         text = str_at_most(text, (size_t)field->item_max);
     }
     if (text.len > (size_t)field->item_max) {
-        return json_schema__refuse(d, ERR_VALIDATION, "expected at most %" PRId64 " bytes, got %zu",
-                                   field->item_max, text.len);
+        return json_frame__refuse(d, ERR_VALIDATION, "expected at most %" PRId64 " bytes, got %zu",
+                                  field->item_max, text.len);
     }
     char *room = list_room(d, sizeof text);
     if (room == NULL) {
         return d->err->code;
     }
     memcpy(room, &text, sizeof text);
-    json_schema__top(d)->count++;
+    json_frame__top(d)->count++;
     return ERR_OK;
 }
 
@@ -268,7 +128,7 @@ static enum err_code begin_object(struct json_decode *d, const struct json_schem
     CHECK(d->depth < JSON_SCHEMA_DEPTH_MAX);
     struct json_frame *f = &d->frames[d->depth++];
     *f = (struct json_frame){.schema = schema, .base = base};
-    copy_default(f, 0, schema->size);
+    json_frame__set_default(f, 0, schema->size);
     return ERR_OK;
 }
 
@@ -291,31 +151,31 @@ static const struct json_field *find_missing(const struct json_frame *f)
 
 static enum err_code end_object(struct json_decode *d)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     f->field = find_missing(f);
     if (f->field != NULL) {
-        return json_schema__refuse_missing(d);
+        return json_frame__refuse_missing(d);
     }
     if (f->schema->has_set) {
         memcpy(f->base + f->schema->set_offset, &f->seen, sizeof f->seen);
     }
     d->depth--;
-    if (d->depth > 0 && json_schema__top(d)->list) {
-        json_schema__top(d)->count++;
+    if (d->depth > 0 && json_frame__top(d)->list) {
+        json_frame__top(d)->count++;
     }
     return ERR_OK;
 }
 
 static enum err_code add_object(struct json_decode *d)
 {
-    const struct json_schema *schema = json_schema__top(d)->field->schema;
+    const struct json_schema *schema = json_frame__top(d)->field->schema;
     char *room = list_room(d, schema->size);
     return room == NULL ? d->err->code : begin_object(d, schema, room);
 }
 
 static enum err_code begin_inner(struct json_decode *d)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     char *inner = arena_alloc(d->arena, f->field->schema->size, _Alignof(max_align_t));
     if (inner == NULL) {
         return refuse_full(d);
@@ -343,11 +203,11 @@ static const struct json_field *find_field(struct json_frame *f, const struct js
 
 static enum err_code pass_unknown(struct json_decode *d, struct json_value key)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     struct json_value value;
     if ((f->schema->flags & JSON_STRICT) != 0) {
-        return json_schema__refuse(d, ERR_VALIDATION, "unknown member " STR_FMT,
-                                   STR_ARG(str_at_most(key.text, JSON_SHOWN_MAX)));
+        return json_frame__refuse(d, ERR_VALIDATION, "unknown member " STR_FMT,
+                                  STR_ARG(str_at_most(key.text, JSON_SHOWN_MAX)));
     }
     return json_scan_value(&d->scan, &value) ? ERR_OK : json_scan_err(&d->scan, d->err);
 }
@@ -365,17 +225,17 @@ static enum err_code pass_value(struct json_decode *d, const struct json_field *
         return ERR_OK;
     }
     return stored && json_scan__too_deep(&d->scan)
-               ? json_schema__refuse(d, ERR_VALIDATION, "nested more than %d deep",
-                                     LIMIT_JSON_VALUE_DEPTH)
+               ? json_frame__refuse(d, ERR_VALIDATION, "nested more than %d deep",
+                                    LIMIT_JSON_VALUE_DEPTH)
                : json_scan_err(&d->scan, d->err);
 }
 
 /* Read the value of the current member. */
 static enum err_code read_member(struct json_decode *d)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     const struct json_field *field = f->field;
-    const enum json_type expected = kinds[field->kind].type;
+    const enum json_type expected = json_frame__kinds[field->kind].type;
     enum json_type type = json_scan_peek(&d->scan);
     struct json_value value;
 
@@ -385,7 +245,7 @@ static enum err_code read_member(struct json_decode *d)
     if (!absent && type != expected && expected != JSON_TYPE_COUNT) {
         return refuse_next(d, expected);
     }
-    if (!absent && is_list(field)) {
+    if (!absent && json_frame__is_list(field)) {
         return begin_list(d);
     }
     if (!absent && field->kind == JSON_KIND_OBJECT) {
@@ -396,7 +256,7 @@ static enum err_code read_member(struct json_decode *d)
     }
     if (absent) {
         uint64_t seen = f->seen;
-        json_schema__absent(d);
+        json_frame__absent(d);
         f->seen = kept ? seen : f->seen;
         return ERR_OK;
     }
@@ -406,7 +266,7 @@ static enum err_code read_member(struct json_decode *d)
 /* One step: the next element of the current list, or the next member of the current object. */
 static enum err_code step(struct json_decode *d)
 {
-    struct json_frame *f = json_schema__top(d);
+    struct json_frame *f = json_frame__top(d);
     if (f->list) {
         if (json_scan_next_element(&d->scan)) {
             return f->field->kind == JSON_KIND_STRS ? add_str(d) : add_object(d);
@@ -452,8 +312,8 @@ static void check_field(const struct json_schema *schema, const struct json_fiel
     CHECK(field->name_len > 0);
     CHECK(field->doc != NULL && field->doc[0] != '\0');
     CHECK(field->min <= field->max);
-    CHECK(field->offset + kinds[field->kind].size <= schema->size);
-    if (field->kind == JSON_KIND_STR || is_list(field)) {
+    CHECK(field->offset + json_frame__kinds[field->kind].size <= schema->size);
+    if (field->kind == JSON_KIND_STR || json_frame__is_list(field)) {
         CHECK(field->min >= 0);
         CHECK(field->max > 0); /* everything has a limit */
     }

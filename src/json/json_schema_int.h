@@ -1,5 +1,6 @@
 /*
- * Shared by json_schema.c (iterates over the text) and json_member.c (stores one value).
+ * Shared by json_schema.c (iterates over the text), json_member.c (stores one value) and
+ * json_frame.c (the object that is being filled).
  */
 #pragma once
 
@@ -29,27 +30,42 @@ struct json_decode {
     unsigned depth;
 };
 
-static inline struct json_frame *json_schema__top(struct json_decode *d)
+static inline struct json_frame *json_frame__top(struct json_decode *d)
 {
     return &d->frames[d->depth - 1];
 }
 
+struct json_frame_kind {
+    const char *name;
+    enum json_type type; /* JSON_TYPE_COUNT: depends on the row */
+    size_t size;         /* of the member */
+};
+extern const struct json_frame_kind json_frame__kinds[JSON_KIND_COUNT];
+
+static inline bool json_frame__is_list(const struct json_field *field)
+{
+    return field->kind == JSON_KIND_STRS || field->kind == JSON_KIND_OBJECTS;
+}
+
 /* Prepend the path of the current member to err: "jobs[3].priority: …". */
-enum err_code json_schema__wrap(struct json_decode *d);
+enum err_code json_frame__wrap(struct json_decode *d);
 
 /* Fail with this message, after the path. */
-enum err_code json_schema__refuse(struct json_decode *d, enum err_code code, const char *fmt, ...)
+enum err_code json_frame__refuse(struct json_decode *d, enum err_code code, const char *fmt, ...)
     ATTR_PRINTF(3, 4);
-enum err_code json_schema__refuse_type(struct json_decode *d, enum json_type expected,
-                                       enum json_type got);
-enum err_code json_schema__refuse_missing(struct json_decode *d);
-enum err_code json_schema__refuse_large(struct json_decode *d, size_t bytes);
+enum err_code json_frame__refuse_type(struct json_decode *d, enum json_type expected,
+                                      enum json_type got);
+enum err_code json_frame__refuse_missing(struct json_decode *d);
+enum err_code json_frame__refuse_large(struct json_decode *d, size_t bytes);
 
 /* Fail because the row's limits are not met: "expected 1 to 9 bytes, got 12". */
-enum err_code json_schema__refuse_size(struct json_decode *d, const char *unit, int64_t got);
+enum err_code json_frame__refuse_size(struct json_decode *d, const char *unit, int64_t got);
+
+/* Give bytes of the struct their defaults. */
+void json_frame__set_default(struct json_frame *f, size_t offset, size_t size);
 
 /* Treat the current member as absent. */
-void json_schema__absent(struct json_decode *d);
+void json_frame__absent(struct json_decode *d);
 
 /* Store the value, which is of the JSON type that the kind requires, in the current member. Not
  * for arrays and objects. */

@@ -12,53 +12,7 @@
 #include "os/os_clock.h"
 #include "os/os_process.h"
 
-enum { THREAD_CLIENTS = 64, ERRORS_SHOWN = 3, ERRORS_EVERY = 1000 };
-
-/* End of a run */
-
-static void raise_fd(int fd)
-{
-    uint64_t one = 1;
-    ssize_t n = write(fd, &one, sizeof one);
-    CHECK(n == sizeof one);
-}
-
-void load_stop(struct load_run *run)
-{
-    if (!atomic_exchange(&run->stop, true)) {
-        raise_fd(run->stop_fd);
-    }
-}
-
-void load__check_over(struct load_run *run)
-{
-    if (run->phase == LOAD_ENQUEUE || atomic_load(&run->producers_left) > 0) {
-        return;
-    }
-    if (atomic_load(&run->acked) + atomic_load(&run->dropped) >= atomic_load(&run->enqueued)) {
-        load_stop(run);
-    }
-}
-
-void load__refuse(struct load_thread *t, struct str reason)
-{
-    if (!t->refused) {
-        t->refused = true;
-        (void)snprintf(t->reason, sizeof t->reason, STR_FMT, STR_ARG(reason));
-    }
-    load_stop(t->run);
-}
-
-void load__remark(struct load_thread *t, const char *reason)
-{
-    uint64_t number = atomic_fetch_add(&t->run->errors, 1) + 1;
-    if (!t->refused) {
-        (void)snprintf(t->reason, sizeof t->reason, "%s", reason);
-    }
-    if (number <= ERRORS_SHOWN || number % ERRORS_EVERY == 0) {
-        log_warn("request failed", LOG_Z("why", reason), LOG_U64("number", number));
-    }
-}
+enum { THREAD_CLIENTS = 64 };
 
 /* Threads */
 
@@ -67,7 +21,7 @@ static void *thread_main(void *data)
     struct load_thread *t = data;
     load_loop__thread(t);
     if (atomic_fetch_sub(&t->run->threads_left, 1) == 1) {
-        raise_fd(t->run->over_fd);
+        load_run__raise(t->run->over_fd);
     }
     return NULL;
 }
@@ -194,7 +148,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     for (unsigned i = 0; i < run->thread_count; i++) {
         make_thread(run, i, producers, producers + streams);
     }
-    load__check_over(run); /* the run may be complete already */
+    load_run__check_over(run); /* the run may be complete already */
     run->start_ns = os_clock_mono().ns;
     for (unsigned i = 0; i < run->thread_count; i++) {
         CHECK(pthread_create(&run->threads[i].id, NULL, thread_main, &run->threads[i]) == 0);

@@ -431,7 +431,7 @@ bool load_binary__take_jobs(struct load_client *client)
         *job = (struct load_job){.id_len = in.id.len, .enqueued_ns = client->began_ns};
         memcpy(job->id, in.id.ptr, in.id.len);
         if (in.payload.len > 0) {
-            job->enqueued_ns = load_client__enqueued_at(
+            job->enqueued_ns = load_json__enqueued_at(
                 in.payload.ptr, in.payload.ptr + in.payload.len, client->began_ns);
         }
     }

@@ -11,7 +11,6 @@
 #include "load/load_int.h"
 
 enum {
-    TIME_DIGITS = 16, /* nanoseconds in hexadecimal, in the payload */
     PAUSE_MS_MAX = 64,
     ERROR_PAUSE_MS = 2,
     POLL_MS = 1,      /* for a client that may not begin yet */
@@ -21,7 +20,7 @@ enum {
 };
 
 static const char zeros[] = "0000000000000000";
-_Static_assert(sizeof zeros - 1 == TIME_DIGITS, "as many zeros as digits");
+_Static_assert(sizeof zeros - 1 == LOAD_TIME_DIGITS, "as many zeros as digits");
 
 /* Request bodies */
 
@@ -221,7 +220,7 @@ static void add_job(struct buf *b, const struct load_text *text, const char *tim
     char *room = buf_reserve(b, text->job_len);
     CHECK(room != NULL);
     memcpy(room, text->job, text->job_len);
-    memcpy(room + text->time_at, time, TIME_DIGITS);
+    memcpy(room + text->time_at, time, LOAD_TIME_DIGITS);
     b->len += text->job_len;
 }
 
@@ -230,19 +229,19 @@ static void make_enqueue(struct load_client *client, int64_t now_ns)
     const struct load_run *run = client->thread->run;
     const struct load_text *text = &run->texts[client->worker % run->plan->workers];
     char hex[DIGITS_MAX];
-    char time[TIME_DIGITS];
+    char time[LOAD_TIME_DIGITS];
     size_t len = (size_t)(digits_put_hex(hex, (uint64_t)now_ns) - hex);
-    CHECK(len <= TIME_DIGITS);
-    memcpy(time, zeros, TIME_DIGITS);
-    memcpy(time + TIME_DIGITS - len, hex, len);
+    CHECK(len <= LOAD_TIME_DIGITS);
+    memcpy(time, zeros, LOAD_TIME_DIGITS);
+    memcpy(time + LOAD_TIME_DIGITS - len, hex, len);
     if (run->plan->protocol == LOAD_BINARY) {
-        load_binary__put_enqueues(client, text, str_from(time, TIME_DIGITS));
+        load_binary__put_enqueues(client, text, str_from(time, LOAD_TIME_DIGITS));
         return;
     }
     if (run->plan->protocol != LOAD_HTTP) {
         set_path(client, run->plan->protocol == LOAD_RPC ? RPC_PATH("Enqueue")
                                                          : RPC_PATH("StreamLifecycle"));
-        load_rpc__put_enqueues(client, text, str_from(time, TIME_DIGITS));
+        load_rpc__put_enqueues(client, text, str_from(time, LOAD_TIME_DIGITS));
         return;
     }
     buf_clear(&client->body);
@@ -283,7 +282,7 @@ static void step_producer(struct load_client *client, int64_t now_ns)
         client->state = CLIENT_DONE;
         client->thread->clients_left--;
         (void)atomic_fetch_sub(&run->producers_left, 1);
-        load__check_over(run);
+        load_run__check_over(run);
         return;
     }
     client->began_ns = now_ns;
@@ -398,32 +397,6 @@ void load_client__step(struct load_client *client, int64_t now_ns)
 
 /* Handling responses */
 
-/* Return the text after the next `"key":` and spaces; NULL if there is none. */
-static const char *behind_key(const char *at, const char *end, struct str key)
-{
-    at = at == end ? NULL : memmem(at, (size_t)(end - at), key.ptr, key.len);
-    if (at == NULL) {
-        return NULL;
-    }
-    for (at += key.len; at < end && (*at == ':' || *at == ' '); at++) {
-    }
-    return at;
-}
-
-int64_t load_client__enqueued_at(const char *at, const char *end, int64_t otherwise)
-{
-    uint64_t v = 0;
-    at = behind_key(at, end, STR("\"t\""));
-    if (at == NULL || end - at < TIME_DIGITS + 1) {
-        return otherwise;
-    }
-    for (int i = 1; i <= TIME_DIGITS; i++) {
-        char c = at[i];
-        v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    return (int64_t)v;
-}
-
 /* Can s be used in a path without escaping? */
 static bool is_id(struct str s)
 {
@@ -444,7 +417,8 @@ static bool take_held(struct load_client *client)
     unsigned most = client->thread->run->plan->fetch_batch;
     const char *at = client->answer.ptr;
     const char *end = at + client->answer.len;
-    while (client->held_count < most && (at = behind_key(at, end, STR("\"job_id\""))) != NULL) {
+    while (client->held_count < most &&
+           (at = load_json__behind_key(at, end, STR("\"job_id\""))) != NULL) {
         const char *quote = end - at < 2 ? NULL : memchr(at + 1, '"', (size_t)(end - at) - 1);
         if (quote == NULL || *at != '"' || !is_id(str_from(at + 1, (size_t)(quote - at) - 1))) {
             return false;
@@ -452,7 +426,7 @@ static bool take_held(struct load_client *client)
         struct load_job *job = &client->held[client->held_count++];
         job->id_len = (size_t)(quote - at) - 1;
         memcpy(job->id, at + 1, job->id_len);
-        job->enqueued_ns = load_client__enqueued_at(quote, end, client->began_ns);
+        job->enqueued_ns = load_json__enqueued_at(quote, end, client->began_ns);
         at = quote;
     }
     return true;
@@ -476,8 +450,8 @@ static void fetched(struct load_client *client, int64_t now_ns)
 {
     struct load_run *run = client->thread->run;
     if (client->answer.len > 0 && !take_answer(client)) {
-        load__refuse(client->thread,
-                     STR("the response to a fetch has no job ids that bench can read"));
+        load_run__refuse(client->thread,
+                         STR("the response to a fetch has no job ids that bench can read"));
         return;
     }
     if (run->plan->work_ns > 0 && client->held_count > 0) {
@@ -499,7 +473,7 @@ static void settle(struct load_client *client, int64_t now_ns)
     (void)atomic_fetch_add(&run->dropped, client->in_ack - client->confirmed);
     (void)atomic_fetch_add(&run->acked, client->confirmed);
     client->next += client->in_ack;
-    load__check_over(run);
+    load_run__check_over(run);
 }
 
 static void acked(struct load_client *client, int64_t now_ns)
@@ -511,7 +485,7 @@ static void acked(struct load_client *client, int64_t now_ns)
         count = load_rpc__acked(client);
     } else if (client->answer.len > 0) {
         const char *end = client->answer.ptr + client->answer.len;
-        const char *at = behind_key(client->answer.ptr, end, STR("\"acked\""));
+        const char *at = load_json__behind_key(client->answer.ptr, end, STR("\"acked\""));
         while (at != NULL && at < end && *at >= '0' && *at <= '9' && count <= LOAD_BATCH_MAX) {
             count = count * 10 + (size_t)(*at++ - '0');
         }
@@ -591,14 +565,14 @@ static bool refused(struct load_client *client, int64_t now_ns)
     if (client->status == 0 || client->status >= 500) {
         char text[64];
         (void)snprintf(text, sizeof text, "the server returned status %d", client->status);
-        load__remark(t, client->status == 0 ? "a connection was lost" : text);
+        load_run__remark(t, client->status == 0 ? "a connection was lost" : text);
         client->again = true;
         wait_until(client, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
         return true;
     }
     /* A single ack of a job that is not active is a miss, not an error of the run. */
     if (client->status >= 300 && !(is_ack && (client->status == 400 || client->status == 404))) {
-        load__refuse(t, buf_str(&client->answer));
+        load_run__refuse(t, buf_str(&client->answer));
         return true;
     }
     return false;
@@ -606,7 +580,7 @@ static bool refused(struct load_client *client, int64_t now_ns)
 
 void load_client__unreachable(struct load_client *client, int64_t now_ns, const char *reason)
 {
-    load__remark(client->thread, reason);
+    load_run__remark(client->thread, reason);
     wait_until(client, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
 }
 
@@ -614,7 +588,7 @@ void load_client__answered(struct load_client *client, int64_t now_ns)
 {
     client->state = CLIENT_READY;
     if (client->answer.overflow) {
-        load__refuse(client->thread, STR("a response is too long"));
+        load_run__refuse(client->thread, STR("a response is too long"));
         return;
     }
     if (protocol_of(client) == LOAD_STREAM) {

@@ -23,6 +23,7 @@ enum {
     LOAD_ANSWER_BYTES = 64 << 20, /* too little for 512 jobs of maximum size: the run then fails */
     LOAD_CONN_CLIENTS = 64, /* clients on one connection of HTTP/2 or of the binary protocol */
     LOAD_MISSES_MAX = 3,
+    LOAD_TIME_DIGITS = 16, /* nanoseconds in hexadecimal, in the payload */
 };
 
 /* Prepared texts for the requests of one queue. */
@@ -182,8 +183,11 @@ void load_client__answered(struct load_client *client, int64_t now_ns);
 /* Make a ready client wait, because no connection can be opened. */
 void load_client__unreachable(struct load_client *client, int64_t now_ns, const char *reason);
 
+/* load_json.c */
+/* Return the text after the next `"key":` and spaces; NULL if there is none. */
+const char *load_json__behind_key(const char *at, const char *end, struct str key);
 /* Return the time in a payload of this program; `otherwise` if there is none. */
-int64_t load_client__enqueued_at(const char *at, const char *end, int64_t otherwise);
+int64_t load_json__enqueued_at(const char *at, const char *end, int64_t otherwise);
 
 /* load_rpc.c: the messages of the RPC service, each after a prefix of five bytes */
 void load_rpc__make_job(const char *queue, struct str payload, size_t time_in_payload,
@@ -220,7 +224,8 @@ ATTR_NODISCARD bool load_binary__take_jobs(struct load_client *client);
 /* load_loop.c */
 void load_loop__thread(struct load_thread *t); /* until stop, or until all its clients are done */
 
-/* load.c */
-void load__refuse(struct load_thread *t, struct str reason);  /* end the run */
-void load__remark(struct load_thread *t, const char *reason); /* count an error and continue */
-void load__check_over(struct load_run *run);
+/* load_run.c */
+void load_run__refuse(struct load_thread *t, struct str reason);  /* end the run */
+void load_run__remark(struct load_thread *t, const char *reason); /* count an error and continue */
+void load_run__check_over(struct load_run *run);
+void load_run__raise(int fd); /* make stop_fd or over_fd readable */

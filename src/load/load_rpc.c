@@ -246,7 +246,7 @@ static bool take_job(struct load_client *client, struct str message, unsigned id
             job->id_len = f.bytes.len;
         } else if (f.number == payload && f.bytes.len > 0) {
             job->enqueued_ns =
-                load_client__enqueued_at(f.bytes.ptr, f.bytes.ptr + f.bytes.len, client->began_ns);
+                load_json__enqueued_at(f.bytes.ptr, f.bytes.ptr + f.bytes.len, client->began_ns);
         }
     }
     client->held_count += job->id_len > 0 ? 1 : 0;

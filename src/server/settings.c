@@ -12,155 +12,9 @@
 #include "server/settings_address.h"
 #include "server/settings_check.h"
 #include "server/settings_fallback.h"
-#include "server/settings_table_int.h"
+#include "server/settings_set_int.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
-
-static const struct settings_table_row *find(struct str name);
-static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
-                         struct err *err);
-
-enum err_code settings_set(const char *name, struct str value, struct settings *out,
-                           struct err *err)
-{
-    const struct settings_table_row *s = find(str_from_z(name));
-    CHECK(s != NULL);
-    return set(s, value, out, err);
-}
-
-static const struct settings_table_row *find(struct str name)
-{
-    for (size_t i = 0; i < settings_table__count; i++) {
-        if (str_eq(str_from_z(settings_table__rows[i].name), name)) {
-            return &settings_table__rows[i];
-        }
-    }
-    return NULL;
-}
-
-/* Some settings are accepted for compatibility only. */
-static bool is_idle(const struct settings_table_row *s)
-{
-    size_t idle = offsetof(struct settings, idle);
-    return s->offset >= idle && s->offset < idle + sizeof(struct settings_idle);
-}
-
-/* Values */
-
-enum { CHOICES_BYTES = 128 };
-static const char duration_form[] = "a duration such as 500ms, 2s or 1h30m";
-
-static enum err_code wrong(const struct settings_table_row *s, struct str value,
-                           const char *expected, struct err *err)
-{
-    return err_set(err, ERR_VALIDATION, "setting %s: expected %s, got '" STR_FMT "'", s->name,
-                   expected, STR_ARG(value));
-}
-
-static bool is_word(const char *words, struct str value)
-{
-    struct str left = str_from_z(words);
-    while (left.len > 0) {
-        size_t len = 0;
-        while (len < left.len && left.ptr[len] != ' ') {
-            len++;
-        }
-        if (str_eq(str_from(left.ptr, len), value)) {
-            return true;
-        }
-        left = str_from_offset(left, len < left.len ? len + 1 : len);
-    }
-    return false;
-}
-
-static bool parse_bool(struct str v, bool *out)
-{
-    static const char *const words[] = {"true", "t", "1", "yes", "false", "f", "0", "no"};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_eq_nocase(v, str_from_z(words[i]))) {
-            *out = i < COUNT_OF(words) / 2;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool parse_real(struct str v, double *out)
-{
-    char text[64];
-    char *end = NULL;
-    if (v.len == 0 || v.len >= sizeof text) {
-        return false;
-    }
-    memcpy(text, v.ptr, v.len);
-    text[v.len] = '\0';
-    *out = strtod(text, &end);
-    return *end == '\0';
-}
-
-static enum err_code set_number(const struct settings_table_row *s, struct str value, double v,
-                                void *at, struct err *err)
-{
-    if (!(v >= s->min && v <= s->max)) {
-        return err_set(err, ERR_VALIDATION,
-                       "setting %s: expected %.0f to %.0f%s, got '" STR_FMT "'", s->name, s->min,
-                       s->max, s->kind == KIND_DURATION ? " ms" : "", STR_ARG(value));
-    }
-    if (s->kind == KIND_REAL) {
-        *(double *)at = v;
-    } else {
-        *(int64_t *)at = (int64_t)v;
-    }
-    return ERR_OK;
-}
-
-static enum err_code put(const struct settings_table_row *s, struct str value, struct settings *out,
-                         struct err *err)
-{
-    void *at = (char *)out + s->offset;
-    int64_t number = 0;
-    double real = 0;
-    struct err ignored;
-    out->bootstrap_given |= s->offset == offsetof(struct settings, bootstrap);
-    out->raft_bind_given |= s->offset == offsetof(struct settings, raft_bind);
-    switch (s->kind) {
-    case KIND_TEXT:
-        if (s->words != NULL && !is_word(s->words, value)) {
-            char choices[CHOICES_BYTES];
-            return wrong(s, value, str_choices(s->words, choices, sizeof choices), err);
-        }
-        *(struct str *)at = value;
-        return ERR_OK;
-    case KIND_BOOL:
-        return parse_bool(value, at) ? ERR_OK : wrong(s, value, "true or false", err);
-    case KIND_NUMBER:
-        return str_to_i64(value, &number) ? set_number(s, value, (double)number, at, err)
-                                          : wrong(s, value, "a whole number", err);
-    case KIND_REAL:
-        return parse_real(value, &real) ? set_number(s, value, real, at, err)
-                                        : wrong(s, value, "a number", err);
-    case KIND_DURATION:
-        return duration_parse(value, &number, &ignored) == ERR_OK
-                   ? set_number(s, value, (double)number, at, err)
-                   : wrong(s, value, duration_form, err);
-    case KIND_NANOSECONDS:
-        return duration_parse_ns(value, &number, &ignored) == ERR_OK
-                   ? set_number(s, value, (double)number, at, err)
-                   : wrong(s, value, duration_form, err);
-    default:
-        UNREACHABLE("a setting has one of the kinds");
-    }
-}
-
-static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
-                         struct err *err)
-{
-    if (put(s, value, out, err) != ERR_OK) {
-        return err->code;
-    }
-    out->idle_given[s - settings_table__rows] = is_idle(s) && !str_eq(value, str_from_z(s->shown));
-    return ERR_OK;
-}
 
 /* The sources of settings, in ascending order of precedence */
 
@@ -194,7 +48,7 @@ static enum err_code read_line(struct str line, struct settings *out, struct err
     }
     struct str name = str_trim(str_from(line.ptr, (size_t)(equals - line.ptr)));
     struct str value = str_trim(str_from_offset(line, (size_t)(equals - line.ptr) + 1));
-    const struct settings_table_row *s = find(name);
+    const struct settings_table_row *s = settings_set__find(name);
     if (s == NULL) {
         return unknown(name, "config", err);
     }
@@ -202,7 +56,7 @@ static enum err_code read_line(struct str line, struct settings *out, struct err
         return err_set(err, ERR_VALIDATION,
                        "setting config: a configuration file cannot name another one");
     }
-    return set(s, value, out, err);
+    return settings_set__row(s, value, out, err);
 }
 
 static enum err_code read_file(struct str path, struct arena *arena, struct settings *out,
@@ -260,8 +114,8 @@ static enum err_code read_environment(char **environment, struct settings *out, 
         for (char **e = environment; *e != NULL; e++) {
             struct str pair = str_from_z(*e);
             if (str_starts_with(pair, name) && pair.len > name.len && pair.ptr[name.len] == '=' &&
-                set(&settings_table__rows[i], str_from_offset(pair, name.len + 1), out, err) !=
-                    ERR_OK) {
+                settings_set__row(&settings_table__rows[i], str_from_offset(pair, name.len + 1),
+                                  out, err) != ERR_OK) {
                 return err->code;
             }
         }
@@ -287,7 +141,7 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
         arg = str_from_offset(arg, 2);
         const char *equals = memchr(arg.ptr, '=', arg.len);
         struct str name = equals == NULL ? arg : str_from(arg.ptr, (size_t)(equals - arg.ptr));
-        const struct settings_table_row *s = find(name);
+        const struct settings_table_row *s = settings_set__find(name);
         struct str value;
         if (s == NULL) {
             return unknown(name, "command line", err);
@@ -301,7 +155,7 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
         } else {
             return err_set(err, ERR_VALIDATION, "setting %s requires a value", s->name);
         }
-        if (set(s, value, out, err) != ERR_OK) {
+        if (settings_set__row(s, value, out, err) != ERR_OK) {
             return err->code;
         }
     }
@@ -424,7 +278,8 @@ bool settings_row(size_t index, const char **out_name, const char **out_shown,
 static bool has_effect(const struct settings_table_row *s)
 {
     size_t parts = offsetof(struct settings, parts);
-    return !is_idle(s) && (s->offset < parts || s->offset >= parts + sizeof(struct settings_parts));
+    return !settings_set__is_idle(s) &&
+           (s->offset < parts || s->offset >= parts + sizeof(struct settings_parts));
 }
 
 static struct log_value value_of(const struct settings_table_row *s, const struct settings *from,
