@@ -12,9 +12,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KNOWN = {
-    "binary": 5, "cluster": 9, "discover": 2, "engine": 13, "fsm": 15, "http": 5,
+    "binary": 5, "cluster": 7, "engine": 13, "fsm": 15, "http": 5,
     "kv": 3, "push": 4, "raftnet": 3, "relay": 2, "rpc": 4, "store": 2,
-    "view": 2, "webhook": 2,
+    "webhook": 2,
 }
 
 

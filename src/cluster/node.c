@@ -147,7 +147,7 @@ unsigned node_depth(const struct node *n)
 
 bool node_leads(const struct node *n)
 {
-    return !n->closing && guard_ready(&n->guard);
+    return node__leads(n);
 }
 
 /* --- transfer of leadership --- */

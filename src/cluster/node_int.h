@@ -83,6 +83,11 @@ struct node {
     void *closed_data;
 };
 
+static inline bool node__leads(const struct node *n)
+{
+    return !n->closing && guard_ready(&n->guard);
+}
+
 /* node_members.c: a leader without contact to a majority steps down. Call after each event. */
 void node_members__look(struct node *n);
 

@@ -50,7 +50,7 @@ size_t node_members(struct node *n, struct node_member *out, size_t max)
 bool node_members_may_change(const struct node *n)
 {
     const struct raft *r = &n->raft;
-    return node_leads(n) && !n->changing && !transfer_is_on(&n->transfer) &&
+    return node__leads(n) && !n->changing && !transfer_is_on(&n->transfer) &&
            r->configuration_uncommitted_index == 0 && r->leader_state.change == NULL &&
            r->leader_state.promotee_id == 0;
 }
@@ -66,7 +66,7 @@ static void changed_cb(struct raft_change *change, int status)
 
 static enum err_code check_change(struct node *n, struct err *err)
 {
-    if (!node_leads(n)) {
+    if (!node__leads(n)) {
         return err_set_default(err, ERR_LEADER_UNAVAILABLE);
     }
     return node_members_may_change(n)

@@ -51,5 +51,9 @@ ATTR_NODISCARD enum err_code discover_dns__addresses(struct discover *d, const c
 ATTR_NODISCARD enum err_code discover_kubernetes_dns__open(struct discover *d, struct err *err);
 void discover_kubernetes_dns__name(const struct discover *d, char out[static DISCOVER_NAME_BYTES]);
 
-/* discover_kubernetes.c: the namespace of this pod (scheduler.md 14.3). */
-void discover_kubernetes__namespace(const struct discover *d, char out[static DISCOVER_NAME_BYTES]);
+/* discover_account.c: the path of a file of this pod's service account, and the namespace of the
+ * pod (scheduler.md 14.3). */
+enum { DISCOVER_PATH_BYTES = 512 };
+void discover_account__file(const struct discover *d, const char *name,
+                            char out[static DISCOVER_PATH_BYTES]);
+void discover_account__namespace(const struct discover *d, char out[static DISCOVER_NAME_BYTES]);

@@ -26,46 +26,19 @@
 enum {
     TOKEN_BYTES_MAX = 16 << 10,
     ANSWER_BYTES_MAX = 4 << 20,
-    PATH_BYTES = 512,
     LINE_BYTES = TOKEN_BYTES_MAX + 64,
     URL_BYTES = 1024,
     BODY_BYTES_MAX = 4096,
     WAIT_MS = 5000,
 };
 
-#define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
-
 struct kubernetes {
     char base[URL_BYTES]; /* URL of the API server, with the namespace's path */
-    char ca[PATH_BYTES];
-    char token_file[PATH_BYTES];
+    char ca[DISCOVER_PATH_BYTES];
+    char token_file[DISCOVER_PATH_BYTES];
     char authorization[LINE_BYTES];
     bool annotated;
 };
-
-static void account_file(const struct discover *d, const char *name, char out[static PATH_BYTES])
-{
-    struct str dir = d->config.account_dir.len > 0 ? d->config.account_dir : STR(ACCOUNT_DIR);
-    (void)snprintf(out, PATH_BYTES, STR_FMT "/%s", STR_ARG(dir), name);
-}
-
-void discover_kubernetes__namespace(const struct discover *d, char out[static DISCOVER_NAME_BYTES])
-{
-    char path[PATH_BYTES];
-    struct buf text;
-    struct err ignored;
-    struct str ns = d->config.ns;
-    buf_init(&text, DISCOVER_NAME_BYTES - 1);
-    account_file(d, "namespace", path);
-    if (ns.len == 0 && os_file_read(path, &text, &ignored) == ERR_OK) {
-        ns = str_trim(buf_str(&text));
-    }
-    if (ns.len == 0) {
-        ns = d->config.pod_ns.len > 0 ? d->config.pod_ns : STR("default");
-    }
-    (void)snprintf(out, DISCOVER_NAME_BYTES, STR_FMT, STR_ARG(ns));
-    buf_deinit(&text);
-}
 
 /* Requests */
 
@@ -213,7 +186,7 @@ static enum err_code find(struct discover *d, struct discover_list *out, struct 
     char path[URL_BYTES];
     struct buf answer;
     struct json_value v;
-    discover_kubernetes__namespace(d, pods.ns);
+    discover_account__namespace(d, pods.ns);
     (void)snprintf(path, sizeof path, "pods?labelSelector=app%%3D" STR_FMT,
                    STR_ARG(d->config.name));
     buf_init(&answer, ANSWER_BYTES_MAX);
@@ -326,7 +299,7 @@ static enum err_code open_kubernetes(struct discover *d, struct err *err)
         find_server(d, server, sizeof server, err) != ERR_OK) {
         return err->code;
     }
-    discover_kubernetes__namespace(d, ns);
+    discover_account__namespace(d, ns);
     if (!is_name(str_from_z(ns)) || !is_name(d->config.name)) {
         return err_set(err, ERR_VALIDATION,
                        "kubernetes-namespace and kubernetes-service-name must be names");
@@ -334,8 +307,8 @@ static enum err_code open_kubernetes(struct discover *d, struct err *err)
     struct kubernetes *k = calloc(1, sizeof *k);
     CHECK(k != NULL);
     (void)snprintf(k->base, sizeof k->base, "%s/api/v1/namespaces/%s", server, ns);
-    account_file(d, "ca.crt", k->ca);
-    account_file(d, "token", k->token_file);
+    discover_account__file(d, "ca.crt", k->ca);
+    discover_account__file(d, "token", k->token_file);
     d->state = k;
     if (is_name(d->config.pod)) {
         k->annotated = annotate(d, false, &refused);

@@ -20,7 +20,7 @@ void discover_kubernetes_dns__name(const struct discover *d, char out[static DIS
         (void)snprintf(out, DISCOVER_NAME_BYTES, STR_FMT, STR_ARG(c->name));
         return;
     }
-    discover_kubernetes__namespace(d, ns);
+    discover_account__namespace(d, ns);
     (void)snprintf(out, DISCOVER_NAME_BYTES, STR_FMT ".%.63s.svc." STR_FMT, STR_ARG(c->name), ns,
                    STR_ARG(c->domain.len > 0 ? c->domain : STR("cluster.local")));
 }

@@ -227,7 +227,7 @@ static enum err_code size_of_ids(struct view_query *q, int64_t *out, struct err 
     for (size_t i = 0; i < q->cell_count; i++) {
         struct view_line line = {VIEW_RANK_CREATED, q->cells[i].queue, q->cells[i].cell.state};
         int64_t n = 0;
-        if (is_first_wanted(q, i) && view_total__of_range(q, line, &q->ids, &n, err) != ERR_OK) {
+        if (is_first_wanted(q, i) && view_query__in_range(q, line, &q->ids, &n, err) != ERR_OK) {
             return err->code;
         }
         *out += n;
@@ -243,7 +243,7 @@ static enum err_code size_of_span(struct view_query *q, const struct view_query_
     for (int64_t s = 0; s < JOB_STATE_COUNT; s++) {
         struct view_line line = {span->kind, 0, s};
         int64_t n = 0;
-        if ((states & 1U << s) != 0 && view_total__of_range(q, line, span, &n, err) != ERR_OK) {
+        if ((states & 1U << s) != 0 && view_query__in_range(q, line, span, &n, err) != ERR_OK) {
             return err->code;
         }
         *out += n;

@@ -521,3 +521,19 @@ enum err_code view_query__prepare(struct view_query *q, sqlite3_stmt **out, stru
     bind_all(q, *out);
     return ERR_OK;
 }
+
+enum err_code view_query__in_range(struct view_query *q, struct view_line line,
+                                   const struct view_query_range *range, int64_t *out,
+                                   struct err *err)
+{
+    sqlite3 *db = q->r->db;
+    int64_t before = 0;
+    int64_t all = 0;
+    enum err_code code = range->has_until ? view_ranks__before(db, line, range->until, &all, err)
+                                          : view_ranks__all(db, line, &all, err);
+    if (code == ERR_OK && range->has_from) {
+        code = view_ranks__before(db, line, range->from, &before, err);
+    }
+    *out = all > before ? all - before : 0;
+    return code;
+}

@@ -92,6 +92,11 @@ void view_query__where(struct view_query *q, const char *condition, int param);
 ATTR_NODISCARD enum err_code view_query__prepare(struct view_query *q, sqlite3_stmt **out,
                                                  struct err *err);
 
+/* The number of jobs of a line in the range, from its ranks. */
+ATTR_NODISCARD enum err_code view_query__in_range(struct view_query *q, struct view_line line,
+                                                  const struct view_query_range *range,
+                                                  int64_t *out, struct err *err);
+
 /* view_plan.c */
 
 /* Choose the smallest set that contains all matches. Call it when limit and offset are known. */
@@ -124,10 +129,6 @@ ATTR_NODISCARD enum err_code view_total__known(struct view_query *q, bool *out_k
                                                struct err *err);
 ATTR_NODISCARD enum err_code view_total__count(struct view_query *q, uint64_t *out,
                                                struct err *err);
-/* The number of jobs of a line in the range. */
-ATTR_NODISCARD enum err_code view_total__of_range(struct view_query *q, struct view_line line,
-                                                  const struct view_query_range *range,
-                                                  int64_t *out, struct err *err);
 
 /* view_pass.c */
 

@@ -3,22 +3,6 @@
  */
 #include "view/view_query_int.h"
 
-enum err_code view_total__of_range(struct view_query *q, struct view_line line,
-                                   const struct view_query_range *range, int64_t *out,
-                                   struct err *err)
-{
-    sqlite3 *db = q->r->db;
-    int64_t before = 0;
-    int64_t all = 0;
-    enum err_code code = range->has_until ? view_ranks__before(db, line, range->until, &all, err)
-                                          : view_ranks__all(db, line, &all, err);
-    if (code == ERR_OK && range->has_from) {
-        code = view_ranks__before(db, line, range->from, &before, err);
-    }
-    *out = all > before ? all - before : 0;
-    return code;
-}
-
 /* Add all numbers that the statement returns to *sum. */
 static enum err_code add_up(struct view_query *q, int64_t *sum, struct err *err)
 {
@@ -66,7 +50,7 @@ static enum err_code count_line(struct view_query *q, struct view_plan_cells cel
         cells.wanted = true;
         return wanted_n == 0 ? ERR_OK : count_cells(q, cells, out, err);
     }
-    if (view_total__of_range(q, line, range, out, err) != ERR_OK) {
+    if (view_query__in_range(q, line, range, out, err) != ERR_OK) {
         return err->code;
     }
     if (other_n > 0 && count_cells(q, cells, &others, err) != ERR_OK) {
