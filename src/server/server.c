@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "binary/binary.h"
 #include "engine/engine.h"
+#include "engine/engine_schedule.h"
 #include "front/front_forward.h"
 #include "http/http_server.h"
 #include "log/log.h"
@@ -420,6 +421,11 @@ static uint64_t queue_memory(const struct settings *set)
 static struct rest_sdb_config scheduler(const struct settings *set)
 {
     struct rest_sdb_config sdb = rest_sdb_config_default();
+    struct err err;
+    if (engine_schedule_local(&err) != ERR_OK) {
+        log_warn("variable ignored", LOG_Z("variable", "TZ"), LOG_Z("error", err.msg),
+                 LOG_Z("meaning", "recurring jobs without a time zone run by UTC"));
+    }
     sdb.enabled = set->scheduler_enabled;
     sdb.execution_timeout_ms = set->execution_timeout_ms;
     sdb.max_attempts = set->max_attempts;

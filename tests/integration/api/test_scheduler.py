@@ -656,6 +656,15 @@ class Runs(SchedulerTest):
             self.assertEqual(time.gmtime(job["next_run"])[1:6], (1, 1, 0, 0, 0))
             self.assertEqual([e["job"] for e in server.events("recurring job by UTC")], [job_id])
 
+    def test_a_local_time_zone_that_is_not_known_is_utc_and_a_warning(self):
+        """15: a variable that cannot be parsed has its default. The client did nothing wrong."""
+        with Server(*FAST, env={"TZ": ":/etc/localtime"}) as server:
+            self.assertEqual([(e["level"], e["variable"]) for e in server.events("variable ignored")], [("WARN", "TZ")])
+            api = server.client()
+            self.create(api, type="recurrente", cron_expression="0 0 1 1 *", timestamp=int(time.time()) + 3600)
+            self.error(api.post("/jobs", {"type": "recurrente", "cron_expression": "TZ=:UTC 0 0 1 1 *"}), 400,
+                       "Job validation failed: invalid cron expression: timezone: ':UTC' is not a known time zone")
+
     def test_b85_a_cancelled_recurring_job_never_fires_again(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
