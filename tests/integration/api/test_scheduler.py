@@ -506,6 +506,14 @@ class Runs(SchedulerTest):
         self.reaches(job_id, "completed")
         self.assertNotIn("http_status", self.executions(job_id)[0])
 
+    def test_a_url_with_a_nul_is_not_called_up_to_it(self):
+        target = self.receiver()
+        job_id = self.soon(target.url("/before\0after"))
+        self.reaches(job_id, "failed", where=lambda s: s["attempt_count"] == 3)
+        self.assertEqual({(a["error_type"], a["error_message"]) for a in self.executions(job_id)},
+                         {("unknown", "the URL contains a control character")})
+        self.assertEqual(target.taken(), [])
+
     def test_b80_a_failing_target_is_tried_so_often(self):
         times = []
         target = self.receiver(lambda d: times.append(time.monotonic()) or 500)
