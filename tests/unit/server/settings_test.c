@@ -290,6 +290,9 @@ static void texts__without_the_right_form_end_the_start_by_name(void **state)
         {"raft-advertise-host", "a:9000", "without a port"},
         {"join", "http://a:1,foo bar", "got 'foo bar'"},
         {"join", "a:b", "got 'a:b'"},
+        {"discover-dns-server", "dns.example", "an IPv4 address such as 10.0.0.53"},
+        {"discover-dns-server", "[::1]:53", "an IPv4 address such as 10.0.0.53"},
+        {"discover-dns-server", "10.0.0.53:x", "an IPv4 address such as 10.0.0.53"},
         {"kubernetes-api", "foo", "https://10.0.0.1:6443"},
         {"segment-bytes", "65537", "a multiple of 8"},
         {"segment-bytes", "1073741832", "65536 to 1073741824"},
@@ -334,6 +337,8 @@ static void texts__of_the_right_form_are_taken(void **state)
         "--raft-advertise=n1.corvo:9000",
         "--raft-advertise-host=[::1]",
         "--join=http://a:1/ , b:2,c,[::1]:3,fe80::1",
+        "--discover-dns-server=10.0.0.53",
+        "--discover-dns-server=10.0.0.53:5353",
     };
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         (void)must_read(*state, good[i], "");
