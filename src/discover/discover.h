@@ -87,6 +87,9 @@ const char *discover_strategy(size_t index);
 /* Whether the text is an address that can be looked up: host, or host:port. */
 bool discover_is_address(struct str text);
 
+/* Whether the text is an IPv4 address, or one with a port. */
+bool discover_is_dns_server(struct str text);
+
 /* ERR_VALIDATION if the strategy is unknown, or lacks a setting. ERR_IO if it cannot start. */
 ATTR_NODISCARD enum err_code discover_open(const struct discover_config *config,
                                            struct discover **out, struct err *err);

@@ -30,23 +30,35 @@ static void answer_deinit(struct answer *a)
     free(a->bytes);
 }
 
-static enum err_code use_server(res_state state, struct str server, struct err *err)
+static bool read_server(struct str server, struct sockaddr_in *out)
 {
     struct str host;
     uint16_t port;
     char text[INET6_ADDRSTRLEN];
-    struct sockaddr_in at = {.sin_family = AF_INET};
+    *out = (struct sockaddr_in){.sin_family = AF_INET};
+    if (!discover__split(server, &host, &port) || host.len >= sizeof text) {
+        return false;
+    }
+    (void)snprintf(text, sizeof text, STR_FMT, STR_ARG(host));
+    out->sin_port = htons(port == 0 ? DNS_PORT : port);
+    return inet_pton(AF_INET, text, &out->sin_addr) == 1;
+}
+
+bool discover_is_dns_server(struct str text)
+{
+    struct sockaddr_in ignored;
+    return read_server(text, &ignored);
+}
+
+static enum err_code use_server(res_state state, struct str server, struct err *err)
+{
+    struct sockaddr_in at;
     if (server.len == 0) {
         return ERR_OK;
     }
-    if (!discover__split(server, &host, &port) || host.len >= sizeof text) {
-        return err_set(err, ERR_VALIDATION, "'" STR_FMT "' is not the address of a DNS server",
+    if (!read_server(server, &at)) {
+        return err_set(err, ERR_VALIDATION, "DNS server '" STR_FMT "' is not an IPv4 address",
                        STR_ARG(server));
-    }
-    (void)snprintf(text, sizeof text, STR_FMT, STR_ARG(host));
-    at.sin_port = htons(port == 0 ? DNS_PORT : port);
-    if (inet_pton(AF_INET, text, &at.sin_addr) != 1) {
-        return err_set(err, ERR_VALIDATION, "DNS server '%s' is not an IPv4 address", text);
     }
     state->nsaddr_list[0] = at;
     state->nscount = 1;

@@ -42,17 +42,32 @@ enum err_code engine_schedule_next(struct str cron, const struct zone *zone, str
     return ERR_OK;
 }
 
-/* Read the time zone before the fields, if there is one. */
-static enum err_code take_zone(struct str *spec, struct str *out, struct err *err)
+/* The zone of the variable TZ; POSIX allows a colon before the name. */
+static struct str local_zone(void)
+{
+    struct str name = str_from_z(getenv("TZ")); /* NOLINT(concurrency-mt-unsafe): constant */
+    name = str_from_offset(name, str_starts_with(name, STR(":")) ? 1 : 0);
+    return name.len > 0 ? name : STR("UTC");
+}
+
+enum err_code engine_schedule_local(struct err *err)
+{
+    ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
+    return engine_schedule_zone(local_zone(), &zone, err);
+}
+
+/* Read the time zone before the fields, if there is one; *out_named is whether there is. */
+static enum err_code take_zone(struct str *spec, struct str *out, bool *out_named, struct err *err)
 {
     static const struct str prefixes[] = {{.ptr = "CRON_TZ=", .len = 8}, {.ptr = "TZ=", .len = 3}};
-    const char *local = getenv("TZ"); /* NOLINT(concurrency-mt-unsafe): nobody changes it */
-    *out = local != NULL && *local != '\0' ? str_from_z(local) : STR("UTC");
+    *out = local_zone();
+    *out_named = false;
     for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
         if (str_starts_with(*spec, prefixes[i])) {
             struct str rest = str_from_offset(*spec, prefixes[i].len);
             *out = str_cut(&rest, ' ');
             *spec = str_trim(rest);
+            *out_named = true;
             return out->len == 0 ? err_set(err, ERR_VALIDATION, "the time zone has no name")
                                  : ERR_OK;
         }
@@ -125,11 +140,17 @@ enum err_code engine_schedule_recurring(struct str spec, struct wall after, stru
     ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
     struct str name;
     struct cron parsed;
+    bool named;
     spec = str_trim(spec);
-    if (take_zone(&spec, &name, err) != ERR_OK || check_fields(spec, err) != ERR_OK ||
-        cron_parse(spec, &parsed, err) != ERR_OK ||
-        engine_schedule_zone(name, &zone, err) != ERR_OK) {
+    if (take_zone(&spec, &name, &named, err) != ERR_OK || check_fields(spec, err) != ERR_OK ||
+        cron_parse(spec, &parsed, err) != ERR_OK) {
         return err->code;
+    }
+    if (engine_schedule_zone(name, &zone, err) != ERR_OK) {
+        if (named) {
+            return err->code;
+        }
+        zone = zone_new_utc(); /* the client cannot correct the server's environment */
     }
     *out_next = next_pass(&parsed, zone, after);
     return ERR_OK;
@@ -141,9 +162,11 @@ enum err_code engine_schedule_again(struct str spec, struct wall after, struct w
     ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
     struct str name;
     struct cron parsed;
+    bool named;
     enum err_code code = ERR_OK;
     spec = str_trim(spec);
-    if (take_zone(&spec, &name, err) != ERR_OK || cron_parse(spec, &parsed, err) != ERR_OK) {
+    if (take_zone(&spec, &name, &named, err) != ERR_OK ||
+        cron_parse(spec, &parsed, err) != ERR_OK) {
         return err->code;
     }
     if (engine_schedule_zone(name, &zone, err) != ERR_OK) {

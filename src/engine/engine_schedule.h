@@ -16,10 +16,14 @@
 ATTR_NODISCARD enum err_code engine_schedule_zone(struct str name, struct zone **out_zone,
                                                   struct err *err);
 
+/* Check the zone of jobs that name none: the variable TZ, otherwise UTC. ERR_VALIDATION if the
+ * system does not have it; UTC applies then. */
+ATTR_NODISCARD enum err_code engine_schedule_local(struct err *err);
+
 /* The next run of a recurring Scheduled-DB job (scheduler.md 3): five fields after an optional
- * "TZ=" or "CRON_TZ=", no macros with @, Sunday only as 0. Without a zone, the variable TZ applies,
- * otherwise UTC. *out_next is 0 if there is no run in the next five years. ERR_VALIDATION if the
- * expression is invalid. */
+ * "TZ=" or "CRON_TZ=", no macros with @, Sunday only as 0. Without a zone, the local one applies.
+ * *out_next is 0 if there is no run in the next five years. ERR_VALIDATION if the expression is
+ * invalid. */
 ATTR_NODISCARD enum err_code engine_schedule_recurring(struct str spec, struct wall after,
                                                        struct wall *out_next, struct err *err);
 

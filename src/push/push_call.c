@@ -176,6 +176,11 @@ void push_call__start(struct push_call *c)
         close_at_once(c, JOB_OUTCOME_COMPLETED, STORE_TRY_ERROR_NONE, STR_EMPTY);
         return;
     }
+    if (str_has_control(c->target.url)) { /* a NUL would end it: another URL would be called */
+        close_at_once(c, JOB_OUTCOME_FAILED, STORE_TRY_ERROR_UNKNOWN,
+                      STR("the URL contains a control character"));
+        return;
+    }
     push_request__make(c);
     c->request.once = true; /* a call is exactly one attempt */
     c->request.done = request_done;

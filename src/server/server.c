@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "binary/binary.h"
 #include "engine/engine.h"
+#include "engine/engine_schedule.h"
 #include "front/front_forward.h"
 #include "http/http_server.h"
 #include "log/log.h"
@@ -405,7 +406,6 @@ static enum err_code open_webhooks(struct server *s, struct err *err)
  * of the memory of the machine. */
 static uint64_t queue_memory(const struct settings *set)
 {
-    enum { PERCENT_DEFAULT = 50 };
     uint64_t bytes;
     if (set->queue_memory_limit.len > 0) {
         if (rest_sdb_config_bytes(set->queue_memory_limit, &bytes)) {
@@ -413,16 +413,19 @@ static uint64_t queue_memory(const struct settings *set)
         }
         log_warn("queue-memory-limit ignored", LOG_STR("value", set->queue_memory_limit));
     }
-    bool sound = set->queue_memory_percent > 0 && set->queue_memory_percent <= 100;
-    uint64_t percent = sound ? (uint64_t)set->queue_memory_percent : PERCENT_DEFAULT;
     uint64_t all = os_process_memory();
     all = all == 0 ? MEMORY_LIMIT_DEFAULT : all;
-    return all / 100 * percent;
+    return all / 100 * (uint64_t)set->queue_memory_percent;
 }
 
 static struct rest_sdb_config scheduler(const struct settings *set)
 {
     struct rest_sdb_config sdb = rest_sdb_config_default();
+    struct err err;
+    if (engine_schedule_local(&err) != ERR_OK) {
+        log_warn("variable ignored", LOG_Z("variable", "TZ"), LOG_Z("error", err.msg),
+                 LOG_Z("meaning", "recurring jobs without a time zone run by UTC"));
+    }
     sdb.enabled = set->scheduler_enabled;
     sdb.execution_timeout_ms = set->execution_timeout_ms;
     sdb.max_attempts = set->max_attempts;
@@ -432,12 +435,8 @@ static struct rest_sdb_config scheduler(const struct settings *set)
     sdb.retry_base_ms = set->scheduler_retry_base_ms;
     sdb.retry_max_ms = set->scheduler_retry_max_ms;
     sdb.memory_limit = queue_memory(set);
-    if (set->queue_job_limit > 0) {
-        sdb.job_limit = (uint64_t)set->queue_job_limit;
-    } else {
-        log_warn("queue-job-limit ignored", LOG_I64("value", set->queue_job_limit));
-    }
-    sdb.body_limit = set->max_request_body_size > 0 ? (uint64_t)set->max_request_body_size : 0;
+    sdb.job_limit = (uint64_t)set->queue_job_limit;
+    sdb.body_limit = (uint64_t)set->max_request_body_size;
     sdb.failure_threshold = set->health_failure_threshold;
     sdb.ok_word = set->health_ok_word;
     sdb.auth_token = set->auth_token;
@@ -472,12 +471,8 @@ static void open_rpc(struct server *s)
     rpc.budget = &s->budget;
     rpc.version = build_release;
     rpc.streams_max = (uint32_t)set->stream_max_open;
-    if (set->stream_max_inflight > 0) {
-        rpc.stream_frames_max = (uint32_t)set->stream_max_inflight;
-    }
-    if (set->stream_max_fps >= 0) {
-        rpc.stream_fps_max = (uint32_t)set->stream_max_fps;
-    }
+    rpc.stream_frames_max = (uint32_t)set->stream_max_inflight;
+    rpc.stream_fps_max = (uint32_t)set->stream_max_fps;
     rpc.stream_acquire_ms = set->stream_acquire_ms;
     rpc.stream_strikes_max = (uint32_t)set->stream_strike_limit;
     rpc.stream_strike_ms = set->stream_strike_ms;

@@ -186,8 +186,8 @@ static void fall_back_idle(struct settings_idle *idle, const struct settings_idl
     }
 }
 
-/* 0 or less selects the default, as in other servers of this API; existing command lines use
- * that. */
+/* Numbers that are too small select the default, as in other servers of this API; existing command
+ * lines use that. The log shows the values that are in force. */
 static void fall_back(struct settings *out)
 {
     double *const reals[] = {&out->rate_limit_read_rps, &out->rate_limit_read_burst,
@@ -198,11 +198,24 @@ static void fall_back(struct settings *out)
     for (size_t i = 0; i < COUNT_OF(reals); i++) {
         *reals[i] = *reals[i] > 0 ? *reals[i] : usual[i];
     }
-    if (out->raft_max_pending <= 0) {
-        out->raft_max_pending = d->raft_max_pending;
+    const struct {
+        int64_t *value;
+        int64_t min, max, usual;
+    } numbers[] = {
+        {&out->raft_max_pending, 1, INT64_MAX, d->raft_max_pending},
+        {&out->stream_strike_limit, 1, INT64_MAX, d->stream_strike_limit},
+        {&out->stream_max_inflight, 1, INT64_MAX, d->stream_max_inflight},
+        {&out->stream_max_fps, 0, INT64_MAX, d->stream_max_fps},
+        {&out->queue_memory_percent, 1, 100, d->queue_memory_percent},
+        {&out->max_request_body_size, 0, INT64_MAX, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        bool fits = *numbers[i].value >= numbers[i].min && *numbers[i].value <= numbers[i].max;
+        *numbers[i].value = fits ? *numbers[i].value : numbers[i].usual;
     }
-    if (out->stream_strike_limit <= 0) {
-        out->stream_strike_limit = d->stream_strike_limit;
+    if (out->queue_job_limit <= 0) {
+        log_warn("queue-job-limit ignored", LOG_I64("value", out->queue_job_limit));
+        out->queue_job_limit = d->queue_job_limit;
     }
     fall_back_idle(&out->idle, &d->idle);
 }

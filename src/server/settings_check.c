@@ -140,6 +140,7 @@ static const struct form forms[] = {
     {"raft-advertise-host",  AT(advertise_host),       is_host,      false, false, false, "a host name or address without a port"},
     {"join",                 AT(join),                 is_node,      true,  false, false, "a comma-separated list of addresses such as 10.0.0.1:8080"},
     {"otel-endpoint",        AT(otel_endpoint),        is_collector, false, false, false, "an address such as 127.0.0.1:4318"},
+    {"discover-dns-server",  AT(discover_server),      discover_is_dns_server, false, false, false, "an IPv4 address such as 10.0.0.53 or 10.0.0.53:53"},
     {"kubernetes-api",       AT(kubernetes_api),       is_url,       false, false, false, "a URL such as https://10.0.0.1:6443, without a path"},
     {"webhook-deny",         AT(webhook_deny),         is_networks,  true,  false, false, networks_form},
     {"webhook-allow",        AT(webhook_allow),        is_networks,  true,  false, false, networks_form},

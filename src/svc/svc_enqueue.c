@@ -41,14 +41,14 @@ static enum err_code check_ranges(const struct svc_enqueue_job *in, struct err *
 static enum err_code set_agent(const struct svc_enqueue_agent *in, struct job *j, struct err *err)
 {
     struct err ignored;
-    double cost = in->max_cost_usd > 0 ? in->max_cost_usd : 0;
-    if (cost > SVC_USAGE_USD_MAX) {
-        return err_set(err, ERR_VALIDATION, "agent.max_cost_usd: expected at most %d, got %g",
-                       SVC_USAGE_USD_MAX, cost);
+    int64_t cost_nusd;
+    if (svc_usage_nusd("agent.max_cost_usd", in->max_cost_usd, &cost_nusd, err) != ERR_OK) {
+        return err->code;
     }
     j->is_agent = true;
     j->agent.max_iterations = in->max_iterations > 0 ? in->max_iterations : 0;
-    j->agent.max_cost_nusd = (int64_t)(cost * (double)JOB_NUSD_PER_USD + 0.5);
+    /* 0 is no limit: a limit that is smaller than the unit must not become that */
+    j->agent.max_cost_nusd = in->max_cost_usd > 0 && cost_nusd == 0 ? 1 : cost_nusd;
     j->agent.timeout = in->iteration_timeout;
     /* An invalid duration is stored and shown, but not enforced. */
     if (duration_parse(in->iteration_timeout, &j->agent.timeout_ms, &ignored) != ERR_OK) {

@@ -6,6 +6,7 @@
 #include "base/url.h"
 #include "core/duration.h"
 #include "fsm/command/push_target.h"
+#include "json/json_scan.h"
 
 enum { TIMEOUT_MS_MAX = 24 * 3600 * 1000 };
 
@@ -82,6 +83,36 @@ static enum err_code set_auth(const struct svc_push_auth *in, struct push_target
     return ERR_OK;
 }
 
+/* Values with control characters would be changed in the calls. push_target checks all else. */
+static enum err_code check_headers(const struct svc_caller *who, struct str headers,
+                                   struct err *err)
+{
+    struct json_scan s = json_scan_from(headers);
+    struct json_value key;
+    struct json_value value;
+    if (headers.len == 0 || !json_scan_enter_object(&s)) {
+        return ERR_OK;
+    }
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        struct str text = STR_EMPTY;
+        if (value.type != JSON_TYPE_STRING ||
+            json_value_text_len(value) > LIMIT_PUSH_HEADER_BYTES) {
+            continue;
+        }
+        if (json_value_text(value, who->arena, &text, err) != ERR_OK) {
+            return err->code;
+        }
+        if (str_has_control(text)) {
+            struct str name = str_from(key.text.ptr + 1, key.text.len - 2);
+            name = str_at_most(name, LIMIT_NAME_BYTES);
+            return err_set(err, ERR_VALIDATION,
+                           "push.headers." STR_FMT ": control characters are not allowed",
+                           STR_ARG(name));
+        }
+    }
+    return ERR_OK;
+}
+
 enum err_code svc_push_define(const struct svc_caller *who, const struct svc_push *push,
                               struct str *out, struct err *err)
 {
@@ -95,7 +126,8 @@ enum err_code svc_push_define(const struct svc_caller *who, const struct svc_pus
     struct push_target read;
     struct buf b;
     if (check_url(push->url, err) != ERR_OK ||
-        (push->auth != NULL && set_auth(push->auth, &t, err) != ERR_OK)) {
+        (push->auth != NULL && set_auth(push->auth, &t, err) != ERR_OK) ||
+        check_headers(who, push->headers, err) != ERR_OK) {
         return err->code;
     }
     buf_init(&b, LIMIT_PUSH_BYTES);

@@ -124,6 +124,8 @@ class Deliveries(PushTest):
                            ({"url": "http://u:p@h/"}, "credentials"),
                            ({"url": "http://h/", "auth": {"type": "magic"}}, "push.auth.type"),
                            ({"url": "http://h/", "headers": {"bad name": "x"}}, "push.headers"),
+                           ({"url": "http://h/", "headers": {"X-A": "x", "X-B": "x\0y"}}, "push.headers.X-B"),
+                           ({"url": "http://h/", "headers": {"X-A": "x\r\nX-B: y"}}, "push.headers.X-A"),
                            ({"url": "http://h/", "method": "GE T"}, "push.method"),
                            ({"url": "http://h/", "success_below": 100}, "success_below")):
             answer = self.api.post("/api/v1/enqueue", {"queue": "q", "push": push})

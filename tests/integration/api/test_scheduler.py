@@ -506,6 +506,14 @@ class Runs(SchedulerTest):
         self.reaches(job_id, "completed")
         self.assertNotIn("http_status", self.executions(job_id)[0])
 
+    def test_a_url_with_a_nul_is_not_called_up_to_it(self):
+        target = self.receiver()
+        job_id = self.soon(target.url("/before\0after"))
+        self.reaches(job_id, "failed", where=lambda s: s["attempt_count"] == 3)
+        self.assertEqual({(a["error_type"], a["error_message"]) for a in self.executions(job_id)},
+                         {("unknown", "the URL contains a control character")})
+        self.assertEqual(target.taken(), [])
+
     def test_b80_a_failing_target_is_tried_so_often(self):
         times = []
         target = self.receiver(lambda d: times.append(time.monotonic()) or 500)
@@ -655,6 +663,15 @@ class Runs(SchedulerTest):
             job = api.must(api.get(self.path(job_id)))
             self.assertEqual(time.gmtime(job["next_run"])[1:6], (1, 1, 0, 0, 0))
             self.assertEqual([e["job"] for e in server.events("recurring job by UTC")], [job_id])
+
+    def test_a_local_time_zone_that_is_not_known_is_utc_and_a_warning(self):
+        """15: a variable that cannot be parsed has its default. The client did nothing wrong."""
+        with Server(*FAST, env={"TZ": ":/etc/localtime"}) as server:
+            self.assertEqual([(e["level"], e["variable"]) for e in server.events("variable ignored")], [("WARN", "TZ")])
+            api = server.client()
+            self.create(api, type="recurrente", cron_expression="0 0 1 1 *", timestamp=int(time.time()) + 3600)
+            self.error(api.post("/jobs", {"type": "recurrente", "cron_expression": "TZ=:UTC 0 0 1 1 *"}), 400,
+                       "Job validation failed: invalid cron expression: timezone: ':UTC' is not a known time zone")
 
     def test_b85_a_cancelled_recurring_job_never_fires_again(self):
         hold = threading.Event()

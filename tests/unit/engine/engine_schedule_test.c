@@ -1,5 +1,7 @@
 #include "engine/engine_schedule.h"
 
+#include <stdlib.h>
+
 #include "core/timestamp.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -82,5 +84,35 @@ static void recurring__does_not_end_without_its_time_zone(void **state)
     }
 }
 
+/* A zone of the environment that does not exist is not the fault of who creates a job. */
+static void recurring__goes_by_utc_in_a_local_zone_that_is_not_known(void **state)
+{
+    static const struct {
+        const char *local;
+        enum err_code known;
+        const char *next;
+    } rows[] = {
+        {"", ERR_OK, "2026-11-19T09:00:00Z"},
+        {"Asia/Tokyo", ERR_OK, "2026-11-20T00:00:00Z"},
+        {":Asia/Tokyo", ERR_OK, "2026-11-20T00:00:00Z"},
+        {":", ERR_OK, "2026-11-19T09:00:00Z"},
+        {":/etc/localtime", ERR_VALIDATION, "2026-11-19T09:00:00Z"},
+        {"Atlantis/Capital", ERR_VALIDATION, "2026-11-19T09:00:00Z"},
+    };
+    const struct wall after = moment("2026-11-19T08:00:00Z");
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct wall next = WALL_NONE;
+        struct err err;
+        ROW(rows[i].local);
+        assert_int_equal(setenv("TZ", rows[i].local, 1), 0); /* NOLINT(concurrency-mt-unsafe) */
+        assert_int_equal(engine_schedule_local(&err), rows[i].known);
+        assert_int_equal(engine_schedule_recurring(STR("0 9 * * *"), after, &next, &err), ERR_OK);
+        assert_int_equal(next.ns, moment(rows[i].next).ns);
+    }
+    assert_int_equal(unsetenv("TZ"), 0); /* NOLINT(concurrency-mt-unsafe) */
+}
+
 TEST_GROUP(engine_schedule, cmocka_unit_test(recurring__has_exactly_five_fields),
-           cmocka_unit_test(recurring__does_not_end_without_its_time_zone));
+           cmocka_unit_test(recurring__does_not_end_without_its_time_zone),
+           cmocka_unit_test(recurring__goes_by_utc_in_a_local_zone_that_is_not_known));

@@ -61,7 +61,7 @@ static const struct row {
     {"HTTP_READ_HEADER_TIMEOUT",    "--http-read-header-timeout",    "2s",        NUMBER,  AT(http_header_timeout_ms), "2000", "x"},
     {"HTTP_WRITE_TIMEOUT",          "--http-write-timeout",          "2s",        NUMBER,  AT(http_write_timeout_ms), "2000", "x"},
     {"HTTP_IDLE_TIMEOUT",           "--http-idle-timeout",           "60s",       NUMBER,  AT(http_idle_timeout_ms), "60000", "x"},
-    {"MAX_REQUEST_BODY_SIZE",       "--max-request-body-size",       "-1",        NUMBER,  AT(max_request_body_size), "-1", "10MB"},
+    {"MAX_REQUEST_BODY_SIZE",       "--max-request-body-size",       "-1",        NUMBER,  AT(max_request_body_size), "0", "10MB"},
     {"AUTH_TOKEN",                  "--auth-token",                  "a",         TEXT,    AT(auth_token), "a", NULL},
     {"LOG_LEVEL",                   NULL,                            "WARN",      TEXT,    AT(log_level), "WARN", NULL},
     {"RAFT_APPLY_TIMEOUT",          NULL,                            "5s",        NOTHING, 0, "", "x"},
@@ -290,6 +290,9 @@ static void texts__without_the_right_form_end_the_start_by_name(void **state)
         {"raft-advertise-host", "a:9000", "without a port"},
         {"join", "http://a:1,foo bar", "got 'foo bar'"},
         {"join", "a:b", "got 'a:b'"},
+        {"discover-dns-server", "dns.example", "an IPv4 address such as 10.0.0.53"},
+        {"discover-dns-server", "[::1]:53", "an IPv4 address such as 10.0.0.53"},
+        {"discover-dns-server", "10.0.0.53:x", "an IPv4 address such as 10.0.0.53"},
         {"kubernetes-api", "foo", "https://10.0.0.1:6443"},
         {"segment-bytes", "65537", "a multiple of 8"},
         {"segment-bytes", "1073741832", "65536 to 1073741824"},
@@ -334,6 +337,8 @@ static void texts__of_the_right_form_are_taken(void **state)
         "--raft-advertise=n1.corvo:9000",
         "--raft-advertise-host=[::1]",
         "--join=http://a:1/ , b:2,c,[::1]:3,fe80::1",
+        "--discover-dns-server=10.0.0.53",
+        "--discover-dns-server=10.0.0.53:5353",
     };
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         (void)must_read(*state, good[i], "");
@@ -358,6 +363,26 @@ static void later_sources__win(void **state)
     assert_true(str_eq(s.join, STR("c:1")));
     s = must_read(*state, "", "STATIC_PEERS=b:1|PEERS=a:1");
     assert_true(str_eq(s.join, STR("a:1")));
+}
+
+/* Numbers that select the default are replaced by it, so that the log shows what is in force. */
+static void numbers__that_select_the_default_are_replaced(void **state)
+{
+    struct settings usual = must_read(*state, "", "");
+    struct settings s =
+        must_read(*state,
+                  "--queue-job-limit=-1|--queue-memory-percent=101|--stream-max-inflight=0|"
+                  "--stream-max-fps=-1|--stream-strike-limit=0|--max-request-body-size=-1",
+                  "");
+    assert_int_equal(s.queue_job_limit, usual.queue_job_limit);
+    assert_int_equal(s.queue_memory_percent, usual.queue_memory_percent);
+    assert_int_equal(s.stream_max_inflight, usual.stream_max_inflight);
+    assert_int_equal(s.stream_max_fps, usual.stream_max_fps);
+    assert_int_equal(s.stream_strike_limit, usual.stream_strike_limit);
+    assert_int_equal(s.max_request_body_size, 0);
+    s = must_read(*state, "--stream-max-fps=0|--queue-memory-percent=100", "");
+    assert_int_equal(s.stream_max_fps, 0);
+    assert_int_equal(s.queue_memory_percent, 100);
 }
 
 static void pods__are_known_by_their_environment(void **state)
@@ -393,5 +418,6 @@ TEST_GROUP_FIXTURE(settings, setup, teardown, cmocka_unit_test(variables__are_un
                    cmocka_unit_test(secrets__without_the_right_form_are_not_shown),
                    cmocka_unit_test(texts__of_the_right_form_are_taken),
                    cmocka_unit_test(later_sources__win),
+                   cmocka_unit_test(numbers__that_select_the_default_are_replaced),
                    cmocka_unit_test(pods__are_known_by_their_environment),
                    cmocka_unit_test(peers__are_found_at_their_api));

@@ -82,6 +82,7 @@ static void number__that_does_not_fit_is_refused(void **state)
 {
     struct svc_enqueue_agent dear = {.max_cost_usd = 1e9};
     struct svc_enqueue_agent endless = {.max_cost_usd = INFINITY};
+    struct svc_enqueue_agent none = {.max_cost_usd = (double)NAN};
     const struct {
         const char *field;
         struct svc_enqueue_job job;
@@ -95,6 +96,7 @@ static void number__that_does_not_fit_is_refused(void **state)
         {"chain_step: expected -2 to 100", {.chain_step = -3}},
         {"agent.max_cost_usd: expected at most 1000000", {.agent = &dear}},
         {"agent.max_cost_usd: expected at most 1000000", {.agent = &endless}},
+        {"agent.max_cost_usd: expected at most 1000000", {.agent = &none}},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -112,7 +114,7 @@ static void number__that_does_not_fit_is_refused(void **state)
 static void agent__below_zero_is_without_limit(void **state)
 {
     struct svc_enqueue_agent agent = {
-        .max_iterations = -3, .max_cost_usd = NAN, .iteration_timeout = STR("later")};
+        .max_iterations = -3, .max_cost_usd = -1, .iteration_timeout = STR("later")};
     struct svc_enqueue_job job = {SVC_ENQUEUE_DEFAULTS, .queue = STR("q"), .agent = &agent};
     struct ask a;
     (void)state;
@@ -123,6 +125,18 @@ static void agent__below_zero_is_without_limit(void **state)
     assert_int_equal(a.room.job.agent.max_cost_nusd, 0);
     assert_int_equal(a.room.job.agent.timeout_ms, 0);
     expect_str(a.room.job.agent.timeout, STR("later"));
+    arena_free(a.arena);
+}
+
+static void agent__smallest_limit_is_a_limit(void **state)
+{
+    struct svc_enqueue_agent agent = {.max_cost_usd = 1e-12};
+    struct svc_enqueue_job job = {SVC_ENQUEUE_DEFAULTS, .queue = STR("q"), .agent = &agent};
+    struct ask a;
+    (void)state;
+    ask_begin(&a, "");
+    assert_int_equal(ask_one(&a, &job), ERR_OK);
+    assert_int_equal(a.room.job.agent.max_cost_nusd, 1);
     arena_free(a.arena);
 }
 
@@ -273,6 +287,7 @@ TEST_GROUP(svc_enqueue, cmocka_unit_test(minimal_job__has_the_defaults),
            cmocka_unit_test(payload__is_checked_once),
            cmocka_unit_test(number__that_does_not_fit_is_refused),
            cmocka_unit_test(agent__below_zero_is_without_limit),
+           cmocka_unit_test(agent__smallest_limit_is_a_limit),
            cmocka_unit_test(names__are_those_of_the_namespace),
            cmocka_unit_test(dependencies__are_listed_once),
            cmocka_unit_test(list__says_which_job_is_meant),

@@ -3,6 +3,8 @@
  */
 #include "svc/svc_work.h"
 
+#include <math.h>
+
 #include "base/limits.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -148,6 +150,9 @@ static void acks__pass_over_what_is_no_id(void **state)
     usage.cost_usd = 1e300;
     assert_int_equal(svc_work_ack_many(&who, acks, 2, &c, &err), ERR_VALIDATION);
     assert_string_equal(err.msg, "acks[1]: usage.cost_usd: expected at most 1000000, got 1e+300");
+    usage.cost_usd = (double)NAN;
+    assert_int_equal(svc_work_ack_many(&who, acks, 2, &c, &err), ERR_VALIDATION);
+    assert_string_equal(err.msg, "acks[1]: usage.cost_usd: expected at most 1000000, got nan");
     static char name[LIMIT_MODEL_NAME_BYTES + 1];
     memset(name, 'm', sizeof name);
     usage = (struct svc_usage){.provider = str_from(name, sizeof name)};
