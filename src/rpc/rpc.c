@@ -8,10 +8,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "http/http_loop.h"
-#include "os/os_clock.h"
-#include "proto/proto_decode.h"
-#include "proto/proto_json_decode.h"
 #include "rpc/rpc_envelope.h"
 #include "rpc/rpc_gzip.h"
 #include "rpc/rpc_int.h"
@@ -59,11 +55,6 @@ size_t rpc_body_bytes_max(const struct rpc *r, const struct rpc_target *t)
 {
     bool bare = t->format != NULL && t->format->bare;
     return r->config.message_bytes_max + (bare ? 0 : RPC_ENVELOPE_HEAD);
-}
-
-enum err_code rpc_too_large(const struct rpc *r, struct err *err)
-{
-    return rpc_envelope_too_large(r->config.message_bytes_max, err);
 }
 
 void rpc_numbers(const struct rpc *r, struct rpc_numbers *out)
@@ -216,27 +207,6 @@ static void op_done(struct front_op *o, const struct result *r)
     }
 }
 
-int64_t rpc__left_ms(const struct rpc_call *c)
-{
-    if (c->timeout_ms == INT64_MAX) {
-        return INT64_MAX;
-    }
-    int64_t left_ms = c->timeout_ms - (os_clock_mono().ns - c->peer.started.ns) / NS_PER_MS;
-    return left_ms > 0 ? left_ms : 0;
-}
-
-int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms)
-{
-    enum { MARGIN = 8, MARGIN_MS_MAX = 250 }; /* an eighth of the time, at most this much */
-    int64_t left_ms = rpc__left_ms(c);
-    if (left_ms == INT64_MAX) {
-        return wait_ms;
-    }
-    int64_t margin = left_ms / MARGIN;
-    int64_t most = left_ms - (margin < MARGIN_MS_MAX ? margin : MARGIN_MS_MAX);
-    return wait_ms < most ? wait_ms : most;
-}
-
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r))
 {
@@ -277,31 +247,6 @@ const struct http_handlers rpc__handlers = {
     .gone = on_gone, .shut = on_shut, .stopping = on_stopping, .writable = rpc_answer__writable};
 
 /* One message */
-
-enum err_code rpc__decode(const struct rpc_call *c, struct str bytes, struct arena *arena,
-                          void *out, struct err *err)
-{
-    const struct proto_message *type = c->method->request;
-    /* An empty envelope is the default message in either codec. */
-    bool binary = c->format->codec == RPC_PROTO || (bytes.len == 0 && !c->format->bare);
-    enum err_code code = binary ? proto_decode(type, bytes, arena, out, err)
-                                : proto_json_decode(type, bytes, arena, out, err);
-    return code == ERR_TOO_LARGE ? svc_caller_refuse_full(arena, err) : code;
-}
-
-struct rpc_loop *rpc__loop(const struct rpc_call *c)
-{
-    return &c->rpc->loops[http_loop_index(c->req->loop)];
-}
-
-struct rpc_gzip *rpc__gzip(const struct rpc_call *c)
-{
-    struct rpc_loop *loop = rpc__loop(c);
-    if (loop->gzip == NULL) {
-        loop->gzip = rpc_gzip_new(c->rpc->config.budget);
-    }
-    return loop->gzip;
-}
 
 /* Read the next envelope of a complete body. */
 static enum rpc_envelope_result take_envelope(const struct rpc_call *c, struct str body,
@@ -365,12 +310,12 @@ static enum err_code decode_whole(struct rpc_call *c, struct str bytes, bool com
     }
     if (compressed && bytes.len > 0) { /* a large message would not fit into the arena */
         size_t limit = c->rpc->config.message_bytes_max;
-        if (rpc_gzip_inflate_to(rpc__gzip(c), bytes, limit, &c->inflated, err) != ERR_OK) {
+        if (rpc_gzip_inflate_to(rpc_call__gzip(c), bytes, limit, &c->inflated, err) != ERR_OK) {
             return err->code;
         }
         bytes = buf_str(&c->inflated);
     }
-    return rpc__decode(c, bytes, c->who.arena, c->in, err);
+    return rpc_call__decode(c, bytes, c->who.arena, c->in, err);
 }
 
 static void body_collected(struct http_request *req, enum http_body_result result)

@@ -150,7 +150,7 @@ static bool put_compressed(const struct rpc_call *c, const void *message, struct
     buf_init(&plain, ANSWER_BYTES_MAX);
     put_message(c, message, &plain);
     if (plain.len > 0) {
-        rpc_gzip_deflate(rpc__gzip(c), buf_str(&plain), out);
+        rpc_gzip_deflate(rpc_call__gzip(c), buf_str(&plain), out);
     }
     bool any = plain.len > 0;
     out->overflow = out->overflow || plain.overflow;
@@ -181,7 +181,7 @@ static void init_out(struct rpc_call *c, char room[ROOM_BYTES])
 
 static void close_call(struct rpc_call *c, int status)
 {
-    rpc_push__forget_deadline(c);
+    rpc_deadline__forget(c);
     if (c->peer.ended != NULL) {
         c->peer.ended(c->peer.data, status);
     }

@@ -64,7 +64,7 @@ static void run_exchange(struct exchange *x)
     const struct rpc_call *c = x->work.data;
     stop_timer(x);
     x->runs = true;
-    x->work.idle_ms = rpc__wait_within(c, c->rpc->config.idle_fetch_ms);
+    x->work.idle_ms = rpc_call__wait_within(c, c->rpc->config.idle_fetch_ms);
     if (rpc_frame__may_idle(&x->work)) {
         rpc_slot__give(&x->slot);
     }
@@ -95,7 +95,7 @@ static void slot_timed_out(uv_timer_t *timer)
 static void wait_for_slot(struct exchange *x, const struct rpc_call *c)
 {
     int64_t limit_ms = c->rpc->config.stream_acquire_ms;
-    int64_t left_ms = rpc__left_ms(c);
+    int64_t left_ms = rpc_call__left_ms(c);
     x->at_deadline = limit_ms == 0 || left_ms < limit_ms;
     limit_ms = x->at_deadline ? left_ms : limit_ms;
     if (limit_ms == INT64_MAX) {
@@ -153,7 +153,7 @@ void rpc_exchange__handle(struct rpc_call *c)
                  .may_wait = !http_loop_stopping(c->req->loop),
                  .done = exchanged,
                  .data = c},
-        .slot = {.rpc = c->rpc, .loop = rpc__loop(c), .granted = granted, .data = x}};
+        .slot = {.rpc = c->rpc, .loop = rpc_call__loop(c), .granted = granted, .data = x}};
     x->work.who.arena = arena;
     c->data = x;
     c->req->on = &handlers;

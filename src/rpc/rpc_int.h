@@ -114,16 +114,18 @@ struct rpc_call *rpc__new_call(struct rpc *r, struct http_request *req,
  * is invalid or refused, or the engine fails, the call ends with that error. */
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r));
+
+/* rpc_call.c */
 /* The time until the client's deadline, at least 0; INT64_MAX without one. */
-int64_t rpc__left_ms(const struct rpc_call *c);
+int64_t rpc_call__left_ms(const struct rpc_call *c);
 /* How long a fetch may wait: its empty answer should be with the client before the deadline. */
-int64_t rpc__wait_within(const struct rpc_call *c, int64_t wait_ms);
+int64_t rpc_call__wait_within(const struct rpc_call *c, int64_t wait_ms);
 /* The state of the call's thread, and its compressor. */
-struct rpc_loop *rpc__loop(const struct rpc_call *c);
-struct rpc_gzip *rpc__gzip(const struct rpc_call *c);
+struct rpc_loop *rpc_call__loop(const struct rpc_call *c);
+struct rpc_gzip *rpc_call__gzip(const struct rpc_call *c);
 /* Decode a request message. The bytes must live as long as the arena. */
-ATTR_NODISCARD enum err_code rpc__decode(const struct rpc_call *c, struct str bytes,
-                                         struct arena *arena, void *out, struct err *err);
+ATTR_NODISCARD enum err_code rpc_call__decode(const struct rpc_call *c, struct str bytes,
+                                              struct arena *arena, void *out, struct err *err);
 
 /* rpc_answer.c: each of these ends the call */
 
@@ -149,8 +151,9 @@ extern const struct http_handlers rpc_answer__ending;
 /* The text of an error. An overload is named, with the time after which to retry. */
 void rpc_answer__words(const struct err *err, uint32_t hint_ms, struct buf *out);
 
-/* rpc_push.c */
-void rpc_push__forget_deadline(struct rpc_call *c);
+/* rpc_deadline.c: nothing happens without a deadline, and without a timer */
+void rpc_deadline__start(struct rpc_call *c, void (*passed)(struct rpc_call *c));
+void rpc_deadline__forget(struct rpc_call *c);
 
 /* rpc_subscribe.c */
 void rpc_subscribe__handle(struct rpc_call *c);

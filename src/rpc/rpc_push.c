@@ -6,13 +6,6 @@
 #include "http/http_loop.h"
 #include "rpc/rpc_push_int.h"
 
-/* The client's deadline */
-
-struct rpc_deadline {
-    uv_timer_t timer;
-    struct rpc_call *call;
-};
-
 static void leave(struct rpc_push *p)
 {
     if (!p->over && p->left != NULL) {
@@ -20,40 +13,12 @@ static void leave(struct rpc_push *p)
     }
 }
 
-static void deadline_passed(uv_timer_t *timer)
+static void deadline_passed(struct rpc_call *c)
 {
-    struct rpc_deadline *d = timer->data;
-    struct rpc_push *p = d->call->data;
+    struct rpc_push *p = c->data;
     if (!p->over) {
         leave(p);
         rpc_push__end(p, RPC_DEADLINE_EXCEEDED, STR("the deadline has passed"));
-    }
-}
-
-static void start_deadline(struct rpc_call *c)
-{
-    if (c->timeout_ms == INT64_MAX) {
-        return;
-    }
-    struct rpc_deadline *d = calloc(1, sizeof *d);
-    CHECK(d != NULL);
-    d->call = c;
-    d->timer.data = d;
-    CHECK(uv_timer_init(http_loop_uv(c->req->loop), &d->timer) == 0);
-    CHECK(uv_timer_start(&d->timer, deadline_passed, (uint64_t)rpc__left_ms(c), 0) == 0);
-    c->deadline = d;
-}
-
-static void deadline_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
-void rpc_push__forget_deadline(struct rpc_call *c)
-{
-    if (c->deadline != NULL) {
-        uv_close((uv_handle_t *)&c->deadline->timer, deadline_closed);
-        c->deadline = NULL;
     }
 }
 
@@ -164,7 +129,7 @@ void rpc_push__begin(struct rpc_push *p)
     c->data = p;
     c->req->on = &handlers;
     rpc_answer__begin(c);
-    start_deadline(c);
+    rpc_deadline__start(c, deadline_passed);
     if (p->body != NULL) {
         http_request_stream(c->req);
     }

@@ -194,10 +194,11 @@ static enum err_code read_question(struct talk *t, struct str bytes, bool compre
 {
     struct rpc_call *c = t->push.call;
     if (compressed && bytes.len > 0 &&
-        rpc_gzip_inflate(rpc__gzip(c), bytes, QUESTION_BYTES_MAX, arena, &bytes, err) != ERR_OK) {
+        rpc_gzip_inflate(rpc_call__gzip(c), bytes, QUESTION_BYTES_MAX, arena, &bytes, err) !=
+            ERR_OK) {
         return err->code;
     }
-    return rpc__decode(c, bytes, arena, out, err);
+    return rpc_call__decode(c, bytes, arena, out, err);
 }
 
 /* The bytes must be in the arena. */

@@ -78,16 +78,16 @@ static enum err_code make_work(struct rpc_stream *s, struct str message, bool co
     struct str kept;
     if (compressed && message.len > 0) {
         size_t limit = s->rpc->config.message_bytes_max;
-        if (rpc_gzip_inflate(rpc__gzip(c), message, limit, arena, &kept, err) != ERR_OK) {
+        if (rpc_gzip_inflate(rpc_call__gzip(c), message, limit, arena, &kept, err) != ERR_OK) {
             return err->code;
         }
-        return rpc__decode(c, kept, arena, &w->in, err);
+        return rpc_call__decode(c, kept, arena, &w->in, err);
     }
     kept = arena_str(arena, message);
     if (kept.len != message.len) {
         return svc_caller_refuse_full(arena, err);
     }
-    return rpc__decode(c, kept, arena, &w->in, err);
+    return rpc_call__decode(c, kept, arena, &w->in, err);
 }
 
 /* Ends */
@@ -479,7 +479,8 @@ void rpc_stream__open(struct rpc_call *c)
     s->rpc = rpc;
     s->pace = (struct rpc_pace){.fps_max = rpc->config.stream_fps_max,
                                 .strike_ms = rpc->config.stream_strike_ms};
-    s->slot = (struct rpc_slot){.rpc = rpc, .loop = rpc__loop(c), .granted = granted, .data = s};
+    s->slot =
+        (struct rpc_slot){.rpc = rpc, .loop = rpc_call__loop(c), .granted = granted, .data = s};
     s->deadline.ns = INT64_MAX;
     if (c->timeout_ms < INT64_MAX / NS_PER_MS / 2) {
         s->deadline.ns = c->peer.started.ns + c->timeout_ms * NS_PER_MS;

@@ -82,7 +82,7 @@ static void claim(struct rpc_call *c, void (*on_result)(struct rpc_call *c, cons
     } else if (svc_work_claim(&c->who, &fetch, &command, &wait_ms, &err) != ERR_OK) {
         refuse(c, &err);
     } else {
-        rpc__submit(c, &command, rpc__wait_within(c, wait_ms), on_result);
+        rpc__submit(c, &command, rpc_call__wait_within(c, wait_ms), on_result);
     }
 }
 
