@@ -14,11 +14,20 @@
 
 enum { EXPLAIN_HOLDERS_MAX = 10, EXPLAIN_WORKERS_MAX = 10, EXPLAIN_STEPS_MAX = 4096 };
 
+/* A budget that is exceeded: fetches hold jobs instead of handing them out, or are refused. */
+struct explain_budget {
+    bool exceeded;
+    bool refuses;
+    struct str reason;
+    struct wall until; /* 0: unknown */
+};
+
 struct explain_queue {
     bool known;                             /* the queue exists; if false, nothing else is set */
     struct machine_queue settings;          /* without its name */
     bool at_limit;                          /* of concurrent active jobs */
     struct wall throttled_until;            /* 0: not throttled */
+    struct explain_budget budget;           /* of the queue or the namespace */
     uint64_t waiting;                       /* jobs in line */
     struct id holders[EXPLAIN_HOLDERS_MAX]; /* some of the active jobs */
     uint32_t holder_count;
@@ -35,6 +44,7 @@ struct explain_job {
     bool in_line;
     uint64_t ahead; /* jobs that would be claimed first */
     bool ahead_is_least;
+    struct explain_budget budget; /* of one of its tags, if it is pending */
     struct explain_queue queue;
 };
 

@@ -114,12 +114,16 @@ static bool read_priority(struct rest_call *c, struct str json, uint8_t *out, st
         return true;
     }
     int priority;
-    if (json_value_i64(v, &number) && rest_names__priority(c, number, &priority, err)) {
-        *out = (uint8_t)priority;
-        return true;
+    if (!json_value_i64(v, &number)) {
+        (void)err_set(err, ERR_BULK, "priority: expected a string or an integer");
+        return false;
     }
-    (void)err_set(err, ERR_BULK, "priority: expected critical, high or normal");
-    return false;
+    if (!rest_names__priority(c, number, &priority, err)) {
+        err->code = ERR_BULK;
+        return false;
+    }
+    *out = (uint8_t)priority;
+    return true;
 }
 
 static bool read_request(struct rest_call *c, const struct rest_bulk_in *in, struct rest_bulk *b,

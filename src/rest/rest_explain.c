@@ -116,6 +116,22 @@ static void explain_pause(const struct explanation *e, struct str name)
     json_write_end(e->w);
 }
 
+static void explain_budget(struct explanation *e, const struct explain_budget *b)
+{
+    struct moment until = moment_of(b->until);
+    if (!b->exceeded) {
+        return;
+    }
+    begin_reason(e->w, "over_budget", STR_FMT "; fetches %s%s%.*s", STR_ARG(b->reason),
+                 b->refuses ? "are refused" : "hold jobs instead of handing them out",
+                 b->until.ns != 0 ? " until " : "", b->until.ns != 0 ? (int)until.len : 0,
+                 until.text);
+    rest_document__text(e->w, "on_exceed", b->refuses ? STR("reject") : STR("hold"));
+    rest_document__time(e->w, "until", b->until);
+    json_write_end(e->w);
+    e->blocked = true;
+}
+
 /* Add a reason if no worker fetches from the queue, or none has lately. */
 static void explain_workers(const struct explanation *e, struct str name)
 {
@@ -152,6 +168,7 @@ static void explain_rules(struct rest_call *c, struct explanation *e)
     if (q->throttled_until.ns != 0) {
         explain_throttle(e, name);
     }
+    explain_budget(e, &q->budget);
     e->blocked = e->blocked || q->settings.paused || q->at_limit || q->throttled_until.ns != 0;
     explain_workers(e, name);
 }
@@ -221,6 +238,7 @@ static void explain_pending(struct rest_call *c, struct explanation *e)
     if (e->job.job.waits_for.len > 0) {
         explain_dependencies(c, e);
     }
+    explain_budget(e, &e->job.budget);
     explain_rules(c, e);
     explain_line(e);
 }

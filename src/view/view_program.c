@@ -101,6 +101,13 @@ static enum err_code walk_rows(struct walk *w, struct err *err)
     return code == ERR_OK ? judge(w, err) : code; /* the block must be empty for the next search */
 }
 
+enum err_code view_program__check(struct view_reader *r, struct str program, struct err *err)
+{
+    enum err_code code = open_box(r, program, err);
+    r->box_until_ns = os_clock_mono().ns + KEEP_S * NS_PER_S;
+    return code;
+}
+
 enum err_code view_program__select(struct view_reader *r, struct view_program *p,
                                    sqlite3_stmt *rows, int num, struct err *err)
 {

@@ -16,6 +16,9 @@ struct view_program {
     size_t count;
     uint64_t total; /* if all */
 };
+/* Compile the program. Fails as jqbox_open. */
+ATTR_NODISCARD enum err_code view_program__check(struct view_reader *r, struct str program,
+                                                 struct err *err);
 /* Run the program on every row of a statement that returns ids and, in column num, the numbers of
  * texts. */
 ATTR_NODISCARD enum err_code view_program__select(struct view_reader *r, struct view_program *p,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "view/view_errors.h"
 #include "view/view_jq.h"
+#include "view/view_program_int.h"
 #include "view/view_query_int.h"
 
 enum { SQL_BYTES_MAX = 1 << 20 };
@@ -499,6 +500,9 @@ enum err_code view_query__begin(struct view_query *q, struct view_reader *r,
     bool nothing = q->nothing;
     enum err_code code = make_conditions(q, err);
     q->nothing = q->nothing || nothing;
+    if (code == ERR_OK && q->nothing && q->program.len > 0) {
+        code = view_program__check(r, q->program, err);
+    }
     return code == ERR_OK && !q->nothing ? read_cells(q, err) : code;
 }
 

@@ -170,16 +170,21 @@ static const char *scope_word(char scope)
     return scope == STORE_BUDGET_QUEUE ? "queue" : scope == STORE_BUDGET_TAG ? "tag" : "global";
 }
 
-static struct str reason_of(struct machine *m, const struct spend_limit *b)
+static void write_reason(const struct spend_limit *b, struct buf *out)
 {
-    struct buf text;
     struct str target =
         b->scope == STORE_BUDGET_QUEUE ? queue_name_visible(b->ns, b->target) : b->target;
     if (b->rec.target.len > 0) {
         target = str_at_most(b->rec.target, LIMIT_ACCESS_NAME_BYTES);
     }
+    buf_printf(out, "budget exceeded: %s:" STR_FMT, scope_word(b->scope), STR_ARG(target));
+}
+
+static struct str reason_of(struct machine *m, const struct spend_limit *b)
+{
+    struct buf text;
     buf_init(&text, LIMIT_REASON_BYTES);
-    buf_printf(&text, "budget exceeded: %s:" STR_FMT, scope_word(b->scope), STR_ARG(target));
+    write_reason(b, &text);
     return entry__keep(m, &text);
 }
 
@@ -345,6 +350,46 @@ bool apply_budget__holds(struct machine *m, const struct job *j, struct wall now
     bool holds = holds_at(m, j, now);
     *out_until = holds && !holds_at(m, j, tomorrow) ? tomorrow : WALL_NONE;
     return holds;
+}
+
+/* --- explanations --- */
+
+/* Does the budget keep jobs from being handed out? */
+static bool stops(const struct spend_limit *b)
+{
+    return b != NULL && b->rec.on_exceed != STORE_BUDGET_ALERT;
+}
+
+static struct apply_budget_stop stop_of(const struct spend_limit *now,
+                                        const struct spend_limit *next, struct wall tomorrow,
+                                        struct arena *a)
+{
+    struct buf text;
+    if (!stops(now)) {
+        return (struct apply_budget_stop){0};
+    }
+    buf_init(&text, LIMIT_REASON_BYTES);
+    write_reason(now, &text);
+    struct apply_budget_stop stop = {.stopped = true,
+                                     .action = now->rec.on_exceed,
+                                     .reason = arena_str(a, buf_str(&text)),
+                                     .until = stops(next) ? WALL_NONE : tomorrow};
+    buf_deinit(&text);
+    return stop;
+}
+
+struct apply_budget_stop apply_budget__stop_of_queue(const struct machine *m, struct str queue,
+                                                     struct wall now, struct arena *a)
+{
+    struct wall tomorrow = spends__tomorrow(now);
+    return stop_of(at_fetch(m, queue, now), at_fetch(m, queue, tomorrow), tomorrow, a);
+}
+
+struct apply_budget_stop apply_budget__stop_of_job(struct machine *m, const struct job *j,
+                                                   struct wall now, struct arena *a)
+{
+    struct wall tomorrow = spends__tomorrow(now);
+    return stop_of(of_tags(m, j, now), of_tags(m, j, tomorrow), tomorrow, a);
 }
 
 /* --- opening and closing --- */

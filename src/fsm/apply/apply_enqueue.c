@@ -29,6 +29,20 @@ static bool batch_is_open(struct machine *m, const struct job *j, struct result 
     return true;
 }
 
+/* May the job be created? A refusal of one job of several names it. */
+static bool may_create(struct machine *m, const struct command_enqueue *e, size_t i,
+                       struct result *r)
+{
+    struct job *j = &e->jobs[i].job;
+    if (settle_dependencies(m, j, r) && batch_is_open(m, j, r)) {
+        return true;
+    }
+    if (e->count > 1) {
+        entry__refuse(m, r, r->code, "jobs[%zu]: " STR_FMT, i, STR_ARG(r->message));
+    }
+    return false;
+}
+
 static void create(struct machine *m, struct command_new *new, struct batch *batch,
                    struct result_item *item)
 {
@@ -78,7 +92,7 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
         return;
     }
     for (size_t i = 0; i < e->count; i++) {
-        if (!settle_dependencies(m, &e->jobs[i].job, r) || !batch_is_open(m, &e->jobs[i].job, r)) {
+        if (!may_create(m, e, i, r)) {
             return;
         }
     }

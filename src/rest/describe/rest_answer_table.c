@@ -341,7 +341,7 @@ static const struct rest_answer_member holder[] = {
 
 static const struct rest_answer_member dependency[] = {
     {"job_id", "string", "ID of a job that must complete first."},
-    {"state",  "string", "State of that job, or gone if it no longer exists."},
+    {"state",  "string", "State of that job, or missing if it no longer exists."},
 };
 
 static const struct rest_answer_member reason[] = {
@@ -353,6 +353,7 @@ static const struct rest_answer_member reason[] = {
     {"held_by_more?",    "boolean",      "Whether there are more active jobs than listed."},
     {"rate_limit?",      "integer",      "Maximum number of jobs started per window."},
     {"rate_window_ms?",  "integer",      "Length of the window, in milliseconds."},
+    {"on_exceed?",       "string",       "What an exceeded budget does: hold or reject."},
     {"until?",           "time",         "Time when the reason no longer applies."},
     {"last_heartbeat?",  "time",         "Last time a worker was seen."},
     {"waits_for?",       "[Dependency]", "Jobs that must complete first."},

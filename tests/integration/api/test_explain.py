@@ -161,6 +161,24 @@ class Explain(ApiTest):
         for job_id in (scheduled, failing, held, active, dead):
             self.assertIs(self.explain(job_id)["runnable"], False)
 
+    def test_a_budget(self):
+        job_id = self.api.enqueue(self.queue)
+        budget = {"scope": "queue", "target": self.queue, "daily_usd": 0}
+        for action, text in (("hold", "fetches hold jobs"), ("reject", "fetches are refused")):
+            self.api.must(self.api.post("/api/v1/budgets", {**budget, "on_exceed": action}))
+            for answer in (self.explain(job_id), self.explain_queue()):
+                reason = self.reason(answer, "over_budget")
+                self.assertEqual(reason["on_exceed"], action)
+                self.assertIn(f"budget exceeded: queue:{self.queue}; {text}", reason["message"])
+                self.assertIs(answer["runnable"], False)
+        self.api.must(self.api.post("/api/v1/budgets", {**budget, "on_exceed": "alert_only"}))
+        self.assertEqual(self.codes(self.explain(job_id)), ["no_worker"])
+        tagged = self.api.enqueue(self.queue, tags={"explained": self.queue})
+        self.api.must(self.api.post("/api/v1/budgets", {
+            "scope": "tag", "target": f"explained:{self.queue}", "daily_usd": 0}))
+        self.reason(self.explain(tagged), "over_budget")
+        self.assertNotIn("over_budget", self.codes(self.explain(job_id)))
+
     def test_a_queue_without_jobs(self):
         self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/pause"))
         answer = self.explain_queue()

@@ -363,6 +363,14 @@ class Programs(SearchTest):
             with self.subTest(expression):
                 self.found(wanted, payload_jq=expression)
 
+    def test_a_mistake_in_a_queue_without_jobs(self):
+        for queue in (unique("none"), self.queue):
+            body = {"queue": queue, "payload_jq": "foo bar"}
+            self.refused(self.api.post("/api/v1/jobs/search", body), 400, "VALIDATION_ERROR",
+                         message="unsupported payload_jq expression")
+            self.refused(self.api.post("/api/v1/jobs/bulk", {"action": "hold", "filter": body}),
+                         400, "BULK_ERROR", message="unsupported payload_jq expression")
+
     def test_with_other_filters_sorts_and_pages(self):
         jobs = [self.api.enqueue(self.queue, {"i": i, "even": i % 2 == 0},
                                  priority="high" if i % 3 == 0 else "normal") for i in range(20)]

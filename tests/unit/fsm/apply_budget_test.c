@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "fsm/explain.h"
 #include "lib/machine_kit.h"
 #include "lib/rng.h"
 #include "store/store_access.h"
@@ -94,6 +95,44 @@ static void budget__holds_the_oldest_job_of_its_queue(void **state)
     kit_pass_ms(k, DAY_MS);
     assert_true(id_eq(kit_claim(k, "costly"), second));
     assert_false(machine_over_budget(k->machine, STR("costly"), k->now));
+}
+
+/* Check the budget that keeps a job from being handed out: of its queue, or of a tag. */
+static struct wall expect_stop(struct kit *k, struct id id, bool of_tag, const char *reason)
+{
+    struct explain_job x;
+    explain_job(k->machine, id, k->now, k->arena, &x);
+    struct explain_budget found = of_tag ? x.budget : x.queue.budget;
+    assert_false(of_tag ? x.queue.budget.exceeded : x.budget.exceeded);
+    assert_int_equal(found.exceeded, reason != NULL);
+    if (reason != NULL) {
+        expect_str(found.reason, str_from_z(reason));
+        assert_int_equal(found.refuses, !of_tag);
+    }
+    return found.until;
+}
+
+static void budget__explains_why_a_job_waits(void **state)
+{
+    struct kit *k = *state;
+    struct job j = kit_template("waits", "{}");
+    j.tags = STR("{\"waits\":\"yes\"}");
+    struct job other = kit_template("waits elsewhere", "{}");
+    other.tags = j.tags;
+    struct id id = kit_enqueue_job(k, &j);
+    set_budget(k, NAME("q\0waits"), daily(0, STORE_BUDGET_ALERT));
+    (void)expect_stop(k, id, false, NULL);
+    set_budget(k, NAME("q\0waits"), daily(0, STORE_BUDGET_REJECT));
+    set_budget(k, NAME("t\0waits=yes"), daily(10, STORE_BUDGET_HOLD));
+    struct wall until = expect_stop(k, id, false, "budget exceeded: queue:waits");
+    assert_int_equal(until.ns, 0); /* every day */
+    delete_budget(k, NAME("q\0waits"));
+    spend(k, &other, 10);
+    until = expect_stop(k, id, true, "budget exceeded: tag:waits=yes");
+    assert_true(until.ns > k->now.ns);
+    kit_pass_ms(k, DAY_MS);
+    (void)expect_stop(k, id, true, NULL);
+    delete_budget(k, NAME("t\0waits=yes"));
 }
 
 /* Costs before the first budget count, for every scope. */
@@ -668,6 +707,7 @@ static void daily_budget__outlives_its_queue(void **state)
 
 TEST_GROUP_FIXTURE(apply_budget, kit_setup, kit_teardown,
                    cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
+                   cmocka_unit_test(budget__explains_why_a_job_waits),
                    cmocka_unit_test(budget__counts_what_was_spent_before_it),
                    cmocka_unit_test(budget_of_one_job__refuses_acks_that_ask_for_it),
                    cmocka_unit_test(budget_of_one_job__counts_reports_of_the_same_entry),

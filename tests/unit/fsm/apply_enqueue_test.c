@@ -339,7 +339,7 @@ static void refusal__of_one_member_stores_nothing(void **state)
     struct command c = kit_enqueue_command(jobs, COUNT_OF(jobs));
     c.enqueue.has_batch = true;
     c.enqueue.callback_queue = STR("done");
-    kit_refuses(k, &c, ERR_VALIDATION, "depends_on: job \"{id}\" not found", unknown);
+    kit_refuses(k, &c, ERR_VALIDATION, "jobs[1]: depends_on: job \"{id}\" not found", unknown);
     struct machine_queue q;
     assert_false(machine_queue_find(k->machine, str_from_z(queue), &q));
 }

@@ -83,8 +83,22 @@ static void a_program_that_ends_its_child_ends_the_search(void **state)
     finds_in_every_block(state); /* the reader serves the next question */
 }
 
+/* Otherwise it would depend on the jobs whether a mistake is noticed. */
+static void a_mistake_is_reported_even_if_no_job_can_match(void **state)
+{
+    struct view_kit *k = *state;
+    struct view_filter f = {.queue = STR("no such queue"), .payload_jq = STR("foo bar")};
+    struct view_search s = {.filter = &f, .limit = 10};
+    view_kit_ask(k, false, run_search, &s);
+    assert_int_equal(k->err.code, ERR_VALIDATION);
+    f.payload_jq = STR(".a and .b");
+    assert_int_equal(view_kit_count(k, &f), 0);
+    finds_in_every_block(state);
+}
+
 #define WITH_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 TEST_GROUP(view_program, WITH_KIT(finds_in_every_block),
+           WITH_KIT(a_mistake_is_reported_even_if_no_job_can_match),
            WITH_KIT(a_program_that_ends_its_child_ends_the_search),
            WITH_KIT(a_full_block_that_cannot_be_judged_ends_the_search));

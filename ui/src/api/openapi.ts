@@ -5095,7 +5095,7 @@ export interface components {
         Dependency: {
             /** @description ID of a job that must complete first. */
             job_id: string;
-            /** @description State of that job, or gone if it no longer exists. */
+            /** @description State of that job, or missing if it no longer exists. */
             state: string;
         };
         Enqueued: {
@@ -7604,6 +7604,8 @@ export interface components {
             max_retries?: number;
             /** @description Reason as a sentence, for people. */
             message: string;
+            /** @description What an exceeded budget does: hold or reject. */
+            on_exceed?: string;
             /**
              * Format: int64
              * @description Maximum number of jobs started per window.
