@@ -352,11 +352,14 @@ static int before_request_cb(void *data, char *peer, char *local, int peer_port,
     return refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-/* Add "Name: value", without characters that could start another line. */
+/* Add "Name: value", without characters that could start another line. libcurl takes "Name:" as an
+ * order to leave the header out, and sends "Name;" as a header without a value. */
 static bool add_header(struct outgoing_request *r, const struct outgoing_header *h)
 {
     char line[HEADER_BYTES_MAX];
-    int n = snprintf(line, sizeof line, "%s: " STR_FMT, h->name, STR_ARG(h->value));
+    int n = str_trim(h->value).len == 0
+                ? snprintf(line, sizeof line, "%s;", h->name)
+                : snprintf(line, sizeof line, "%s: " STR_FMT, h->name, STR_ARG(h->value));
     if (n < 0 || (size_t)n >= sizeof line) {
         return false;
     }

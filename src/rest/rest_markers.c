@@ -151,29 +151,85 @@ static const struct json_field add_rows[] = {
 };
 static const struct json_schema add_schema = JSON_SCHEMA(struct marker_in, add_rows);
 
-struct trimming {
-    struct command_access_item *items;
-    size_t count, kept;
-    struct wall keep_from;
+/* Markers of one namespace. */
+struct tally {
+    struct str ns;
+    size_t count;
 };
 
-/* Called in order of time. */
-static void trim_one(void *data, struct str name, const struct store_access_frame *f)
+struct trimming {
+    struct command_access_item *items; /* those to delete */
+    size_t count, kept;
+    struct wall keep_from;
+    struct tally *tallies;
+    size_t tally_count;
+    struct str fullest; /* the namespace with the most markers */
+    size_t excess;      /* how many of its markers are left to delete */
+};
+
+static void drop(struct trimming *t, struct str name)
 {
-    struct trimming *t = data;
-    if (f->created_at.ns < t->keep_from.ns && t->count < TRIMMED_MAX) {
-        t->items[t->count++] = (struct command_access_item){
-            .kind = STORE_ACCESS_MARKER, .deletes = true, .name = name};
-    } else {
-        t->kept++;
+    t->items[t->count++] =
+        (struct command_access_item){.kind = STORE_ACCESS_MARKER, .deletes = true, .name = name};
+}
+
+static void tally(struct trimming *t, const struct store_access_frame *f)
+{
+    struct store_marker marker;
+    size_t i = 0;
+    if (!store_access_decode_marker(f->body, &marker)) {
+        return;
+    }
+    while (i < t->tally_count && !str_eq(t->tallies[i].ns, marker.ns)) {
+        i++;
+    }
+    if (i == t->tally_count && i < LIMIT_MARKERS) {
+        t->tallies[t->tally_count++] = (struct tally){.ns = marker.ns};
+    }
+    if (i < t->tally_count) {
+        t->tallies[i].count++;
     }
 }
 
-static void count_one(void *data, struct str name, const struct store_access_frame *f)
+/* Called in order of time. */
+static void trim_old(void *data, struct str name, const struct store_access_frame *f)
 {
-    (void)name;
-    (void)f;
-    (*(size_t *)data)++;
+    struct trimming *t = data;
+    if (f->created_at.ns < t->keep_from.ns && t->count < TRIMMED_MAX) {
+        drop(t, name);
+    } else {
+        t->kept++;
+        tally(t, f);
+    }
+}
+
+static void trim_fullest(void *data, struct str name, const struct store_access_frame *f)
+{
+    struct trimming *t = data;
+    struct store_marker marker;
+    if (t->excess > 0 && t->count < TRIMMED_MAX && f->created_at.ns >= t->keep_from.ns &&
+        store_access_decode_marker(f->body, &marker) && str_eq(marker.ns, t->fullest)) {
+        drop(t, name);
+        t->excess--;
+    }
+}
+
+/* Choose the markers to delete for a new one: those that are too old, and if there are still too
+ * many, the oldest of the namespace that has the most. So no namespace can displace the markers of
+ * one that has fewer. */
+static void trim(struct rest_call *c, struct trimming *t)
+{
+    struct tally *most = t->tallies;
+    rest_access__each(c, STORE_ACCESS_MARKER, STR("d"), trim_old, t);
+    if (t->kept < LIMIT_MARKERS || t->tally_count == 0) {
+        return;
+    }
+    for (size_t i = 1; i < t->tally_count; i++) {
+        most = t->tallies[i].count > most->count ? &t->tallies[i] : most;
+    }
+    t->fullest = most->ns;
+    t->excess = t->kept - LIMIT_MARKERS + 1;
+    rest_access__each(c, STORE_ACCESS_MARKER, STR("d"), trim_fullest, t);
 }
 
 static struct str new_name(struct rest_call *c, struct wall now)
@@ -205,6 +261,7 @@ static void handle_add(struct rest_call *c)
     struct row *row = REST_NEW(c, struct row);
     struct wall now = os_clock_wall();
     struct trimming t = {.items = rest_access__items(c, 1 + TRIMMED_MAX),
+                         .tallies = REST_ARRAY(c, struct tally, LIMIT_MARKERS),
                          .keep_from = wall_add_ms(now, -(int64_t)KEPT_DAYS * 24 * 3600 * 1000)};
     struct buf body;
     struct buf by;
@@ -227,12 +284,7 @@ static void handle_add(struct rest_call *c)
         rest_call__fail(c, ERR_FORBIDDEN, "queue is required: this key is limited to queues");
         return;
     }
-    size_t count = 0;
-    rest_access__each(c, STORE_ACCESS_MARKER, STR("d"), count_one, &count);
-    if (count >= LIMIT_MARKERS) {
-        t.keep_from = now; /* delete the oldest ones, whatever their age */
-    }
-    rest_access__each(c, STORE_ACCESS_MARKER, STR("d"), trim_one, &t);
+    trim(c, &t);
     rest_call__buf(c, &by);
     row->marker.by = arena_str(c->arena, rest_auth__principal(c, &by));
     row->marker.at = row->at;

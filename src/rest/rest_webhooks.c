@@ -89,12 +89,22 @@ void rest_webhooks__write_events(struct json_write *w, struct str patterns)
     json_write_end(w);
 }
 
+/* The URL as callers see it: every role may list webhooks, so credentials in it are masked. */
+static void write_url(struct json_write *w, struct str url)
+{
+    struct buf shown;
+    buf_init(&shown, SIZE_MAX);
+    webhook_url_mask(url, &shown);
+    rest_document__text(w, "url", buf_str(&shown));
+    buf_deinit(&shown);
+}
+
 static void write_webhook(struct json_write *w, const struct rest_call *c, const struct row *row)
 {
     const struct store_webhook *rec = &row->rec;
     json_write_object(w);
     rest_document__text(w, "id", rest_names__visible(c, row->id));
-    rest_document__text(w, "url", rec->url);
+    write_url(w, rec->url);
     rest_webhooks__write_events(w, rec->events);
     if (rec->secret.len > 0) {
         rest_document__text(w, "secret", MASKED);
@@ -204,6 +214,32 @@ static bool may_put(struct rest_call *c, struct str id)
     return known;
 }
 
+/* A URL with masked credentials means the current URL. False if that is another one. */
+static bool settle_url(struct rest_call *c, struct command_webhook_put *put)
+{
+    struct store_webhook rec;
+    struct buf value;
+    struct buf shown;
+    if (!str_eq(webhook_url_credentials(put->webhook.url), MASKED)) {
+        return true;
+    }
+    buf_init(&value, LIMIT_OP_BYTES);
+    buf_init(&shown, SIZE_MAX);
+    bool known =
+        store_get(engine_store(c->rest->config.engine), STORE_KIND_WEBHOOK, put->id, &value) &&
+        store_record_decode_webhook(buf_str(&value), &rec);
+    if (known) {
+        webhook_url_mask(rec.url, &shown);
+        known = str_eq(buf_str(&shown), put->webhook.url);
+    }
+    if (known) {
+        put->webhook.url = arena_str(c->arena, rec.url);
+    }
+    buf_deinit(&value);
+    buf_deinit(&shown);
+    return known;
+}
+
 static void handle_put(struct rest_call *c)
 {
     const struct webhook_in *in = c->in;
@@ -227,6 +263,10 @@ static void handle_put(struct rest_call *c)
         rest_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
         rest_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not contain '::'", STR_ARG(in->id));
+    } else if (!settle_url(c, put)) {
+        rest_call__fail(c, ERR_WEBHOOK,
+                        "url has masked credentials, and is not that of the webhook: send them "
+                        "again");
     } else {
         /* The default namespace may change a webhook of another namespace, but not its
          * namespace. */

@@ -41,17 +41,33 @@ static bool is_visible(const struct svc_caller *who, const struct store_batch *b
                                      : svc_batch_is_of(who, &b->owner);
 }
 
+static bool read_batch(const struct svc_caller *who, struct id id, struct buf *bytes,
+                       struct store_batch *out)
+{
+    return store_get(engine_store(who->engine), STORE_KIND_BATCH, str_from(id.b, ID_BYTES),
+                     bytes) &&
+           store_record_decode_batch(buf_str(bytes), out);
+}
+
 enum err_code svc_batch_read(const struct svc_caller *who, struct str text, struct buf *bytes,
                              struct id *out_id, struct store_batch *out, struct err *err)
 {
-    if (!id_parse(text, ID_BATCH, out_id) ||
-        !store_get(engine_store(who->engine), STORE_KIND_BATCH, str_from(out_id->b, ID_BYTES),
-                   bytes) ||
-        !store_record_decode_batch(buf_str(bytes), out) || !is_visible(who, out)) {
+    if (!id_parse(text, ID_BATCH, out_id) || !read_batch(who, *out_id, bytes, out) ||
+        !is_visible(who, out)) {
         return err_set(err, ERR_NOT_FOUND, "batch \"" STR_FMT "\" not found", STR_ARG(text));
     }
     out->callback_queue = svc_names_visible(who, out->callback_queue);
     return ERR_OK;
+}
+
+bool svc_batch_is_foreign(const struct svc_caller *who, struct id id)
+{
+    struct store_batch batch;
+    struct buf bytes;
+    buf_init(&bytes, SIZE_MAX);
+    bool foreign = read_batch(who, id, &bytes, &batch) && !is_visible(who, &batch);
+    buf_deinit(&bytes);
+    return foreign;
 }
 
 enum err_code svc_batch_find(const struct svc_caller *who, struct str text, struct id *out,

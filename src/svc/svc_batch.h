@@ -34,3 +34,6 @@ ATTR_NODISCARD enum err_code svc_batch_read(const struct svc_caller *who, struct
 /* The same, for the id only. */
 ATTR_NODISCARD enum err_code svc_batch_find(const struct svc_caller *who, struct str text,
                                             struct id *out, struct err *err);
+
+/* Is there a batch with this id that the caller may not see? Any thread. */
+bool svc_batch_is_foreign(const struct svc_caller *who, struct id id);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "outgoing/outgoing_guard.h"
@@ -13,3 +14,9 @@
  * guard may be NULL. Any thread. */
 ATTR_NODISCARD enum err_code webhook_url_check(const struct outgoing_guard *guard, struct str text,
                                                struct err *err);
+
+/* The part before the host, such as "user:password"; empty if there is none. */
+struct str webhook_url_credentials(struct str url);
+
+/* Append the URL with *** in place of its credentials. */
+void webhook_url_mask(struct str url, struct buf *out);

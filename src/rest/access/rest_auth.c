@@ -249,19 +249,6 @@ static bool choose_namespace(struct rest_call *c)
     return true;
 }
 
-/* Is the client on this machine? Without configured credentials, only such clients are admitted. A
- * browser also sends the requests of pages of other sites; it marks them with a header that a page
- * cannot set. */
-static bool is_local(const struct rest_call *c)
-{
-    struct str value;
-    bool foreign_page = http_request_known(c->req, HTTP_KNOWN_SEC_FETCH_SITE, &value) &&
-                        str_eq(value, STR("cross-site"));
-    return rest_limiter__is_loopback(c->who.address) && !foreign_page &&
-           !http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &value) &&
-           !http_request_known(c->req, HTTP_KNOWN_FORWARDED, &value);
-}
-
 /* A node that joins has no API key and uses the cluster secret. */
 static bool knows_cluster_secret(const struct rest_call *c)
 {
@@ -315,12 +302,7 @@ bool rest_auth__admit(struct rest_call *c)
             rest_call__fail(c, ERR_UNAUTHORIZED, "the cluster secret is missing or wrong");
             return false;
         }
-        if (!c->rest->config.open_access && !is_local(c)) {
-            rest_call__fail(
-                c, ERR_OPEN_ACCESS,
-                "this server has no password, API key or single sign-on, so it accepts only "
-                "clients on its own machine, and no web pages of other sites; set "
-                "--admin-password, or use --open-access to accept every client");
+        if (!c->rest->config.open_access && !rest_auth__is_local(c)) {
             return false;
         }
         break;

@@ -39,6 +39,10 @@ bool rest_auth__is_right(const struct rest_call *c, struct str given, struct str
 /* Admit the caller and choose the namespace. False if the call has ended. */
 ATTR_NODISCARD bool rest_auth__admit(struct rest_call *c);
 
+/* Is the client on this machine, and not a browser with a page of another site? If not, the call
+ * ends (rest_local.c). */
+ATTR_NODISCARD bool rest_auth__is_local(struct rest_call *c);
+
 /* Is the caller allowed to use the call's route or RPC method? False if the call has ended. */
 ATTR_NODISCARD bool rest_auth__allows(struct rest_call *c, const struct auth_rule *rule);
 ATTR_NODISCARD bool rest_auth__allows_route(struct rest_call *c);

@@ -189,6 +189,9 @@ static void reply(struct restore *r)
          "limit for them"},
         {r->items.disabled,
          "schedules disabled because the backup does not contain their credentials"},
+        {r->items.cut,
+         "jobs restored without their batch or dependencies because these belong to another "
+         "namespace"},
     };
     log_info("restore finished", LOG_U64("restored_jobs", r->restored),
              LOG_U64("skipped_jobs", r->skipped));
@@ -449,7 +452,7 @@ static void checked(struct restore *r)
     }
     r->stage = STAGE_APPLY;
     r->at_end = false;
-    r->items.count = r->items.disabled = r->sent = r->new_count = 0;
+    r->items.count = r->items.disabled = r->items.cut = r->sent = r->new_count = 0;
     rest_restore_spool__rewind(r->spool, r->enqueue);
     in_pool(r, prepare_next, submit);
 }

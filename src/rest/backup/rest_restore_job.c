@@ -12,6 +12,7 @@
 #include "rest/backup/rest_backup_int.h"
 #include "rest/backup/rest_backup_push.h"
 #include "rest/backup/rest_backup_sums.h"
+#include "svc/svc_batch.h"
 #include "svc/svc_chain.h"
 #include "svc/svc_names.h"
 
@@ -436,6 +437,55 @@ static void add_rows(const struct rest_call *c, const struct job_in *in, struct 
     }
 }
 
+/* Is there a job with this id that the caller may not see? */
+static bool is_foreign_job(const struct svc_caller *who, struct id id, struct buf *doc)
+{
+    struct job ignored;
+    buf_clear(doc);
+    bool exists = engine_read_job(who->engine, id, doc);
+    buf_clear(doc);
+    return exists && !svc_names_read_job(who, id, doc, &ignored);
+}
+
+/* Remove the foreign jobs from the list. Returns whether there were any. */
+static bool cut_waits(struct rest_call *c, const struct svc_caller *who, struct job *j)
+{
+    size_t count = j->waits_for.len / ID_BYTES;
+    struct id *ids = REST_ARRAY(c, struct id, count);
+    size_t kept = 0;
+    struct buf doc;
+    buf_init(&doc, SIZE_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct id id = id_from_bytes(j->waits_for.ptr + i * ID_BYTES);
+        if (!is_foreign_job(who, id, &doc)) {
+            ids[kept++] = id;
+        }
+    }
+    buf_deinit(&doc);
+    j->waits_for = str_from(ids, kept * ID_BYTES);
+    return kept < count;
+}
+
+/* A job must not be counted in a batch of another namespace, and must not learn when a job of
+ * another namespace ends. Enqueuing refuses both. A backup may be restored into a namespace other
+ * than its own, next to what it was made from; so here they are left out. */
+static void cut_off(struct rest_call *c, struct job *j, struct rest_restore_list *list)
+{
+    struct svc_caller who = rest_call__caller(c);
+    if (who.ns.len == 0 && who.scope.len == 0) {
+        return; /* sees everything */
+    }
+    bool cut = !id_is_none(j->batch_id) && svc_batch_is_foreign(&who, j->batch_id);
+    if (cut) {
+        j->batch_id = ID_NONE;
+        j->batch_counted = false;
+    }
+    if (j->waits_for.len > 0) {
+        cut = cut_waits(c, &who, j) || cut;
+    }
+    list->cut += cut ? 1 : 0;
+}
+
 static bool add_job(struct rest_call *c, struct str json, struct rest_restore_list *list,
                     struct err *err)
 {
@@ -448,6 +498,7 @@ static bool add_job(struct rest_call *c, struct str json, struct rest_restore_li
     if (id_is_none(j.id)) {
         return bad(err, "id", in.id);
     }
+    cut_off(c, &j, list);
     struct command_restore_item *it = add_item(list, COMMAND_RESTORE_JOB, json.len);
     it->id = j.id;
     it->unique_until = in.restore != NULL ? in.restore->unique_until : WALL_NONE;

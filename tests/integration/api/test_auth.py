@@ -92,6 +92,28 @@ class OpenServer(ApiTest):
                     rpc = page.with_headers(Content_Type="application/json")
                     self.assertEqual(rpc.post("/corvo.v1.WorkerService/Enqueue", {"queue": "q"}).status, 403)
 
+    def test_web_pages_that_browsers_do_not_mark(self):
+        """26: without Sec-Fetch-Site, which browsers omit if the URL is plain HTTP with a name other than localhost."""
+        with Server() as server, Server("--open-access") as everybody:
+            pages = (({"Host": f"evil.example:{server.port}"}, 403, "not 'evil.example:"),
+                     ({"Host": "EVIL.Example."}, 403, "not 'EVIL.Example.'"), ({"Host": "localhost.evil.example"}, 403, "not '"),
+                     ({"Host": "127.0.0.1.evil.example"}, 403, "not '"), ({"Host": "evil.xlocalhost"}, 403, "not '"),
+                     ({"Host": "evil.example:8080]"}, 403, "not '"), ({"Host": "[::1].evil.example"}, 403, "not '"),
+                     ({"Origin": "http://evil.example"}, 403, "web pages"), ({"Origin": "null"}, 403, "web pages"),
+                     ({"Origin": "http://evil.example", "Sec-Fetch-Site": "none"}, 200, None),
+                     ({"Origin": "http://localhost:5173"}, 200, None), ({"Origin": "https://[::1]"}, 200, None),
+                     ({"Host": "LocalHost"}, 200, None), ({"Host": "app.localhost:8080"}, 200, None),
+                     ({"Host": "127.1.2.3:9"}, 200, None), ({"Host": "[::1]:8080"}, 200, None), ({"Host": "box"}, 200, None))
+            for headers, status, words in pages:
+                with self.subTest(headers):
+                    answer = server.client().get("/api/v1/queues", headers)
+                    self.assertEqual(answer.status, status, answer)
+                    if words is not None:
+                        self.refused(answer, 403, "OPEN_ACCESS_DISABLED", words)
+                        self.assertEqual(server.client().post("/api/v1/enqueue", {"queue": "q"}, headers).status, 403)
+                        self.assertEqual(server.client().post("/jobs", {}, headers).status, 403)
+                    self.assertEqual(everybody.client().get("/api/v1/queues", headers).status, 200)
+
     def test_callers_from_another_address(self):
         """The same for clients that use an address of this machine that is not loopback."""
         address = own_address()

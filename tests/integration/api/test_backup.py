@@ -584,6 +584,32 @@ class Hostile(BackupTest):
             self.api.ack(self.api.fetch(self.queue)["job_id"])
         self.server.check_alive()
 
+    def test_jobs_do_not_join_batches_and_jobs_of_another_namespace(self):
+        """3.4: a backup with ids of another namespace changes nothing there and tells nothing about it."""
+        acme, other = (self.api.with_headers(X_Corvo_Namespace=ns) for ns in ("acme", "other"))
+        theirs = acme.enqueue(self.queue)
+        batches = [acme.must(acme.post("/api/v1/batch", body), 201)["batch_id"] for body in ({"callback_queue": "done"}, {})]
+        own = other.must(other.post("/api/v1/batch", {"callback_queue": "done"}), 201)["batch_id"]
+        before = [acme.must(acme.get(f"/api/v1/batch/{batch}")) for batch in batches]
+        members = {"job_" + "0" * 24 + f"5{n}": batch for n, batch in enumerate((*batches, own))}
+        waiting, free = "job_" + "0" * 24 + "61", "job_" + "0" * 24 + "62"
+        answer = self.restore({"jobs": [
+            *(self.job(id=i, batch_id=batch) for i, batch in members.items()),
+            self.job(id=waiting, restore={"waits_for": [theirs, free]}), self.job(id=free, state="held")],
+            "meta": {"format": 2}}, other)
+        self.assertEqual((answer["restored_jobs"], answer["warnings"]), (5, [
+            "jobs restored without their batch or dependencies because these belong to another namespace: 3"]))
+        self.assertEqual([other.job(i).get("batch_id") for i in members], [None, None, own])
+        for _ in members:
+            other.ack(other.fetch(self.queue)["job_id"])
+        self.assertEqual([acme.must(acme.get(f"/api/v1/batch/{batch}")) for batch in batches], before)
+        self.assertEqual(other.must(other.get(f"/api/v1/batch/{own}"))["succeeded"], 1)
+        self.assertEqual(other.post("/api/v1/fetch", {"queues": [self.queue], "timeout": -1}).status, 204)  # still waits for a job of its namespace
+        other.act(free, "approve")
+        other.ack(other.fetch(self.queue)["job_id"])
+        self.assertEqual(other.fetch(self.queue)["job_id"], waiting)
+        self.assertEqual(acme.state(theirs), "pending")
+
     def test_what_is_left_out_is_told(self):
         with Server("--rate-limit-enabled=false") as server:
             api = server.client()

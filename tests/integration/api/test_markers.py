@@ -41,6 +41,20 @@ class Markers(ApiTest):
         mine = self.api.must(self.api.post("/api/v1/markers", {"text": unique("mine")}), 201)
         self.assertNotIn(mine["id"], [marker["id"] for marker in self.markers(other)])
 
+    def test_a_namespace_does_not_displace_the_markers_of_another(self):
+        """20.10: at most 1,000 are kept; the oldest of the namespace that has the most are deleted first."""
+        server = Server("--rate-limit-enabled=false")
+        self.addCleanup(server.discard)
+        few, many = (server.client().with_headers(X_Corvo_Namespace=ns) for ns in ("few", "many"))
+        for number in range(3):
+            few.must(few.post("/api/v1/markers", {"text": f"few {number}"}), 201)
+        for number in range(1000):
+            many.must(many.post("/api/v1/markers", {"text": f"many {number}"}), 201)
+        few.must(few.post("/api/v1/markers", {"text": "few 3"}), 201)
+        texts = [[marker["text"] for marker in self.markers(api) if marker["kind"] == "deploy"] for api in (few, many)]
+        self.assertEqual(texts[0], [f"few {number}" for number in range(4)])
+        self.assertEqual(texts[1], [f"many {number}" for number in range(4, 1000)])
+
     def test_new_versions_are_marked_once(self):
         server = Server()
         self.addCleanup(server.discard)

@@ -41,12 +41,12 @@ class Deliveries(PushTest):
     def test_the_payload_is_posted(self):
         """6: method, headers and body; 5: one record per attempt."""
         target = self.receiver()
-        job_id = self.push(target.url("/x"), {"big": 9007199254740993}, push={"headers": {"X-Mine": "yes"}})
+        job_id = self.push(target.url("/x"), {"big": 9007199254740993}, push={"headers": {"X-Mine": "yes", "X-Empty": ""}})
         job = self.ended(job_id)
         call = target.taken()[0]
         self.assertEqual(call.body, b'{"big":9007199254740993}')
         self.assertEqual(call.headers["content-type"], "application/json")
-        self.assertEqual(call.headers["x-mine"], "yes")
+        self.assertEqual((call.headers["x-mine"], call.headers["x-empty"]), ("yes", ""))
         self.assertEqual(call.headers["x-correlation-id"], job_id)
         self.assertTrue(call.headers["idempotency-key"].startswith(job_id + ":"))
         self.assertEqual(call.headers["x-corvo-attempt"], "1")

@@ -73,6 +73,26 @@ class Records(WebhookTest):
         self.refused(self.api.post("/api/v1/webhooks", {"url": receiver.url(), "secret": "***"}),
                      400, "WEBHOOK_ERROR", "secret")
 
+    def test_credentials_in_the_url_are_masked_and_kept(self):
+        """16.1: whoever may list webhooks must not learn them. The masked URL, sent back, means the current one."""
+        def shown():
+            return next(w["url"] for w in self.api.must(self.api.get("/api/v1/webhooks")) if w["id"] == hook)
+
+        def stored():
+            backup = self.api.must(self.api.get("/api/v1/admin/backup?include_secrets=true"))
+            return next(w["url"] for w in backup["webhooks"] if w["id"] == hook)
+
+        hook, url, masked = unique("hook"), "https://u:pa@ss@h.example:8/p?a=b@c", "https://***@h.example:8/p?a=b@c"
+        self.put(url, id=hook, enabled=False)
+        self.assertEqual((shown(), stored()), (masked, url))
+        self.put(masked, id=hook, enabled=False, retry_limit=7)
+        self.assertEqual((shown(), stored()), (masked, url))
+        for other, identity in (("https://***@other.example/", hook), (masked, unique("hook"))):
+            self.refused(self.api.post("/api/v1/webhooks", {"id": identity, "url": other}), 400, "WEBHOOK_ERROR", "url has masked")
+        self.assertEqual(stored(), url)
+        self.put("https://h.example/p?a=b@c", id=hook, enabled=False)
+        self.assertEqual(shown(), "https://h.example/p?a=b@c")
+
     def test_what_is_refused(self):
         for body, code, message in (
                 ({}, "WEBHOOK_ERROR", "url"), ({"url": "ftp://x/"}, "WEBHOOK_ERROR", "url"),
