@@ -38,6 +38,8 @@ struct repair {
     bool has_state, state_sound;
     bool log_sound;
     uint64_t log_first; /* first entry of the log; if empty, the next one */
+    uint64_t log_last;
+    uint64_t state_last; /* the last entry that the state contains; 0: not known */
     struct repair_snapshot snapshot[SNAPSHOTS_KEPT]; /* newest first */
     struct repair_member member;
 };
@@ -49,6 +51,19 @@ static void say_damage(void *data, const char *what)
     struct repair *r = data;
     buf_printf(r->out, "  damaged: %s\n", what);
     r->state_sound = false;
+}
+
+/* The machine's record is the first. */
+static bool read_last(void *data, struct str key, struct str value)
+{
+    struct repair *r = data;
+    struct store_meta meta;
+    struct err err;
+    if (key.len == 1 && key.ptr[0] == STORE_KIND_MACHINE &&
+        store_check_meta(value, &meta, &err) == ERR_OK) {
+        r->state_last = meta.applied_index;
+    }
+    return false;
 }
 
 static void examine_state(struct repair *r)
@@ -65,6 +80,9 @@ static void examine_state(struct repair *r)
     r->state_sound = true;
     store_check(r->state.z, &entries, say_damage, r);
     buf_printf(r->out, "  %" PRIu64 " records are readable\n", entries);
+    if (r->state_sound && store_check_each(r->state.z, STORE_META, read_last, r, &err) != ERR_OK) {
+        r->state_last = 0;
+    }
 }
 
 static enum err_code check_snapshot(struct repair *r, size_t nth, struct buf *bytes,
@@ -154,6 +172,7 @@ static void examine_log(struct repair *r)
      * the log's files are lost. */
     r->log_sound = content.begun || !r->snapshot[0].exists;
     r->log_first = content.first_index;
+    r->log_last = content.first_index + content.count - 1;
     if (r->log_sound) {
         buf_printf(r->out, "log: good, %zu entries starting at %" PRIu64 "\n", content.count,
                    content.first_index);
@@ -339,12 +358,43 @@ static void say_member_stays_lost(struct repair *r)
                lost_files(r), r->ask->data_dir);
 }
 
+/* The end of the log is lost, and the state has already stored some of it. A member of a cluster
+ * may have such a state from a checkpoint. */
+static bool is_log_short(const struct repair *r)
+{
+    return r->log_sound && r->member.only != 0 && r->state_last > r->log_last;
+}
+
+static void say_log_short(struct repair *r)
+{
+    buf_printf(
+        r->out,
+        "The state has entry %" PRIu64 ", but the log ends with entry %" PRIu64
+        ": the end of the log is lost.\n"
+        "Restore its files from a copy of the directory, or start once with --durable=false. "
+        "Everything up to\n"
+        "entry %" PRIu64 " is in the state; everything after it would be lost.\n",
+        r->state_last, r->log_last, r->state_last);
+}
+
+static bool is_beyond_repair(struct repair *r)
+{
+    if (r->log_sound && is_member_lost(r) && !repair_member_can_mend(&r->member)) {
+        say_member_stays_lost(r);
+        return true;
+    }
+    if (is_log_short(r)) {
+        say_log_short(r);
+        return true;
+    }
+    return false;
+}
+
 static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, struct err *err)
 {
     struct plan plan;
     bool member = is_member_lost(r);
-    if (r->log_sound && member && !repair_member_can_mend(&r->member)) {
-        say_member_stays_lost(r);
+    if (is_beyond_repair(r)) {
         *out_outcome = REPAIR_LOST;
         return ERR_OK;
     }

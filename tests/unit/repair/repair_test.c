@@ -225,6 +225,25 @@ static void log_files__stay_as_they_are(void **state)
     assert_all_there(f);
 }
 
+/* The log loses its end in a way that looks like a crash, but the state has been stored since. */
+static void log__that_ends_before_the_state_is_reported(void **state)
+{
+    struct folder *f = *state;
+    struct os_file_path path = tmpdir_find(f->log.z, "log-", 0);
+    struct buf bytes;
+    struct err err;
+    buf_init(&bytes, SIZE_MAX);
+    assert_int_equal(os_file_read(path.z, &bytes, &err), ERR_OK);
+    size_t used = bytes.len;
+    while (used > 0 && bytes.ptr[used - 1] == 0) {
+        used--;
+    }
+    memset(bytes.ptr + used - 200, 0, 200);
+    tmpdir_write(path.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+    assert_int_equal(look(f, "the end of the log is lost"), REPAIR_LOST);
+}
+
 /* Flip a bit in both copies, so that neither is valid. */
 static void spoil_ballot(struct folder *f)
 {
@@ -293,6 +312,7 @@ TEST_GROUP(repair, REPAIR_TEST(nothing_damaged__is_said_and_nothing_is_changed),
            REPAIR_TEST(both_manifests__need_a_backup_when_the_log_was_cut),
            FIRST_TEST(only_manifest__is_not_needed_while_the_log_has_everything),
            FIRST_TEST(missing_log__needs_a_backup), REPAIR_TEST(log_files__stay_as_they_are),
+           FIRST_TEST(log__that_ends_before_the_state_is_reported),
            REPAIR_TEST(ballot__of_the_only_member_is_written_again),
            REPAIR_TEST(ballot_and_state__are_repaired_together),
            REPAIR_TEST(identity__of_the_only_member_is_written_again),
