@@ -104,6 +104,7 @@ sim: deps-test ## Simulate clusters and check the state machine against its mode
 	@build/release/tests/whole_sim --from 1000 --count $(WHOLE_SEEDS)
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
+	@build/release/tests/mixed_sim --from 1000 --count $(SEEDS)
 
 chaos: deps-test ## Break a cluster of three nodes under load in twenty ways, ROUNDS times
 	$(release) --target corvo nemesis

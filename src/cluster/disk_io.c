@@ -141,7 +141,8 @@ static enum err_code check_ballot(const struct disk_io *d, struct err *err)
 {
     if (d->ballot.term < last_term(d)) {
         return err_set(err, ERR_CORRUPT,
-                       "'%s' has term %" PRIu64 ", but the log has entries of term %" PRIu64,
+                       "'%s' was missing or is old: it has term %" PRIu64
+                       ", but the log has entries of term %" PRIu64,
                        d->ballot_path.z, d->ballot.term, last_term(d));
     }
     return ERR_OK;

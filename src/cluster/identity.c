@@ -49,7 +49,7 @@ static enum err_code parse(struct str text, const char *path, struct identity *o
                  take_line(&text, STR("cluster "), &out->cluster);
     out->joined = str_eq(text, joined);
     if (!sound || (text.len != 0 && !out->joined) || out->node == 0 || out->node > INT64_MAX) {
-        return err_set(err, ERR_CORRUPT, "'%s' is damaged: restore it from a backup", path);
+        return err_set(err, ERR_CORRUPT, "'%s' is damaged", path);
     }
     return ERR_OK;
 }
@@ -76,12 +76,18 @@ static enum err_code load(const char *path, struct identity *out, struct err *er
     return code;
 }
 
-bool identity_has_cluster(const char *dir)
+enum err_code identity_inspect(const char *dir, struct identity *out, struct err *err)
 {
     struct os_file_path path = os_file_join(dir, "identity");
+    *out = (struct identity){0};
+    return load(path.z, out, err);
+}
+
+bool identity_has_cluster(const char *dir)
+{
     struct identity found;
     struct err ignored;
-    return load(path.z, &found, &ignored) == ERR_OK && found.cluster != 0;
+    return identity_inspect(dir, &found, &ignored) == ERR_OK && found.cluster != 0;
 }
 
 enum err_code identity_open(const char *dir, bool has_log, bool founds, struct identity *out,

@@ -33,6 +33,10 @@ struct identity {
 ATTR_NODISCARD enum err_code identity_open(const char *dir, bool has_log, bool founds,
                                            struct identity *out, struct err *err);
 
+/* Read the file and change nothing. ERR_NOT_FOUND, or ERR_CORRUPT if it is damaged. */
+ATTR_NODISCARD enum err_code identity_inspect(const char *dir, struct identity *out,
+                                              struct err *err);
+
 /* Write the file; durable on return. */
 ATTR_NODISCARD enum err_code identity_store(const char *dir, const struct identity *identity,
                                             struct err *err);

@@ -369,10 +369,15 @@ struct look {
 static enum err_code look_at_entry(void *data, uint64_t index, struct str entry, struct err *err)
 {
     const struct look *l = data;
-    if (index <= l->applied || l->n->fsm.knows_entry(l->n->fsm.data, entry, err) == ERR_OK) {
+    struct err why;
+    if (index <= l->applied || l->n->fsm.knows_entry(l->n->fsm.data, entry, &why) == ERR_OK) {
         return ERR_OK;
     }
-    return err_wrap(err, "entry %" PRIu64 " of the log", index);
+    /* Its checksum is right, so this is no damage. */
+    return err_set(err, ERR_UNSUPPORTED,
+                   "entry %" PRIu64 " of the log was written by a newer version of the server, "
+                   "install that again: %s",
+                   index, why.msg);
 }
 
 /* Check that this version can read the log, which a newer version may have written. */

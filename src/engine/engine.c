@@ -340,14 +340,15 @@ static void turned(void *data)
 
 /* The snapshot and the log contain the whole state, but it is not rebuilt automatically: the
  * operator should know that the disk corrupts data, and keep the evidence. */
-static void say_remedy(const struct engine *e, const struct err *err)
+static enum err_code say_remedy(const char *event, const char *folder, const struct err *err)
 {
     if (err->code == ERR_CORRUPT) {
-        log_error("state damaged", LOG_Z("folder", e->state_dir.z),
+        log_error(event, LOG_Z("folder", folder),
                   LOG_Z("remedy", "stop the server and run corvo repair with this data directory; "
                                   "it first reports what "
                                   "a repair would lose and changes nothing"));
     }
+    return err->code;
 }
 
 static enum err_code start(struct engine *e, struct err *err)
@@ -366,17 +367,16 @@ static enum err_code start(struct engine *e, struct err *err)
                            .leader_changed = fsm_leader_changed,
                            .stands_changed = fsm_stands_changed};
     if (engine_cluster__identify(e, err) != ERR_OK) {
-        return err->code;
+        return say_remedy("identity damaged", e->config.data_dir, err);
     }
     if (settle_folders(e, err) != ERR_OK) {
         return err->code;
     }
     if (open_machine(e, err) != ERR_OK) {
-        say_remedy(e, err);
-        return err->code;
+        return say_remedy("state damaged", e->state_dir.z, err);
     }
     if (node_open(&e->loop, &e->config.node, &fsm, &e->node, err) != ERR_OK) {
-        return err->code;
+        return say_remedy("log damaged", e->raft_dir.z, err);
     }
     if (engine_cluster__keep_identity(e, err) != ERR_OK) {
         log_warn("identity not stored", LOG_Z("error", err->msg)); /* the next start repeats this */

@@ -13,6 +13,7 @@
 #include "raftlog/manifest.h"
 #include "raftlog/snapshots.h"
 #include "raftlog/wal.h"
+#include "repair/repair_member.h"
 #include "store/store.h"
 
 #define STATE_NAME "state"
@@ -37,7 +38,10 @@ struct repair {
     bool has_state, state_sound;
     bool log_sound;
     uint64_t log_first; /* first entry of the log; if empty, the next one */
+    uint64_t log_last;
+    uint64_t state_last; /* the last entry that the state contains; 0: not known */
     struct repair_snapshot snapshot[SNAPSHOTS_KEPT]; /* newest first */
+    struct repair_member member;
 };
 
 /* --- examining --- */
@@ -47,6 +51,19 @@ static void say_damage(void *data, const char *what)
     struct repair *r = data;
     buf_printf(r->out, "  damaged: %s\n", what);
     r->state_sound = false;
+}
+
+/* The machine's record is the first. */
+static bool read_last(void *data, struct str key, struct str value)
+{
+    struct repair *r = data;
+    struct store_meta meta;
+    struct err err;
+    if (key.len == 1 && key.ptr[0] == STORE_KIND_MACHINE &&
+        store_check_meta(value, &meta, &err) == ERR_OK) {
+        r->state_last = meta.applied_index;
+    }
+    return false;
 }
 
 static void examine_state(struct repair *r)
@@ -63,6 +80,9 @@ static void examine_state(struct repair *r)
     r->state_sound = true;
     store_check(r->state.z, &entries, say_damage, r);
     buf_printf(r->out, "  %" PRIu64 " records are readable\n", entries);
+    if (r->state_sound && store_check_each(r->state.z, STORE_META, read_last, r, &err) != ERR_OK) {
+        r->state_last = 0;
+    }
 }
 
 static enum err_code check_snapshot(struct repair *r, size_t nth, struct buf *bytes,
@@ -113,24 +133,53 @@ static uint64_t covered_index(const struct repair *r)
     return 0;
 }
 
+/* Examine the files of the member, with the newest readable snapshot. */
+static void examine_member(struct repair *r, const struct wal_content *content)
+{
+    struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
+    struct buf bytes;
+    struct manifest m;
+    struct err err;
+    size_t nth = 0;
+    buf_init(&bytes, MANIFEST_BYTES_MAX);
+    while (nth < SNAPSHOTS_KEPT && !r->snapshot[nth].readable) {
+        nth++;
+    }
+    bool found = nth < SNAPSHOTS_KEPT &&
+                 snapshots_load_nth(r->snapshots.z, nth, &bytes, &err) == ERR_OK &&
+                 manifest_decode(buf_str(&bytes), arena, &m, &err) == ERR_OK;
+    repair_member_examine(&r->member, r->ask->data_dir, content, found ? &m : NULL);
+    buf_deinit(&bytes);
+    arena_free(arena);
+    if (r->member.identity_lost) {
+        buf_printf(r->out, "identity: %s\n", r->member.identity_err.msg);
+    }
+    if (r->member.ballot_lost) {
+        buf_printf(r->out, "ballot: %s\n", r->member.ballot_err.msg);
+    }
+}
+
 static void examine_log(struct repair *r)
 {
     struct wal_content content = {0};
     struct err err;
     if (wal_inspect(r->log.z, covered_index(r), &content, &err) != ERR_OK) {
         buf_printf(r->out, "log: damaged: %s\n", err.msg);
+        examine_member(r, &content);
         return;
     }
     /* The log is begun before the first snapshot is made: a snapshot without a log means that
      * the log's files are lost. */
     r->log_sound = content.begun || !r->snapshot[0].exists;
     r->log_first = content.first_index;
+    r->log_last = content.first_index + content.count - 1;
     if (r->log_sound) {
         buf_printf(r->out, "log: good, %zu entries starting at %" PRIu64 "\n", content.count,
                    content.first_index);
     } else {
         buf_printf(r->out, "log: missing\n");
     }
+    examine_member(r, &content);
     wal_content_clear(&content);
 }
 
@@ -194,6 +243,9 @@ static enum err_code move_all(struct repair *r, struct err *err)
     if (move_aside(r, r->raft.z, "raft", err) != ERR_OK || move_states(r, err) != ERR_OK) {
         return err->code;
     }
+    if (r->member.identity_lost && move_aside(r, r->member.identity.z, "identity", err) != ERR_OK) {
+        return err->code;
+    }
     return move_aside(r, r->view.z, "view.db", err);
 }
 
@@ -234,8 +286,24 @@ static bool make_plan(const struct repair *r, struct plan *out)
     return r->log_first <= 1;
 }
 
+static bool is_member_lost(const struct repair *r)
+{
+    return r->member.identity_lost || r->member.ballot_lost;
+}
+
+static enum err_code mend_member(struct repair *r, struct err *err)
+{
+    const struct repair_member *m = &r->member;
+    enum err_code code = m->ballot_lost ? move_aside(r, m->ballot.z, "ballot", err)
+                                        : move_aside(r, m->identity.z, "identity", err);
+    return code == ERR_OK ? repair_member_mend(m, r->ask->data_dir, err) : code;
+}
+
 static enum err_code apply_plan(struct repair *r, const struct plan *plan, struct err *err)
 {
+    if (is_member_lost(r) && mend_member(r, err) != ERR_OK) {
+        return err->code;
+    }
     if (plan->state && move_states(r, err) != ERR_OK) {
         return err->code;
     }
@@ -265,9 +333,71 @@ static void say_plan(struct repair *r, const struct plan *plan)
     buf_printf(r->out, "Nothing that was acknowledged is lost.\n");
 }
 
+static const char *lost_files(const struct repair *r)
+{
+    return !r->member.ballot_lost     ? "identity"
+           : !r->member.identity_lost ? "raft/ballot"
+                                      : "identity and raft/ballot";
+}
+
+static void say_member(struct repair *r)
+{
+    buf_printf(r->out,
+               "Repair: write %s again. This node is the only member of its cluster.\n"
+               "Nothing that was acknowledged is lost.\n",
+               lost_files(r));
+}
+
+static void say_member_stays_lost(struct repair *r)
+{
+    buf_printf(r->out,
+               "%s cannot be made again: another node may rely on what was lost.\n"
+               "Restore from a copy of the directory or, in a cluster, remove the node and let it\n"
+               "join again with an empty directory. If neither is possible, a backup helps:\n"
+               "corvo repair --data-dir %s --backup FILE --yes\n",
+               lost_files(r), r->ask->data_dir);
+}
+
+/* The end of the log is lost, and the state has already stored some of it. A member of a cluster
+ * may have such a state from a checkpoint. */
+static bool is_log_short(const struct repair *r)
+{
+    return r->log_sound && r->member.only != 0 && r->state_last > r->log_last;
+}
+
+static void say_log_short(struct repair *r)
+{
+    buf_printf(
+        r->out,
+        "The state has entry %" PRIu64 ", but the log ends with entry %" PRIu64
+        ": the end of the log is lost.\n"
+        "Restore its files from a copy of the directory, or start once with --durable=false. "
+        "Everything up to\n"
+        "entry %" PRIu64 " is in the state; everything after it would be lost.\n",
+        r->state_last, r->log_last, r->state_last);
+}
+
+static bool is_beyond_repair(struct repair *r)
+{
+    if (r->log_sound && is_member_lost(r) && !repair_member_can_mend(&r->member)) {
+        say_member_stays_lost(r);
+        return true;
+    }
+    if (is_log_short(r)) {
+        say_log_short(r);
+        return true;
+    }
+    return false;
+}
+
 static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, struct err *err)
 {
     struct plan plan;
+    bool member = is_member_lost(r);
+    if (is_beyond_repair(r)) {
+        *out_outcome = REPAIR_LOST;
+        return ERR_OK;
+    }
     if (!make_plan(r, &plan)) {
         buf_printf(r->out,
                    "Neither snapshot can be used with this log: only a backup helps.\n"
@@ -277,7 +407,7 @@ static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, st
         *out_outcome = REPAIR_LOST;
         return ERR_OK;
     }
-    if (!plan.state && plan.snapshots == 0) {
+    if (!member && !plan.state && plan.snapshots == 0) {
         bool all = !r->snapshot[0].exists || r->snapshot[0].sound;
         buf_printf(r->out, all ? "Nothing is damaged.\n"
                                : "No snapshot is good, but the state and the log are. Start the "
@@ -285,7 +415,12 @@ static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, st
         *out_outcome = all ? REPAIR_SOUND : REPAIR_MENDED;
         return ERR_OK;
     }
-    say_plan(r, &plan);
+    if (plan.state || plan.snapshots > 0) {
+        say_plan(r, &plan);
+    }
+    if (member) {
+        say_member(r);
+    }
     *out_outcome = REPAIR_POSSIBLE;
     if (r->ask->apply) {
         *out_outcome = REPAIR_MENDED;

@@ -6,6 +6,8 @@
  * shares with the state by hard links are damaged in both. Then the other snapshot may be good, or
  * only a backup helps.
  *
+ * The identity and the ballot can be made again if this is the only node (repair_member.h).
+ *
  * Reads everything, changes files only if `apply` is set, and removes nothing: damaged files are
  * moved aside. An unfinished write at the end of the log, left by a crash, is not touched: the next
  * start handles it. Blocks; meant for a separate process.
@@ -20,9 +22,9 @@
 
 enum repair_outcome {
     REPAIR_SOUND,    /* nothing is damaged */
-    REPAIR_MENDED,   /* damaged files were moved aside: the next start rebuilds them */
+    REPAIR_MENDED,   /* damaged files were moved aside, and are rebuilt now or by the next start */
     REPAIR_POSSIBLE, /* possible, but `apply` is not set */
-    REPAIR_LOST,     /* only a backup helps */
+    REPAIR_LOST,     /* only a backup or the other nodes help */
 };
 
 struct repair_ask {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "cluster/identity.h"
 #include "lib/engine_kit.h"
 #include "lib/test.h"
 #include "log/log.h"
@@ -224,6 +225,84 @@ static void log_files__stay_as_they_are(void **state)
     assert_all_there(f);
 }
 
+/* The log loses its end in a way that looks like a crash, but the state has been stored since. */
+static void log__that_ends_before_the_state_is_reported(void **state)
+{
+    struct folder *f = *state;
+    struct os_file_path path = tmpdir_find(f->log.z, "log-", 0);
+    struct buf bytes;
+    struct err err;
+    buf_init(&bytes, SIZE_MAX);
+    assert_int_equal(os_file_read(path.z, &bytes, &err), ERR_OK);
+    size_t used = bytes.len;
+    while (used > 0 && bytes.ptr[used - 1] == 0) {
+        used--;
+    }
+    memset(bytes.ptr + used - 200, 0, 200);
+    tmpdir_write(path.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+    assert_int_equal(look(f, "the end of the log is lost"), REPAIR_LOST);
+}
+
+/* Flip a bit in both copies, so that neither is valid. */
+static void spoil_ballot(struct folder *f)
+{
+    struct os_file_path ballot = os_file_join(f->raft.z, "ballot");
+    tmpdir_flip_bit(ballot.z, 20);
+    tmpdir_flip_bit(ballot.z, 4096 + 20);
+}
+
+static void ballot__of_the_only_member_is_written_again(void **state)
+{
+    struct folder *f = *state;
+    spoil_ballot(f);
+    assert_mended(f, "Repair: write raft/ballot again");
+    engine_kit_stop_engine(f->kit);
+    struct os_file_path ballot = os_file_join(f->raft.z, "ballot");
+    assert_int_equal(unlink(ballot.z), 0);
+    assert_mended(f, "Repair: write raft/ballot again");
+}
+
+static void ballot_and_state__are_repaired_together(void **state)
+{
+    struct folder *f = *state;
+    spoil_ballot(f);
+    spoil_state(f);
+    assert_mended(f, "move the damaged state aside");
+}
+
+static void identity__of_the_only_member_is_written_again(void **state)
+{
+    struct folder *f = *state;
+    struct os_file_path identity = tmpdir_path(&f->kit->dir, "identity");
+    tmpdir_write(identity.z, STR("corvo identity 1\n"));
+    assert_mended(f, "Repair: write identity again");
+    engine_kit_stop_engine(f->kit);
+    assert_int_equal(unlink(identity.z), 0);
+    assert_mended(f, "Repair: write identity again");
+}
+
+/* Each file is evidence for the other. */
+static void identity_and_ballot__are_not_guessed(void **state)
+{
+    struct folder *f = *state;
+    struct os_file_path identity = tmpdir_path(&f->kit->dir, "identity");
+    tmpdir_write(identity.z, STR_EMPTY);
+    spoil_ballot(f);
+    assert_int_equal(look(f, "identity and raft/ballot cannot be made again"), REPAIR_LOST);
+}
+
+/* Another node's vote may depend on what was in the ballot. */
+static void ballot__of_another_member_is_not_written(void **state)
+{
+    struct folder *f = *state;
+    struct err err;
+    struct identity other = {.node = 4711, .cluster = 1, .joined = true};
+    assert_int_equal(identity_store(f->kit->dir.path, &other, &err), ERR_OK);
+    spoil_ballot(f);
+    assert_int_equal(look(f, "raft/ballot cannot be made again"), REPAIR_LOST);
+}
+
 #define REPAIR_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define FIRST_TEST(name)  cmocka_unit_test_setup_teardown(name, setup_first, teardown)
 TEST_GROUP(repair, REPAIR_TEST(nothing_damaged__is_said_and_nothing_is_changed),
@@ -232,4 +311,10 @@ TEST_GROUP(repair, REPAIR_TEST(nothing_damaged__is_said_and_nothing_is_changed),
            REPAIR_TEST(older_manifest__is_not_needed),
            REPAIR_TEST(both_manifests__need_a_backup_when_the_log_was_cut),
            FIRST_TEST(only_manifest__is_not_needed_while_the_log_has_everything),
-           FIRST_TEST(missing_log__needs_a_backup), REPAIR_TEST(log_files__stay_as_they_are));
+           FIRST_TEST(missing_log__needs_a_backup), REPAIR_TEST(log_files__stay_as_they_are),
+           FIRST_TEST(log__that_ends_before_the_state_is_reported),
+           REPAIR_TEST(ballot__of_the_only_member_is_written_again),
+           REPAIR_TEST(ballot_and_state__are_repaired_together),
+           REPAIR_TEST(identity__of_the_only_member_is_written_again),
+           REPAIR_TEST(identity_and_ballot__are_not_guessed),
+           REPAIR_TEST(ballot__of_another_member_is_not_written));
