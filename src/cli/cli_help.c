@@ -82,8 +82,23 @@ static bool is_in_group(const char *full, const struct cli_command *c, struct st
            (str_eq(name, group) || cli_table_is_below(name, group));
 }
 
+/* The group whose commands the help of a command lists: its name, or the alias above it, which for
+ * "keys list" is "keys". */
+static struct str group_of(const struct cli_command *c)
+{
+    const char *alias = NULL;
+    const struct cli_command *target;
+    for (size_t i = 0; (target = cli_table_alias_at(i, &alias)) != NULL; i++) {
+        if (target == c && cli_table_is_below(str_from_z(c->name), str_from_z(alias))) {
+            return str_from_z(alias);
+        }
+    }
+    return str_from_z(c->name);
+}
+
 void cli_help_command(FILE *to, const struct cli_command *c)
 {
+    struct str group = group_of(c);
     (void)fprintf(to, "usage: ");
     cli_help_usage(to, c);
     (void)fprintf(to, "\n%s.\n", c->summary);
@@ -93,7 +108,7 @@ void cli_help_command(FILE *to, const struct cli_command *c)
     const struct cli_command *other;
     bool any = false; /* a command may have aliases only, and no subcommands */
     for (size_t i = 0; (other = cli_table_at(i)) != NULL; i++) {
-        if (other != c && is_in_group(other->name, other, str_from_z(c->name))) {
+        if (other != c && is_in_group(other->name, other, group)) {
             (void)fputs(any ? "" : "\nCommands:\n", to);
             print_row(to, other->name, other);
             any = true;

@@ -285,6 +285,10 @@ static enum err_code read_time(struct cli *cli, struct cli_value *v, struct err 
     if ((f->options & CLI_FUTURE) != 0 && at.ns <= now.ns) {
         return wrong(f, v->text, "a time in the future", err);
     }
+    /* A program may send an exact time that has just passed. "yesterday" is a mistake. */
+    if (ahead && !exact && at.ns < now.ns) {
+        return wrong(f, v->text, "a time that has not passed", err);
+    }
     if (!exact) {
         v->text = arena_str(cli->arena, str_from(text, timestamp_format(at, text)));
     }

@@ -17,7 +17,7 @@ static const struct cli_flag client_flags[] = {
              .env = "CORVO_URL", .options = CLI_NOT_EMPTY),
     CLI_FLAG("api-key",     CLI_BYTES,    "KEY",      NULL,                    "API key or admin password",
              .env = "CORVO_API_KEY"),
-    CLI_FLAG("namespace",   CLI_TEXT,     "NAME",     NULL,                    "namespace to act in",
+    CLI_FLAG("namespace",   CLI_TEXT,     "NAME",     NULL,                    "namespace to act in; a key of one namespace always acts in its own",
              .env = "CORVO_NAMESPACE"),
     CLI_FLAG("output",      CLI_TEXT,     "FORMAT",   "text",                  "output format",
              .letter = 'o', .words = "text table wide json jsonl csv id"),

@@ -38,7 +38,7 @@ enum {
     CLI_NOT_NEGATIVE = 1 << 2, /* -1 is not sent, smaller values are refused */
     CLI_SEND_DEFAULT = 1 << 3, /* the default is also sent */
     CLI_INVERTED = 1 << 4,     /* a boolean whose negation is sent */
-    CLI_AHEAD = 1 << 5,        /* a bare duration means after now, not before now */
+    CLI_AHEAD = 1 << 5,        /* a bare duration means after now; "-1h" is refused */
     CLI_FUTURE = 1 << 6,       /* a time that has passed is refused */
     CLI_NOT_EMPTY = 1 << 7,    /* an empty text is refused */
 };

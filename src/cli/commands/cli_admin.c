@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "cli/cli_int.h"
 
-enum { LIMITS_MAX = 4 };
+enum { LIMITS_MAX = 4, WEBHOOK_BYTES_MAX = 1 << 20 };
 
 /* A limit of a namespace: the flag that sets it, and the member of the response that shows it. */
 struct limit {
@@ -76,6 +76,70 @@ static int run_quota(struct cli *cli)
     return show_or_set(cli, limits, COUNT_OF(limits));
 }
 
+/* The members that the flags set, with their defaults. */
+static struct str from_flags(struct cli *cli)
+{
+    struct buf b;
+    buf_init(&b, WEBHOOK_BYTES_MAX);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    cli_values_write(cli, &w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    struct str body = arena_str(cli->arena, buf_str(&b));
+    buf_deinit(&b);
+    return body;
+}
+
+/* Read the webhook with the id of the command. *out is empty if there is none. */
+static int read_webhook(struct cli *cli, struct str *out)
+{
+    struct cli_answer answer;
+    struct str *rows = NULL;
+    *out = STR_EMPTY;
+    if (cli->arg_count == 0) {
+        return CLI_OK;
+    }
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/webhooks"), STR_EMPTY, &answer);
+    size_t count = code == CLI_OK ? cli_elements(cli, answer.body, &rows) : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(cli_member_text(cli, rows[i], "id"), cli->args[0])) {
+            *out = rows[i];
+        }
+    }
+    return code;
+}
+
+/* Create a webhook, or change one. A request replaces all of it, so what is not given is sent as it
+ * is. For the secret that is the mask, which the server takes as "keep it". */
+static int run_webhook_set(struct cli *cli)
+{
+    static const char *const flags[] = {"url", "events", "secret", "retry-limit", "disabled"};
+    struct cli_pair pairs[COUNT_OF(flags) + 1];
+    const struct cli_call *call = &cli->command->call;
+    struct cli_answer answer;
+    struct str old;
+    struct str given = from_flags(cli);
+    int code = read_webhook(cli, &old);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (old.len == 0 && !cli_given(cli, "url")) {
+        return cli_fail(cli, "flag --url is required for a new webhook");
+    }
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
+        const char *field = cli_value(cli, flags[i])->flag->field;
+        struct str kept = cli_member(old, field).text;
+        bool keep = !cli_given(cli, flags[i]) && kept.len > 0;
+        pairs[i] = (struct cli_pair)CLI_SET_RAW(field, keep ? kept : cli_member(given, field).text);
+    }
+    pairs[COUNT_OF(flags)] =
+        (struct cli_pair)CLI_SET_TEXT("id", cli->arg_count > 0 ? cli->args[0] : STR_EMPTY);
+    struct str body = cli_object(cli, pairs, COUNT_OF(pairs));
+    code = cli_request(cli, call->method, cli_url_to(cli, call->path), body, &answer);
+    return code == CLI_OK ? cli_show(cli, answer.body, call->text) : code;
+}
+
 /* clang-format off */
 static const struct cli_column namespace_columns[] = {
     {"NAME", "name", CLI_SHOW_TEXT},            {"CREATED", "created_at", CLI_SHOW_TIME},
@@ -110,8 +174,8 @@ static const struct cli_flag quota_flags[] = {
 };
 
 static const struct cli_flag webhook_flags[] = {
-    CLI_FLAG("url",         CLI_TEXT, "URL",    NULL,    "URL to send events to",
-             .field = "url", .options = CLI_REQUIRED),
+    CLI_FLAG("url",         CLI_TEXT, "URL",    NULL,    "URL to send events to; required for a new webhook",
+             .field = "url", .options = CLI_NOT_EMPTY),
     CLI_FLAG("events",      CLI_LIST, "TYPES",  NULL,    "event types to send; all by default", .field = "events"),
     CLI_FLAG("secret",      CLI_TEXT, "SECRET", NULL,    "secret that signs each request", .field = "secret"),
     CLI_FLAG("retry-limit", CLI_INT,  "N",      "3",     "number of attempts",
@@ -152,9 +216,10 @@ static const struct cli_command commands[] = {
     {.name = "webhooks list", .args = "", .summary = "List webhooks",
      .call = {"GET", "/webhooks", CLI_COLUMNS(webhook_columns), .empty = "No webhooks"}},
     {.name = "webhooks set", .args = "[id]", .summary = "Create a webhook, or change the webhook with this id",
+     .about = "With an id, sets what is given and keeps the rest, also the secret. --disabled=false enables it again.",
      .examples = "corvo webhooks set --url https://example.com/hook --events completed,dead --secret s3cret",
-     CLI_FLAGS(webhook_flags),
-     .call = {"POST", "/webhooks", .arg_field = {"id"}, .text = "Webhook set: {id}"}},
+     CLI_FLAGS(webhook_flags), .run = run_webhook_set,
+     .call = {"POST", "/webhooks", .text = "Webhook set: {id}"}},
     {.name = "webhooks delete", .args = "<id>", .summary = "Delete a webhook",
      .call = {"DELETE", "/webhooks/{0}", .text = "Webhook deleted: {0}"}},
     {.name = "audit", .args = "", .summary = "List entries of the audit log", CLI_FLAGS(audit_flags),

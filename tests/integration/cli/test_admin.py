@@ -277,6 +277,26 @@ class Administration(FakeTest):
                           "enabled": False})
         self.ok(corvo.run("webhooks", "delete", "wh_1"), "Webhook deleted: wh_1\n")
 
+    def test_webhooks_keep_what_is_not_given(self):
+        hook = {"id": "wh_1", "url": "https://x.example/h", "events": ["dead"], "secret": "***",
+                "enabled": False, "retry_limit": 7, "created_at": "2026-02-20T10:00:00Z"}
+        kept = {name: hook[name] for name in ("id", "url", "events", "secret", "enabled", "retry_limit")}
+        fake, corvo = self.serve({"GET /webhooks": [hook],
+                                  "POST /webhooks": {"status": "ok", "id": "wh_1"}})
+        for args, changed in ((("--url", "https://y.example/h"), {"url": "https://y.example/h"}),
+                              (("--disabled=false",), {"enabled": True}),
+                              (("--events", "failed", "--retry-limit", "3"), {"events": ["failed"], "retry_limit": 3}),
+                              (("--secret", ""), {"secret": ""})):
+            with self.subTest(args):
+                self.ok(corvo.run("webhooks", "set", "wh_1", *args), "Webhook set: wh_1\n")
+                self.assertEqual(fake.asked("POST /webhooks")[-1].json, kept | changed)
+        for args in (("wh_2",), ()):
+            self.failed(corvo.run("webhooks", "set", *args, "--events", "dead"),
+                        "Error: flag --url is required for a new webhook\n")
+        self.ok(corvo.run("webhooks", "set", "wh_2", "--url", "https://z.example/h"), "Webhook set: wh_1\n")
+        self.assertEqual(fake.asked("POST /webhooks")[-1].json,
+                         {"id": "wh_2", "url": "https://z.example/h", "retry_limit": 3, "enabled": True})
+
     def test_audit(self):
         entry = {"id": 7, "principal": None, "role": "admin", "method": "POST",
                  "path": "/api/v1/queues/x/pause", "status_code": 200,

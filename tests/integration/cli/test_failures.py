@@ -110,6 +110,7 @@ class Usage(CliTest):
                            (("help", "server"), "--data-dir"),
                            (("schedules", "--help"), "schedules create"),
                            (("jobs", "--help"), "jobs retry [job-id]"),
+                           (("keys", "--help"), "keys create"), (("help", "org"), "org rename <name>"),
                            (("help", "queue"), "queue pause <queue>")):
             with self.subTest(args):
                 self.assertIn(part, self.ok(self.corvo.run(*args)))

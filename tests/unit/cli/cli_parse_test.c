@@ -68,6 +68,10 @@ static void parse__refuses_with_what_is_wrong(void **state)
         {"keys create --name a --expires-at 2020-01-01",
          "--expires-at: expected a time in the future, got '2020-01-01'"},
         {"keys create --name a --expires-at -1h", "--expires-at: expected a time in the future"},
+        {"enqueue q {} --delay yesterday",
+         "--delay: expected a time that has not passed, got 'yesterday'"},
+        {"enqueue q {} --at -5m", "--at: expected a time that has not passed, got '-5m'"},
+        {"push http://x {} --scheduled-at yesterday", "--scheduled-at: expected a time that"},
         {"search --created-after soon", "--created-after: expected a time"},
         {"search --tag noequals", "tag must be key=value"},
         {"search --tag =x", "tag must be key=value"},
@@ -123,6 +127,9 @@ static void parse__reads_a_duration_as_a_time_ahead_where_it_plans(void **state)
         bool ahead;
     } rows[] = {
         {"enqueue q {} --at 1h", "at", true},
+        {"enqueue q {} --at now", "at", false},
+        {"enqueue q {} --delay 0", "delay", false},
+        {"enqueue q {} --scheduled-at 2020-01-01T00:00:00Z", "scheduled-at", false},
         {"push http://x {} --scheduled-at 1h", "scheduled-at", true},
         {"push http://x {} --scheduled-at 2020-01-01", "scheduled-at", false},
         {"keys create --name a --expires-at 1h", "expires-at", true},

@@ -126,6 +126,7 @@ export const READ = {
   webhooks: { queryKey: [KEY.webhooks], queryFn: () => get("/webhooks") },
   policies: { queryKey: [KEY.policies], queryFn: () => get("/approval-policies") },
   budgets: { queryKey: [KEY.budgets], queryFn: (): Promise<Budget[]> => get("/budgets") },
+  authStatus: { queryKey: [KEY.authStatus], queryFn: (): Promise<AuthStatus> => get("/auth/status") },
 } as const;
 
 export const useQueues = () => usePolled(READ.queues, 3_000);
@@ -152,7 +153,7 @@ export const usePolicies = () => usePolled(READ.policies, 10_000);
 export const useBudgets = () => usePolled(READ.budgets, 10_000);
 
 // Read when the page opens and after its own changes. Other changes are rare.
-export const useAuthStatus = () => useQuery<AuthStatus>({ queryKey: [KEY.authStatus], queryFn: () => get("/auth/status") });
+export const useAuthStatus = () => useQuery(READ.authStatus);
 export const usePermissions = () =>
   useQuery<Permissions>({ queryKey: [KEY.permissions], queryFn: () => get("/auth/permissions") });
 /** Push hosts do not belong to a namespace, so keys of a namespace may not read them. */

@@ -3,15 +3,28 @@ import { useEffect, useState, type SyntheticEvent, type ReactNode } from "react"
 
 import { ApiError, gate, get, messageOf } from "../api/client";
 import { beginSession, clearKey } from "../api/key";
-import { KEY } from "../api/queries";
+import { KEY, READ } from "../api/queries";
 import type { AuthStatus } from "../api/types";
 import { toast } from "../lib/toasts";
 import { stream } from "../live/live";
 import { Button, Field } from "./parts";
 
+/** Ask who the caller is before anything else. Without a key each read would be refused and audited. False until it is known. */
+function useAsked(): boolean {
+  const client = useQueryClient();
+  const [asked, setAsked] = useState(false);
+  useEffect(() => {
+    const done = () => setAsked(true);
+    // Any other failure is left to the pages, which show it or ask again.
+    void client.query(READ.authStatus).then(done, done);
+  }, [client]);
+  return asked;
+}
+
 /** Shows the app, or the sign-in screen while the server requires a key. */
 export function SignInGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
+  const asked = useAsked();
   const [needed, setNeeded] = useState(false);
   const [ended, setEnded] = useState(false);
   useEffect(() => {
@@ -28,7 +41,10 @@ export function SignInGate({ children }: { children: ReactNode }) {
     setNeeded(false);
     setEnded(false);
   };
-  return needed ? <SignIn ended={ended} onDone={done} /> : children;
+  if (needed) {
+    return <SignIn ended={ended} onDone={done} />;
+  }
+  return asked ? children : <p className="page muted">Loading...</p>;
 }
 
 /** Sign in. Does not use the API client, because a 401 there would request another sign-in. */
