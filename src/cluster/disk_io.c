@@ -150,7 +150,6 @@ static enum err_code check_ballot(const struct disk_io *d, struct err *err)
 
 static enum err_code make_folders(struct disk_io *d, bool read_only, struct err *err)
 {
-    struct os_file_path lock = os_file_join(d->dir.z, "lock");
     d->ballot_path = os_file_join(d->dir.z, "ballot");
     d->log_dir = os_file_join(d->dir.z, "log");
     d->snapshots_dir = os_file_join(d->dir.z, "snapshots");
@@ -158,7 +157,7 @@ static enum err_code make_folders(struct disk_io *d, bool read_only, struct err 
                        os_file_make_dirs(d->snapshots_dir.z, err) != ERR_OK)) {
         return err->code;
     }
-    return os_file_lock(lock.z, &d->lock_fd, err);
+    return os_file_lock_dir(d->dir.z, &d->lock_fd, err);
 }
 
 static enum err_code open_ballot(struct disk_io *d, bool read_only, struct err *err)

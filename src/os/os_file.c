@@ -523,16 +523,17 @@ enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err)
     return ERR_OK;
 }
 
-enum err_code os_file_lock(const char *path, int *out_fd, struct err *err)
+enum err_code os_file_lock_dir(const char *dir, int *out_fd, struct err *err)
 {
+    struct os_file_path path = os_file_join(dir, "lock");
     ATTR_CLEANUP(os_file_closep) int fd = -1;
-    if (os_file_open(path, O_RDWR | O_CREAT, &fd, err) != ERR_OK) {
+    if (os_file_open(path.z, O_RDWR | O_CREAT, &fd, err) != ERR_OK) {
         return err->code;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         return errno == EWOULDBLOCK
-                   ? err_set(err, ERR_CONFLICT, "'%s' is locked by another process", path)
-                   : fail(err, "lock", path);
+                   ? err_set(err, ERR_CONFLICT, "'%s' is locked by another process", path.z)
+                   : fail(err, "lock", path.z);
     }
     *out_fd = fd;
     fd = -1;

@@ -118,6 +118,6 @@ ATTR_NODISCARD enum err_code os_file_free_bytes(const char *path, uint64_t *out_
  * power failure. ERR_IO with sys EOPNOTSUPP if the file system does not support it. */
 ATTR_NODISCARD enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err);
 
-/* Lock the file against other processes until it is closed; ERR_CONFLICT if another process has the
- * lock. */
-ATTR_NODISCARD enum err_code os_file_lock(const char *path, int *out_fd, struct err *err);
+/* Lock the folder against other processes, with the file "lock" in it, until *out_fd is closed;
+ * ERR_CONFLICT if another process has the lock. */
+ATTR_NODISCARD enum err_code os_file_lock_dir(const char *dir, int *out_fd, struct err *err);

@@ -92,10 +92,11 @@ enum err_code recover_run(const char *data_dir, bool apply, struct buf *out, str
     struct disk_io_config config = {
         .dir = raft.z, .segment_bytes = usual.segment_bytes, .durable = true, .read_only = true};
     struct os_file_info info;
-    enum err_code code = ERR_OK;
+    ATTR_CLEANUP(os_file_closep) int lock = -1;
     if (os_file_stat(raft.z, &info, err) != ERR_OK) {
         return err_wrap(err, "'%s' contains no log", data_dir);
     }
+    enum err_code code = os_file_lock_dir(data_dir, &lock, err);
     /* Report first, with the directory opened read-only: opening it for writing already repairs
      * what a crash left unfinished. */
     for (int step = 0; step < (apply ? 2 : 1) && code == ERR_OK; step++) {

@@ -479,8 +479,9 @@ enum err_code repair_run(const struct repair_ask *ask, struct buf *out,
         return err_wrap(err, "this is not a data directory");
     }
     ATTR_CLEANUP(os_file_closep) int lock = -1;
-    struct os_file_path lock_path = os_file_join(r.raft.z, "lock");
-    if (os_file_lock(lock_path.z, &lock, err) != ERR_OK) {
+    ATTR_CLEANUP(os_file_closep) int raft_lock = -1;
+    if (os_file_lock_dir(ask->data_dir, &lock, err) != ERR_OK ||
+        os_file_lock_dir(r.raft.z, &raft_lock, err) != ERR_OK) {
         return err->code == ERR_CONFLICT
                    ? err_set(err, ERR_CONFLICT, "a server is using '%s': stop it first",
                              ask->data_dir)

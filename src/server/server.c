@@ -20,12 +20,14 @@
 #include "http/http_server.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "os/os_file.h"
 #include "os/os_networks.h"
 #include "os/os_process.h"
 #include "outgoing/outgoing_guard.h"
 #include "push/push.h"
 #include "rest/rest.h"
 #include "rpc/rpc.h"
+#include "server/server_dir.h"
 #include "server/server_discover.h"
 #include "server/server_join.h"
 #include "server/server_leave.h"
@@ -64,6 +66,7 @@ struct server {
     struct settings settings;
     struct arena *arena;
     uint64_t files;       /* limit of open files */
+    int dir_lock;         /* of the data directory; -1: not taken */
     struct budget budget; /* for the memory of all requests */
     struct auth_table *auth;
     struct audit *audit;
@@ -113,6 +116,11 @@ static enum err_code check_files(struct server *s, struct err *err)
                                            ", but the server needs at least %d: raise the hard "
                                            "limit (ulimit -Hn, LimitNOFILE)",
                                            s->files, FILES_MIN);
+}
+
+static enum err_code take_dir(struct server *s, struct err *err)
+{
+    return server_dir_take(zero_terminated(s, s->settings.data_dir), &s->dir_lock, err);
 }
 
 static size_t memory_limit(const struct settings *set)
@@ -704,13 +712,14 @@ static void stop(struct server *s)
     if (left) {
         put_aside(s);
     }
+    os_file_close(s->dir_lock);
 }
 
 /* Returns ERR_STOPPING if a signal arrived before everything was open. */
 static enum err_code start(struct server *s, struct err *err)
 {
     static enum err_code (*const steps[])(struct server * s, struct err * err) = {
-        check_files, open_engine, open_view, open_webhooks, open_http};
+        check_files, take_dir, open_engine, open_view, open_webhooks, open_http};
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
         if (steps[i](s, err) != ERR_OK) {
             return err->code;
@@ -758,7 +767,7 @@ static int print(void (*write)(struct buf *out))
 
 int server_main(int argc, char **argv, char **environment)
 {
-    struct server s = {.arena = arena_new(SETTINGS_BYTES_MAX)};
+    struct server s = {.arena = arena_new(SETTINGS_BYTES_MAX), .dir_lock = -1};
     struct err err;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size fails instead */

@@ -1,5 +1,6 @@
 """The transport (contract 1.1 to 1.5): connections, framing, headers, start and stop."""
 import json
+import pathlib
 import shutil
 import subprocess
 import tempfile
@@ -429,9 +430,13 @@ class Stopping(unittest.TestCase):
 
     def test_a_second_server_on_the_same_folder_is_refused(self):
         with Server() as server:
+            left = pathlib.Path(server.folder) / "state.7"  # a start removes folders that are not in use
+            left.mkdir()
             second = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", server.folder)
             self.assertEqual(second.returncode, 1)
             self.assertIn("not started", second.stderr)
+            self.assertIn("another process uses the data directory", second.stderr)
+            self.assertTrue(left.exists())
             self.assertEqual(server.client().get("/healthz").status, 200)
 
     def test_a_port_that_is_taken_is_named(self):

@@ -224,14 +224,14 @@ static void free_bytes__can_be_made_to_run_out(void **state)
 
 static void lock__is_held_by_one_at_a_time(void **state)
 {
-    struct os_file_path path = tmpdir_path(*state, "lock");
+    const struct tmpdir *dir = *state;
     struct err err;
     int first = -1;
     int second = -1;
-    assert_int_equal(os_file_lock(path.z, &first, &err), ERR_OK);
-    assert_int_equal(os_file_lock(path.z, &second, &err), ERR_CONFLICT);
+    assert_int_equal(os_file_lock_dir(dir->path, &first, &err), ERR_OK);
+    assert_int_equal(os_file_lock_dir(dir->path, &second, &err), ERR_CONFLICT);
     os_file_close(first);
-    assert_int_equal(os_file_lock(path.z, &second, &err), ERR_OK);
+    assert_int_equal(os_file_lock_dir(dir->path, &second, &err), ERR_OK);
     os_file_close(second);
 }
 

@@ -57,6 +57,7 @@ static struct folder *open_folder(void (*configure)(struct engine_config *config
     f->state = tmpdir_path(&f->kit->dir, "state");
     enqueue_until(f, snapshots);
     engine_kit_stop_engine(f->kit);
+    tmpdir_write(tmpdir_path(&f->kit->dir, "lock").z, STR_EMPTY); /* as a server leaves it */
     return f;
 }
 
