@@ -101,6 +101,7 @@ bool url_parse(struct str text, struct url *out, const char **out_why)
     }
     rest = authority_of(rest);
     const char *at = rest.len == 0 ? NULL : memrchr(rest.ptr, '@', rest.len);
+    out->has_user = at != NULL;
     if (at != NULL) {
         rest = str_from_offset(rest, (size_t)(at - rest.ptr) + 1);
     }

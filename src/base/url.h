@@ -17,6 +17,7 @@ struct url {
     struct str host; /* view of the text: name or address, IPv6 without brackets */
     bool v6;
     uint16_t port; /* default port of the scheme if none is given */
+    bool has_user; /* something stands before the host, such as user:password@ */
 };
 
 /* False: *out_why is the reason, worded to follow "url ". */

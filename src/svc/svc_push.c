@@ -46,14 +46,6 @@ static const struct svc_push push_init = {.timeout_ms = PUSH_TARGET_TIMEOUT_MS,
 const struct json_schema svc_push_schema =
     JSON_SCHEMA(struct svc_push, push_rows, .init = &push_init);
 
-/* Refuse a user name and password in the URL: the URL is shown to readers. */
-static bool has_credentials(struct str url)
-{
-    const char *at = memchr(url.ptr, '@', url.len);
-    const char *path = memchr(url.ptr + 8, '/', url.len - 8);
-    return at != NULL && (path == NULL || at < path);
-}
-
 static enum err_code check_url(struct str text, struct err *err)
 {
     struct url url;
@@ -64,7 +56,7 @@ static enum err_code check_url(struct str text, struct err *err)
     if (!url_parse(text, &url, &why)) {
         return err_set(err, ERR_VALIDATION, "push.url %s", why);
     }
-    return text.len > 8 && has_credentials(text)
+    return url.has_user /* the URL is shown to readers */
                ? err_set(err, ERR_VALIDATION,
                          "push.url must not contain credentials: use push.auth")
                : ERR_OK;

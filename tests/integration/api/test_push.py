@@ -119,6 +119,10 @@ class Deliveries(PushTest):
         self.ended(job_id)
         self.assertEqual(target.taken()[0].json, {"id": job_id, "p": {"a": 1}, "x": "{{other}}"})
 
+    def test_an_at_sign_in_the_query(self):
+        job_id = self.push("http://h?x=a@b", scheduled_at="2100-01-01T00:00:00Z")
+        self.assertEqual(self.job(job_id)["push"]["url"], "http://h?x=a@b")
+
     def test_refused_targets(self):
         for push, word in (({}, "push.url"), ({"url": "ftp://x/"}, "push.url"),
                            ({"url": "http://u:p@h/"}, "credentials"),

@@ -8,23 +8,25 @@ static void url__finds_the_host(void **state)
     static const struct {
         const char *text, *host;
         unsigned port;
-        bool tls, v6;
+        bool tls, v6, has_user;
     } rows[] = {
-        {"http://a", "a", 80, false, false},
-        {"https://a.example/x?y#z", "a.example", 443, true, false},
-        {"http://a:8080/", "a", 8080, false, false},
-        {"http://a:/", "a", 80, false, false},
-        {"http://a?x", "a", 80, false, false},
-        {"http://a#x", "a", 80, false, false},
-        {"http://127.0.0.1:65535/", "127.0.0.1", 65535, false, false},
-        {"http://2130706433/", "2130706433", 80, false, false},
-        {"http://[::1]:1/", "::1", 1, false, true},
-        {"https://[fd00::1]", "fd00::1", 443, true, true},
-        {"http://user:pass@b:81/", "b", 81, false, false},
-        {"http://x@y@b/", "b", 80, false, false},
-        {"http://m\xc3\xbcnchen.example/", "m\xc3\xbcnchen.example", 80, false, false},
-        {"http://a/b:99999/@c", "a", 80, false, false},
-        {"http://my_host-1/", "my_host-1", 80, false, false},
+        {"http://a", "a", 80, false, false, false},
+        {"https://a.example/x?y#z", "a.example", 443, true, false, false},
+        {"http://a:8080/", "a", 8080, false, false, false},
+        {"http://a:/", "a", 80, false, false, false},
+        {"http://a?x", "a", 80, false, false, false},
+        {"http://a#x", "a", 80, false, false, false},
+        {"http://127.0.0.1:65535/", "127.0.0.1", 65535, false, false, false},
+        {"http://2130706433/", "2130706433", 80, false, false, false},
+        {"http://[::1]:1/", "::1", 1, false, true, false},
+        {"https://[fd00::1]", "fd00::1", 443, true, true, false},
+        {"http://user:pass@b:81/", "b", 81, false, false, true},
+        {"http://x@y@b/", "b", 80, false, false, true},
+        {"http://@b", "b", 80, false, false, true},
+        {"http://b?x=a@c", "b", 80, false, false, false},
+        {"http://m\xc3\xbcnchen.example/", "m\xc3\xbcnchen.example", 80, false, false, false},
+        {"http://a/b:99999/@c", "a", 80, false, false, false},
+        {"http://my_host-1/", "my_host-1", 80, false, false, false},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -36,6 +38,7 @@ static void url__finds_the_host(void **state)
         assert_int_equal(url.port, rows[i].port);
         assert_int_equal(url.tls, rows[i].tls);
         assert_int_equal(url.v6, rows[i].v6);
+        assert_int_equal(url.has_user, rows[i].has_user);
     }
 }
 
