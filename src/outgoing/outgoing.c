@@ -94,9 +94,9 @@ static void say_why(struct outgoing_request *r, CURLcode code)
     const char *text = r->error_text[0] != '\0' ? r->error_text : curl_easy_strerror(code);
     if (r->refused) {
         (void)err_set(&r->err, ERR_FORBIDDEN, "address %s is not allowed%s", r->refused_address,
-                      r->own     ? ": it is this server itself"
-                      : r->guest ? " for this namespace; use --outgoing-allow to allow it"
-                                 : "");
+                      r->own          ? ": it is this server itself"
+                      : r->guest_only ? " for this namespace; use --outgoing-allow to allow it"
+                                      : "");
     } else if (r->answer.overflow) {
         (void)err_set(&r->err, ERR_TOO_LARGE, "the response is larger than %zu bytes",
                       r->answer_limit);
@@ -301,6 +301,7 @@ static bool may_go(struct outgoing_request *r, const struct sockaddr *address, s
     }
     r->refused = true;
     r->own = outgoing_guard_is_own(guard, address);
+    r->guest_only = r->guest && outgoing_guard_allows(guard, address, false);
     if (getnameinfo(address, len, r->refused_address, sizeof r->refused_address, NULL, 0,
                     NI_NUMERICHOST) != 0) {
         (void)snprintf(r->refused_address, sizeof r->refused_address, "of an unknown kind");
@@ -470,7 +471,7 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->client = o;
     r->err = (struct err){0};
     r->status = 0;
-    r->refused = r->own = r->again = r->timed_out = r->no_name = r->no_peer = false;
+    r->refused = r->own = r->guest_only = r->again = r->timed_out = r->no_name = r->no_peer = false;
     r->sent = 0;
     r->answer_ms = r->retry_after_s = 0;
     r->body_before = r->body_after = NULL;

@@ -83,9 +83,10 @@ struct outgoing_request {
     struct outgoing_request *body_before, *body_after; /* others whose body is being received */
     uint64_t body_until_ms;                            /* 0: no body yet */
     bool refused;                                      /* by the guard… */
-    bool own;   /* …because the address is the server itself */
-    long sent;  /* times that libcurl was about to send it */
-    bool again; /* libcurl was about to send it too often */
+    bool own;        /* …because the address is the server itself */
+    bool guest_only; /* …because of the namespace */
+    long sent;       /* times that libcurl was about to send it */
+    bool again;      /* libcurl was about to send it too often */
     char refused_address[64];
     char error_text[256];
 };

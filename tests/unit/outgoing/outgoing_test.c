@@ -234,7 +234,8 @@ static void request__may_be_cancelled(void **state)
     struct outgoing_request sent = request(f, f->url);
     struct outgoing_request fresh = request(f, f->url);
     struct outgoing_request broken = request(f, "http://127.0.0.1:1/");
-    broken.headers[0] = (struct outgoing_header){"X-Long", str_from(f->seen, REQUEST_MAX)};
+    static const char too_long[REQUEST_MAX];
+    broken.headers[0] = (struct outgoing_header){"X-Long", str_from(too_long, sizeof too_long)};
     broken.header_count = 1;
     outgoing_start(f->client, &sent);
     for (unsigned i = 0; i < 5; i++) {
