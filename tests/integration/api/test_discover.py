@@ -621,7 +621,7 @@ class TestStatic(Settled):
         status, text = node.ask("GET", "/metrics")
         self.assertEqual((status, "corvo_cluster_nodes_seen 2\n" in text), (200, True))
         self.assertEqual((node.end(signal.SIGTERM), other.end(signal.SIGINT)), (0, 0))
-        self.assertEqual(os.listdir(node.folder), [])
+        self.assertEqual(os.listdir(node.folder), ["lock"])
 
     def test_names_of_other_nodes_are_not_for_everybody(self):
         http = [free_port() for _ in range(3)]
