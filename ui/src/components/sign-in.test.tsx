@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 
 import { newQueryClient, useCluster, useQueues } from "../api/queries";
@@ -41,6 +41,6 @@ it("asks once who the caller is, before anything that would be refused and audit
 it.each([200, 403, 503])("leaves any other answer (%i) to the pages", async (status) => {
   const asked = show(status);
   await screen.findByRole("heading", { name: "0 queues" });
+  await waitFor(() => expect(asked).toContain("/api/v1/queues"));
   expect(asked[0]).toBe("/api/v1/auth/status");
-  expect(asked).toContain("/api/v1/queues");
 });

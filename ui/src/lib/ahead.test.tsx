@@ -97,7 +97,7 @@ it("does not ask again for what was refused", async () => {
   });
   const client = newQueryClient();
   readAhead(client, "/workers");
-  await vi.waitFor(() => expect(client.getQueryState(READ.workers.queryKey)?.status).toBe("error"));
+  await vi.waitFor(() => expect(client.getQueryState(READ.workers.queryKey)?.status).toBe("error"), 30_000);
   readAhead(client, "/workers");
   expect(asked).toHaveLength(1);
 });

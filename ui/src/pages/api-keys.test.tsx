@@ -30,7 +30,7 @@ it.each([
   );
   await waitFor(() => expect(client.getQueryData([KEY.authStatus])).toEqual({ open }));
   await waitFor(() => expect(screen.queryByText(/closes the server to callers without a key/) !== null).toBe(open));
-  expect(screen.getByLabelText<HTMLSelectElement>("Role").value).toBe(role);
+  await waitFor(() => expect(screen.getByLabelText<HTMLSelectElement>("Role").value).toBe(role));
   fireEvent.change(screen.getByLabelText("Name *"), { target: { value: "first" } });
   fireEvent.submit(screen.getByLabelText("Name *"));
   await waitFor(() => expect(made).toMatchObject([{ name: "first", role }]));
