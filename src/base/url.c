@@ -101,9 +101,9 @@ bool url_parse(struct str text, struct url *out, const char **out_why)
     }
     rest = authority_of(rest);
     const char *at = rest.len == 0 ? NULL : memrchr(rest.ptr, '@', rest.len);
-    out->has_user = at != NULL;
     if (at != NULL) {
-        rest = str_from_offset(rest, (size_t)(at - rest.ptr) + 1);
+        out->user = str_from(rest.ptr, (size_t)(at - rest.ptr));
+        rest = str_from_offset(rest, out->user.len + 1);
     }
     bool named = rest.len > 0 && (rest.ptr[0] == '[' ? read_v6(&rest, out) : read_name(&rest, out));
     if (!named) {

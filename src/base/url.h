@@ -16,11 +16,12 @@ struct url {
     bool tls;
     struct str host; /* view of the text: name or address, IPv6 without brackets */
     bool v6;
-    uint16_t port; /* default port of the scheme if none is given */
-    bool has_user; /* something stands before the host, such as user:password@ */
+    uint16_t port;   /* default port of the scheme if none is given */
+    struct str user; /* what stands before the host, such as user:password */
 };
 
-/* False: *out_why is the reason, worded to follow "url ". */
+/* False: *out_why is the reason, worded to follow "url ". If only the host or the port is invalid,
+ * out->user is set. */
 bool url_parse(struct str text, struct url *out, const char **out_why);
 
 /* Percent-encode the text for a URL or a form: "a b" becomes "a%20b". */

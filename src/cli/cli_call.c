@@ -361,7 +361,7 @@ static bool has_body(const struct cli *cli)
     return false;
 }
 
-static struct str body_of(struct cli *cli)
+struct str cli_call_body(struct cli *cli)
 {
     struct buf b;
     if (strcmp(cli->command->call.method, "GET") == 0 || !has_body(cli)) {
@@ -474,7 +474,7 @@ int cli_call_run(struct cli *cli)
     if (cli->command->confirm != NULL && !cli_confirmed(cli, true, cli->command->confirm, &code)) {
         return code;
     }
-    code = cli_request(cli, call->method, url_of(cli), body_of(cli), &answer);
+    code = cli_request(cli, call->method, url_of(cli), cli_call_body(cli), &answer);
     if (code != CLI_OK) {
         return code;
     }

@@ -117,8 +117,7 @@ const char *cli_url(struct cli *cli, const char *pattern, const struct str *part
     cli_url((cli), (pattern), (const struct str[]){__VA_ARGS__},                                   \
             sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
 
-/* The same without parts. */
-const char *cli_url_to(struct cli *cli, const char *path);
+const char *cli_url_to(struct cli *cli, const char *path); /* the same without parts */
 
 /* The URL as shown in messages: without a user name and password. */
 struct str cli_url_shown(struct cli *cli, struct str url);
@@ -230,8 +229,9 @@ ATTR_NODISCARD int cli_write_file(struct cli *cli, struct str path, struct str b
 ATTR_NODISCARD bool cli_confirmed(struct cli *cli, bool if_silent, const char *question,
                                   int *out_code);
 
-/* cli_call.c: commands that are one request */
+/* cli_call.c: commands that are one request, with this body */
 int cli_call_run(struct cli *cli);
+struct str cli_call_body(struct cli *cli);
 
 /* Print a table of the rows, each the JSON text of an object. */
 void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t column_count,

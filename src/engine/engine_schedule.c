@@ -56,18 +56,16 @@ enum err_code engine_schedule_local(struct err *err)
     return engine_schedule_zone(local_zone(), &zone, err);
 }
 
-/* Read the time zone before the fields, if there is one; *out_named is whether there is. */
-static enum err_code take_zone(struct str *spec, struct str *out, bool *out_named, struct err *err)
+/* Cut off the time zone before the fields. *out is empty if there is none. */
+static enum err_code take_zone(struct str *spec, struct str *out, struct err *err)
 {
     static const struct str prefixes[] = {{.ptr = "CRON_TZ=", .len = 8}, {.ptr = "TZ=", .len = 3}};
-    *out = local_zone();
-    *out_named = false;
+    *out = STR_EMPTY;
     for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
         if (str_starts_with(*spec, prefixes[i])) {
             struct str rest = str_from_offset(*spec, prefixes[i].len);
             *out = str_cut(&rest, ' ');
             *spec = str_trim(rest);
-            *out_named = true;
             return out->len == 0 ? err_set(err, ERR_VALIDATION, "the time zone has no name")
                                  : ERR_OK;
         }
@@ -128,6 +126,12 @@ static enum err_code check_fields(struct str spec, struct err *err)
                              : ERR_OK;
 }
 
+/* An empty name is that of the server. */
+static enum err_code open_zone(struct str name, struct zone **out_zone, struct err *err)
+{
+    return engine_schedule_zone(name.len > 0 ? name : local_zone(), out_zone, err);
+}
+
 static struct wall next_pass(const struct cron *c, const struct zone *zone, struct wall after)
 {
     struct wall next;
@@ -140,14 +144,13 @@ enum err_code engine_schedule_recurring(struct str spec, struct wall after, stru
     ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
     struct str name;
     struct cron parsed;
-    bool named;
     spec = str_trim(spec);
-    if (take_zone(&spec, &name, &named, err) != ERR_OK || check_fields(spec, err) != ERR_OK ||
+    if (take_zone(&spec, &name, err) != ERR_OK || check_fields(spec, err) != ERR_OK ||
         cron_parse(spec, &parsed, err) != ERR_OK) {
         return err->code;
     }
-    if (engine_schedule_zone(name, &zone, err) != ERR_OK) {
-        if (named) {
+    if (open_zone(name, &zone, err) != ERR_OK) {
+        if (name.len > 0) {
             return err->code;
         }
         zone = zone_new_utc(); /* the client cannot correct the server's environment */
@@ -162,14 +165,12 @@ enum err_code engine_schedule_again(struct str spec, struct wall after, struct w
     ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
     struct str name;
     struct cron parsed;
-    bool named;
     enum err_code code = ERR_OK;
     spec = str_trim(spec);
-    if (take_zone(&spec, &name, &named, err) != ERR_OK ||
-        cron_parse(spec, &parsed, err) != ERR_OK) {
+    if (take_zone(&spec, &name, err) != ERR_OK || cron_parse(spec, &parsed, err) != ERR_OK) {
         return err->code;
     }
-    if (engine_schedule_zone(name, &zone, err) != ERR_OK) {
+    if (open_zone(name, &zone, err) != ERR_OK) {
         zone = zone_new_utc();
         code = err->code = ERR_NOT_FOUND;
     }

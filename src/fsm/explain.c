@@ -79,14 +79,6 @@ static void find_holders(const struct machine *m, const struct queue *q, struct 
     }
 }
 
-static struct explain_budget budget_of(struct apply_budget_stop stop)
-{
-    return (struct explain_budget){.exceeded = stop.stopped,
-                                   .refuses = stop.action == STORE_BUDGET_REJECT,
-                                   .reason = stop.reason,
-                                   .until = stop.until};
-}
-
 void explain_queue(struct machine *m, struct str name, struct wall now, struct arena *a,
                    struct explain_queue *out)
 {
@@ -100,7 +92,7 @@ void explain_queue(struct machine *m, struct str name, struct wall now, struct a
     out->at_limit =
         q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency;
     out->throttled_until = queues__throttled_until(q, now);
-    out->budget = budget_of(apply_budget__stop_of_queue(m, name, now, a));
+    out->budget = apply_budget__explain_queue(m, name, now, a);
     out->waiting = machine__in_line(q);
     find_holders(m, q, out);
     find_workers(m, name, a, out);
@@ -155,7 +147,7 @@ void explain_job(struct machine *m, struct id id, struct wall now, struct arena 
         out->found = true;
         out->job = copy_of(&j, a);
         if (j.state == JOB_PENDING) {
-            out->budget = budget_of(apply_budget__stop_of_job(m, &j, now, a));
+            out->budget = apply_budget__explain_job(m, &j, now, a);
         }
         if (l != NULL && l->in_line && l->state == JOB_PENDING) {
             find_place(m, l, out);

@@ -56,7 +56,7 @@ static enum err_code check_url(struct str text, struct err *err)
     if (!url_parse(text, &url, &why)) {
         return err_set(err, ERR_VALIDATION, "push.url %s", why);
     }
-    return url.has_user /* the URL is shown to readers */
+    return url.user.len > 0 /* the URL is shown to readers */
                ? err_set(err, ERR_VALIDATION,
                          "push.url must not contain credentials: use push.auth")
                : ERR_OK;

@@ -58,16 +58,10 @@ enum err_code webhook_url_check(const struct outgoing_guard *guard, struct str t
 
 struct str webhook_url_credentials(struct str url)
 {
-    static const char ends[] = "/?#";
-    const char *slashes = memmem(url.ptr, url.len, "://", 3);
-    struct str rest =
-        slashes == NULL ? STR_EMPTY : str_from_offset(url, (size_t)(slashes - url.ptr) + 3);
-    size_t len = 0;
-    while (len < rest.len && memchr(ends, rest.ptr[len], sizeof ends - 1) == NULL) {
-        len++;
-    }
-    const char *at = len == 0 ? NULL : memrchr(rest.ptr, '@', len);
-    return at == NULL ? STR_EMPTY : str_from(rest.ptr, (size_t)(at - rest.ptr));
+    struct url parts;
+    const char *ignored;
+    (void)url_parse(url, &parts, &ignored); /* the credentials of a mistyped host are secret, too */
+    return parts.user;
 }
 
 void webhook_url_mask(struct str url, struct buf *out)

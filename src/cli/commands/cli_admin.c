@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "cli/cli_int.h"
 
-enum { LIMITS_MAX = 4, WEBHOOK_BYTES_MAX = 1 << 20 };
+enum { LIMITS_MAX = 4 };
 
 /* A limit of a namespace: the flag that sets it, and the member of the response that shows it. */
 struct limit {
@@ -76,21 +76,6 @@ static int run_quota(struct cli *cli)
     return show_or_set(cli, limits, COUNT_OF(limits));
 }
 
-/* The members that the flags set, with their defaults. */
-static struct str from_flags(struct cli *cli)
-{
-    struct buf b;
-    buf_init(&b, WEBHOOK_BYTES_MAX);
-    struct json_write w = json_write_to(&b);
-    json_write_object(&w);
-    cli_values_write(cli, &w);
-    json_write_end(&w);
-    json_write_finish(&w);
-    struct str body = arena_str(cli->arena, buf_str(&b));
-    buf_deinit(&b);
-    return body;
-}
-
 /* Read the webhook with the id of the command. *out is empty if there is none. */
 static int read_webhook(struct cli *cli, struct str *out)
 {
@@ -119,7 +104,7 @@ static int run_webhook_set(struct cli *cli)
     const struct cli_call *call = &cli->command->call;
     struct cli_answer answer;
     struct str old;
-    struct str given = from_flags(cli);
+    struct str given = cli_call_body(cli);
     int code = read_webhook(cli, &old);
     if (code != CLI_OK) {
         return code;

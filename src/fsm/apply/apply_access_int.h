@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/limits.h"
+#include "fsm/explain.h"
 #include "fsm/machine_int.h"
 #include "store/store_access.h"
 #include "store/store_rows.h"
@@ -37,16 +38,10 @@ bool apply_budget__holds(struct machine *m, const struct job *j, struct wall now
                          struct wall *out_until);
 /* For explanations: the budget that keeps a queue, or a job because of its tags, from being handed
  * out. The reason is in the arena; until is as above. */
-struct apply_budget_stop {
-    bool stopped;
-    enum store_budget_action action; /* hold or reject */
-    struct str reason;
-    struct wall until;
-};
-struct apply_budget_stop apply_budget__stop_of_queue(const struct machine *m, struct str queue,
-                                                     struct wall now, struct arena *a);
-struct apply_budget_stop apply_budget__stop_of_job(struct machine *m, const struct job *j,
-                                                   struct wall now, struct arena *a);
+struct explain_budget apply_budget__explain_queue(const struct machine *m, struct str queue,
+                                                  struct wall now, struct arena *a);
+struct explain_budget apply_budget__explain_job(struct machine *m, const struct job *j,
+                                                struct wall now, struct arena *a);
 /* A budget record was written (body) or deleted (empty body). */
 void apply_budget__changed(struct machine *m, struct str name, struct str body);
 bool apply_budget__is_there(const struct machine *m, struct str name);

@@ -360,36 +360,36 @@ static bool stops(const struct spend_limit *b)
     return b != NULL && b->rec.on_exceed != STORE_BUDGET_ALERT;
 }
 
-static struct apply_budget_stop stop_of(const struct spend_limit *now,
-                                        const struct spend_limit *next, struct wall tomorrow,
-                                        struct arena *a)
+static struct explain_budget explanation_of(const struct spend_limit *now,
+                                            const struct spend_limit *next, struct wall tomorrow,
+                                            struct arena *a)
 {
     struct buf text;
     if (!stops(now)) {
-        return (struct apply_budget_stop){0};
+        return (struct explain_budget){0};
     }
     buf_init(&text, LIMIT_REASON_BYTES);
     write_reason(now, &text);
-    struct apply_budget_stop stop = {.stopped = true,
-                                     .action = now->rec.on_exceed,
-                                     .reason = arena_str(a, buf_str(&text)),
-                                     .until = stops(next) ? WALL_NONE : tomorrow};
+    struct explain_budget stop = {.exceeded = true,
+                                  .refuses = now->rec.on_exceed == STORE_BUDGET_REJECT,
+                                  .reason = arena_str(a, buf_str(&text)),
+                                  .until = stops(next) ? WALL_NONE : tomorrow};
     buf_deinit(&text);
     return stop;
 }
 
-struct apply_budget_stop apply_budget__stop_of_queue(const struct machine *m, struct str queue,
-                                                     struct wall now, struct arena *a)
+struct explain_budget apply_budget__explain_queue(const struct machine *m, struct str queue,
+                                                  struct wall now, struct arena *a)
 {
     struct wall tomorrow = spends__tomorrow(now);
-    return stop_of(at_fetch(m, queue, now), at_fetch(m, queue, tomorrow), tomorrow, a);
+    return explanation_of(at_fetch(m, queue, now), at_fetch(m, queue, tomorrow), tomorrow, a);
 }
 
-struct apply_budget_stop apply_budget__stop_of_job(struct machine *m, const struct job *j,
-                                                   struct wall now, struct arena *a)
+struct explain_budget apply_budget__explain_job(struct machine *m, const struct job *j,
+                                                struct wall now, struct arena *a)
 {
     struct wall tomorrow = spends__tomorrow(now);
-    return stop_of(of_tags(m, j, now), of_tags(m, j, tomorrow), tomorrow, a);
+    return explanation_of(of_tags(m, j, now), of_tags(m, j, tomorrow), tomorrow, a);
 }
 
 /* --- opening and closing --- */

@@ -9,16 +9,8 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "base/url.h"
 #include "rest/access/rest_auth_int.h"
-
-/* Split "host:port" or "[address]:port". */
-static struct str without_port(struct str host)
-{
-    const char *close = host.len > 0 ? memrchr(host.ptr, ']', host.len) : NULL;
-    struct str port = close == NULL ? host : str_from_offset(host, (size_t)(close - host.ptr));
-    const char *colon = port.len > 0 ? memrchr(port.ptr, ':', port.len) : NULL;
-    return colon == NULL ? host : str_from(host.ptr, (size_t)(colon - host.ptr));
-}
 
 static bool is_v4(struct str host)
 {
@@ -32,19 +24,20 @@ static bool is_v4(struct str host)
     return inet_pton(AF_INET, z, &ignored) == 1;
 }
 
-/* Is it an address, or a name that no owner of a domain can point to this machine: localhost, or
- * one without a dot? */
-static bool is_own_name(struct str host)
+/* Is the host of the URL an address, or a name that no owner of a domain can point to this machine:
+ * localhost, or one without a dot? */
+static bool has_own_host(struct str text)
 {
-    struct str name = without_port(host);
+    struct url url;
+    const char *ignored;
     struct str end = STR(".localhost");
-    bool v6 = name.len > 0 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']';
-    if (v6 || name.len == 0 || memchr(name.ptr, '.', name.len) == NULL) {
-        return true;
+    if (!url_parse(text, &url, &ignored)) {
+        return false;
     }
+    struct str name = url.host;
     bool below =
         name.len > end.len && str_eq_nocase(str_from_offset(name, name.len - end.len), end);
-    return below || is_v4(name);
+    return url.v6 || memchr(name.ptr, '.', name.len) == NULL || below || is_v4(name);
 }
 
 /* Is the request from a page that neither this server nor another one on this machine sent? */
@@ -54,11 +47,7 @@ static bool is_of_foreign_page(const struct rest_call *c)
     if (http_request_known(c->req, HTTP_KNOWN_SEC_FETCH_SITE, &value)) {
         return str_eq(value, STR("cross-site"));
     }
-    if (!http_request_known(c->req, HTTP_KNOWN_ORIGIN, &value)) {
-        return false;
-    }
-    (void)str_cut(&value, '/'); /* the scheme */
-    return value.len == 0 || value.ptr[0] != '/' || !is_own_name(str_from_offset(value, 1));
+    return http_request_known(c->req, HTTP_KNOWN_ORIGIN, &value) && !has_own_host(value);
 }
 
 /* The node that forwarded a request has checked its Host; here it has the name of this node. */
@@ -66,7 +55,16 @@ static bool is_called_by_foreign_name(const struct rest_call *c, struct str *out
 {
     const struct front_shared *front = c->rest->config.front;
     bool forwarded = c->client.forwarded && front != NULL && front->key.is_secret;
-    return !forwarded && http_request_known(c->req, HTTP_KNOWN_HOST, out) && !is_own_name(*out);
+    if (forwarded || !http_request_known(c->req, HTTP_KNOWN_HOST, out) || out->len == 0) {
+        return false;
+    }
+    struct buf url;
+    buf_init(&url, SIZE_MAX);
+    buf_add_str(&url, STR("http://"));
+    buf_add_str(&url, *out);
+    bool own = has_own_host(buf_str(&url));
+    buf_deinit(&url);
+    return !own;
 }
 
 static bool is_by_proxy(const struct rest_call *c)

@@ -8,25 +8,26 @@ static void url__finds_the_host(void **state)
     static const struct {
         const char *text, *host;
         unsigned port;
-        bool tls, v6, has_user;
+        bool tls, v6;
+        const char *user;
     } rows[] = {
-        {"http://a", "a", 80, false, false, false},
-        {"https://a.example/x?y#z", "a.example", 443, true, false, false},
-        {"http://a:8080/", "a", 8080, false, false, false},
-        {"http://a:/", "a", 80, false, false, false},
-        {"http://a?x", "a", 80, false, false, false},
-        {"http://a#x", "a", 80, false, false, false},
-        {"http://127.0.0.1:65535/", "127.0.0.1", 65535, false, false, false},
-        {"http://2130706433/", "2130706433", 80, false, false, false},
-        {"http://[::1]:1/", "::1", 1, false, true, false},
-        {"https://[fd00::1]", "fd00::1", 443, true, true, false},
-        {"http://user:pass@b:81/", "b", 81, false, false, true},
-        {"http://x@y@b/", "b", 80, false, false, true},
-        {"http://@b", "b", 80, false, false, true},
-        {"http://b?x=a@c", "b", 80, false, false, false},
-        {"http://m\xc3\xbcnchen.example/", "m\xc3\xbcnchen.example", 80, false, false, false},
-        {"http://a/b:99999/@c", "a", 80, false, false, false},
-        {"http://my_host-1/", "my_host-1", 80, false, false, false},
+        {"http://a", "a", 80, false, false, NULL},
+        {"https://a.example/x?y#z", "a.example", 443, true, false, NULL},
+        {"http://a:8080/", "a", 8080, false, false, NULL},
+        {"http://a:/", "a", 80, false, false, NULL},
+        {"http://a?x", "a", 80, false, false, NULL},
+        {"http://a#x", "a", 80, false, false, NULL},
+        {"http://127.0.0.1:65535/", "127.0.0.1", 65535, false, false, NULL},
+        {"http://2130706433/", "2130706433", 80, false, false, NULL},
+        {"http://[::1]:1/", "::1", 1, false, true, NULL},
+        {"https://[fd00::1]", "fd00::1", 443, true, true, NULL},
+        {"http://user:pass@b:81/", "b", 81, false, false, "user:pass"},
+        {"http://x@y@b/", "b", 80, false, false, "x@y"},
+        {"http://@b", "b", 80, false, false, NULL},
+        {"http://b?x=a@c", "b", 80, false, false, NULL},
+        {"http://m\xc3\xbcnchen.example/", "m\xc3\xbcnchen.example", 80, false, false, NULL},
+        {"http://a/b:99999/@c", "a", 80, false, false, NULL},
+        {"http://my_host-1/", "my_host-1", 80, false, false, NULL},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -38,7 +39,7 @@ static void url__finds_the_host(void **state)
         assert_int_equal(url.port, rows[i].port);
         assert_int_equal(url.tls, rows[i].tls);
         assert_int_equal(url.v6, rows[i].v6);
-        assert_int_equal(url.has_user, rows[i].has_user);
+        expect_str(url.user, str_from_z(rows[i].user));
     }
 }
 
@@ -88,5 +89,20 @@ static void url__refuses_what_names_no_host(void **state)
     }
 }
 
+static void url__finds_the_user_before_an_invalid_host(void **state)
+{
+    static const char *const rows[] = {"http://me:secret@", "https://me:secret@a:0/",
+                                       "http://me:secret@[::g]/x@y"};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct url url;
+        const char *why = NULL;
+        ROW(rows[i]);
+        assert_false(url_parse(str_from_z(rows[i]), &url, &why));
+        expect_str(url.user, STR("me:secret"));
+    }
+}
+
 TEST_GROUP(url, cmocka_unit_test(url__finds_the_host),
-           cmocka_unit_test(url__refuses_what_names_no_host));
+           cmocka_unit_test(url__refuses_what_names_no_host),
+           cmocka_unit_test(url__finds_the_user_before_an_invalid_host));
