@@ -56,15 +56,33 @@ static bool read_v6(struct str *rest, struct url *out)
     return true;
 }
 
-static bool is_in_name(char c)
+static bool is_in_name(unsigned char c)
 {
-    return c > ' ' && c != 127 && !is_one_of(c, STR("\"<>[]\\^`{|}@:"));
+    switch (c) {
+    case '"':
+    case '<':
+    case '>':
+    case '[':
+    case ']':
+    case '\\':
+    case '^':
+    case '`':
+    case '{':
+    case '|':
+    case '}':
+    case '@':
+    case ':':
+    case 127:
+        return false;
+    default:
+        return c > ' ';
+    }
 }
 
 static bool read_name(struct str *rest, struct url *out)
 {
     size_t len = 0;
-    while (len < rest->len && (is_in_name(rest->ptr[len]) || (unsigned char)rest->ptr[len] > 127)) {
+    while (len < rest->len && is_in_name((unsigned char)rest->ptr[len])) {
         len++;
     }
     out->host = str_from(rest->ptr, len);
@@ -87,6 +105,27 @@ static bool read_port(struct str rest, struct url *out)
     return port > 0 && port <= UINT16_MAX;
 }
 
+static bool read_host(struct str rest, struct url *out, const char **out_why)
+{
+    bool named = rest.len > 0 && (rest.ptr[0] == '[' ? read_v6(&rest, out) : read_name(&rest, out));
+    if (!named) {
+        *out_why = "must name a host";
+        return false;
+    }
+    if (!read_port(rest, out)) {
+        *out_why = "has an invalid port: expected 1 to 65535";
+        return false;
+    }
+    return true;
+}
+
+bool url_parse_host(struct str text, struct url *out)
+{
+    const char *ignored;
+    *out = (struct url){.tls = false};
+    return read_host(text, out, &ignored);
+}
+
 bool url_parse(struct str text, struct url *out, const char **out_why)
 {
     struct str rest = text;
@@ -105,16 +144,7 @@ bool url_parse(struct str text, struct url *out, const char **out_why)
         out->user = str_from(rest.ptr, (size_t)(at - rest.ptr));
         rest = str_from_offset(rest, out->user.len + 1);
     }
-    bool named = rest.len > 0 && (rest.ptr[0] == '[' ? read_v6(&rest, out) : read_name(&rest, out));
-    if (!named) {
-        *out_why = "must name a host";
-        return false;
-    }
-    if (!read_port(rest, out)) {
-        *out_why = "has an invalid port: expected 1 to 65535";
-        return false;
-    }
-    return true;
+    return read_host(rest, out, out_why);
 }
 
 void url_escape(struct buf *out, struct str text)

@@ -24,5 +24,8 @@ struct url {
  * out->user is set. */
 bool url_parse(struct str text, struct url *out, const char **out_why);
 
+/* The same for the part that names the host, as in the header Host: "host:port". */
+bool url_parse_host(struct str text, struct url *out);
+
 /* Percent-encode the text for a URL or a form: "a b" becomes "a%20b". */
 void url_escape(struct buf *out, struct str text);

@@ -557,7 +557,7 @@ static void handle_queues(struct rest_call *c)
 /* clang-format off */
 static const struct rest_route rows[] = {
     /* method  pattern            roles      flags in    handler         cost  answer                                   doc */
-    {HTTP_GET, "/api/v1/history", ROLES_AOR, 0,    NULL, handle_history, NULL, "200 {queue, from, to, step_seconds, points}", "Return history for a time range, step by step: counts, depth, wait and run times. Minutes are kept for 48 hours, hours for 90 days."},
+    {HTTP_GET, "/api/v1/history", ROLES_AOR, 0,    NULL, handle_history, NULL, "200 {queue, from, to, step_seconds, points} | text/csv", "Return history for a time range, step by step: counts, depth, wait and run times. Minutes are kept for 48 hours, hours for 90 days."},
     {HTTP_GET, "/api/v1/history/queues", ROLES_AOR, 0, NULL, handle_queues, NULL, "200 {from, to, step_seconds, queues}", "Return one series of several queues, step by step. Tables of queues use it for their small charts."},
 };
 /* clang-format on */

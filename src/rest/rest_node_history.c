@@ -162,7 +162,7 @@ static void handle_node_history(struct rest_call *c)
 /* clang-format off */
 static const struct rest_route rows[] = {
     /* method  pattern                    roles      flags                       in    handler              cost  answer                                      doc */
-    {HTTP_GET, "/api/v1/cluster/history", ROLES_AOR, ROUTE_LOCAL | ROUTE_SERVER, NULL, handle_node_history, NULL, "200 {node_id, from, to, step_seconds, points}", "Return the history of the node that answers, step by step: write latency, flush time of the log, lag behind the leader. Minutes are kept for 48 hours, hours for 90 days."},
+    {HTTP_GET, "/api/v1/cluster/history", ROLES_AOR, ROUTE_LOCAL | ROUTE_SERVER, NULL, handle_node_history, NULL, "200 {node_id, from, to, step_seconds, points} | text/csv", "Return the history of the node that answers, step by step: write latency, flush time of the log, lag behind the leader. Minutes are kept for 48 hours, hours for 90 days."},
 };
 /* clang-format on */
 

@@ -6,38 +6,29 @@
  * the first out if the URL is plain HTTP and its host is neither localhost nor a loopback address.
  * The owner of a domain can let its names resolve to 127.0.0.1; then only Host tells.
  */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include "base/url.h"
 #include "rest/access/rest_auth_int.h"
 
-static bool is_v4(struct str host)
+/* Is the last label a number? Browsers take such a host for an IPv4 address, and no domain has such
+ * a name. */
+static bool ends_in_number(struct str host)
 {
-    char z[INET_ADDRSTRLEN];
-    struct in_addr ignored;
-    if (host.len >= sizeof z) {
-        return false;
+    size_t before = host.len;
+    while (before > 0 && host.ptr[before - 1] >= '0' && host.ptr[before - 1] <= '9') {
+        before--;
     }
-    memcpy(z, host.ptr, host.len);
-    z[host.len] = '\0';
-    return inet_pton(AF_INET, z, &ignored) == 1;
+    return before > 0 && before < host.len && host.ptr[before - 1] == '.';
 }
 
-/* Is the host of the URL an address, or a name that no owner of a domain can point to this machine:
- * localhost, or one without a dot? */
-static bool has_own_host(struct str text)
+/* Is the host an address, or a name that no owner of a domain can point to this machine: localhost,
+ * or one without a dot? */
+static bool is_own_host(const struct url *url)
 {
-    struct url url;
-    const char *ignored;
+    struct str name = url->host;
     struct str end = STR(".localhost");
-    if (!url_parse(text, &url, &ignored)) {
-        return false;
-    }
-    struct str name = url.host;
     bool below =
         name.len > end.len && str_eq_nocase(str_from_offset(name, name.len - end.len), end);
-    return url.v6 || memchr(name.ptr, '.', name.len) == NULL || below || is_v4(name);
+    return url->v6 || memchr(name.ptr, '.', name.len) == NULL || below || ends_in_number(name);
 }
 
 /* Is the request from a page that neither this server nor another one on this machine sent? */
@@ -47,7 +38,10 @@ static bool is_of_foreign_page(const struct rest_call *c)
     if (http_request_known(c->req, HTTP_KNOWN_SEC_FETCH_SITE, &value)) {
         return str_eq(value, STR("cross-site"));
     }
-    return http_request_known(c->req, HTTP_KNOWN_ORIGIN, &value) && !has_own_host(value);
+    struct url url;
+    const char *ignored;
+    return http_request_known(c->req, HTTP_KNOWN_ORIGIN, &value) &&
+           !(url_parse(value, &url, &ignored) && is_own_host(&url));
 }
 
 /* The node that forwarded a request has checked its Host; here it has the name of this node. */
@@ -55,16 +49,9 @@ static bool is_called_by_foreign_name(const struct rest_call *c, struct str *out
 {
     const struct front_shared *front = c->rest->config.front;
     bool forwarded = c->client.forwarded && front != NULL && front->key.is_secret;
-    if (forwarded || !http_request_known(c->req, HTTP_KNOWN_HOST, out) || out->len == 0) {
-        return false;
-    }
-    struct buf url;
-    buf_init(&url, SIZE_MAX);
-    buf_add_str(&url, STR("http://"));
-    buf_add_str(&url, *out);
-    bool own = has_own_host(buf_str(&url));
-    buf_deinit(&url);
-    return !own;
+    struct url url;
+    return !forwarded && http_request_known(c->req, HTTP_KNOWN_HOST, out) && out->len > 0 &&
+           !(url_parse_host(*out, &url) && is_own_host(&url));
 }
 
 static bool is_by_proxy(const struct rest_call *c)

@@ -276,9 +276,8 @@ static bool is_media_type(struct str shape)
     return str_starts_with(shape, STR("text/")) || str_eq(shape, ANY_MEDIA);
 }
 
-static void write_content(struct openapi *o, struct str shape)
+static void write_media(struct openapi *o, struct str shape)
 {
-    open_object(o, "content");
     json_write_key(&o->w, is_media_type(shape) ? shape : STR("application/json"));
     json_write_object(&o->w);
     open_object(o, "schema");
@@ -289,6 +288,20 @@ static void write_content(struct openapi *o, struct str shape)
     }
     end(o);
     end(o);
+}
+
+/* The last alternative may be a media type: "{from, to} | text/csv". */
+static void write_content(struct openapi *o, struct str shape)
+{
+    const char *bar = memrchr(shape.ptr, '|', shape.len);
+    struct str before = bar == NULL ? shape : str_from(shape.ptr, (size_t)(bar - shape.ptr));
+    struct str last = str_trim(str_from_offset(shape, bar == NULL ? 0 : before.len + 1));
+    bool two = bar != NULL && is_media_type(last);
+    open_object(o, "content");
+    write_media(o, two ? str_trim(before) : shape);
+    if (two) {
+        write_media(o, last);
+    }
     end(o);
 }
 

@@ -103,6 +103,36 @@ static void url__finds_the_user_before_an_invalid_host(void **state)
     }
 }
 
+static void url__parses_what_the_header_host_has(void **state)
+{
+    static const struct {
+        const char *text, *host;
+        unsigned port;
+        bool ok, v6;
+    } rows[] = {
+        {"a.example", "a.example", 80, true, false},
+        {"a:8080", "a", 8080, true, false},
+        {"[::1]:9", "::1", 9, true, true},
+        {"", NULL, 0, false, false},
+        {"a b", NULL, 0, false, false},
+        {"u@a", NULL, 0, false, false},
+        {"a/b", NULL, 0, false, false},
+        {"a:8080]", NULL, 0, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct url url;
+        ROW(rows[i].text);
+        assert_int_equal(url_parse_host(str_from_z(rows[i].text), &url), rows[i].ok);
+        if (rows[i].ok) {
+            expect_str(url.host, str_from_z(rows[i].host));
+            assert_int_equal(url.port, rows[i].port);
+            assert_int_equal(url.v6, rows[i].v6);
+        }
+    }
+}
+
 TEST_GROUP(url, cmocka_unit_test(url__finds_the_host),
            cmocka_unit_test(url__refuses_what_names_no_host),
-           cmocka_unit_test(url__finds_the_user_before_an_invalid_host));
+           cmocka_unit_test(url__finds_the_user_before_an_invalid_host),
+           cmocka_unit_test(url__parses_what_the_header_host_has));

@@ -1469,6 +1469,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["NodeHistory"];
+                        "text/csv": string;
                     };
                 };
             };
@@ -2145,6 +2146,7 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["History"];
+                        "text/csv": string;
                     };
                 };
             };
