@@ -107,7 +107,7 @@ class Snippets(ApiTest):
                 subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
                                 "-nodes", "-subj", "/CN=localhost", "-keyout", "key.pem", "-out", "cert.pem"],
                                cwd=folder, check=True, capture_output=True)
-                words = shlex.split(text.replace("/etc/corvo", folder).replace("\\\n", " "))
+                words = shlex.split(text.replace("/etc/corvo", folder).replace("./data", f"{folder}/data").replace("\\\n", " "))
                 password = f"$(cat {folder}/admin-password)"
                 words = ["correct horse battery staple" if word == password else word for word in words]
                 self.assertEqual(words[:2], ["corvo", "server"])
