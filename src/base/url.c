@@ -59,6 +59,9 @@ static bool read_v6(struct str *rest, struct url *out)
 static bool is_in_name(unsigned char c)
 {
     switch (c) {
+    case '/':
+    case '?':
+    case '#':
     case '"':
     case '<':
     case '>':

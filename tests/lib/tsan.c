@@ -6,8 +6,8 @@
  * library that only RocksDB uses, are suppressed. Our use of data from RocksDB is still checked.
  *
  * libuv closes descriptors with a bare system call, which the sanitizer does not see either. If
- * another thread then opens a file and gets the same number, the two uses of the number look like a
- * race with the creation of the loop.
+ * another thread then opens a file or creates a loop and gets the same number, the two uses of the
+ * number look like a race with the call that returned it.
  */
 const char *__tsan_default_suppressions(void);
 
@@ -17,5 +17,6 @@ const char *__tsan_default_suppressions(void)
            "called_from_lib:libstdc++.so\n"
            "race:librocksdb.so\n"
            "race:libstdc++.so\n"
-           "race:epoll_create1\n";
+           "race:epoll_create1\n"
+           "race_top:^open$\n";
 }

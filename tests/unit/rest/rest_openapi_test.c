@@ -455,9 +455,13 @@ static void openapi__types_every_answer(void **state)
         struct json_value schema;
         struct str response =
             member(member(operation_of(r), STR("responses")).text, str_from(r->answer, 3)).text;
-        struct str json =
-            member(member(response, STR("content")).text, STR("application/json")).text;
-        schema = member(json, STR("schema"));
+        struct str content = member(response, STR("content")).text;
+        schema = member(member(content, STR("application/json")).text, STR("schema"));
+        const char *csv = memmem(shape.ptr, shape.len, " | text/csv", 11);
+        if (csv != NULL) {
+            assert_true(has(content, "text/csv"));
+            shape.len = (size_t)(csv - shape.ptr);
+        }
         if (memchr(shape.ptr, '|', shape.len) != NULL) {
             expect_each_typed(member(schema.text, STR("anyOf")).text);
             continue;
