@@ -418,14 +418,15 @@ static uint64_t cost_of_batch(const struct rest_call *c)
     return in->jobs_count > 1 ? in->jobs_count : 1;
 }
 
-/* Ingest: any body becomes the payload; the rest is in the query. */
+/* Ingest: any body becomes the payload; the rest is in the query. Only a body without bytes is
+ * empty: blanks are a text, as they are not JSON. */
 
 static enum err_code ingested_payload(const struct svc_caller *who, struct str body,
                                       struct str *out, struct err *err)
 {
     struct buf b;
     *out = str_trim(body);
-    enum err_code code = out->len == 0 ? ERR_OK : json_scan_check_value(body, err);
+    enum err_code code = body.len == 0 ? ERR_OK : json_scan_check_value(body, err);
     if (code == ERR_OK) {
         return ERR_OK;
     }

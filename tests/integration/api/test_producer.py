@@ -434,7 +434,7 @@ class Ingest(ApiTest):
         """24.23 JSON body, text body (becomes a string), empty body (becomes {})."""
         for body, payload in ((b'{"b":1,"a":[2]}', {"b": 1, "a": [2]}), (b"[1,2]", [1, 2]),
                               (b"17", 17), (b"null", None), (b" {\"a\": 1}\n", {"a": 1}),
-                              (b"", {}), (b"hello world", "hello world"),
+                              (b"", {}), (b" \r\n", " \r\n"), (b"hello world", "hello world"),
                               (b'{"cut', '{"cut'), ("größe\n".encode(), "größe\n"),
                               (b"a=1&b=2", "a=1&b=2"), (b'{"a":1} {"b":2}', '{"a":1} {"b":2}')):
             with self.subTest(body):
