@@ -46,6 +46,7 @@ int kit_setup(void **state)
     k->now.ns = 1700000000 * NS_PER_S;
     k->entry_version = COMMAND_ENTRY_VERSION;
     buf_init(&k->ready, 1 << 20);
+    buf_init(&k->gathered, KIT_ENTRY_BYTES);
     open_machine(k);
     *state = k;
     return 0;
@@ -110,6 +111,7 @@ int kit_teardown(void **state)
     kit_forget(k);
     free(k->log);
     buf_deinit(&k->ready);
+    buf_deinit(&k->gathered);
     arena_free(k->arena);
     tmpdir_remove(&k->dir);
     free(k);
@@ -217,6 +219,30 @@ const struct result *kit_apply_all(struct kit *k, const struct command *commands
 const struct result *kit_apply(struct kit *k, const struct command *c)
 {
     return kit_apply_all(k, c, 1);
+}
+
+void kit_gather(struct kit *k, const struct command *c)
+{
+    struct buf bytes;
+    buf_init(&bytes, KIT_ENTRY_BYTES);
+    command_encode(c, &bytes);
+    command_entry_add(&k->gathered, buf_str(&bytes));
+    buf_deinit(&bytes);
+    k->gathered_count++;
+}
+
+const struct result *kit_apply_gathered(struct kit *k)
+{
+    struct buf entry;
+    uint32_t count = k->gathered_count;
+    assert_true(count > 0);
+    buf_init(&entry, KIT_ENTRY_BYTES);
+    command_entry_begin(&entry, k->entry_version, k->now, !k->events_off);
+    buf_add_str(&entry, buf_str(&k->gathered));
+    command_entry_end(&entry, count);
+    buf_clear(&k->gathered);
+    k->gathered_count = 0;
+    return apply_entry(k, &entry, count);
 }
 
 /* The same, for commands that must succeed. */

@@ -38,6 +38,8 @@ struct kit {
     unsigned names;
     struct kit_entry *log;
     size_t log_count, log_cap;
+    struct buf gathered; /* commands for the next entry of kit_apply_gathered */
+    uint32_t gathered_count;
 
     /* reported by the hooks for the last entry */
     struct buf ready; /* names of queues, each followed by a space */
@@ -67,6 +69,9 @@ const struct result *kit_apply(struct kit *k, const struct command *c);
 /* The same for a named operation, which no entry before `since` contains. */
 const struct result *kit_apply_named(struct kit *k, const struct command *c, struct id name,
                                      uint64_t since);
+/* Keep a command, and apply all kept commands as one entry. There must be at least one. */
+void kit_gather(struct kit *k, const struct command *c);
+const struct result *kit_apply_gathered(struct kit *k);
 
 /* Check that the command is refused with this code and message, and that nothing has changed. The
  * id replaces {id} in the message. */

@@ -23,7 +23,17 @@
 #include "store/store_job.h"
 #include "store/store_walk.h"
 
-enum { SEEDS = 6, ENTRIES = 1500, IDS = 48, CLAIMS = 16, BULKS = 4, QUEUES = 5, CHECK_EVERY = 150 };
+enum {
+    SEEDS = 6,
+    ENTRIES = 1500,
+    IDS = 48,
+    CLAIMS = 16,
+    BULKS = 4,
+    QUEUES = 5,
+    CHECK_EVERY = 150,
+    TWICE_PERCENT = 8,
+    ARENA_BYTES = 64 << 20
+};
 
 struct claimed {
     struct id id;
@@ -41,6 +51,7 @@ struct mix {
     uint32_t bulk_steps[BULKS];
     size_t bulk_count;
     struct id batch;
+    unsigned together; /* of a hundred commands, those that are followed by another in the entry */
 };
 
 static const char *const queue_names[QUEUES] = {"a", "b", "n::a", "n::b", "named"};
@@ -86,14 +97,113 @@ static void remember_claim(struct mix *x, const struct result_item *it)
         (struct claimed){.id = it->id, .token = j.lease_token, .order = it->order};
 }
 
-static const struct result *apply(struct mix *x, struct command *c)
+/* Remember what a command has made, for later commands. */
+static void learn(struct mix *x, const struct command *c, const struct result *r)
+{
+    for (uint32_t i = 0; r->code == ERR_OK && i < r->count; i++) {
+        if (c->type == COMMAND_ENQUEUE || c->type == COMMAND_NAMED_PUT) {
+            remember(x, r->items[i].id);
+        } else if (c->type == COMMAND_CLAIM || c->type == COMMAND_PUSH_CLAIM) {
+            remember_claim(x, &r->items[i]);
+        }
+    }
+    if (r->code == ERR_OK && c->type == COMMAND_REPLAY) {
+        remember(x, r->id);
+    } else if (r->code == ERR_OK && c->type == COMMAND_BATCH_OPEN) {
+        x->batch = r->id;
+    } else if (r->code == ERR_OK && c->type == COMMAND_BULK_PUT && x->bulk_count < BULKS) {
+        x->bulk_steps[x->bulk_count] = 0;
+        x->bulks[x->bulk_count++] = r->id;
+    } else if (r->affected > 0 && c->type == COMMAND_RESTORE) {
+        const struct command_restore_item *it = &c->restore.items[0];
+        remember(x, it->id);
+        if (it->job.state == JOB_ACTIVE && x->claim_count < CLAIMS) {
+            x->claims[x->claim_count++] =
+                (struct claimed){.id = it->id, .token = it->job.lease_token};
+        }
+    }
+}
+
+/* Apply the gathered commands as one entry. */
+static void apply_gathered(struct mix *x)
+{
+    struct command_entry e;
+    struct str bytes;
+    struct err err;
+    if (x->k->gathered_count == 0) {
+        return;
+    }
+    const struct result *results = kit_apply_gathered(x->k);
+    const struct kit_entry *last = &x->k->log[x->k->log_count - 1];
+    CHECK(command_entry_decode(str_from(last->bytes, last->len), &e, &err) == ERR_OK);
+    for (uint32_t i = 0; command_entry_next(&e, &bytes); i++) {
+        struct arena *arena = arena_new(ARENA_BYTES);
+        struct command c;
+        CHECK(command_decode(bytes, arena, &c, &err) == ERR_OK);
+        learn(x, &c, &results[i]);
+        arena_free(arena);
+    }
+}
+
+static void fail_at(const struct mix *x, const struct command *c, const char *what)
+{
+    printf("\nentry %" PRIu64 ", %s: %s\n", x->k->index, command_word(c->type), what);
+    (void)fflush(stdout);
+    abort();
+}
+
+/* A hash of what the sender is told. Whether a seal has made the callback's job is known at the end
+ * of its entry, so a repetition does not say it. */
+static uint64_t print_of(const struct command *c, const struct result *r)
+{
+    struct id made = c->type == COMMAND_BATCH_SEAL ? ID_NONE : r->id;
+    uint64_t print = hash_bytes(r->code, made.b, ID_BYTES);
+    print = hash_u64(print + r->affected) + r->count;
+    for (uint32_t i = 0; i < r->count; i++) {
+        print = hash_bytes(print + r->items[i].status, r->items[i].id.b, ID_BYTES);
+    }
+    return print;
+}
+
+/* Apply a command under a name, and once more. A refused command changes nothing, and a repeated
+ * one neither: its answer is the first one. */
+static void apply_twice(struct mix *x, const struct command *c)
+{
+    struct id name = id_make(x->k->now, below(x, 1U << 30), (uint32_t)below(x, UINT32_MAX));
+    uint64_t since = x->k->index;
+    uint64_t before = kit_digest(x->k);
+    const struct result *r = kit_apply_named(x->k, c, name, since);
+    bool refused = r->code != ERR_OK;
+    bool is_kept = !refused && !(c->type == COMMAND_CLAIM && r->count == 0);
+    uint64_t print = print_of(c, r);
+    learn(x, c, r);
+    uint64_t after = kit_digest(x->k);
+    if (refused && before != after) {
+        fail_at(x, c, "it was refused, and has changed something");
+    }
+    if (is_kept) {
+        bool same = print_of(c, kit_apply_named(x->k, c, name, since)) == print;
+        if (!same || kit_digest(x->k) != after) {
+            fail_at(x, c, same ? "it has happened twice" : "its repetition has another answer");
+        }
+    }
+}
+
+static void apply(struct mix *x, struct command *c)
 {
     static const struct command_limits limits = {0};
     struct err err;
     if (command_check(c, &limits, &err) != ERR_OK) {
-        return NULL; /* some are not valid, and a server would not propose them */
+        return; /* some are not valid, and a server would not propose them */
     }
-    return kit_apply(x->k, c);
+    if (x->k->gathered_count == 0 && chance(x, TWICE_PERCENT)) {
+        apply_twice(x, c);
+        return;
+    }
+    kit_gather(x->k, c);
+    if (!chance(x, x->together)) {
+        apply_gathered(x);
+    }
 }
 
 /* --- commands --- */
@@ -149,10 +259,7 @@ static void enqueue(struct mix *x)
             jobs[i].job.batch_id = ID_NONE;
         }
     }
-    const struct result *r = apply(x, &c);
-    for (uint32_t i = 0; r != NULL && r->code == ERR_OK && i < r->count; i++) {
-        remember(x, r->items[i].id);
-    }
+    apply(x, &c);
 }
 
 static void claim(struct mix *x)
@@ -166,10 +273,7 @@ static void claim(struct mix *x)
                                   .lease_ms = 1000 + (int64_t)below(x, 20000),
                                   .count = 1 + (uint32_t)below(x, 3),
                                   .no_hold = chance(x, 20)}};
-    const struct result *r = apply(x, &c);
-    for (uint32_t i = 0; r != NULL && r->code == ERR_OK && i < r->count; i++) {
-        remember_claim(x, &r->items[i]);
-    }
+    apply(x, &c);
 }
 
 static void give_back(struct mix *x)
@@ -183,7 +287,7 @@ static void give_back(struct mix *x)
     }
     struct command c = {.type = COMMAND_RETURN, .give_back = {.items = items, .count = count}};
     if (count > 0) {
-        (void)apply(x, &c);
+        apply(x, &c);
     }
 }
 
@@ -207,15 +311,15 @@ static void end_claimed(struct mix *x)
                                                           ? COMMAND_AGENT_NONE
                                                           : (enum command_agent_status)below(x, 5)};
         struct command c = {.type = COMMAND_ACK, .ack = {.items = &it, .count = 1}};
-        (void)apply(x, &c);
+        apply(x, &c);
     } else if (chance(x, 60)) {
         struct command c = {.type = COMMAND_FAIL,
                             .fail = {.id = cl.id, .lease_token = token, .error = STR("no")}};
-        (void)apply(x, &c);
+        apply(x, &c);
     } else {
         struct command_heartbeat_item it = {.id = cl.id, .lease_token = token, .usage = usage};
         struct command c = {.type = COMMAND_HEARTBEAT, .heartbeat = {.items = &it, .count = 1}};
-        (void)apply(x, &c);
+        apply(x, &c);
     }
 }
 
@@ -233,7 +337,7 @@ static void action(struct mix *x)
     if (c.jobs.action == COMMAND_JOB_MOVE) {
         c.jobs.queue = str_from_z(queue_of(x));
     }
-    (void)apply(x, &c);
+    apply(x, &c);
 }
 
 static void change_queue(struct mix *x)
@@ -251,7 +355,7 @@ static void change_queue(struct mix *x)
     if (chance(x, 10)) {
         c.queue.action = chance(x, 50) ? COMMAND_QUEUE_CLEAR : COMMAND_QUEUE_DELETE;
     }
-    (void)apply(x, &c);
+    apply(x, &c);
 }
 
 static void push_claim(struct mix *x)
@@ -266,10 +370,7 @@ static void push_claim(struct mix *x)
     struct command c = {
         .type = COMMAND_PUSH_CLAIM,
         .push_claim = {.node = STR("push:n1"), .lease_ms = 5000, .lines = lines, .count = 2}};
-    const struct result *r = apply(x, &c);
-    for (uint32_t i = 0; r != NULL && r->code == ERR_OK && i < r->count; i++) {
-        remember_claim(x, &r->items[i]);
-    }
+    apply(x, &c);
 }
 
 static void push_finish(struct mix *x)
@@ -288,7 +389,7 @@ static void push_finish(struct mix *x)
         .next = chance(x, 70) ? wall_add_ms(x->k->now, 1 + (int64_t)below(x, 5000)) : WALL_NONE};
     struct command c = {.type = COMMAND_PUSH_FINISH,
                         .push_finish = {.keep_ms = 10000, .items = &end, .count = 1}};
-    (void)apply(x, &c);
+    apply(x, &c);
 }
 
 static void named(struct mix *x)
@@ -296,7 +397,7 @@ static void named(struct mix *x)
     if (chance(x, 15)) {
         struct command c = {.type = COMMAND_NAMED_PURGE,
                             .named_purge = {.retention_ms = (int64_t)below(x, 60000)}};
-        (void)apply(x, &c);
+        apply(x, &c);
         return;
     }
     struct command_new new = {.job = kit_template("named", "{}")};
@@ -311,10 +412,7 @@ static void named(struct mix *x)
     }
     struct command c = {.type = COMMAND_NAMED_PUT,
                         .named_put = {.job = &new, .bytes_max = 4000, .count_max = 15}};
-    const struct result *r = apply(x, &c);
-    if (r != NULL && r->code == ERR_OK && r->count > 0) {
-        remember(x, r->items[0].id);
-    }
+    apply(x, &c);
 }
 
 static void restore(struct mix *x)
@@ -354,13 +452,7 @@ static void restore(struct mix *x)
     }
     it.job = j;
     struct command c = {.type = COMMAND_RESTORE, .restore = {.items = &it, .count = 1}};
-    const struct result *r = apply(x, &c);
-    if (r != NULL && r->affected > 0) {
-        remember(x, it.id);
-        if (j.state == JOB_ACTIVE && x->claim_count < CLAIMS) {
-            x->claims[x->claim_count++] = (struct claimed){.id = it.id, .token = j.lease_token};
-        }
-    }
+    apply(x, &c);
 }
 
 static void budget_or_quota(struct mix *x)
@@ -389,7 +481,7 @@ static void budget_or_quota(struct mix *x)
     }
     it.body = it.deletes ? STR_EMPTY : buf_str(&body);
     struct command c = {.type = COMMAND_ACCESS, .access = {.items = &it, .count = 1}};
-    (void)apply(x, &c);
+    apply(x, &c);
     buf_deinit(&body);
 }
 
@@ -409,11 +501,7 @@ static void bulk(struct mix *x)
         if (c.bulk_put.action == COMMAND_JOB_MOVE) {
             c.bulk_put.queue = str_from_z(queue_of(x));
         }
-        const struct result *r = apply(x, &c);
-        if (r != NULL && r->code == ERR_OK) {
-            x->bulk_steps[x->bulk_count] = 0;
-            x->bulks[x->bulk_count++] = r->id;
-        }
+        apply(x, &c);
         return;
     }
     if (x->bulk_count == 0) {
@@ -433,7 +521,7 @@ static void bulk(struct mix *x)
                              .bulk_end = {.id = x->bulks[at], .cancelled = chance(x, 50)}};
         last = true;
     }
-    (void)apply(x, &c);
+    apply(x, &c);
     if (last) {
         x->bulk_count--;
         x->bulks[at] = x->bulks[x->bulk_count];
@@ -448,12 +536,12 @@ static void batch(struct mix *x)
         .batch_open = {.callback_queue = str_from_z(queue_of(x)), .callback_payload = STR("{}")}};
     if (!id_is_none(x->batch) && chance(x, 60)) {
         c = (struct command){.type = COMMAND_BATCH_SEAL, .batch_seal = {.id = x->batch}};
-        (void)apply(x, &c);
+        apply(x, &c);
         x->batch = ID_NONE;
         return;
     }
-    const struct result *r = apply(x, &c);
-    x->batch = r != NULL && r->code == ERR_OK ? r->id : ID_NONE;
+    x->batch = ID_NONE;
+    apply(x, &c);
 }
 
 static void others(struct mix *x)
@@ -461,12 +549,11 @@ static void others(struct mix *x)
     if (chance(x, 30)) {
         struct command c = {.type = COMMAND_PURGE,
                             .purge = {.retention_ms = (int64_t)below(x, 90000)}};
-        (void)apply(x, &c);
+        apply(x, &c);
     } else {
         struct command c = {.type = COMMAND_REPLAY,
                             .replay = {.id = pick(x), .from = 1 + (int64_t)below(x, 2)}};
-        const struct result *r = apply(x, &c);
-        remember(x, r != NULL && r->code == ERR_OK ? r->id : ID_NONE);
+        apply(x, &c);
     }
 }
 
@@ -474,7 +561,7 @@ static void tick(struct mix *x)
 {
     struct command c = {.type = COMMAND_TICK};
     kit_pass_ms(x->k, (int64_t)below(x, chance(x, 2) ? 90000000 : 1500));
-    (void)apply(x, &c);
+    apply(x, &c);
 }
 
 /* --- checks --- */
@@ -596,6 +683,7 @@ static void ask(struct mix *x, struct answers *a)
 static void check(struct mix *x)
 {
     struct answers before, after;
+    apply_gathered(x);
     compare_documents(x);
     ask(x, &before);
     kit_reopen(x->k);
@@ -612,6 +700,20 @@ static void check(struct mix *x)
     }
 }
 
+/* Versions rise with an upgrade. They also fall, for a while: a leader that has just been started
+ * has not heard which versions the others read, and a new member has not told it. */
+static void change_version(struct mix *x)
+{
+    if (!chance(x, 1)) {
+        return;
+    }
+    uint8_t version = x->k->entry_version;
+    uint8_t newest = COMMAND_ENTRY_VERSION;
+    unsigned oldest = COMMAND_ENTRY_WHOLE;
+    x->k->entry_version =
+        version == newest || chance(x, 50) ? (uint8_t)(oldest + 2 * below(x, 8)) : newest;
+}
+
 static void run(uint64_t seed)
 {
     static void (*const makers[])(struct mix * x) = {
@@ -624,11 +726,10 @@ static void run(uint64_t seed)
     struct mix x = {.k = state, .rng = rng_from(seed)};
     printf("%" PRIu64 " ", seed);
     (void)fflush(stdout);
+    x.together = (unsigned)(seed % 4 * 30);
     x.k->entry_version = (uint8_t)(COMMAND_ENTRY_VERSION - (chance(&x, 50) ? 2 * below(&x, 5) : 0));
     for (unsigned i = 0; i < ENTRIES; i++) {
-        if (x.k->entry_version < COMMAND_ENTRY_VERSION && chance(&x, 1) && chance(&x, 20)) {
-            x.k->entry_version += 2;
-        }
+        change_version(&x);
         if (chance(&x, 30)) {
             kit_pass_ms(x.k, (int64_t)below(&x, 500));
         }
@@ -637,6 +738,7 @@ static void run(uint64_t seed)
             check(&x);
         }
     }
+    apply_gathered(&x);
     CHECK(kit_teardown(&state) == 0);
 }
 
