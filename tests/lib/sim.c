@@ -310,6 +310,7 @@ bool sim_step(struct sim *sim)
     for (unsigned i = 0; i < sim->options.nodes; i++) {
         struct sim_node *n = &sim->node[i];
         if (n->restart && !n->down) {
+            sim_io_flush_cut(n);
             sim_crash(sim, n, 0);
             sim_restart(sim, n);
         }

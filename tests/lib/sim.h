@@ -4,8 +4,9 @@
  * libraft's fixture transports messages and simulates time. The guard under test is the production
  * code. sim_io.c is between the two, because the fixture's disk supports only a single life without
  * snapshots: it forgets where its log begins, copies only a part of a snapshot's description, and
- * keeps data that was never flushed. The disk of sim_io.c loses unfinished writes in a crash, a
- * node restarts from what is left, and writes end in the order in which they began.
+ * keeps data that was never flushed. The disk of sim_io.c loses unfinished writes and cuts in a
+ * crash, and can store a snapshot from the leader without replacing the log. A node restarts from
+ * what is left, and writes end in the order in which they began.
  *
  *   raft --> guard --> sim_io --> fixture
  *
@@ -73,6 +74,7 @@ struct sim_node {
     unsigned writes;       /* of the jobs, writes of entries */
     unsigned sends;        /* of the jobs, messages that are not yet in the network */
     raft_index next_index; /* index of the next entry that raft writes */
+    raft_index cut_from;   /* entries from here on are cut, but not on the disk yet; 0: none */
     unsigned disk_ms;      /* duration of a write */
     unsigned work_ms;      /* duration of a snapshot */
     unsigned send_ms;      /* time to send a message */
@@ -131,6 +133,7 @@ struct sim_options {
     bool disk_forgets;   /* entries that were reported as stored */
     bool ballot_forgets; /* a vote */
     bool torn_counts;    /* a torn entry is read as a valid one */
+    bool log_unfit;      /* a start accepts a log that its snapshot was to replace */
 };
 
 enum sim_fate {
@@ -142,7 +145,7 @@ enum sim_fate {
 /* What happened in a run. A run in which nothing happens proves nothing. */
 struct sim_counts {
     unsigned steps, acked, leaders, crashes, cuts, installs, member_cuts, transfers, changes;
-    unsigned lost, twice, late, torn;
+    unsigned lost, twice, late, torn, half_installs;
 };
 
 struct sim {
@@ -216,6 +219,7 @@ void sim_restart(struct sim *sim, struct sim_node *n);
 
 /* sim_io.c */
 void sim_io_install(struct sim_node *n);
+void sim_io_flush_cut(struct sim_node *n);           /* before a restart that the guard requests */
 void sim_io_keep(struct sim_node *n, unsigned kept); /* in a crash: entries written */
 void sim_io_tear(struct sim_node *n);                /* or all that can be read */
 

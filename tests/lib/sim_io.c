@@ -4,6 +4,7 @@
  * The fixture provides the network and the clock. Everything that takes time is an empty append to
  * the fixture's disk, which calls back when the time has passed.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,9 +119,19 @@ static void timer_start(struct sim_node *n, struct sim_job *job, unsigned ms)
 
 /* ---- the end of a job ---- */
 
+/* A cut reaches the disk with the write after it, or before a snapshot shortens the log. */
+static void cut_out(struct sim_node *n)
+{
+    if (n->cut_from != 0) {
+        sim_disk_cut(&n->disk, n->cut_from);
+        n->cut_from = 0;
+    }
+}
+
 static void write_out(struct sim_job *job, unsigned n_entries)
 {
     struct sim_node *n = job->node;
+    cut_out(n);
     for (unsigned i = 0; i < n_entries && job->write.first + i < job->write.end; i++) {
         raft_index index = job->write.first + i;
         if (!sim_disk_append(&n->disk, index, &job->write.entries[i])) {
@@ -134,6 +145,7 @@ static void write_out(struct sim_job *job, unsigned n_entries)
 static void put_out(struct sim_job *job)
 {
     struct sim_node *n = job->node;
+    cut_out(n);
     if (job->put.installs) {
         n->sim->count.installs++;
         n->next_index = job->put.snapshot->index + 1;
@@ -259,13 +271,29 @@ static void ring_cb(struct raft_io_append *ring, int status)
 
 /* ---- the functions in raft_io ---- */
 
+/* Like fit_log of cluster/disk_io.c: a log that does not continue the snapshot was about to be
+ * replaced by it. */
+static void fit_log(struct sim_disk *d)
+{
+    raft_index index = d->has_snapshot ? d->snapshot.index : 0;
+    bool has_it = d->first <= index && index < d->first + d->count;
+    if (d->first <= index && (!has_it || sim_disk_term_at(d, index) != d->snapshot.term)) {
+        sim_disk_cut(d, 0);
+        d->first = index + 1;
+    }
+}
+
 /* NOLINTNEXTLINE(readability-function-size): raft's signature */
 static int io_load(struct raft_io *io, raft_term *term, raft_id *voted_for,
                    struct raft_snapshot **snapshot, raft_index *start_index,
                    struct raft_entry *entries[], size_t *n_entries)
 {
     struct sim_node *n = node_of(io);
-    const struct sim_disk *d = &n->disk;
+    struct sim_disk *d = &n->disk;
+    n->cut_from = 0;
+    if (!n->sim->options.log_unfit) {
+        fit_log(d);
+    }
     *term = d->term;
     *voted_for = d->vote;
     *start_index = d->first;
@@ -338,7 +366,7 @@ static int io_truncate(struct raft_io *io, raft_index index)
 {
     struct sim_node *n = node_of(io);
     n->sim->count.cuts++;
-    sim_disk_cut(&n->disk, index);
+    n->cut_from = n->cut_from == 0 || index < n->cut_from ? index : n->cut_from;
     n->next_index = index;
     for (struct sim_job *job = n->jobs; job != NULL; job = job->next) {
         if (job->kind == JOB_WRITE && job->write.end > index) {
@@ -514,8 +542,27 @@ void sim_io_install(struct sim_node *n)
     io->random = io_random;
 }
 
+void sim_io_flush_cut(struct sim_node *n)
+{
+    cut_out(n);
+}
+
+/* A snapshot from the leader is stored in two steps: its description, then the log is replaced. */
+static void half_install(struct sim_node *n)
+{
+    struct sim_job *job = n->jobs;
+    while (job != NULL && !(job->kind == JOB_PUT && job->put.installs)) {
+        job = job->next;
+    }
+    if (job != NULL && rng_below(&n->sim->rng, 2) == 0) {
+        sim_disk_put(&n->disk, job->put.snapshot, UINT_MAX);
+        n->sim->count.half_installs++;
+    }
+}
+
 void sim_io_keep(struct sim_node *n, unsigned kept)
 {
+    half_install(n);
     for (struct sim_job *job = n->jobs; job != NULL && kept > 0; job = job->next) {
         if (job->kind == JOB_WRITE) {
             unsigned count = kept < job->write.n ? kept : job->write.n;
@@ -529,6 +576,7 @@ void sim_io_keep(struct sim_node *n, unsigned kept)
 void sim_io_tear(struct sim_node *n)
 {
     struct sim *sim = n->sim;
+    half_install(n);
     struct sim_job *job = n->jobs;
     while (job != NULL && job->kind != JOB_WRITE) {
         job = job->next;

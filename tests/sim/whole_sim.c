@@ -64,6 +64,7 @@ static const struct rule rules[] = {
     {WHOLE_ATOMIC,      "atomic",      1},
     {WHOLE_CHECKPOINT,  "checkpoint",  1},
     {WHOLE_APPLIED,     "applied",     1},
+    {WHOLE_FIT,         "fit",         40},
     {GUARD_BARRIER,     "barrier",     1},
     {GUARD_HONEST,      "honest",      1},
     {GUARD_CALM,        "calm",        25},
@@ -102,9 +103,9 @@ static void print_totals(const struct totals *t)
     printf("leaders %u, crashes %u, torn writes %u, logs cut %u, memberships changed %u, cut off "
            "%u, leadership handed over %u\n",
            s->leaders, s->crashes, s->torn, s->cuts, s->changes, s->member_cuts, s->transfers);
-    printf("messages lost %u, doubled %u, late %u; checkpoints %u, snapshots installed %u, states "
-           "replaced %u\n",
-           s->lost, s->twice, s->late, w->checkpoints, s->installs, w->restores);
+    printf("messages lost %u, doubled %u, late %u; checkpoints %u, snapshots installed %u, "
+           "half installed %u, states replaced %u\n",
+           s->lost, s->twice, s->late, w->checkpoints, s->installs, s->half_installs, w->restores);
     printf("requests %u, answered %u, asked again %u, found done %u, refused %u, outcome unknown "
            "%u; ticks %u, renewals %u\n",
            w->ops, w->answered, w->asked_again, w->answered_again, w->refused, w->unknown, w->ticks,
@@ -117,9 +118,10 @@ static bool is_eventful(const struct totals *t)
 {
     const struct sim_counts *s = &t->sim;
     const struct whole_counts *w = &t->whole;
-    return s->crashes > 0 && s->torn > 0 && s->cuts > 0 && s->installs > 0 && s->changes > 0 &&
-           s->transfers > 0 && s->lost > 0 && s->twice > 0 && s->late > 0 && w->restores > 0 &&
-           w->answered_again > 0 && w->renewals > 0 && w->ticks > 0 && w->unknown > 0;
+    return s->crashes > 0 && s->torn > 0 && s->cuts > 0 && s->installs > 0 &&
+           s->half_installs > 0 && s->changes > 0 && s->transfers > 0 && s->lost > 0 &&
+           s->twice > 0 && s->late > 0 && w->restores > 0 && w->answered_again > 0 &&
+           w->renewals > 0 && w->ticks > 0 && w->unknown > 0;
 }
 
 static bool run(uint64_t seed, unsigned off, bool trace, struct totals *t)

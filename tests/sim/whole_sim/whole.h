@@ -32,6 +32,7 @@ enum whole_rule {
     WHOLE_ATOMIC,                   /* a flush of the state covers all families */
     WHOLE_CHECKPOINT, /* a checkpoint has the effects of all entries up to its index */
     WHOLE_APPLIED,    /* the state stores the index of its last entry */
+    WHOLE_FIT,        /* a start resets a log that its snapshot was to replace */
     WHOLE_RULE_COUNT
 };
 
@@ -103,6 +104,7 @@ struct whole_node {
     unsigned exchanges; /* number of times that the state was replaced */
     uint64_t restored;  /* index of the snapshot that the state was made from, in this life */
     struct engine_now now;
+    raft_time started_at;
     int64_t clock_off_ns; /* its clock minus the true time */
     int64_t clock_ppm;    /* and the drift of the clock */
     struct whole_request *waiting, **waiting_end;

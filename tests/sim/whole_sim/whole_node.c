@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "engine/engine_reads.h"
 #include "sim/whole_sim/kv_disk.h"
 #include "sim/whole_sim/whole.h"
 
@@ -18,6 +19,7 @@ enum {
     LOOK_MS = 20,     /* interval of checks for due times */
     FLUSH_CHANCE = 8, /* percent of entries after which RocksDB flushes */
     MAX_JUMP_S = 60,
+    HEARD_MS = 400, /* after a start, until the others have told which versions they read */
 };
 
 #define TIME_BASE_NS (1760000000LL * NS_PER_S)
@@ -53,6 +55,7 @@ static void start(struct sim_node *s)
     n->under_way = 0;
     n->began = 0;
     n->restored = 0;
+    n->started_at = s->sim->fixture.time;
     n->renewing = n->tick_busy = false;
     open_state(n);
     whole_truth_opened(w, n);
@@ -225,6 +228,14 @@ static void put_back(struct whole_node *n, struct entry *e)
     free(e);
 }
 
+/* Like engine_cluster__entry_version: a leader that was just started writes entries that every
+ * version reads. */
+static uint8_t version_to_write(const struct whole *w, const struct whole_node *n)
+{
+    bool heard = w->sim->fixture.time >= n->started_at + HEARD_MS;
+    return heard ? COMMAND_ENTRY_NAMED : ENGINE_READS_SILENT;
+}
+
 static void propose(struct whole *w, struct whole_node *n)
 {
     struct entry *e = calloc(1, sizeof *e);
@@ -235,7 +246,7 @@ static void propose(struct whole *w, struct whole_node *n)
     e->node = n;
     e->whole = w;
     buf_init(&bytes, LIMIT_ENTRY_BYTES);
-    command_entry_begin(&bytes, COMMAND_ENTRY_NAMED, stamp(w, n), true);
+    command_entry_begin(&bytes, version_to_write(w, n), stamp(w, n), true);
     while (n->waiting != NULL && count < ENTRY_OPS) {
         struct whole_request *r = n->waiting;
         n->waiting = r->next;

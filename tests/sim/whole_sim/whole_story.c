@@ -116,6 +116,7 @@ static struct sim_options options_of(struct whole *w, uint64_t seed)
     o.disk_forgets = !whole_on(w, WHOLE_FLUSHED);
     o.ballot_forgets = !whole_on(w, WHOLE_BALLOT);
     o.torn_counts = !whole_on(w, WHOLE_TORN);
+    o.log_unfit = !whole_on(w, WHOLE_FIT);
     return o;
 }
 
@@ -264,6 +265,7 @@ static void add_sim(struct sim_counts *sum, const struct sim_counts *c)
     sum->twice += c->twice;
     sum->late += c->late;
     sum->torn += c->torn;
+    sum->half_installs += c->half_installs;
 }
 
 bool whole_story(uint64_t seed, unsigned off, bool trace, struct whole_counts *sum,
