@@ -9,11 +9,16 @@
  * A change is recorded before it is made, a flush afterwards, each with one write(2). If the
  * process dies in between, the journal lists more changes that may be lost than there are, never
  * fewer. Files that are removed or replaced are kept under another name in LOSSY_JOURNAL.aside.
+ *
+ * If LOSSY_KILL_AT is a number, the process is killed when the journal has that many records:
+ * before a change, or after a flush. In this way each step of a start can be hit, however short it
+ * is.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,6 +78,7 @@ static char aside_folder[PATH_BYTES];
 static int journal = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of a change and its record */
 static uint64_t last_seq;
+static uint64_t kill_at; /* 0: never */
 static uint64_t aside_count;
 
 static void stop(const char *why)
@@ -110,6 +116,8 @@ __attribute__((constructor)) static void begin(void)
         return;
     }
     (void)snprintf(aside_folder, sizeof aside_folder, "%s.aside", path);
+    const char *number = getenv("LOSSY_KILL_AT");
+    kill_at = number == NULL ? 0 : strtoull(number, NULL, 10);
     journal = real.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (journal < 0) {
         stop("journal");
@@ -171,6 +179,9 @@ static void append(struct record r, const char *path, const char *aside, const v
         stop("journal");
     }
     free(bytes);
+    if (r.seq == kill_at) {
+        (void)kill(getpid(), SIGKILL);
+    }
 }
 
 /* Read the content of the file from `at` on, at most n bytes. The caller frees it. */

@@ -120,19 +120,28 @@ class LossyDisk:
         self.aside = journal.with_name(journal.name + ".aside")
         self.lost_writes = self.lost_names = 0
 
-    def prepare(self, env):
-        """Prepare an empty journal, and set the environment of the process that will be started."""
+    def prepare(self, env, kill_at=None):
+        """Prepare an empty journal, and set the environment of the process that will be started. kill_at: the number of
+        records in the journal after which it is killed."""
         self.journal.unlink(missing_ok=True)
         shutil.rmtree(self.aside, ignore_errors=True)
         self.aside.mkdir()
         env["LD_PRELOAD"] = str(self.shim)
         env["LOSSY_DIR"] = str(self.folder)
         env["LOSSY_JOURNAL"] = str(self.journal)
+        if kill_at is not None:
+            env["LOSSY_KILL_AT"] = str(kill_at)
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
 
-    def lose(self, random):
-        """Simulate a power cut, after the process has died."""
+    def count(self):
+        """Return the number of records that the process has written."""
+        return len(read_journal(self.journal))
+
+    def lose(self, random, lies=False):
+        """Simulate a power cut, after the process has died. A disk that lies has ignored all flushes."""
         records = read_journal(self.journal)
+        if lies:
+            records = [r for r in records if r.kind not in "SD"]
         names = lost_names(records, random)
         writes = lost_writes(records)
         for change in names:
