@@ -18,6 +18,7 @@
     X(DISK_FLUSH_DIR)   /* a flush of a folder fails with EIO */                                   \
     X(DISK_SPACE_LOW)   /* the free-space check returns the armed value */                         \
     X(DISK_META_WRITE)  /* writing the term and vote file fails */                                 \
+    X(PEER_THREAD)      /* a thread that another node causes cannot be started */                  \
     X(BULK_STEP)        /* a step of a bulk operation is refused before it is proposed */          \
     X(KV_COMMIT)        /* the store refuses a write batch */                                      \
     X(KV_READ)          /* reading a value or walking the store fails with EIO */                  \

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "base/fault.h"
 #include "base/pack.h"
 #include "cluster/wire.h"
 #include "log/log.h"
@@ -79,6 +80,13 @@ static void maybe_closed(struct peers *p)
         free(p);
         closed(data);
     }
+}
+
+/* Messages of other nodes start threads, so a thread that cannot be started is not a broken
+ * invariant. */
+static bool start_thread(pthread_t *out, void *(*run)(void *), void *data)
+{
+    return !FAULT(PEER_THREAD) && pthread_create(out, NULL, run, data) == 0;
 }
 
 /* --- admission --- */
@@ -259,11 +267,9 @@ static void deliver(struct peers *p, struct raft_message *m, uint64_t id, const 
     p->recv(p->io, m);
 }
 
-static void fetched(struct msg *m)
+static void end_fetch(struct fetch *f)
 {
-    struct fetch *f = CONTAINER_OF(m, struct fetch, msg);
     struct peers *p = f->peers;
-    CHECK(pthread_join(f->thread, NULL) == 0);
     p->fetch = NULL;
     p->progress.running = false;
     (void)snprintf(p->progress.error, sizeof p->progress.error, "%.*s",
@@ -285,6 +291,13 @@ static void fetched(struct msg *m)
     }
     fetch_free(f);
     maybe_closed(p);
+}
+
+static void fetched(struct msg *m)
+{
+    struct fetch *f = CONTAINER_OF(m, struct fetch, msg);
+    CHECK(pthread_join(f->thread, NULL) == 0);
+    end_fetch(f);
 }
 
 static void look_at_state(struct fetch *f)
@@ -382,7 +395,10 @@ static void fetch_begin(struct peers *p, const struct raftnet_shake_node *from,
     p->fetch = f;
     log_info("fetching checkpoint", LOG_U64("from", from->id), LOG_U64("index", s->last_index),
              LOG_U64("bytes", p->progress.bytes_total));
-    CHECK(pthread_create(&f->thread, NULL, fetch_main, f) == 0);
+    if (!start_thread(&f->thread, fetch_main, f)) {
+        f->code = err_set(&f->err, ERR_OVERLOADED, "no thread is left");
+        end_fetch(f);
+    }
 }
 
 /* --- invitations --- */
@@ -426,7 +442,7 @@ enum err_code peers_invite(struct peers *p, struct peers_invite *i, struct err *
                                                .secret = p->secret,
                                                .tls = p->tls,
                                                .timeout_ms = PEERS_INVITE_MS};
-    if (pthread_create(&i->thread, NULL, invite_main, i) != 0) {
+    if (!start_thread(&i->thread, invite_main, i)) {
         free(i->texts);
         return err_set(err, ERR_OVERLOADED,
                        "no thread is left to invite the node: try again later");
@@ -466,7 +482,6 @@ static void *send_main(void *data)
 static void stream(void *data, struct raftnet_link *link, const struct raftnet_shake_node *from)
 {
     struct peers *p = data;
-    (void)from;
     if (p->closing || p->silent || p->box == NULL || p->sender_count >= SHIP_SENDERS_MAX) {
         raftnet_link_close(link);
         return;
@@ -476,9 +491,14 @@ static void stream(void *data, struct raftnet_link *link, const struct raftnet_s
     *s = (struct sender){.peers = p, .link = *link, .next = p->senders};
     s->cluster = raftnet_self(p->net)->cluster;
     s->msg.deliver = sent_all;
+    if (!start_thread(&s->thread, send_main, s)) {
+        log_warn("checkpoint not sent: no thread is left", LOG_U64("to", from->id));
+        raftnet_link_close(link);
+        free(s);
+        return;
+    }
     p->senders = s;
     p->sender_count++;
-    CHECK(pthread_create(&s->thread, NULL, send_main, s) == 0);
 }
 
 /* --- frames --- */

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "cluster/wire.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 #include "log/log.h"
+#include "raftlog/manifest.h"
+#include "raftlog/members.h"
 
 enum { CLUSTER = 9, SENDER = 1, TAKER = 2, ENTRY_BYTES = 8, ENTRIES_MAX = 8 };
 
@@ -32,6 +35,7 @@ struct rig {
     struct mailbox box;
     unsigned adopted;
     bool adopts;
+    bool hung_up;
 };
 
 /* --- the sender --- */
@@ -233,6 +237,18 @@ static int teardown(void **state)
     return 0;
 }
 
+static void send_raft(struct rig *r, const struct raft_message *m)
+{
+    struct raftnet_send *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->done = sent;
+    buf_init(&s->frame, 1 << 16);
+    raftnet_frame_begin(&s->frame);
+    wire_encode(m, &s->frame);
+    raftnet_frame_end(&s->frame, RAFTNET_FRAME_RAFT, 0, CLUSTER);
+    assert_true(raftnet_send(r->sender, TAKER, r->address, s));
+}
+
 /* Send an append with entries from 11 on, and wait until it has arrived. */
 static void send_append(struct rig *r, const char *const texts[], unsigned count)
 {
@@ -251,15 +267,8 @@ static void send_append(struct rig *r, const char *const texts[], unsigned count
                                                       .leader_commit = 10,
                                                       .entries = count == 0 ? NULL : entries,
                                                       .n_entries = count}};
-    struct raftnet_send *s = calloc(1, sizeof *s);
     unsigned before = r->received;
-    assert_non_null(s);
-    s->done = sent;
-    buf_init(&s->frame, 1 << 16);
-    raftnet_frame_begin(&s->frame);
-    wire_encode(&m, &s->frame);
-    raftnet_frame_end(&s->frame, RAFTNET_FRAME_RAFT, 0, CLUSTER);
-    assert_true(raftnet_send(r->sender, TAKER, r->address, s));
+    send_raft(r, &m);
     while (r->received == before) {
         (void)uv_run(&r->loop, UV_RUN_ONCE);
     }
@@ -457,10 +466,94 @@ static void invitations__are_few_at_a_time(void **state)
     close_third(r, third);
 }
 
+/* --- threads --- */
+
+static void send_snapshot(struct rig *r)
+{
+    struct raft_configuration c;
+    struct buf members, manifest;
+    raft_configuration_init(&c);
+    assert_int_equal(raft_configuration_add(&c, SENDER, "127.0.0.1:1", RAFT_VOTER), 0);
+    buf_init(&members, 4096);
+    members_encode(&c, &members);
+    raft_configuration_close(&c);
+    const struct manifest_file file = {.name = STR("a"), .size = 3, .crc = 4};
+    const struct manifest described = {.index = 7,
+                                       .term = 3,
+                                       .checkpoint = STR("00000000000000000007-abc"),
+                                       .members = buf_str(&members),
+                                       .members_index = 1,
+                                       .file = &file,
+                                       .file_count = 1};
+    buf_init(&manifest, 1 << 16);
+    manifest_encode(&described, &manifest);
+    const struct raft_message m = {.type = RAFT_IO_INSTALL_SNAPSHOT,
+                                   .install_snapshot = {.term = 4,
+                                                        .last_index = 7,
+                                                        .last_term = 3,
+                                                        .conf_index = 1,
+                                                        .data = {manifest.ptr, manifest.len}}};
+    send_raft(r, &m);
+    buf_deinit(&members);
+    buf_deinit(&manifest);
+}
+
+static void dial_for_files(uv_work_t *work)
+{
+    const struct rig *r = work->data;
+    const struct raftnet_stream_target target = {.address = r->address,
+                                                 .id = TAKER,
+                                                 .self = {.cluster = CLUSTER,
+                                                          .id = SENDER,
+                                                          .name = STR("sender"),
+                                                          .address = STR("127.0.0.1:1")},
+                                                 .secret = STR("the same secret here"),
+                                                 .timeout_ms = 10000};
+    struct raftnet_link link;
+    struct raftnet_frame frame;
+    struct buf body;
+    struct err err;
+    CHECK(raftnet_stream_dial(&target, &link, &err) == ERR_OK);
+    buf_init(&body, 4096);
+    CHECK(raftnet_stream_read(&link, &body, 4096, &frame, &err) == ERR_IO); /* it hangs up */
+    buf_deinit(&body);
+    raftnet_link_close(&link);
+}
+
+static void dialled(uv_work_t *work, int status)
+{
+    assert_int_equal(status, 0);
+    ((struct rig *)work->data)->hung_up = true;
+}
+
+static void threads__that_are_missing_refuse_what_needs_them(void **state)
+{
+    struct rig *r = *state;
+    struct peers_invite invite = {.address = r->address, .name = STR("x"), .done = invited};
+    struct ship_progress progress = {0};
+    uv_work_t work = {.data = r};
+    struct err err;
+    fault_arm(FAULT_PEER_THREAD, 1);
+    assert_int_equal(peers_invite(r->taker, &invite, &err), ERR_OVERLOADED);
+    send_snapshot(r);
+    while (progress.error[0] == '\0') {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+        peers_fetch_status(r->taker, &progress);
+    }
+    assert_string_equal(progress.error, "no thread is left");
+    assert_false(progress.running);
+    assert_int_equal(uv_queue_work(&r->loop, &work, dial_for_files, dialled), 0);
+    while (!r->hung_up) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    fault_reset();
+}
+
 TEST_GROUP_FIXTURE(peers, setup, teardown,
                    cmocka_unit_test(append__ends_before_what_cannot_be_read),
                    cmocka_unit_test(append__of_nothing_else_is_a_heartbeat),
                    cmocka_unit_test(refusal__is_over_when_entries_can_be_read),
                    cmocka_unit_test(versions__are_heard),
                    cmocka_unit_test(invitation__is_judged_by_who_gets_it),
-                   cmocka_unit_test(invitations__are_few_at_a_time));
+                   cmocka_unit_test(invitations__are_few_at_a_time),
+                   cmocka_unit_test(threads__that_are_missing_refuse_what_needs_them));
