@@ -91,7 +91,7 @@ void explain_queue(struct machine *m, struct str name, struct wall now, struct a
     out->settings.name = STR_EMPTY;
     out->at_limit =
         q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency;
-    out->throttled_until = queues__throttled_until(q, now);
+    out->throttled_until = queue_limits__throttled_until(q, now);
     out->budget = apply_budget__explain_queue(m, name, now, a);
     out->waiting = machine__in_line(q);
     find_holders(m, q, out);

@@ -115,7 +115,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         if (l->push_line != 0) {
             push_lines__stand(m, q, l);
         } else {
-            queues__stand(m, q, l);
+            queue_lines__stand(m, q, l);
         }
     }
     free(loading.places);
@@ -155,7 +155,7 @@ static enum err_code load(struct machine *m, const struct machine_hooks *hooks, 
 {
     m->hooks.slot_ns = hooks->slot_ns; /* loaded jobs wait in slots, too */
     spaces__load(m);
-    queues__load(m);
+    queue_records__load(m);
     locks__load(m);
     promises__load(m);
     replies__load(m);
@@ -165,17 +165,18 @@ static enum err_code load(struct machine *m, const struct machine_hooks *hooks, 
     apply_schedule__load(m);
     apply_bulk__load(m);
     apply_webhook__load(m);
-    apply_policy__load(m);
+    policies__load(m);
     apply_access__load(m, hooks);
     spends__load(m);
     apply_budget__load(m);
     apply_node__load(m);
-    apply_named__load(m);
+    names__load(m);
     history__load(m);
     tallies__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     load_newest(m);
+    releases__load(m);
     dependencies__load(m);
     return load_jobs(m, err);
 }
@@ -205,7 +206,7 @@ static void memory_deinit(struct machine *m)
     apply_bulk__close(m);
     apply_schedule__close(m);
     apply_webhook__close(m);
-    apply_policy__close(m);
+    policies__close(m);
     apply_access__close(m);
     apply_budget__close(m);
     spends__close(m);
@@ -217,11 +218,12 @@ static void memory_deinit(struct machine *m)
     locks__close(m);
     promises__close(m);
     dependencies__close(m);
+    releases__close(m);
     push_lines__close(m);
     marks_deinit(&m->names);
     map_deinit(&m->fresh_names);
     map_deinit(&m->givens);
-    queues__close(m);
+    queue_records__close(m);
     spaces__close(m);
     history__close(m);
     tallies__close(m);
@@ -332,8 +334,8 @@ static void trim_events(struct machine *m)
 
 static void end_entry(struct machine *m)
 {
-    batches__write_dirty(m);
-    queues__write_dirty(m);
+    batch_end__write_dirty(m);
+    queue_records__write(m);
     given__write(m);
     operations__write(m);
     history__write(m);

@@ -199,7 +199,7 @@ struct machine {
     struct bulk **bulks;     /* by id, which is the order of their creation */
     uint32_t bulk_count;
     struct id newest_ending; /* the newest unfinished one with a filter that ends jobs; or none */
-    struct marks names;      /* of all stored names and those of the entry: apply_named.c */
+    struct marks names;      /* of all stored names and those of the entry: names.c */
     struct map push_line_names;
     struct push_line **push_lines; /* by number; NULL where one is unused */
     uint32_t push_line_count, push_line_cap;
@@ -237,10 +237,10 @@ struct machine {
     struct access_change *access_first, **access_last;
     struct id *changed;
     uint32_t changed_count, changed_cap;
-    struct map fresh_names;    /* names that the entry added or removed: apply_named.c */
-    struct named *fresh_named; /* the newest ones, not in the map yet */
-    struct map givens;         /* records read by the entry: given.c */
-    struct given *last_given;  /* used last, often the next one too; or NULL */
+    struct map fresh_names;                 /* names that the entry added or removed: names.c */
+    struct named *fresh_named;              /* the newest ones, not in the map yet */
+    struct map givens;                      /* records read by the entry: given.c */
+    struct given *last_given;               /* used last, often the next one too; or NULL */
     struct given *first_given, **given_end; /* those changed by the entry */
     struct result *results;
     uint32_t result_count;

@@ -104,7 +104,7 @@ bool machine_claimable(struct machine *m, struct str queue, struct wall now, str
 {
     const struct queue *q = queues__find(m, queue);
     *out_until = WALL_NONE;
-    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until) &&
+    return q != NULL && machine__in_line(q) > 0 && queue_limits__open(q, now, out_until) &&
            !apply_budget__blocks(m, queue, now, out_until);
 }
 
@@ -112,7 +112,7 @@ bool machine_claimable(struct machine *m, struct str queue, struct wall now, str
  * an entry. */
 static bool read_first(struct machine *m, const struct queue *q, struct buf *doc, struct job *out)
 {
-    const struct live_job *l = queues__first_in_line(m, q);
+    const struct live_job *l = queue_lines__first(m, q);
     struct err err;
     return l != NULL && store_docs_read(&m->store, l->id, doc) &&
            store_job_decode(l->id, buf_str(doc), out, &err) == ERR_OK;
@@ -142,7 +142,7 @@ uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wal
         return 0;
     }
     uint32_t waiting = machine__in_line(q);
-    uint32_t places = queues__places(q, now);
+    uint32_t places = queue_limits__places(q, now);
     return waiting < places ? waiting : places;
 }
 
@@ -152,7 +152,9 @@ uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bo
     if (machine_over_budget(m, queue, now)) {
         return 0;
     }
-    return q == NULL ? UINT32_MAX : opened ? queues__limits(q, now) : queues__places(q, now);
+    return q == NULL ? UINT32_MAX
+           : opened  ? queue_limits__places_unpaused(q, now)
+                     : queue_limits__places(q, now);
 }
 
 uint32_t machine_in_line(struct machine *m, struct str queue)
@@ -215,7 +217,7 @@ static void describe_queue(const struct machine *m, const struct queue *q,
                                   .slots = q->slots.count,
                                   .lost_total = q->rec.lost_total,
                                   .last_ended_at = q->rec.last_ended_at,
-                                  .oldest_pending = queues__oldest_pending(m, q)};
+                                  .oldest_pending = queue_lines__oldest_pending(m, q)};
     for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
         out->count[s] = q->live_count[s];
     }

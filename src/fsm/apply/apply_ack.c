@@ -23,7 +23,7 @@ static enum command_agent_status status_of(struct machine *m, const struct job *
     if (it->agent_status != COMMAND_AGENT_CONTINUE) {
         return it->agent_status;
     }
-    struct str name = apply_policy__match(m, j);
+    struct str name = policies__match(m, j);
     if (name.len == 0) {
         return COMMAND_AGENT_CONTINUE;
     }
@@ -200,7 +200,7 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
             r->done = (uint32_t)i;
             return;
         }
-        bool there = jobs__need(m, it->id, &j, &family, r);
+        bool there = job_read__need(m, it->id, &j, &family, r);
         counted[i] = false;
         if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
             /* A repeated request whose response was lost: same result. If the job was ended by this

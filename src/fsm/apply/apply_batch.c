@@ -11,7 +11,7 @@ void apply_batch_open(struct machine *m, const struct command *c, struct result 
                               .callback_payload = open->callback_payload,
                               .owner = open->owner};
     if (!replies__find(m, open->once.key, open->once.hash, r) && batches__have_room(m, &rec, r)) {
-        r->id = batches__open(m, &rec)->id;
+        r->id = batches__open(m, ids__new(m), &rec)->id;
         replies__keep(m, open->once.key, open->once.hash, r);
     }
 }

@@ -273,7 +273,7 @@ void apply_bulk_queue(struct machine *m, const struct command *command, struct r
         return;
     }
     make_room(m);
-    struct queue *q = deleting ? queues__find(m, c->name) : queues__need(m, c->name);
+    struct queue *q = deleting ? queues__find(m, c->name) : queue_records__need(m, c->name);
     bool known = q != NULL && !q->gone;
     struct store_bulk rec = {
         .status = STORE_BULK_QUEUED,

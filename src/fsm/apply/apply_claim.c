@@ -17,7 +17,7 @@ static struct live_job *next_in_line(const struct machine *m, const struct queue
                                      const struct live_job *l)
 {
     return l->next != LIVE_NONE ? live_index_at(&m->live_index, l->next)
-                                : queues__first_of_priority(m, q, l->priority + 1U);
+                                : queue_lines__first_of_priority(m, q, l->priority + 1U);
 }
 
 void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
@@ -37,13 +37,13 @@ void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
     j->ready_at = WALL_NONE;
     j->lease_expires_at = wall_add_ms(m->now, cl->lease_ms);
     jobs__write(m, j, STORE_LIVE);
-    queues__count_claim(m, q);
+    queue_limits__count_claim(m, q);
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_STARTED,
                                               .job = j->id,
                                               .queue = j->queue,
                                               .text = j->worker_id,
                                               .attempt = j->attempt});
-    *item = (struct result_item){.id = j->id, .doc = jobs__doc(m, j->id), .order = order};
+    *item = (struct result_item){.id = j->id, .doc = job_read__doc(m, j->id), .order = order};
 }
 
 /* Read the next documents of a line that is too long for the cache, several at a time, in the order
@@ -133,8 +133,8 @@ static void claim_from(struct machine *m, struct pass *p, struct queue *q)
     p->moved_here = 0;
     p->may_hold = !p->cl->no_hold;
     while (r->count < p->cl->count && p->moved_here < LIMIT_TICK_JOBS &&
-           queues__open(q, m->now, &until)) {
-        const struct live_job *l = queues__first_in_line(m, q);
+           queue_limits__open(q, m->now, &until)) {
+        const struct live_job *l = queue_lines__first(m, q);
         struct job j;
         if (l == NULL) {
             break;
@@ -188,8 +188,8 @@ static bool is_held_back(struct machine *m, struct pass *p, const struct queue *
     if (!holds_at_fetch(m, q->node.key, &v)) {
         return false;
     }
-    struct id oldest = p->cl->no_hold ? ID_NONE : queues__oldest_pending(m, q);
-    if (!id_is_none(oldest) && jobs__get(m, oldest, &j, &family)) {
+    struct id oldest = p->cl->no_hold ? ID_NONE : queue_lines__oldest_pending(m, q);
+    if (!id_is_none(oldest) && job_read__get(m, oldest, &j, &family)) {
         hold(m, p, &j, v.reason);
     }
     return true;
@@ -215,11 +215,11 @@ static enum ahead look_into(struct machine *m, const struct command_claim *cl,
     struct wall until;
     unsigned passed = 0;
     bool may_hold = !cl->no_hold;
-    if (holds_at_fetch(m, q->node.key, out) || !queues__open(q, m->now, &until)) {
+    if (holds_at_fetch(m, q->node.key, out) || !queue_limits__open(q, m->now, &until)) {
         return AHEAD_NOTHING;
     }
-    for (const struct live_job *l = queues__first_in_line(m, q);
-         l != NULL && passed < LIMIT_TICK_JOBS; l = next_in_line(m, q, l), passed++) {
+    for (const struct live_job *l = queue_lines__first(m, q); l != NULL && passed < LIMIT_TICK_JOBS;
+         l = next_in_line(m, q, l), passed++) {
         struct job j;
         if (is_expired(m, l)) {
             continue;

@@ -102,7 +102,7 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
     }
     struct batch *batch = NULL;
     if (e->has_batch) {
-        batch = batches__open(m, &rec);
+        batch = batches__open(m, ids__new(m), &rec);
         r->id = batch->id;
     }
     r->items = ENTRY_ARRAY(m, struct result_item, e->count);

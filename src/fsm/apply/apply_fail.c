@@ -10,7 +10,7 @@ void apply_fail(struct machine *m, const struct command *c, struct result *r)
 {
     struct job j;
     enum store_family family;
-    if (!jobs__need(m, c->fail.id, &j, &family, r)) {
+    if (!job_read__need(m, c->fail.id, &j, &family, r)) {
         return;
     }
     if (jobs__was_ended(&j, c->fail.lease_token, JOB_ENDED_FAIL)) {

@@ -28,7 +28,7 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
 {
     struct job j;
     enum store_family family;
-    if (!jobs__get(m, it->id, &j, &family)) {
+    if (!job_read__get(m, it->id, &j, &family)) {
         return RESULT_UNKNOWN;
     }
     /* The heartbeat arrived after the end of its own claim: no reason to stop. */

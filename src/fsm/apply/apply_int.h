@@ -96,26 +96,32 @@ void history__write(struct machine *m);                   /* at the end of an en
 void history__load(struct machine *m);
 void history__close(struct machine *m);
 
-/* jobs.c: every change of a job goes through these. */
+/* job_read.c */
 
 /* Read the job and the family that it is in. False if it does not exist. */
-bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family);
+bool job_read__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family);
 
 /* The same for callers that need only numbers and times: the document is not kept in memory, so do
  * not use the texts of out. */
-bool jobs__glance(struct machine *m, struct id id, struct job *out);
+bool job_read__glance(struct machine *m, struct id id, struct job *out);
 /* The document, in the entry's memory, of a job that was read or written in this entry. */
-struct str jobs__doc(struct machine *m, struct id id);
+struct str job_read__doc(struct machine *m, struct id id);
 /* Only the state of the job. */
-bool jobs__state(struct machine *m, struct id id, enum job_state *out);
+bool job_read__state(struct machine *m, struct id id, enum job_state *out);
+
+/* Find the job of a command, or refuse. */
+bool job_read__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
+                    struct result *r);
+
+/* jobs.c: every change of a job goes through these. */
 
 /* Create j: sets its id, times, state and place in line, creates the queue if it is new, and emits
  * `enqueued`. The texts of j must be valid until the entry has been applied. */
 void jobs__create(struct machine *m, struct job *j);
 void jobs__create_as(struct machine *m, struct job *j); /* with the id in j, from ids__new */
 
-/* Write j and update all indexes. `was_in` is the family in which jobs__get found it. A pending job
- * goes to the end of its line, or into no line while it waits for other jobs. */
+/* Write j and update all indexes. `was_in` is the family in which job_read__get found it. A pending
+ * job goes to the end of its line, or into no line while it waits for other jobs. */
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
 
 /* Rows were added to j but its document did not change: report it to holders of copies. */
@@ -140,10 +146,6 @@ bool jobs__may_move(struct machine *m, const struct job *j, enum job_move move, 
                     struct result *r);
 /* The same, and make the move. */
 bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
-                struct result *r);
-
-/* Find the job of a command, or refuse. */
-bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
                 struct result *r);
 
 /* Refuse if the lease token is not that of the job's last claim. A token of 0 is accepted. */
@@ -229,13 +231,8 @@ void apply_webhook__load(struct machine *m);
 void apply_webhook__close(struct machine *m);
 
 /* apply_policy.c */
-bool apply_policy__is_known(const struct machine *m, struct id id);
-/* Name of the newest policy that holds the job before its next iteration; empty: none. */
-struct str apply_policy__match(const struct machine *m, const struct job *j);
 /* Restore from a backup, unless the id exists. False: there are too many. */
 bool apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec);
-void apply_policy__load(struct machine *m);
-void apply_policy__close(struct machine *m);
 
 /* machine_nodes.c */
 struct node_record {

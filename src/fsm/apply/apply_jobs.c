@@ -39,7 +39,7 @@ static bool again(struct machine *m, struct job *j, enum store_family was_in)
         j->expire_at = WALL_NONE; /* a job that runs again must not expire at once */
     }
     if (was_in == STORE_DONE) {
-        dependencies__unmet(m, j->id);
+        releases__undo(m, j->id);
     }
     if (waits) {
         (void)dependencies__settle(m, j, &missing); /* missing jobs will never complete */
@@ -97,7 +97,7 @@ static bool do_hold(struct machine *m, const struct command_jobs *c, struct job 
     }
     if (active) {
         jobs__tell_taken(m, j);
-        apply_push__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was held"));
+        tries__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was held"));
     }
     jobs__clear_claim(j);
     j->scheduled_at = WALL_NONE;
@@ -258,7 +258,7 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
         struct job j;
         enum store_family family;
         bool found =
-            jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
+            job_read__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
         /* A job that has left the filter since is treated like one in another state: another
          * request has changed it and was answered. */
         bool fits = found && job_fit_has(&cj->fit, &j) && !is_later(m, cj, &j);

@@ -59,7 +59,8 @@ struct id apply_purge__jobs(struct machine *m, struct id from, struct wall befor
             continue; /* most jobs are kept and need not be cached */
         }
         store_docs_take_done(m->store.docs, id, doc);
-        if (jobs__get(m, id, &j, &family) && family == STORE_DONE && ended_at(&j).ns < before.ns) {
+        if (job_read__get(m, id, &j, &family) && family == STORE_DONE &&
+            ended_at(&j).ns < before.ns) {
             locks__release(m, &j);
             jobs__remove(m, &j, family);
             throughput_add(&m->throughput, THROUGHPUT_PURGED);

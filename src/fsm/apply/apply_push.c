@@ -45,7 +45,7 @@ static void claim_line(struct machine *m, const struct command_push_claim *c,
         struct push_line *line = push_lines__find(m, wanted->queue, wanted->priority, wanted->host);
         struct queue *q = line == NULL ? NULL : m->queues[line->queue];
         struct job j;
-        if (line == NULL || !queues__open(q, m->now, &until)) {
+        if (line == NULL || !queue_limits__open(q, m->now, &until)) {
             break;
         }
         bool found = store_docs_get(m->store.docs, STORE_LIVE,
@@ -75,36 +75,6 @@ void apply_push_claim(struct machine *m, const struct command *c, struct result 
     }
 }
 
-static struct str node_of(const struct job *j)
-{
-    struct str worker = j->worker_id;
-    return str_starts_with(worker, STR("push:")) ? str_from_offset(worker, 5) : worker;
-}
-
-void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome outcome,
-                           struct str error)
-{
-    if (j->push.len == 0) {
-        return;
-    }
-    store_rows_add_try(&m->store, j,
-                       &(struct store_try){.attempt = j->attempt,
-                                           .outcome = outcome,
-                                           .error_type = outcome == JOB_OUTCOME_TIMEOUT
-                                                             ? STORE_TRY_ERROR_TIMEOUT
-                                                             : STORE_TRY_ERROR_CANCELLED,
-                                           .due_at = j->due_at,
-                                           .started_at = j->started_at,
-                                           .ended_at = m->now,
-                                           .node = node_of(j),
-                                           .error = error},
-                       WALL_NONE);
-    j->outcome = outcome;
-    if (m->hooks.push_gone != NULL) {
-        m->hooks.push_gone(m->hooks.data, j->id);
-    }
-}
-
 /* End the run: the job waits for its next run, under the same id. Without one, it is removed. */
 static void rearm(struct machine *m, struct job *j, struct wall next)
 {
@@ -124,7 +94,7 @@ static void rearm(struct machine *m, struct job *j, struct wall next)
 static void note_end(struct machine *m, const struct job *j)
 {
     if (j->name.len > 0) {
-        struct queue *q = queues__need(m, j->queue);
+        struct queue *q = queue_records__need(m, j->queue);
         q->rec.last_ended_at = m->now;
         queues__touch(m, q);
     }
@@ -165,29 +135,11 @@ static void failed(struct machine *m, struct job *j, const struct command_push_e
     }
 }
 
-static void record(struct machine *m, struct job *j, const struct command_push_end *it,
-                   struct wall keep_from)
-{
-    store_rows_add_try(&m->store, j,
-                       &(struct store_try){.attempt = j->attempt,
-                                           .outcome = it->outcome,
-                                           .error_type = it->error_type,
-                                           .http_status = it->http_status,
-                                           .answer_ms = it->answer_ms,
-                                           .due_at = j->due_at,
-                                           .started_at = it->started_at,
-                                           .ended_at = it->ended_at,
-                                           .node = node_of(j),
-                                           .error = it->error},
-                       keep_from);
-    j->outcome = it->outcome;
-}
-
 static bool finish(struct machine *m, const struct command_push_end *it, struct wall keep_from)
 {
     struct job j;
     enum store_family family;
-    if (!jobs__get(m, it->id, &j, &family) || j.push.len == 0 || j.state != JOB_ACTIVE ||
+    if (!job_read__get(m, it->id, &j, &family) || j.push.len == 0 || j.state != JOB_ACTIVE ||
         j.lease_token != it->lease_token) {
         return false; /* cancelled, removed or lost: the end of this claim is already recorded */
     }
@@ -195,7 +147,7 @@ static bool finish(struct machine *m, const struct command_push_end *it, struct 
         rearm(m, &j, j.cron.len > 0 ? it->next : WALL_NONE);
         return true;
     }
-    record(m, &j, it, keep_from);
+    tries__ended(m, &j, it, keep_from);
     if (it->outcome == JOB_OUTCOME_COMPLETED) {
         succeeded(m, &j, it);
     } else {
@@ -225,9 +177,9 @@ void apply_push__lost(struct machine *m, struct job *j)
 {
     static const char text[] = "the node that made the call was lost";
     bool last = job_attempts_remaining(j) == 0;
-    apply_push__abandoned(m, j, JOB_OUTCOME_TIMEOUT, str_from_z(text));
+    tries__abandoned(m, j, JOB_OUTCOME_TIMEOUT, str_from_z(text));
     if (j->name.len > 0) {
-        struct queue *q = queues__need(m, j->queue);
+        struct queue *q = queue_records__need(m, j->queue);
         q->rec.lost_total++;
         queues__touch(m, q);
     }

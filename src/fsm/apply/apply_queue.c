@@ -99,7 +99,7 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         struct job j;
         enum store_family in;
         /* The iterator's document may be older than this entry: read the current one. */
-        if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in) &&
+        if (is_meant(m, c, q, id, kv_iter_value(it)) && job_read__get(m, id, &j, &in) &&
             str_eq(j.queue, q->node.key) && !is_later(m, c, &j, until)) {
             job_end__removed(m, &j, in);
             r->affected++;
@@ -126,7 +126,7 @@ void apply_queue__begin_delete(struct machine *m, struct queue *q)
     if (m->entry_version >= COMMAND_ENTRY_STRICT) {
         return;
     }
-    queues__drop_throttle(m, q);
+    queue_limits__drop_throttle(m, q);
     q->rec.paused = false;
     q->rec.max_concurrency = 0;
     queues__touch(m, q);
@@ -156,7 +156,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
     } else {
         tell(m, deleting ? STORE_EVENT_QUEUE_DELETED : STORE_EVENT_QUEUE_CLEARED, q);
         if (deleting && is_empty(q)) {
-            queues__drop_throttle(m, q);
+            queue_limits__drop_throttle(m, q);
             q->gone = true;
             spends__queue_gone(m, q->node.key);
         }
@@ -179,7 +179,7 @@ void apply_queue(struct machine *m, const struct command *c, struct result *r)
     if (cq->action == COMMAND_QUEUE_DELETE && (known == NULL || known->gone)) {
         return;
     }
-    struct queue *q = queues__need(m, cq->name);
+    struct queue *q = queue_records__need(m, cq->name);
     switch (cq->action) {
     case COMMAND_QUEUE_PAUSE:
     case COMMAND_QUEUE_RESUME:
@@ -191,12 +191,12 @@ void apply_queue(struct machine *m, const struct command *c, struct result *r)
         queues__ready(m, q);
         break;
     case COMMAND_QUEUE_THROTTLE:
-        if (queues__set_throttle(m, q, cq->rate, cq->window_ms)) {
+        if (queue_limits__set_throttle(m, q, cq->rate, cq->window_ms)) {
             queues__ready(m, q);
         }
         break;
     case COMMAND_QUEUE_UNTHROTTLE:
-        queues__drop_throttle(m, q);
+        queue_limits__drop_throttle(m, q);
         queues__ready(m, q);
         break;
     case COMMAND_QUEUE_CLEAR:

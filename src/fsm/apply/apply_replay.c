@@ -50,7 +50,7 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
     if (replies__find(m, once->key, once->hash, r)) {
         return;
     }
-    if (!jobs__need(m, c->replay.id, &source, &family, r)) {
+    if (!job_read__need(m, c->replay.id, &source, &family, r)) {
         return;
     }
     if (!source.is_agent) {

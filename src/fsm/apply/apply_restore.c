@@ -18,14 +18,14 @@ static bool has_good_id(const struct machine *m, const struct command_restore_it
 static void restore_queue(struct machine *m, const struct command_restore_item *it)
 {
     const struct store_queue *given = &it->queue;
-    struct queue *q = queues__need(m, it->name);
+    struct queue *q = queue_records__need(m, it->name);
     if (given->created_at.ns != 0 && given->created_at.ns < q->rec.created_at.ns) {
         q->rec.created_at = given->created_at;
     }
     q->rec.failures = given->failures > q->rec.failures ? given->failures : q->rec.failures;
     q->rec.paused = given->paused;
     q->rec.max_concurrency = given->max_concurrency;
-    (void)queues__set_throttle(m, q, given->throttle_rate, given->throttle_window_ms);
+    (void)queue_limits__set_throttle(m, q, given->throttle_rate, given->throttle_window_ms);
     queues__touch(m, q);
     queues__ready(m, q);
 }
@@ -35,11 +35,11 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
     struct job j = it->job;
     enum job_state existing;
     struct id missing;
-    if (!has_good_id(m, it) || jobs__state(m, it->id, &existing)) {
+    if (!has_good_id(m, it) || job_read__state(m, it->id, &existing)) {
         r->missing++;
         return;
     }
-    if (!apply_named__take(m, &j)) {
+    if (!names__take(m, &j)) {
         r->missing++;
         return;
     }
@@ -85,7 +85,7 @@ static void count_usage(struct machine *m, const struct command_restore_item *it
     struct job j;
     enum store_family family;
     if (!it->summed && it->usage.created_at.ns < m->tallies.start.at.ns &&
-        jobs__get(m, it->id, &j, &family)) {
+        job_read__get(m, it->id, &j, &family)) {
         tallies__restored(m, &j, &it->usage);
     }
 }
@@ -93,7 +93,7 @@ static void count_usage(struct machine *m, const struct command_restore_item *it
 static void restore_row(struct machine *m, struct command_restore_item *it)
 {
     struct job j;
-    if (!jobs__glance(m, it->id, &j) || !has_place(&j, it)) {
+    if (!job_read__glance(m, it->id, &j) || !has_place(&j, it)) {
         return;
     }
     jobs__note_rows(m, &j);

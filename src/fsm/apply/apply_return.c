@@ -10,7 +10,7 @@ static bool give_back(struct machine *m, const struct command_return_item *it)
 {
     struct job j;
     enum store_family family;
-    if (!jobs__get(m, it->id, &j, &family) || j.state != JOB_ACTIVE || j.push.len > 0 ||
+    if (!job_read__get(m, it->id, &j, &family) || j.state != JOB_ACTIVE || j.push.len > 0 ||
         j.lease_token != it->lease_token) {
         return false;
     }

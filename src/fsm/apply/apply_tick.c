@@ -63,7 +63,7 @@ void apply_tick(struct machine *m, const struct command *c, struct result *r)
     struct heap_node *first;
     (void)c;
     /* Dependents of completed jobs come first, because the completion was already confirmed. */
-    r->affected = dependencies__release(m, LIMIT_TICK_JOBS);
+    r->affected = releases__continue(m, LIMIT_TICK_JOBS);
     while (has_room(m, r) && (first = heap_first_until(&m->due, m->now.ns)) != NULL) {
         job_due(m, CONTAINER_OF(first, struct live_job, due));
         r->affected++;

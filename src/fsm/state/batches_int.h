@@ -1,5 +1,5 @@
 /*
- * Batches, for the files of the machine (batches.c).
+ * Batches, for the files of the machine (batches.c, batch_end.c).
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 struct batch *batches__find(const struct machine *m, struct id id);
 /* Is there room for one more batch like rec? If not, refuse. Call this before changing anything. */
 bool batches__have_room(struct machine *m, const struct store_batch *rec, struct result *r);
-/* Open a batch with the callback and the owner of rec, sealed or not. */
-struct batch *batches__open(struct machine *m, const struct store_batch *rec);
+/* Open a batch with a new id and the callback and the owner of rec, sealed or not. */
+struct batch *batches__open(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__join(struct machine *m, struct batch *b);
 /* If this ends the batch, r->id becomes the id of the callback job at the end of the entry. So do
  * the results of all other seals of the batch in this entry. */
@@ -23,6 +23,9 @@ bool batches__callback_job(struct machine *m, struct id id, struct id *out_job);
 bool batches__is_known(struct machine *m, struct id id);
 /* Restore from a backup, unless the id exists. */
 void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
-void batches__write_dirty(struct machine *m);
+void batches__drop(struct machine *m, struct batch *b); /* from memory */
 void batches__load(struct machine *m);
 void batches__close(struct machine *m);
+
+/* At the end of an entry: finish the batches that have ended, and write those that changed. */
+void batch_end__write_dirty(struct machine *m);

@@ -13,15 +13,10 @@
  * no such record. When a job is retried, the jobs on its list are looked up once more; without the
  * record, a dependency that completed and was removed cannot be distinguished from one that never
  * completed.
- *
- * Thousands of jobs may wait for one job. If the entry in which it completes has no room for all of
- * them, ticks release the others, in the order of their ids. Until then, a record lists the
- * completed job.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "base/limits.h"
 #include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
 
@@ -54,15 +49,9 @@ static void forget_idle(struct map_node *n, void *data)
     free(CONTAINER_OF(n, struct idle_waiter, node));
 }
 
-static struct dependency *find(const struct machine *m, struct id id)
+struct dependency *dependencies__need(struct machine *m, struct id id)
 {
-    struct map_node *n = map_find(&m->dependencies, str_from(id.b, ID_BYTES));
-    return n == NULL ? NULL : CONTAINER_OF(n, struct dependency, node);
-}
-
-static struct dependency *need(struct machine *m, struct id id)
-{
-    struct dependency *d = find(m, id);
+    struct dependency *d = dependencies__find(m, id);
     if (d == NULL) {
         d = calloc(1, sizeof *d);
         CHECK(d != NULL);
@@ -74,7 +63,7 @@ static struct dependency *need(struct machine *m, struct id id)
     return d;
 }
 
-static void dependency_free(struct machine *m, struct dependency *d)
+void dependencies__drop(struct machine *m, struct dependency *d)
 {
     CHECK(d->count <= d->cap);
     heap_remove(&m->releases, &d->release);
@@ -88,9 +77,7 @@ static int compare_ids(const void *a, const void *b)
     return memcmp(a, b, ID_BYTES);
 }
 
-/* Sort the waiters that were not released yet by id, and remove duplicates: the order in which they
- * get into line must not depend on when this table was built. */
-static void sort(struct dependency *d)
+void dependencies__sort(struct dependency *d)
 {
     uint32_t kept = 0;
     CHECK(d->first <= d->count);
@@ -107,7 +94,7 @@ static void sort(struct dependency *d)
     d->sorted = true;
 }
 
-static bool may_wait(const struct machine *m, struct id id)
+bool dependencies__may_wait(const struct machine *m, struct id id)
 {
     return live_index_find(&m->live_index, id) != NULL || find_idle(m, id) != NULL;
 }
@@ -117,9 +104,9 @@ static bool may_wait(const struct machine *m, struct id id)
 static void sweep(struct machine *m, struct dependency *d)
 {
     uint32_t kept = 0;
-    sort(d);
+    dependencies__sort(d);
     for (uint32_t i = 0; i < d->count; i++) {
-        if (may_wait(m, d->waiters[i])) {
+        if (dependencies__may_wait(m, d->waiters[i])) {
             d->waiters[kept++] = d->waiters[i];
         }
     }
@@ -128,7 +115,7 @@ static void sweep(struct machine *m, struct dependency *d)
 
 static void add_waiter(struct machine *m, struct id on, struct id waiter)
 {
-    struct dependency *d = need(m, on);
+    struct dependency *d = dependencies__need(m, on);
     if (d->count == d->cap) {
         if (d->cap > 0) {
             sweep(m, d);
@@ -187,7 +174,7 @@ bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missi
     for (size_t i = 0; i < j->waits_for.len / ID_BYTES; i++) {
         struct id id = id_at(j->waits_for, i);
         enum job_state state;
-        bool found = jobs__state(m, id, &state);
+        bool found = job_read__state(m, id, &state);
         if (!found && complete) {
             complete = false;
             *out_missing = id;
@@ -201,8 +188,7 @@ bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missi
     return complete;
 }
 
-/* Copy the ids except for one of them, in the entry's memory. */
-static struct str without(struct machine *m, struct str ids, struct id id)
+struct str dependencies__without(struct machine *m, struct str ids, struct id id)
 {
     char *left = entry__alloc(m, ids.len);
     size_t len = 0;
@@ -214,108 +200,6 @@ static struct str without(struct machine *m, struct str ids, struct id id)
         }
     }
     return str_from(left, len);
-}
-
-/* Read the waiter, with `done` removed from its list. False if it does not wait for `done`. In that
- * case the read does not count as cost of the entry, because only some nodes have the waiter in
- * their table. */
-static bool find_waiting(struct machine *m, struct id waiter, struct id done, struct job *out,
-                         enum store_family *out_family)
-{
-    uint64_t read = store_docs_read_bytes(m->store.docs);
-    if (!may_wait(m, waiter) || !jobs__get(m, waiter, out, out_family)) {
-        return false;
-    }
-    struct str left = without(m, out->waits_for, done);
-    if (left.len == out->waits_for.len) {
-        m->extra_bytes -= store_docs_read_bytes(m->store.docs) - read;
-        return false;
-    }
-    out->waits_for = left;
-    return true;
-}
-
-/* Release waiters, up to the limit and as far as the entry has room. True if none are left. */
-static bool let_go(struct machine *m, struct dependency *d, uint32_t limit, uint32_t *count)
-{
-    if (!d->sorted) {
-        sort(d);
-    }
-    CHECK(d->first <= d->count);
-    for (; d->first < d->count; d->first++) {
-        bool stop = *count == limit || entry__is_full(m);
-        struct job j;
-        enum store_family family;
-        if (!find_waiting(m, d->waiters[d->first], d->id, &j, &family)) {
-            continue;
-        }
-        if (stop) {
-            return false;
-        }
-        jobs__write(m, &j, family);
-        (*count)++;
-    }
-    CHECK(d->first == d->count);
-    return true;
-}
-
-static void remove_record(struct machine *m, struct dependency *d)
-{
-    if (heap_node_is_in(&d->release)) {
-        store_delete(&m->store, STORE_KIND_RELEASE, d->node.key);
-        heap_remove(&m->releases, &d->release);
-    }
-}
-
-void dependencies__met(struct machine *m, struct id done)
-{
-    struct dependency *d = find(m, done);
-    uint32_t count = 0;
-    if (d == NULL) {
-        return;
-    }
-    if (let_go(m, d, m->entry_version < 2 ? UINT32_MAX : LIMIT_TICK_JOBS, &count)) {
-        dependency_free(m, d);
-        return;
-    }
-    char version = PARTS_RELEASE_VERSION;
-    store_put(&m->store, STORE_KIND_RELEASE, d->node.key, str_from(&version, 1));
-    heap_set(&m->releases, &d->release, 0);
-    CHECK(d->first < d->count); /* waiters are left */
-}
-
-uint32_t dependencies__release(struct machine *m, uint32_t limit)
-{
-    struct heap_node *first;
-    uint32_t count = 0;
-    while ((first = heap_first(&m->releases)) != NULL) {
-        struct dependency *d = CONTAINER_OF(first, struct dependency, release);
-        if (!let_go(m, d, limit, &count)) {
-            break;
-        }
-        remove_record(m, d);
-        CHECK(!heap_node_is_in(&d->release));
-        dependency_free(m, d);
-    }
-    CHECK(count <= limit);
-    return count;
-}
-
-void dependencies__unmet(struct machine *m, struct id id)
-{
-    struct dependency *d = find(m, id);
-    if (d != NULL) {
-        remove_record(m, d);
-    }
-}
-
-static void load_release(void *data, struct str rest, struct str value)
-{
-    struct machine *m = data;
-    if (rest.len != ID_BYTES || value.len != 1 || value.ptr[0] != PARTS_RELEASE_VERSION) {
-        check_fatal("the record of a completed dependency cannot be read");
-    }
-    heap_set(&m->releases, &need(m, id_from_bytes(rest.ptr))->release, 0);
 }
 
 /* Load an ended job that has dependencies. Its document is in STORE_DONE, which is not read at
@@ -340,22 +224,14 @@ static void load_waiter(void *data, struct str rest, struct str value)
     buf_deinit(&doc);
 }
 
-static bool release_before(const struct heap_node *a, const struct heap_node *b)
-{
-    return id_cmp(CONTAINER_OF(a, const struct dependency, release)->id,
-                  CONTAINER_OF(b, const struct dependency, release)->id) < 0;
-}
-
 void dependencies__load(struct machine *m)
 {
-    heap_init(&m->releases, release_before);
-    store_each(&m->store, STORE_KIND_RELEASE, load_release, m);
     store_each(&m->store, STORE_KIND_WAITER, load_waiter, m);
 }
 
 static void free_each(struct map_node *n, void *data)
 {
-    dependency_free(data, CONTAINER_OF(n, struct dependency, node));
+    dependencies__drop(data, CONTAINER_OF(n, struct dependency, node));
 }
 
 void dependencies__close(struct machine *m)
@@ -364,5 +240,4 @@ void dependencies__close(struct machine *m)
     map_deinit(&m->dependencies);
     map_each(&m->idle_waiters, forget_idle, m);
     map_deinit(&m->idle_waiters);
-    heap_deinit(&m->releases);
 }

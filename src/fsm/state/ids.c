@@ -8,8 +8,8 @@ static bool is_taken(struct machine *m, struct id id)
     struct job j;
     enum store_family family;
     struct str key = str_from(id.b, ID_BYTES);
-    return jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
-           map_find(&m->schedules, key) != NULL || apply_policy__is_known(m, id);
+    return job_read__get(m, id, &j, &family) || batches__is_known(m, id) ||
+           map_find(&m->schedules, key) != NULL || policies__is_known(m, id);
 }
 
 /* Ids of one log are all different. A restored id may be from another log and ahead of this one:

@@ -20,7 +20,7 @@ void job_end__completed(struct machine *m, struct job *j, enum store_family was_
     jobs__emit(m, STORE_EVENT_COMPLETED, j);
     locks__release(m, j);
     chains__completed(m, j, ack);
-    dependencies__met(m, j->id);
+    releases__completed(m, j->id);
 }
 
 void job_end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error)
@@ -50,7 +50,7 @@ void job_end__cancelled(struct machine *m, struct job *j, enum store_family was_
     CHECK(j->state == JOB_CANCELLED);
     if (j->lease_expires_at.ns != 0) {
         jobs__tell_taken(m, j);
-        apply_push__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was cancelled"));
+        tries__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was cancelled"));
     }
     j->cancelled_at = m->now;
     j->scheduled_at = WALL_NONE;
@@ -92,7 +92,7 @@ void job_end__failed_again(const struct job *j, struct result *r)
 
 static void count_failure(struct machine *m, const struct job *j)
 {
-    struct queue *q = queues__need(m, j->queue);
+    struct queue *q = queue_records__need(m, j->queue);
     q->rec.failures++;
     history__ran(m, j);
     queues__touch(m, q);

@@ -9,53 +9,6 @@
 #include "fsm/apply/apply_int.h"
 #include "store/store_job.h"
 
-bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family)
-{
-    *out_family = live_index_find(&m->live_index, id) != NULL ? STORE_LIVE : STORE_DONE;
-    return store_docs_get(m->store.docs, *out_family, id, out);
-}
-
-struct str jobs__doc(struct machine *m, struct id id)
-{
-    struct str head = store_docs_head(m->store.docs, id);
-    struct str body = store_docs_body(m->store.docs, id);
-    CHECK(head.len > 0); /* it was read or written in this entry */
-    char *copy = entry__alloc(m, head.len + body.len);
-    memcpy(copy, head.ptr, head.len);
-    if (body.len > 0) {
-        memcpy(copy + head.len, body.ptr, body.len);
-    }
-    return str_from(copy, head.len + body.len);
-}
-
-bool jobs__glance(struct machine *m, struct id id, struct job *out)
-{
-    enum store_family family =
-        live_index_find(&m->live_index, id) != NULL ? STORE_LIVE : STORE_DONE;
-    return store_docs_glance(m->store.docs, family, id, out);
-}
-
-bool jobs__state(struct machine *m, struct id id, enum job_state *out)
-{
-    const struct live_job *l = live_index_find(&m->live_index, id);
-    if (l != NULL) {
-        *out = (enum job_state)l->state;
-        return true;
-    }
-    return store_docs_state(m->store.docs, STORE_DONE, id, out);
-}
-
-bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
-                struct result *r)
-{
-    if (jobs__get(m, id, out, out_family)) {
-        return true;
-    }
-    entry__refuse(m, r, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found",
-                  STR_ARG(entry__id_text(m, id, ID_JOB)));
-    return false;
-}
-
 /* Refuse a move that the state of j does not allow. */
 static void refuse_move(struct machine *m, const struct job *j, enum job_move move,
                         enum err_code code, struct result *r)
@@ -194,6 +147,15 @@ static bool find_slot(const struct machine *m, const struct live_job *l, int64_t
     return true;
 }
 
+/* The set of the queue's pending jobs changes. */
+static void pending_moved(struct machine *m, struct queue *q)
+{
+    if (!q->moved) {
+        queues__moved(m, q);
+        history__moved(m, q->node.key);
+    }
+}
+
 /* Remove the record from its line, the heaps and the counters, according to its current values. */
 static void unindex_live(struct machine *m, struct live_job *l)
 {
@@ -216,14 +178,14 @@ static void unindex_live(struct machine *m, struct live_job *l)
     q->recurring -= l->recurring ? 1 : 0;
     if (l->state == JOB_PENDING) {
         m->pending_count--;
-        queues__moved(m, q);
+        pending_moved(m, q);
     }
     if (l->state == JOB_ACTIVE) {
         live_index_line_remove(&m->live_index, &q->active, l);
     } else if (l->push_line != 0) {
         push_lines__leave(m, q, l);
     } else if (l->state == JOB_PENDING) {
-        queues__leave(m, q, l);
+        queue_lines__leave(m, q, l);
     }
     int64_t slot;
     if (heap_node_is_in(&l->due) && find_slot(m, l, heap_key(&m->due, &l->due), &slot)) {
@@ -255,7 +217,7 @@ static void uncount_done(struct machine *m, struct id id)
     if (store_job_decode_head(id, bytes, &old, &err) != ERR_OK) {
         check_fatal("a stored document changed unexpectedly: %s", err.msg);
     }
-    struct queue *q = queues__need(m, old.queue);
+    struct queue *q = queue_records__need(m, old.queue);
     uint64_t *count = done_count(q, old.state);
     CHECK(*count > 0);
     *count -= 1;
@@ -320,7 +282,7 @@ static void index_live(struct machine *m, struct live_job *l, const struct job *
     q->recurring += l->recurring ? 1 : 0;
     if (j->state == JOB_PENDING) {
         m->pending_count++;
-        queues__moved(m, q);
+        pending_moved(m, q);
     }
     int64_t due = due_at(j);
     int64_t slot;
@@ -329,7 +291,7 @@ static void index_live(struct machine *m, struct live_job *l, const struct job *
     }
     if (due != 0 && find_slot(m, l, due, &slot)) {
         slots_add(&q->slots, slot);
-        queues__note_bytes(m, q);
+        queue_lines__note_bytes(m, q);
     }
     if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
         heap_set(&m->expiry, &l->expiry, j->expire_at.ns);
@@ -344,10 +306,10 @@ static void line_up(struct machine *m, struct live_job *l, const struct job *j, 
         push_lines__choose(m, q, l, j);
         push_lines__stand(m, q, l);
     } else if (j->order != 0) {
-        queues__stand(m, q, l);
+        queue_lines__stand(m, q, l);
         queues__ready(m, q);
     } else if (j->state == JOB_PENDING) {
-        queues__wait(m, q, l);
+        queue_lines__wait(m, q, l);
     }
 }
 
@@ -392,7 +354,7 @@ static void note_wait(const struct machine *m, struct job *j, const struct queue
 void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
 {
     struct live_job *l = live_index_find(&m->live_index, j->id);
-    struct queue *q = queues__need(m, j->queue);
+    struct queue *q = queue_records__need(m, j->queue);
     CHECK(l != NULL);
     CHECK(j->state == JOB_PENDING);
     CHECK(j->push.len == 0); /* only jobs of workers are returned */
@@ -402,9 +364,10 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
     note_wait(m, j, q);
     j->version = m->index;
     j->order = order;
-    if (order == 0 || order >= m->store.meta.next_order || !queues__stand_back(m, q, l, order)) {
+    if (order == 0 || order >= m->store.meta.next_order ||
+        !queue_lines__stand_back(m, q, l, order)) {
         j->order = m->store.meta.next_order++;
-        queues__stand(m, q, l);
+        queue_lines__stand(m, q, l);
     }
     CHECK(l->in_line);
     CHECK(j->order != 0);
@@ -415,7 +378,7 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
 {
     struct live_job *l = was_in == STORE_LIVE ? live_index_find(&m->live_index, j->id) : NULL;
-    struct queue *q = queues__need(m, j->queue);
+    struct queue *q = queue_records__need(m, j->queue);
 
     CHECK(was_in != STORE_LIVE || l != NULL);
     if (l != NULL) {
@@ -485,7 +448,7 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
     } else {
         uncount_done(m, j->id);
     }
-    apply_named__forget(m, j);
+    names__forget(m, j);
     store_rows_remove(&m->store, j);
     store_docs_remove(m->store.docs, was_in, j->id);
     dependencies__removed(m, j->id);

@@ -87,11 +87,11 @@ static bool find_doc(struct machine *m, uint64_t token, struct result_item *item
 {
     struct job j;
     enum store_family family;
-    if (!jobs__get(m, item->id, &j, &family) ||
+    if (!job_read__get(m, item->id, &j, &family) ||
         (token != 0 && (j.state != JOB_ACTIVE || j.lease_token != token))) {
         return false;
     }
-    item->doc = jobs__doc(m, item->id);
+    item->doc = job_read__doc(m, item->id);
     return true;
 }
 

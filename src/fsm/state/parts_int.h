@@ -1,6 +1,6 @@
 /*
- * Parts_int: locks, promises, stored replies, sums of usage, chains, dependencies and workers, for
- * the files that apply commands. A part of apply_int.h.
+ * Parts_int: locks, promises, stored replies, sums of usage, chains, dependencies, approval
+ * policies and workers, for the files that apply commands. A part of apply_int.h.
  */
 #pragma once
 
@@ -104,14 +104,42 @@ void dependencies__add(struct machine *m, const struct job *j);
  * retried. */
 void dependencies__written(struct machine *m, const struct job *j);
 void dependencies__removed(struct machine *m, struct id id);
-/* A job completed: release its dependents, as many as the entry has room for. */
-void dependencies__met(struct machine *m, struct id done);
-/* Release dependents that were left over. Returns their number. */
-uint32_t dependencies__release(struct machine *m, uint32_t limit);
-/* A completed job runs again: dependents that were not released yet wait for its new end. */
-void dependencies__unmet(struct machine *m, struct id id);
+/* Could the job wait for others, now or when it is retried? */
+bool dependencies__may_wait(const struct machine *m, struct id id);
+/* Copy the ids except for one of them, in the entry's memory. */
+struct str dependencies__without(struct machine *m, struct str ids, struct id id);
+/* The jobs that wait for this one; NULL: none. */
+static inline struct dependency *dependencies__find(const struct machine *m, struct id id)
+{
+    struct map_node *n = map_find(&m->dependencies, str_from(id.b, ID_BYTES));
+    return n == NULL ? NULL : CONTAINER_OF(n, struct dependency, node);
+}
+struct dependency *dependencies__need(struct machine *m, struct id id);
+/* Sort the waiters that were not released yet by id, and remove duplicates: the order in which they
+ * get into line must not depend on when this table was built. */
+void dependencies__sort(struct dependency *d);
+void dependencies__drop(struct machine *m, struct dependency *d);
 void dependencies__load(struct machine *m);
 void dependencies__close(struct machine *m);
+
+/* releases.c */
+/* A job completed: release its dependents, as many as the entry has room for. */
+void releases__completed(struct machine *m, struct id done);
+/* Release dependents that were left over. Returns their number. */
+uint32_t releases__continue(struct machine *m, uint32_t limit);
+/* A completed job runs again: dependents that were not released yet wait for its new end. */
+void releases__undo(struct machine *m, struct id id);
+void releases__load(struct machine *m);
+void releases__close(struct machine *m);
+
+/* policies.c */
+bool policies__is_known(const struct machine *m, struct id id);
+/* Name of the newest policy that holds the job before its next iteration; empty: none. */
+struct str policies__match(const struct machine *m, const struct job *j);
+void policies__add(struct machine *m, struct id id, const struct store_policy *rec);
+bool policies__remove(struct machine *m, struct id id); /* false: there is none with this id */
+void policies__load(struct machine *m);
+void policies__close(struct machine *m);
 
 /* workers.c */
 void workers__seen(struct machine *m, const struct command_claim *c);

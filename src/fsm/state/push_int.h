@@ -15,7 +15,6 @@ void push_lines__choose(struct machine *m, const struct queue *q, struct live_jo
                         const struct job *j);
 void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l);
 void push_lines__leave(struct machine *m, struct queue *q, struct live_job *l);
-void push_lines__ready(struct machine *m); /* call the hook: there may be something to deliver */
 /* As machine_each_push_line and machine_push_throttled_until. */
 void push_lines__each(struct machine *m, struct wall now, uint32_t first,
                       bool (*fn)(void *data, const struct machine_push_line *l), void *data);
@@ -23,11 +22,15 @@ struct wall push_lines__throttled_until(const struct machine *m, struct wall now
 void push_lines__open(struct machine *m);
 void push_lines__close(struct machine *m);
 
+/* tries.c: the caller writes j. */
+/* A call has ended: record it, and remove the recorded calls from before keep_from. */
+void tries__ended(struct machine *m, struct job *j, const struct command_push_end *it,
+                  struct wall keep_from);
+/* The delivery of j ends early, for example because j was cancelled: record the call and abort it.
+ * Does nothing for jobs of workers. */
+void tries__abandoned(struct machine *m, struct job *j, enum job_outcome outcome, struct str error);
+
 /* apply_push.c */
-/* The delivery of j ends early, for example because j was cancelled: record the attempt and abort
- * the call. The caller writes j. Does nothing for jobs of workers. */
-void apply_push__abandoned(struct machine *m, struct job *j, enum job_outcome outcome,
-                           struct str error);
 /* The lease of a delivery ended: its node was lost. */
 void apply_push__lost(struct machine *m, struct job *j);
 
@@ -41,10 +44,19 @@ bool given__may_have(struct machine *m, struct str queue, struct id id);
 /* A job that was added here is removed. */
 void given__remove(struct machine *m, struct str queue, struct id id);
 
-/* apply_named.c */
-/* Load the marks of all names. */
-void apply_named__load(struct machine *m);
+/* names.c */
+struct named;
+/* The key to search a name, in the entry's memory. */
+struct named *names__key(struct machine *m, struct str queue, struct str name);
+/* Find the job that has the name of j in the queue of j. n is the key of that name. */
+bool names__find(struct machine *m, const struct job *j, const struct named *n, struct id *out);
+/* The same, but only among the names that clients chose. */
+bool names__find_recorded(struct machine *m, const struct named *n, struct id *out);
+/* Record that the job now has the name, which was free; or, with ID_NONE, that the name is free. In
+ * that case, the name must have been found before. */
+void names__note(struct machine *m, struct named *n, struct id id);
 /* Release the name of j, if it has one. */
-void apply_named__forget(struct machine *m, const struct job *j);
+void names__forget(struct machine *m, const struct job *j);
 /* Record the name of j, if it has one. False if another job has it. */
-bool apply_named__take(struct machine *m, const struct job *j);
+bool names__take(struct machine *m, const struct job *j);
+void names__load(struct machine *m); /* the marks of all names */

@@ -98,7 +98,7 @@ void push_lines__choose(struct machine *m, const struct queue *q, struct live_jo
     l->push_line = need(m, q, j)->number + 1;
 }
 
-/* queues__wait adds the job to those among which queues__oldest_pending searches. */
+/* queue_lines__wait adds the job to those among which queue_lines__oldest_pending searches. */
 void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l)
 {
     CHECK(l->push_line > 0);
@@ -108,8 +108,8 @@ void push_lines__stand(struct machine *m, struct queue *q, struct live_job *l)
     CHECK(line->queue == q->number);
     CHECK(line->priority == l->priority);
     live_index_line_add(&m->live_index, &line->line, l);
-    queues__wait(m, q, l);
-    push_lines__ready(m);
+    queue_lines__wait(m, q, l);
+    queues__push_ready(m);
 }
 
 void push_lines__leave(struct machine *m, struct queue *q, struct live_job *l)
@@ -124,13 +124,6 @@ void push_lines__leave(struct machine *m, struct queue *q, struct live_job *l)
     l->push_line = 0;
     if (line->line.count == 0) {
         drop(m, line);
-    }
-}
-
-void push_lines__ready(struct machine *m)
-{
-    if (m->hooks.push_ready != NULL) {
-        m->hooks.push_ready(m->hooks.data);
     }
 }
 
@@ -150,7 +143,7 @@ void push_lines__each(struct machine *m, struct wall now, uint32_t first,
                                                   .priority = line->priority,
                                                   .number = i,
                                                   .waiting = line->line.count,
-                                                  .places = queues__places(q, now)})) {
+                                                  .places = queue_limits__places(q, now)})) {
             return;
         }
     }
@@ -162,7 +155,7 @@ struct wall push_lines__throttled_until(const struct machine *m, struct wall now
     for (uint32_t i = 0; i < m->push_line_count; i++) {
         const struct push_line *line = m->push_lines[i];
         if (line != NULL && line->line.count > 0) {
-            struct wall until = queues__throttled_until(m->queues[line->queue], now);
+            struct wall until = queue_limits__throttled_until(m->queues[line->queue], now);
             first = until.ns != 0 && (first.ns == 0 || until.ns < first.ns) ? until : first;
         }
     }
