@@ -116,7 +116,7 @@ static void finish(struct outgoing_request *r, CURLcode code)
 {
     long status = 0;
     (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
-    r->status = (int)status;
+    r->status = r->answered ? (int)status : 0;
     curl_off_t redirects_us = 0;
     curl_off_t head_us = 0;
     curl_off_t retry_s = 0;
@@ -124,9 +124,14 @@ static void finish(struct outgoing_request *r, CURLcode code)
     (void)curl_easy_getinfo(r->easy, CURLINFO_STARTTRANSFER_TIME_T, &head_us);
     (void)curl_easy_getinfo(r->easy, CURLINFO_RETRY_AFTER, &retry_s);
     r->answer_ms = (uint32_t)((redirects_us + head_us) / 1000);
-    r->retry_after_s = retry_s <= 0 ? 0 : retry_s > DAY_S ? DAY_S : (uint32_t)retry_s;
+    r->retry_after_s = retry_s <= 0 || !r->says_when ? 0
+                       : retry_s > DAY_S             ? DAY_S
+                                                     : (uint32_t)retry_s;
     if (code != CURLE_OK) {
         say_why(r, code);
+    } else if (!r->answered) { /* for libcurl, a head that is cut off is a head */
+        (void)err_set(&r->err, ERR_IO, "the connection was closed within the head of the response");
+        r->no_peer = true;
     }
     must(curl_multi_remove_handle(r->client->multi, r->easy));
     let_go(r);
@@ -275,21 +280,38 @@ static size_t answer_cb(char *bytes, size_t size, size_t count, void *data)
     return r->answer.overflow ? 0 : len;
 }
 
-/* A header line. After the last one, the time limit of the body begins, unless the response is a
- * redirect that is followed. */
+/* The head of a response is complete. Unless it is interim, or of a redirect that is followed, the
+ * request is answered, and the time limit of the body begins. */
+static void end_head(struct outgoing_request *r)
+{
+    long status = 0;
+    (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+    bool redirect = r->redirects_max > 0 && r->leads_on && status >= 300 && status < 400;
+    if (status >= 200 && !redirect) {
+        r->answered = true;
+        join_bodies(r);
+    }
+}
+
+/* A line of a head: the status, a header, or the empty line at the end. Also one of the trailers
+ * behind a body, which are ignored. */
 static size_t head_cb(char *bytes, size_t size, size_t count, void *data)
 {
     struct outgoing_request *r = data;
-    size_t len = size * count;
-    long status = 0;
-    if (len <= 2 && (len == 0 || bytes[len - 1] == '\n')) {
-        (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
-        bool redirect = r->redirects_max > 0 && status >= 300 && status < 400;
-        if (status >= 200 && !redirect) {
-            join_bodies(r);
-        }
+    struct str value = str_trim(str_from(bytes, size * count));
+    if (r->answered) {
+        return size * count;
     }
-    return len;
+    if (value.len == 0) {
+        end_head(r);
+    } else if (str_starts_with(value, STR("HTTP/"))) {
+        r->leads_on = r->says_when = false;
+    } else {
+        struct str name = str_cut(&value, ':');
+        r->leads_on |= str_eq_nocase(name, STR("Location")) && str_trim(value).len > 0;
+        r->says_when |= str_eq_nocase(name, STR("Retry-After"));
+    }
+    return size * count;
 }
 
 /* May the request connect to this address? If not, the reason is recorded in the request. */
@@ -472,6 +494,7 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->err = (struct err){0};
     r->status = 0;
     r->refused = r->own = r->guest_only = r->again = r->timed_out = r->no_name = r->no_peer = false;
+    r->answered = r->leads_on = r->says_when = false;
     r->sent = 0;
     r->answer_ms = r->retry_after_s = 0;
     r->body_before = r->body_after = NULL;

@@ -68,12 +68,14 @@ struct outgoing_request {
     struct err err;     /* ERR_OK: there is a response, with any status. ERR_FORBIDDEN: the guard
                            refused the address. ERR_TOO_LARGE: status and the bytes so far are
                            available. ERR_IO: everything else, including timeouts */
-    int status;         /* 0: no response */
+    bool answered;      /* the head of a response arrived in full, whatever err says about its body.
+                           The head of a redirect that was to be followed does not count */
+    int status;         /* 0: not answered */
     bool timed_out;     /* with ERR_IO: the time limit was exceeded */
     bool no_name;       /* with ERR_IO: the name could not be resolved */
     bool no_peer;       /* with ERR_IO: no connection, a broken one, or failed verification */
     uint32_t answer_ms; /* time until the head of the last response */
-    uint32_t retry_after_s; /* value of Retry-After; 0: none */
+    uint32_t retry_after_s; /* value of Retry-After of the last response; 0: none */
     struct buf answer;
     /* internal */
     struct outgoing *client;
@@ -85,6 +87,8 @@ struct outgoing_request {
     bool refused;                                      /* by the guard… */
     bool own;        /* …because the address is the server itself */
     bool guest_only; /* …because of the namespace */
+    bool leads_on;   /* the last head has a Location… */
+    bool says_when;  /* …and a Retry-After */
     long sent;       /* times that libcurl was about to send it */
     bool again;      /* libcurl was about to send it too often */
     char refused_address[64];

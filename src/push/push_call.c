@@ -92,15 +92,6 @@ static struct str result_of(struct push_call *c, const struct outgoing_request *
     return result;
 }
 
-/* Did the target respond? The head of the final response is sufficient, even if its body is
- * incomplete. A redirect is the final response only if the request completed. */
-static bool is_answered(const struct outgoing_request *r)
-{
-    bool complete = r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE;
-    bool last = r->status >= 200 && (r->status < 300 || r->status >= 400);
-    return complete ? r->status > 0 : last && r->err.code == ERR_IO;
-}
-
 /* The delay that the target requests, at most the longest delay between two attempts of the job. */
 static int64_t retry_after_ms(const struct push_call *c, const struct outgoing_request *r)
 {
@@ -113,7 +104,7 @@ static void request_done(struct outgoing_request *r)
 {
     struct push_call *c = r->data;
     struct push_sender *s = c->sender;
-    bool answered = is_answered(r);
+    bool answered = r->answered; /* the body does not matter */
     struct command_push_end e = {.outcome = JOB_OUTCOME_FAILED};
     char text[ERROR_BYTES];
     if (answered) {

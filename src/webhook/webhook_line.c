@@ -156,17 +156,15 @@ static void request_done(struct outgoing_request *r)
     struct webhook_delivery *d = r->data;
     struct webhook_line *l = d->line;
     struct webhook_sender *s = l->sender;
-    /* The rest of the response does not matter, nor its size. */
-    bool answered = r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE;
-    bool ok = answered && r->status >= 200 && r->status < 300;
+    bool ok = r->answered && r->status >= 200 && r->status < 300; /* the body does not matter */
     char error[sizeof r->err.msg] = "";
-    if (answered && !ok) {
+    if (r->answered && !ok) {
         (void)snprintf(error, sizeof error, "http %d", r->status);
-    } else if (!answered) {
+    } else if (!r->answered) {
         memcpy(error, r->err.msg, sizeof error);
     }
     int status = r->status;
-    bool hung = r->timed_out;
+    bool hung = r->timed_out && !r->answered;
     outgoing_request_deinit(r);
     l->sent--;
     COUNT(s, in_flight, -1);

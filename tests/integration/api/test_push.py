@@ -270,6 +270,20 @@ class Once(PushTest):
                     self.assertEqual([t["http_status"] for t in job["push_attempts"]], [int(status[:3])])
                     self.assertEqual(target.serve.requests, 1)
 
+    def test_a_redirect_that_leads_nowhere_counts_by_its_head(self):
+        target = self.target((b"HTTP/1.1 302 Found\r\nContent-Length: 10\r\n\r\nabc", True))
+        job = self.ended(self.push(target.url(), max_retries=1))
+        self.assertEqual([t["http_status"] for t in job["push_attempts"]], [302])
+
+    def test_a_part_of_a_head_is_no_answer(self):
+        """6: the timeout lasts up to the head of the response."""
+        for closed, error_type in ((True, "connection_error"), (False, "timeout")):
+            for head in (b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"):
+                with self.subTest(head=head, closed=closed):
+                    target = self.target((head, closed))
+                    job = self.ended(self.push(target.url(), max_retries=1, push={"timeout": "500ms"}), "dead")
+                    self.assertEqual([(t.get("http_status"), t["error_type"]) for t in job["push_attempts"]],
+                                     [(None, error_type)])
 
     def test_an_answer_whose_body_dribbles_counts_by_its_head(self):
         """The head decides: the job does not wait for the body until its timeout."""

@@ -254,6 +254,29 @@ class Delivery(WebhookTest):
         wait_until(lambda: self.webhook(webhook_id).get("last_status_code") == 204, "the result")
         self.assertNotIn("last_error", self.webhook(webhook_id))
 
+    def test_a_response_counts_by_its_head(self):
+        """16.2: success = 2xx. What becomes of the body does not matter."""
+        calls = []
+
+        def answer(listener):
+            for text in (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", b"HTTP/1.1 200 OK\r\nContent-Le"):
+                connection, _ = listener.accept()
+                with connection:
+                    calls.append(connection.recv(65536))
+                    connection.sendall(text)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            thread = threading.Thread(target=answer, args=(listener,))
+            thread.start()
+            webhook_id = self.put(f"http://127.0.0.1:{listener.getsockname()[1]}/", events=["enqueued"], retry_limit=1)
+            self.api.enqueue(self.queue)
+            record = wait_until(lambda: next((h for h in [self.webhook(webhook_id)] if "last_status_code" in h), None))
+            self.assertEqual((record["last_status_code"], record.get("last_error")), (200, None))
+            self.api.enqueue(self.queue)
+            record = wait_until(lambda: next((h for h in [self.webhook(webhook_id)] if h["last_status_code"] == 0), None))
+            self.assertIn("closed", record["last_error"])
+            thread.join()
+        self.assertEqual(len(calls), 2)
+
     def test_nobody_listens(self):
         receiver = Receiver()
         url = receiver.url()

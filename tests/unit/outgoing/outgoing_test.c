@@ -26,6 +26,8 @@ struct fixture {
     uv_thread_t thread;
     bool serving;
     const char *reply;
+    const char *next_reply; /* from the second request on; NULL: the same */
+    bool closes;            /* the connection, after the reply */
     unsigned requests;      /* received so far */
     char seen[REQUEST_MAX]; /* the next request */
     char last[REQUEST_MAX]; /* the last whole request */
@@ -109,9 +111,13 @@ static void serve(void *data)
     while (read_request(f, fd)) {
         f->requests++;
         memcpy(f->last, f->seen, sizeof f->last);
-        if (f->reply != NULL) {
-            ssize_t n = write(fd, f->reply, strlen(f->reply));
+        const char *reply = f->requests > 1 && f->next_reply != NULL ? f->next_reply : f->reply;
+        if (reply != NULL) {
+            ssize_t n = write(fd, reply, strlen(reply));
             CHECK(n > 0);
+        }
+        if (f->closes) {
+            break;
         }
     }
     (void)close(fd);
@@ -227,6 +233,69 @@ static void request__waits_so_long_for_a_body(void **state)
     outgoing_request_deinit(&r);
 }
 
+/* A response is there once its head is complete, whatever becomes of its body. */
+static void request__is_answered_by_a_whole_head(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *reply;
+        int status; /* 0: not answered */
+    } rows[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", 200},
+        {"HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nhel", 302}, /* leads nowhere */
+        {"HTTP/1.1 302 Found\r\nLocation:\r\nContent-Length: 5\r\n\r\nhel", 302},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", 0},
+        {"HTTP/1.1 200 OK\r\n", 0},
+        {"HTTP/1.1 100 Continue\r\n\r\n", 0},
+        {"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 5\r\n\r\nhel", 0},
+    };
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct outgoing_request r = request(f, f->url);
+        ROW(rows[i].reply);
+        start_server(f, rows[i].reply);
+        r.timeout_ms = 200;
+        r.redirects_max = 1;
+        run(f, &r);
+        assert_int_equal(r.err.code, ERR_IO);
+        assert_true(r.timed_out);
+        assert_int_equal(r.answered, rows[i].status != 0);
+        assert_int_equal(r.status, rows[i].status);
+        outgoing_request_deinit(&r);
+        CHECK(uv_thread_join(&f->thread) == 0); /* the client has closed the connection */
+        f->serving = false;
+    }
+}
+
+static void request__is_not_answered_by_a_part_of_a_head(void **state)
+{
+    struct fixture *f = *state;
+    struct outgoing_request r = request(f, f->url);
+    f->closes = true;
+    start_server(f, "HTTP/1.1 200 OK\r\nContent-Le");
+    run(f, &r);
+    assert_int_equal(r.err.code, ERR_IO);
+    assert_true(r.no_peer);
+    assert_false(r.answered);
+    assert_int_equal(r.status, 0);
+    outgoing_request_deinit(&r);
+}
+
+/* The delay that a redirect asks for says nothing about the request that follows it. */
+static void request__is_told_to_wait_by_the_last_response(void **state)
+{
+    struct fixture *f = *state;
+    struct outgoing_request r = request(f, f->url);
+    f->next_reply = "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n";
+    start_server(f, "HTTP/1.1 307 Away\r\nLocation: /b\r\nRetry-After: 60\r\n"
+                    "Content-Length: 0\r\n\r\n");
+    r.redirects_max = 1;
+    run(f, &r);
+    assert_int_equal(r.status, 503);
+    assert_int_equal(r.retry_after_s, 0);
+    outgoing_request_deinit(&r);
+    f->next_reply = NULL;
+}
+
 static void request__may_be_cancelled(void **state)
 {
     struct fixture *f = *state;
@@ -332,6 +401,9 @@ TEST_GROUP(outgoing, OUTGOING_TEST(request__brings_an_answer_and_keeps_the_conne
            OUTGOING_TEST(request__does_not_follow_a_redirect),
            OUTGOING_TEST(request__stops_at_the_limit_of_the_answer),
            OUTGOING_TEST(request__ends_in_time), OUTGOING_TEST(request__waits_so_long_for_a_body),
+           OUTGOING_TEST(request__is_answered_by_a_whole_head),
+           OUTGOING_TEST(request__is_not_answered_by_a_part_of_a_head),
+           OUTGOING_TEST(request__is_told_to_wait_by_the_last_response),
            OUTGOING_TEST(request__may_be_cancelled), OUTGOING_TEST(request__says_why_it_could_not),
            OUTGOING_TEST(request__asks_the_guard_for_every_address),
            OUTGOING_TEST(request__of_a_guest_goes_to_no_private_address));
