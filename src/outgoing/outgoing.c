@@ -11,14 +11,21 @@
 #include <curl/curl.h>
 
 #include "base/check.h"
+#include "outgoing/outgoing_sockets.h"
 
 enum { DAY_S = 24 * 3600 };
-enum { KEPT_CONNECTIONS = 64, CONNECT_TIMEOUT_MS = 10000, HEADER_BYTES_MAX = 4096 };
+enum {
+    KEPT_CONNECTIONS = 64,
+    KEPT_MS = 90 * 1000,
+    CONNECT_TIMEOUT_MS = 10000,
+    HEADER_BYTES_MAX = 4096
+};
 
 struct outgoing {
     uv_loop_t *loop;
     struct outgoing_config config;
     CURLM *multi;
+    struct outgoing_sockets *sockets;
     uv_timer_t timer;                                /* libcurl's timeout */
     uv_timer_t broken_timer;                         /* reports the broken requests */
     struct outgoing_request *broken;                 /* requests that could not start */
@@ -26,13 +33,6 @@ struct outgoing {
     struct outgoing_request *body_first, *body_last; /* ordered by deadline */
     size_t active;
     unsigned open_handles;
-};
-
-/* A socket that libcurl waits on. */
-struct watched {
-    uv_poll_t poll;
-    struct outgoing *client;
-    curl_socket_t fd;
 };
 
 static void must(CURLMcode code)
@@ -112,6 +112,20 @@ static void say_why(struct outgoing_request *r, CURLcode code)
     }
 }
 
+/* The connection of a request that has ended, if libcurl keeps it. With HTTP/2, a target may send
+ * something at any time. */
+static void keep_connection(struct outgoing_request *r)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+    long version = 0;
+    (void)curl_easy_getinfo(r->easy, CURLINFO_ACTIVESOCKET, &fd);
+    (void)curl_easy_getinfo(r->easy, CURLINFO_HTTP_VERSION, &version);
+    if (fd != CURL_SOCKET_BAD) {
+        bool silent = version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1;
+        outgoing_sockets_keep(r->client->sockets, fd, silent);
+    }
+}
+
 static void finish(struct outgoing_request *r, CURLcode code)
 {
     long status = 0;
@@ -133,6 +147,7 @@ static void finish(struct outgoing_request *r, CURLcode code)
         (void)err_set(&r->err, ERR_IO, "the connection was closed within the head of the response");
         r->no_peer = true;
     }
+    keep_connection(r);
     must(curl_multi_remove_handle(r->client->multi, r->easy));
     let_go(r);
     r->done(r); /* may free r */
@@ -201,13 +216,12 @@ static void act(struct outgoing *o, curl_socket_t fd, int what)
     finish_all(o);
 }
 
-static void poll_cb(uv_poll_t *poll, int status, int events)
+static void happened(void *data, int fd, int events, bool failed)
 {
-    struct watched *w = poll->data;
-    int what = status < 0 ? CURL_CSELECT_ERR : 0;
+    int what = failed ? CURL_CSELECT_ERR : 0;
     what |= (events & UV_READABLE) != 0 ? CURL_CSELECT_IN : 0;
     what |= (events & UV_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0;
-    act(w->client, w->fd, what);
+    act(data, fd, what);
 }
 
 static void timer_cb(uv_timer_t *timer)
@@ -215,42 +229,15 @@ static void timer_cb(uv_timer_t *timer)
     act(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void watched_closed_cb(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
-static struct watched *watch(struct outgoing *o, curl_socket_t fd)
-{
-    struct watched *w = calloc(1, sizeof *w);
-    CHECK(w != NULL);
-    w->client = o;
-    w->fd = fd;
-    CHECK(uv_poll_init_socket(o->loop, &w->poll, fd) == 0);
-    w->poll.data = w;
-    must(curl_multi_assign(o->multi, fd, w));
-    return w;
-}
-
-static int socket_cb(CURL *easy, curl_socket_t fd, int what, void *data, void *watched)
+static int socket_cb(CURL *easy, curl_socket_t fd, int what, void *data, void *unused)
 {
     struct outgoing *o = data;
-    struct watched *w = watched;
     (void)easy;
-    if (what == CURL_POLL_REMOVE) {
-        if (w != NULL) {
-            must(curl_multi_assign(o->multi, fd, NULL));
-            (void)uv_poll_stop(&w->poll);
-            uv_close((uv_handle_t *)&w->poll, watched_closed_cb);
-        }
-        return 0;
-    }
-    if (w == NULL) {
-        w = watch(o, fd);
-    }
-    int events = (what & CURL_POLL_IN) != 0 ? UV_READABLE : 0;
-    events |= (what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0;
-    CHECK(uv_poll_start(&w->poll, events, poll_cb) == 0);
+    (void)unused;
+    bool none = what == CURL_POLL_REMOVE;
+    int events = !none && (what & CURL_POLL_IN) != 0 ? UV_READABLE : 0;
+    events |= !none && (what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0;
+    outgoing_sockets_watch(o->sockets, fd, events);
     return 0;
 }
 
@@ -338,6 +325,14 @@ static curl_socket_t open_socket_cb(void *data, curlsocktype purpose, struct cur
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* Not called for a connection that was never established, which is not kept either. */
+static int close_socket_cb(void *data, curl_socket_t fd)
+{
+    struct outgoing *o = data;
+    outgoing_sockets_forget(o->sockets, fd);
+    return close(fd);
 }
 
 /* libcurl repeats a request, up to five times, if a reused connection breaks off without a
@@ -451,6 +446,8 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_HEADERDATA, r);
     SET(CURLOPT_OPENSOCKETFUNCTION, open_socket_cb);
     SET(CURLOPT_OPENSOCKETDATA, r);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, close_socket_cb);
+    SET(CURLOPT_CLOSESOCKETDATA, r->client); /* the connection outlives the request */
     SET(CURLOPT_PREREQFUNCTION, before_request_cb);
     SET(CURLOPT_PREREQDATA, r);
     if (r->body.len > 0) {
@@ -544,6 +541,8 @@ struct outgoing *outgoing_open(uv_loop_t *loop, const struct outgoing_config *co
     CHECK(uv_timer_init(loop, &o->body_timer) == 0);
     o->timer.data = o->broken_timer.data = o->body_timer.data = o;
     o->open_handles = 3;
+    o->sockets =
+        outgoing_sockets_open(loop, config->kept_ms > 0 ? config->kept_ms : KEPT_MS, happened, o);
     CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); /* reference-counted; thread-safe */
     o->multi = curl_multi_init();
     CHECK(o->multi != NULL);
@@ -569,8 +568,9 @@ static void closed_cb(uv_handle_t *handle)
 void outgoing_close(struct outgoing *o)
 {
     CHECK(o->active == 0);
-    must(curl_multi_cleanup(o->multi)); /* closes the kept connections, through socket_cb */
+    must(curl_multi_cleanup(o->multi)); /* closes the kept connections */
     curl_global_cleanup();
+    outgoing_sockets_close(o->sockets);
     uv_close((uv_handle_t *)&o->timer, closed_cb);
     uv_close((uv_handle_t *)&o->broken_timer, closed_cb);
     uv_close((uv_handle_t *)&o->body_timer, closed_cb);

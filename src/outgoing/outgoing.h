@@ -28,6 +28,7 @@ struct outgoing_config {
     const struct outgoing_guard *guard; /* NULL: every address is allowed. Outlives the requests */
     uint32_t connections_max; /* open at once; further requests wait within their time limit */
     uint32_t kept_max;        /* idle connections kept open; 0: a few */
+    uint32_t kept_ms;         /* for this time; 0: 90 s */
     uint32_t body_ms;         /* limit for a response body after its headers; 0: none of its own */
     bool http2;               /* use HTTP/2 with TLS targets that support it */
     const char *user_agent;

@@ -847,6 +847,31 @@ class Http2(PushTest):
             self.assertEqual((target.connections, target.answered), (1, 21))
 
 
+class Parted(PushTest):
+    def test_a_connection_that_the_target_has_closed_is_not_used_again(self):
+        """Targets close connections that are not in use, and with TLS they say so. No attempt is lost by it."""
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no right to mount")
+        folder = tempfile.mkdtemp(prefix="corvo-tls-")
+        self.addCleanup(shutil.rmtree, folder)
+        parted = threading.Semaphore(0)
+
+        def serve(connection):
+            if connection.recv(65536):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                connection.unwrap()  # says goodbye and waits for the same
+                parted.release()
+        target = RawTarget(serve, certificate(folder, "-addext", "subjectAltName=IP:127.0.0.1"))
+        self.addCleanup(target.close)
+        with TrustingServer(os.path.join(folder, "both.pem.crt"), "--rate-limit-enabled=false") as server:
+            api = server.client()
+            for _ in range(3):
+                attempts = self.ended(self.push(target.url("https"), api=api), api=api)["push_attempts"]
+                self.assertEqual([t.get("http_status") for t in attempts], [200])
+                parted.acquire(timeout=PATIENCE_S)
+        self.assertEqual(target.connections, 3)
+
+
 class Killed(PushTest):
     takes_long = True
 

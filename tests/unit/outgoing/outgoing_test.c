@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ struct fixture {
     const char *reply;
     const char *next_reply; /* from the second request on; NULL: the same */
     bool closes;            /* the connection, after the reply */
+    const char *goodbye;    /* sent after it, before the end; NULL: none */
+    uv_sem_t parts;         /* posted when the server is to say it */
+    atomic_bool parted;     /* the client has closed its side of a connection */
     unsigned requests;      /* received so far */
     char seen[REQUEST_MAX]; /* the next request */
     char last[REQUEST_MAX]; /* the last whole request */
@@ -42,6 +46,7 @@ static int setup(void **state)
     socklen_t len = sizeof at;
     CHECK(f != NULL);
     CHECK(uv_loop_init(&f->loop) == 0);
+    CHECK(uv_sem_init(&f->parts, 0) == 0);
     f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(bind(f->listener, (struct sockaddr *)&at, sizeof at) == 0);
     CHECK(listen(f->listener, 8) == 0);
@@ -74,6 +79,7 @@ static int teardown(void **state)
     finish(f);
     CHECK(uv_loop_close(&f->loop) == 0);
     (void)close(f->listener);
+    uv_sem_destroy(&f->parts);
     free(f);
     return 0;
 }
@@ -103,9 +109,8 @@ static bool read_request(struct fixture *f, int fd)
     }
 }
 
-static void serve(void *data)
+static void serve_one(struct fixture *f)
 {
-    struct fixture *f = data;
     int fd = accept(f->listener, NULL, NULL);
     CHECK(fd >= 0);
     while (read_request(f, fd)) {
@@ -119,8 +124,25 @@ static void serve(void *data)
         if (f->closes) {
             break;
         }
+        if (f->goodbye != NULL) {
+            uv_sem_wait(&f->parts);
+            ssize_t n = write(fd, f->goodbye, strlen(f->goodbye));
+            CHECK(n > 0);
+            CHECK(shutdown(fd, SHUT_WR) == 0);
+        }
     }
+    atomic_store(&f->parted, true);
     (void)close(fd);
+}
+
+static void serve(void *data)
+{
+    struct fixture *f = data;
+    serve_one(f);
+    if (f->goodbye != NULL) {
+        f->goodbye = NULL;
+        serve_one(f);
+    }
 }
 
 static void start_server(struct fixture *f, const char *reply)
@@ -180,6 +202,49 @@ static void request__brings_an_answer_and_keeps_the_connection(void **state)
     assert_non_null(strstr(f->last, "X-One: 1  X-Two: 2\r\n"));
     assert_non_null(strstr(f->last, "\r\n\r\n{\"a\":1}"));
     assert_null(strstr(f->last, "Expect"));
+}
+
+static void wait_until_parted(struct fixture *f)
+{
+    while (!atomic_load(&f->parted)) {
+        (void)uv_run(&f->loop, UV_RUN_ONCE);
+    }
+}
+
+/* As with TLS, where a server says goodbye. libcurl would take the bytes for a sign of life. */
+static void request__does_not_use_a_connection_that_was_closed(void **state)
+{
+    struct fixture *f = *state;
+    f->goodbye = "bye";
+    start_server(f, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    for (unsigned i = 0; i < 2; i++) {
+        struct outgoing_request r = request(f, f->url);
+        r.once = true;
+        run(f, &r);
+        assert_int_equal(r.err.code, ERR_OK);
+        assert_int_equal(r.status, 200);
+        outgoing_request_deinit(&r);
+        if (i == 0) {
+            uv_sem_post(&f->parts);
+            wait_until_parted(f);
+        }
+    }
+    finish(f);
+    assert_int_equal(f->requests, 2);
+}
+
+static void request__keeps_its_connection_for_a_time(void **state)
+{
+    struct fixture *f = *state;
+    outgoing_close(f->client);
+    struct outgoing_config config = {.connections_max = 4, .kept_ms = 20, .user_agent = "test/1"};
+    f->client = outgoing_open(&f->loop, &config);
+    start_server(f, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    struct outgoing_request r = request(f, f->url);
+    run(f, &r);
+    assert_int_equal(r.status, 200);
+    outgoing_request_deinit(&r);
+    wait_until_parted(f);
 }
 
 static void request__does_not_follow_a_redirect(void **state)
@@ -398,6 +463,8 @@ static void request__of_a_guest_goes_to_no_private_address(void **state)
 
 #define OUTGOING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 TEST_GROUP(outgoing, OUTGOING_TEST(request__brings_an_answer_and_keeps_the_connection),
+           OUTGOING_TEST(request__does_not_use_a_connection_that_was_closed),
+           OUTGOING_TEST(request__keeps_its_connection_for_a_time),
            OUTGOING_TEST(request__does_not_follow_a_redirect),
            OUTGOING_TEST(request__stops_at_the_limit_of_the_answer),
            OUTGOING_TEST(request__ends_in_time), OUTGOING_TEST(request__waits_so_long_for_a_body),
