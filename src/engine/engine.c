@@ -74,6 +74,11 @@ static void push_ready_hook(void *data)
     engine_push__ready(data);
 }
 
+static void push_lost_hook(void *data, const struct job *j, bool last)
+{
+    engine_push__lost(data, j, last);
+}
+
 static void push_gone_hook(void *data, struct id id)
 {
     engine_push__gone(data, id);
@@ -92,6 +97,7 @@ static enum err_code open_machine(struct engine *e, struct err *err)
                                   .access = access_hook,
                                   .push_ready = push_ready_hook,
                                   .push_gone = push_gone_hook,
+                                  .push_lost = push_lost_hook,
                                   .taken = taken_hook,
                                   .slot_ns = e->config.hooks.slot_ns};
     return machine_open(e->state_dir.z, &hooks, &e->machine, err);

@@ -1,6 +1,5 @@
 /*
- * Engine_int: shared by the files of the engine. Everything in struct engine belongs to the core
- * thread, unless noted otherwise.
+ * Engine_int: shared by the engine's files. struct engine belongs to the core thread, unless noted.
  */
 #pragma once
 
@@ -244,6 +243,7 @@ void engine_feed__tell(struct engine *e);
 /* engine_push.c */
 void engine_push__ready(struct engine *e);
 void engine_push__gone(struct engine *e, struct id id);
+void engine_push__lost(struct engine *e, const struct job *j, bool last);
 
 /* engine_notifier.c */
 void engine_notifier__look(struct engine *e);  /* an entry was applied: report its events */

@@ -1,6 +1,7 @@
 #include "engine/engine_push.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "engine/engine_int.h"
@@ -19,6 +20,16 @@ struct gone {
     struct msg msg;
     struct engine_push *push;
     struct id job;
+};
+
+/* A delivery that is counted as lost. */
+struct lost {
+    struct msg msg;
+    struct engine_push *push;
+    uint32_t attempt;
+    bool last;
+    size_t name_bytes;
+    char name[];
 };
 
 static void deliver_ready(struct msg *m)
@@ -61,6 +72,34 @@ void engine_push__gone(struct engine *e, struct id id)
     g->push = p;
     g->job = id;
     bool posted = mailbox_post(p->reply_to, &g->msg);
+    CHECK(posted);
+}
+
+static void deliver_lost(struct msg *m)
+{
+    struct lost *l = CONTAINER_OF(m, struct lost, msg);
+    const struct engine_push_told *told = &l->push->told;
+    if (told->lost != NULL) {
+        told->lost(told->data, str_from(l->name, l->name_bytes), l->attempt, l->last);
+    }
+    free(l);
+}
+
+void engine_push__lost(struct engine *e, const struct job *j, bool last)
+{
+    struct engine_push *p = e->push;
+    if (p == NULL) {
+        return;
+    }
+    struct lost *l = calloc(1, sizeof *l + j->name.len);
+    CHECK(l != NULL);
+    l->msg.deliver = deliver_lost;
+    l->push = p;
+    l->attempt = j->attempt;
+    l->last = last;
+    l->name_bytes = j->name.len;
+    memcpy(l->name, j->name.ptr, j->name.len);
+    bool posted = mailbox_post(p->reply_to, &l->msg);
     CHECK(posted);
 }
 

@@ -4,7 +4,8 @@
  *
  * However many jobs become pending, there is one notification; the receiver then reads them
  * (machine_each_push_line). A delivery that must be aborted, because its job was cancelled, held,
- * removed or counted as lost, is reported by its id.
+ * removed or counted as lost, is reported by its id. A delivery of a named job that is counted as
+ * lost, on whichever node it was made, is reported for the log.
  */
 #pragma once
 
@@ -15,6 +16,7 @@ struct engine_push;
 struct engine_push_told {
     void (*ready)(void *data);
     void (*gone)(void *data, struct id job);
+    void (*lost)(void *data, struct str name, uint32_t attempt, bool last); /* last: none is left */
     void *data;
 };
 

@@ -43,6 +43,9 @@ struct machine_hooks {
     void (*push_ready)(void *data);
     /* Abort the delivery of this job. During apply. */
     void (*push_gone)(void *data, struct id job);
+    /* The delivery of this named job is lost (apply_push__lost); last: no attempt is left. During
+     * apply. */
+    void (*push_lost)(void *data, const struct job *j, bool last);
     /* An active job was taken away from its worker, which did not request that: the claim with this
      * lease token has ended. During apply. */
     void (*taken)(void *data, struct id job, uint64_t lease_token);

@@ -148,6 +148,14 @@ static void gone(void *data, struct id job)
     }
 }
 
+static void lost(void *data, struct str name, uint32_t attempt, bool last)
+{
+    const struct push_sender *s = data;
+    if (s->leads) { /* every node is told */
+        push_log__lost(name, attempt, last);
+    }
+}
+
 static void deliver_stop(struct msg *m)
 {
     struct push_sender *s = CONTAINER_OF(m, struct push_sender, stop_msg);
@@ -185,7 +193,7 @@ static void sender_main(void *data)
                                        .body_ms = LIMIT_PUSH_BODY_MS,
                                        .http2 = true,
                                        .user_agent = s->config.user_agent};
-    struct engine_push_told push = {.ready = ready, .gone = gone, .data = s};
+    struct engine_push_told push = {.ready = ready, .gone = gone, .lost = lost, .data = s};
     (void)pthread_setname_np(pthread_self(), "push");
     CHECK(uv_loop_init(&s->loop) == 0);
     mailbox_open(&s->box, &s->loop);

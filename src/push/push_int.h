@@ -187,6 +187,8 @@ void push_log__open(struct push_sender *s, void (*known)(struct engine_call *cal
 void push_log__known(struct push_sender *s);
 void push_log__step(struct push_sender *s);
 void push_log__ended(const struct push_call *c, const struct command_push_end *e);
+/* A call that was lost with its node, or whose lease ended; last: no attempt is left. */
+void push_log__lost(struct str name, uint32_t attempt, bool last);
 uint64_t push_log__due_ms(const struct push_sender *s);
 
 /* push_request.c: build the request of a call from its job and target */

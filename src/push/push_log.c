@@ -48,6 +48,20 @@ static void write_runs(struct push_sender *s)
     s->log.failed = failed;
 }
 
+static void log_exhausted(struct str name, uint32_t attempts)
+{
+    log_warn("exceeded max attempts", LOG_STR("job", name), LOG_U64("attempts", attempts));
+}
+
+void push_log__lost(struct str name, uint32_t attempt, bool last)
+{
+    log_warn("job timed out", LOG_STR("job", name), LOG_U64("attempt", attempt),
+             LOG_Z("meaning", "the node that made the call was lost"));
+    if (last) {
+        log_exhausted(name, attempt);
+    }
+}
+
 void push_log__ended(const struct push_call *c, const struct command_push_end *e)
 {
     const struct job *j = &c->job;
@@ -64,7 +78,7 @@ void push_log__ended(const struct push_call *c, const struct command_push_end *e
               LOG_Z("error_type", store_rows_try_word(e->error_type)),
               LOG_U64("http_status", e->http_status), LOG_I64("duration_ms", took_ms));
     if (job_attempts_remaining(j) == 0) {
-        log_warn("exceeded max attempts", LOG_STR("job", j->name), LOG_U64("attempts", j->attempt));
+        log_exhausted(j->name, j->attempt);
     }
 }
 

@@ -182,6 +182,9 @@ void apply_push__lost(struct machine *m, struct job *j)
         struct queue *q = queue_records__need(m, j->queue);
         q->rec.lost_total++;
         queues__touch(m, q);
+        if (m->hooks.push_lost != NULL) {
+            m->hooks.push_lost(m->hooks.data, j, last);
+        }
     }
     if (last && j->cron.len > 0) {
         job_end__run_failed(m, j, str_from_z(text));

@@ -1087,6 +1087,10 @@ class Failover(SchedulerTest):
             server.start()
             state = self.reaches(job_id, "timeout", api)
             self.assertEqual((state["attempt_count"], "completed_at" in state), (1, False))
+            lines = wait_until(lambda: server.events("exceeded max attempts"), "the last line")  # 4
+            self.assertEqual([(r["level"], r["job"], r["attempts"]) for r in lines], [("WARN", job_id, 1)])
+            self.assertEqual([(r["level"], r["job"], r["attempt"]) for r in server.events("job timed out")],  # 16
+                             [("WARN", job_id, 1)])
             self.assertEqual(metric(api, "scheduled_db_jobs_timed_out_total"), 1)
             self.assertEqual(metric(api, 'scheduled_db_jobs_by_status{status="timeout"}'), 1)
             api.delete(self.path(job_id))
