@@ -19,7 +19,6 @@ enum {
     ENV_BYTES_MAX = 96 << 10, /* of one variable; the system allows 128 KiB */
     BEAT_BYTES =
         LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + 4096, /* for one job, including the names */
-    ENV_ADDED = 10,
     CHUNK_BYTES = 8 * 1024,
     CHUNKS_PER_TURN =
         64, /* more than a pipe holds, so that all output is read when a program ends */
@@ -342,37 +341,67 @@ static char *variable(struct cli *cli, const char *name, struct str value)
     return z;
 }
 
-/* The environment of the worker, and the variables of the job. */
+/* The variables that a program gets, with the member of the job. NULL: not of the job. */
+static const struct {
+    const char *name;
+    const char *member;
+} added[] = {
+    {"CORVO_JOB_ID", "job_id"},
+    {"CORVO_QUEUE", "queue"},
+    {"CORVO_ATTEMPT", "attempt"},
+    {"CORVO_MAX_RETRIES", "max_retries"},
+    {"CORVO_LEASE_TOKEN", "lease_token"},
+    {"CORVO_CHECKPOINT", "checkpoint"},
+    {"CORVO_TAGS", "tags"},
+    {"CORVO_AGENT", "agent"},
+    {"CORVO_URL", NULL},
+    {"CORVO_NAMESPACE", NULL},
+    {"CORVO_REPORT_FD", NULL},
+};
+
+static bool is_added(const char *pair)
+{
+    for (size_t i = 0; i < COUNT_OF(added); i++) {
+        size_t len = strlen(added[i].name);
+        if (strncmp(pair, added[i].name, len) == 0 && pair[len] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct str value_of(struct cli *cli, struct str job, size_t index)
+{
+    if (added[index].member != NULL) {
+        return cli_member_text(cli, job, added[index].member);
+    }
+    return strcmp(added[index].name, "CORVO_URL") == 0         ? cli_text(cli, "server")
+           : strcmp(added[index].name, "CORVO_NAMESPACE") == 0 ? cli_text(cli, "namespace")
+                                                               : STR("3");
+}
+
+/* The environment of the worker, and the variables of the job. The worker may itself be part of a
+ * job of another worker: the variables of that job are left out. */
 static char **environment_of(struct cli *cli, struct str job)
 {
-    static const struct {
-        const char *name;
-        const char *member;
-    } added[] = {
-        {"CORVO_JOB_ID", "job_id"},
-        {"CORVO_QUEUE", "queue"},
-        {"CORVO_ATTEMPT", "attempt"},
-        {"CORVO_MAX_RETRIES", "max_retries"},
-        {"CORVO_LEASE_TOKEN", "lease_token"},
-        {"CORVO_CHECKPOINT", "checkpoint"},
-        {"CORVO_TAGS", "tags"},
-        {"CORVO_AGENT", "agent"},
-    };
+    size_t all = 0;
     size_t count = 0;
-    while (cli->environment[count] != NULL) {
-        count++;
+    while (cli->environment[all] != NULL) {
+        all++;
     }
-    char **out = ARENA_ARRAY(cli->arena, char *, count + COUNT_OF(added) + ENV_ADDED);
+    char **out = ARENA_ARRAY(cli->arena, char *, all + COUNT_OF(added) + 1);
     CHECK(out != NULL);
-    memcpy(out, cli->environment, count * sizeof *out);
+    for (size_t i = 0; i < all; i++) {
+        if (!is_added(cli->environment[i])) {
+            out[count++] = cli->environment[i];
+        }
+    }
     for (size_t i = 0; i < COUNT_OF(added); i++) {
-        struct str value = cli_member_text(cli, job, added[i].member);
+        struct str value = value_of(cli, job, i);
         if (value.len > 0 && value.len < ENV_BYTES_MAX) {
             out[count++] = variable(cli, added[i].name, value);
         }
     }
-    out[count++] = variable(cli, "CORVO_URL", cli_text(cli, "server"));
-    out[count++] = variable(cli, "CORVO_REPORT_FD", STR("3"));
     out[count] = NULL;
     return out;
 }

@@ -665,7 +665,8 @@ static const struct cli_command commands[] = {
     {.name = "work", .args = "", .summary = "Run a program for each job",
      .about = "The command runs once per job, with the payload on standard input and these variables:\n"
               "CORVO_JOB_ID, CORVO_QUEUE, CORVO_ATTEMPT, CORVO_MAX_RETRIES, CORVO_LEASE_TOKEN, and\n"
-              "CORVO_CHECKPOINT, CORVO_TAGS and CORVO_AGENT (JSON) if the job has them.\n\n"
+              "CORVO_CHECKPOINT, CORVO_TAGS and CORVO_AGENT (JSON) if the job has them. A checkpoint that is a\n"
+              "string has no quotes. CORVO_URL and CORVO_NAMESPACE are those of the worker.\n\n"
               "Exit status 0 completes the job. The output becomes the result: as JSON if it is valid JSON,\n"
               "otherwise as a string. Any other status fails the job, with the end of standard error as the\n"
               "message. A line of JSON on file descriptor 3, {\"progress\":…,\"checkpoint\":…}, reports progress.\n"

@@ -74,6 +74,23 @@ class Work:
         self.ok(self.work(f"printf '[{deep}]'"), "")
         self.assertEqual(self.api.job(job_id)["result"], f"[{deep}]")
 
+    def test_the_program_gets_nothing_of_another_job(self):
+        """The worker may be part of a job of another worker, whose variables it has inherited."""
+        self.enqueue()
+        names = ("CHECKPOINT", "TAGS", "AGENT")
+        shown = "|".join(f"$CORVO_{n}" for n in names)
+        done = self.corvo.run("work", "--queue", self.queue, "--exec", f'echo "[{shown}]" >&2', "--exit-when-idle",
+                              "--protocol", self.protocol, env={f"CORVO_{n}": "outer" for n in names})
+        self.assertEqual((done.returncode, done.stderr), (0, "[||]\n"))
+
+    def test_the_program_acts_on_the_same_server_and_in_the_same_namespace(self):
+        name = unique("acme").replace(".", "-")
+        self.ok(self.corvo.run("namespaces", "create", name))
+        self.ok(self.corvo.run("enqueue", self.queue, "{}", "--namespace", name))
+        self.ok(self.work(f"{binary()} enqueue next {{}} >/dev/null", "--namespace", name, "--max-jobs", "1"))
+        found = self.ok(self.corvo.run("search", "--queue", "next", "--namespace", name, "-o", "id"))
+        self.assertEqual(len(found.splitlines()), 1)
+
     def test_another_status_fails_the_job_with_its_last_words(self):
         job_id = self.enqueue("--max-retries", "1")
         done = self.work("echo first >&2; echo last >&2; exit 7")
