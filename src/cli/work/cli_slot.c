@@ -26,7 +26,9 @@ enum {
     TRIES_STOPPED = 3, /* for a worker that is stopping */
     RETRY_MS_MIN = 250,
     RETRY_MS_MAX = 10000,
-    SAVE_MS = 15000, /* the timeout of other heartbeats */
+    SAVE_MS = 15000,   /* the timeout of other heartbeats */
+    REPORT_MS = 30000, /* without --timeout: delay of a response after which a report is repeated */
+    HURRY_MS = 3000,   /* how long a worker that is stopping waits for its reports */
 };
 
 void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms)
@@ -49,7 +51,7 @@ static void free_slot(struct cli_slot *s)
     arena_reset(s->arena);
     s->job_id = s->result = STR_EMPTY;
     s->in_frame = s->in_beat = s->called = false;
-    s->kill_at = s->retry_at = (struct mono){0};
+    s->kill_at = s->retry_at = s->leave_at = (struct mono){0};
     s->tries = 0;
     s->state = CLI_SLOT_FREE;
 }
@@ -85,6 +87,7 @@ static void report(struct cli_slot *s, const char *path, struct str body)
     struct cli *cli = s->cli;
     s->state = CLI_SLOT_REPORTING;
     s->call = cli_call_to(cli, "POST", CLI_URL(cli, path, s->job_id), body);
+    s->call.timeout_ms = s->call.timeout_ms > 0 ? s->call.timeout_ms : REPORT_MS;
     send_call(s);
 }
 
@@ -232,7 +235,8 @@ static bool is_busy(const struct cli_slot *s)
 /* Schedule another try, if there may be one. True if so. */
 static bool try_again(struct cli_slot *s)
 {
-    if (!is_busy(s) || s->tries >= (s->stopped ? TRIES_STOPPED : TRIES_MAX)) {
+    bool stopping = s->stopped || s->leave_at.ns != 0;
+    if (!is_busy(s) || s->tries >= (stopping ? TRIES_STOPPED : TRIES_MAX)) {
         return false;
     }
     int64_t ms = (int64_t)RETRY_MS_MIN << (s->tries < 6 ? s->tries : 6);
@@ -240,6 +244,8 @@ static bool try_again(struct cli_slot *s)
     s->retry_at = (struct mono){os_clock_mono().ns + ms * NS_PER_MS};
     return true;
 }
+
+static const char handed_out_again[] = "the job is handed out again when its lease ends";
 
 static void warn(struct cli_slot *s, const char *event, const char *meaning)
 {
@@ -256,10 +262,10 @@ static bool take_answer(struct cli_slot *s)
     if (try_again(s)) {
         return false;
     }
-    if (is_busy(s) || s->call.status >= 400) {
-        warn(s, "report refused",
-             is_busy(s) ? "the job is handed out again when its lease ends"
-                        : "this worker no longer holds the job");
+    if (is_busy(s)) {
+        warn(s, "report given up", handed_out_again);
+    } else if (s->call.status >= 400) {
+        warn(s, "report refused", "this worker no longer holds the job");
     } else if (s->asks && !cli_is_document(buf_str(&s->call.answer))) {
         s->unreadable = true;
     } else if (s->asks) {
@@ -443,10 +449,34 @@ void cli_slot_cancel(struct cli_slot *s)
     os_child_signal(&s->child, SIGTERM);
 }
 
+/* From now on, report only for a short time. The next try is made at once. */
+static void hurry(struct cli_slot *s)
+{
+    struct mono now = os_clock_mono();
+    if (s->leave_at.ns == 0) {
+        s->leave_at = (struct mono){now.ns + HURRY_MS * NS_PER_MS};
+    }
+    if (s->retry_at.ns != 0) {
+        s->retry_at = now;
+    }
+}
+
 void cli_slot_stop(struct cli_slot *s)
 {
     s->stopped = s->stopped || (s->state == CLI_SLOT_RUNNING && !s->cancelled);
     cli_slot_cancel(s);
+    if (s->state == CLI_SLOT_SAVING || s->state == CLI_SLOT_REPORTING) {
+        hurry(s);
+    }
+}
+
+/* The worker is stopping and the server has not answered in time. */
+static void leave(struct cli_slot *s)
+{
+    log_warn("report given up", LOG_STR("job_id", s->job_id), LOG_Z("error", "no answer"),
+             LOG_Z("meaning", handed_out_again));
+    outgoing_wait_cancel(s->cli->http, &s->call);
+    free_slot(s);
 }
 
 /* Reading the output of the program */
@@ -523,6 +553,9 @@ static bool turn_running(struct cli_slot *s)
         return false;
     }
     s->state = CLI_SLOT_SAVING;
+    if (s->stopped) {
+        hurry(s);
+    }
     return turn_saving(s);
 }
 
@@ -533,6 +566,9 @@ bool cli_slot_turn(struct cli_slot *s)
     s->cli->arena = s->arena;
     if (s->state == CLI_SLOT_RUNNING) {
         freed = turn_running(s);
+    } else if (s->leave_at.ns != 0 && os_clock_mono().ns >= s->leave_at.ns) {
+        leave(s);
+        freed = true;
     } else if (s->retry_at.ns != 0) {
         if (os_clock_mono().ns >= s->retry_at.ns) {
             send_call(s);
@@ -564,7 +600,12 @@ size_t cli_slot_fds(const struct cli_slot *s, struct pollfd *out)
 
 struct mono cli_slot_deadline(const struct cli_slot *s)
 {
-    return s->state == CLI_SLOT_RUNNING ? s->kill_at : s->retry_at;
+    bool leaves_first =
+        s->leave_at.ns != 0 && (s->retry_at.ns == 0 || s->leave_at.ns < s->retry_at.ns);
+    if (s->state == CLI_SLOT_RUNNING) {
+        return s->kill_at;
+    }
+    return leaves_first ? s->leave_at : s->retry_at;
 }
 
 bool cli_slot_has_report(const struct cli_slot *s)

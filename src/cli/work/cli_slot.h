@@ -61,6 +61,7 @@ struct cli_slot {
     struct outgoing_wait_call call; /* SAVING: the heartbeat; REPORTING: ack or fail */
     bool called;                    /* SAVING: the call was started */
     struct mono retry_at;           /* time of the next try; 0: the call is in progress */
+    struct mono leave_at;           /* time to give the report up; 0: after several tries */
     int tries;
 };
 
@@ -82,7 +83,8 @@ void cli_slot_report_ack(struct cli_slot *s);
 /* Stop the program with SIGTERM, and with SIGKILL after a while. The end of the job is not
  * reported. */
 void cli_slot_cancel(struct cli_slot *s);
-/* The same for a job that was not cancelled: its last checkpoint is saved for the next attempt. */
+/* The same for a job that was not cancelled: its last checkpoint is saved for the next attempt. A
+ * report in progress is given up after a few seconds. */
 void cli_slot_stop(struct cli_slot *s);
 
 /* The descriptors to wait for, at most CLI_SLOT_FDS. Returns their number. */

@@ -70,6 +70,7 @@ struct worker {
     struct cli_beat beat;
 
     bool draining;
+    bool stopping; /* running jobs are stopped, no other job is started */
     int signals;
     struct mono drain_until; /* 0: no limit */
     int code;
@@ -265,7 +266,7 @@ static void start_next(struct worker *w, struct cli_slot *s)
         s->unreadable = false;
         give_up(w);
     }
-    if (s->next_job.len > 0 && w->signals < 2) {
+    if (s->next_job.len > 0 && !w->stopping) {
         cli_slot_start(s, w->command, buf_str(&s->next_job));
         w->busy++;
     } else {
@@ -383,7 +384,7 @@ static void take_frame(struct worker *w, struct str answer)
     tell(w, "a stream", STR_EMPTY);
     take_acks(w, answer);
     size_t started = 0;
-    if (w->signals < 2) {
+    if (!w->stopping) {
         started = start_jobs(w, cli_member(answer, "jobs").text, w->frame_count, true);
     }
     end_frame(w, started);
@@ -438,10 +439,13 @@ static void begin_drain(struct worker *w)
 
 static void cancel_all(struct worker *w)
 {
+    w->stopping = true;
     if (w->stream.asked) { /* nothing waits for it any more */
         cli_stream_close(&w->stream);
         lose_stream(w, STR("stopped"), STREAM_MS);
     }
+    w->streams = false; /* requests have a limit of time */
+    report_acks(w, true);
     for (size_t i = 0; i < w->slot_count; i++) {
         cli_slot_stop(&w->slots[i]);
     }
