@@ -16,15 +16,15 @@ static struct mono in_ms(int64_t ms)
     return (struct mono){os_clock_mono().ns + ms * NS_PER_MS};
 }
 
-void cli_beat_init(struct cli_beat *b, struct cli *cli, struct cli_slot *slots, size_t slot_count)
+void cli_beat_init(struct cli_beat *b, struct cli *cli, int64_t interval_ms, struct cli_slot *slots,
+                   size_t slot_count)
 {
-    int64_t ms = cli_int(cli, "heartbeat");
     *b = (struct cli_beat){.cli = cli,
                            .slots = slots,
                            .slot_count = slot_count,
-                           .interval_ms = ms,
+                           .interval_ms = interval_ms,
                            .arena = arena_new(ARENA_BYTES),
-                           .at = in_ms(ms)};
+                           .at = in_ms(interval_ms)};
 }
 
 void cli_beat_deinit(struct cli_beat *b)

@@ -35,8 +35,8 @@ struct cli_beat {
     struct mono last;
 };
 
-/* --heartbeat sets the interval. */
-void cli_beat_init(struct cli_beat *b, struct cli *cli, struct cli_slot *slots, size_t slot_count);
+void cli_beat_init(struct cli_beat *b, struct cli *cli, int64_t interval_ms, struct cli_slot *slots,
+                   size_t slot_count);
 void cli_beat_deinit(struct cli_beat *b); /* call it before the slots are freed */
 
 /* Check whether the heartbeat was answered. */

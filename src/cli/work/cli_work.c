@@ -35,6 +35,7 @@ enum {
     FRAME_BYTES = 4 << 20, /* no further acks are added to a frame of this size */
     ARENA_BYTES = 256 << 20,
     HOST_BYTES_MAX = 256,
+    BEATS_PER_LEASE = 3, /* of the default --heartbeat: one may fail */
 };
 
 struct worker {
@@ -569,6 +570,17 @@ static void turn(struct worker *w)
     }
 }
 
+/* --heartbeat; by default shorter if the lease is short. */
+static int64_t beat_ms(const struct cli *cli)
+{
+    int64_t ms = cli_int(cli, "heartbeat");
+    int64_t most = cli_int(cli, "lease") / BEATS_PER_LEASE;
+    if (cli_given(cli, "heartbeat") || ms <= most) {
+        return ms;
+    }
+    return most > CLI_BEAT_MS_MIN ? most : CLI_BEAT_MS_MIN;
+}
+
 static void open_worker(struct worker *w)
 {
     struct cli *cli = w->cli;
@@ -594,7 +606,7 @@ static void open_worker(struct worker *w)
         cli_slot_init(&w->slots[i], cli, cli_int(cli, "kill-after"));
         w->slots[i].tells = w->tells;
     }
-    cli_beat_init(&w->beat, cli, w->slots, w->slot_count);
+    cli_beat_init(&w->beat, cli, beat_ms(cli), w->slots, w->slot_count);
     cli_stream_init(&w->stream, cli);
     w->must_stream = str_eq(cli_text(cli, "protocol"), STR("stream"));
     w->streams = !str_eq(cli_text(cli, "protocol"), STR("http"));
@@ -628,6 +640,9 @@ static int run_work(struct cli *cli)
         return cli_fail(cli, "--heartbeat must be %dms or more, --lease 1s or more",
                         CLI_BEAT_MS_MIN);
     }
+    if (beat_ms(cli) >= cli_int(cli, "lease")) {
+        return cli_fail(cli, "--heartbeat must be shorter than --lease, which it renews");
+    }
     open_worker(&w);
     struct arena *outer = cli->arena;
     struct arena *round = arena_new(ARENA_BYTES);
@@ -656,7 +671,7 @@ static const struct cli_flag flags[] = {
     CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "worker id; host name and process id by default"),
     CLI_FLAG("app-version",    CLI_TEXT,     "VERSION",  NULL,    "version of the program that runs the jobs; shown with workers and errors"),
     CLI_FLAG("lease",          CLI_DURATION, "DURATION", "60s",   "lease of a fetched job; heartbeats renew it"),
-    CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "interval between heartbeats"),
+    CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "interval between heartbeats; by default at most a third of --lease"),
     CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "time from SIGTERM to SIGKILL for a cancelled job"),
     CLI_FLAG("drain-timeout",  CLI_DURATION, "DURATION", "0s",    "how long to wait for running jobs on shutdown; 0s waits until they finish"),
     CLI_FLAG("protocol",       CLI_TEXT,     "NAME",     "auto",  "how to fetch and ack; auto uses a stream if the server has one", .words = "auto http stream"),

@@ -240,6 +240,12 @@ class Work:
             self.assertEqual(worker.wait(), 143)
         self.assertEqual(self.api.state(job_id), "active")  # its lease has not expired yet
 
+    def test_a_short_lease_has_heartbeats_in_time(self):
+        job_id = self.enqueue("--max-retries", "2")
+        self.ok(self.work("sleep 2.5", "--lease", "1s", "--max-jobs", "1"), "")
+        job = self.api.job(job_id)
+        self.assertEqual((job["state"], job["attempt"]), ("completed", 1))
+
     def test_a_drain_has_its_limit(self):
         self.enqueue()
         ready = self.folder / "ready"
@@ -275,7 +281,9 @@ class Work:
     def test_flags_are_checked(self):
         for flags, message in ((("--concurrency", "0"), "--concurrency must be 1 to 200"),
                                (("--protocol", "pigeon"), "pigeon"),
-                               (("--heartbeat", "1ms"), "--heartbeat must be 500ms or more")):
+                               (("--heartbeat", "1ms"), "--heartbeat must be 500ms or more"),
+                               (("--lease", "2s", "--heartbeat", "2s"),
+                                "--heartbeat must be shorter than --lease")):
             self.failed(self.work("true", *flags), message)
         self.failed(self.corvo.run("work", "--queue", "q"), "flag --exec is required")
 
