@@ -470,7 +470,7 @@ static enum err_code check_value(const struct cli_value *v, struct err *err)
 {
     const struct cli_flag *f = v->flag;
     double amount = f->kind == CLI_INT ? (double)v->number : v->real;
-    if ((f->options & CLI_NOT_EMPTY) != 0 && v->text.len == 0) {
+    if ((f->options & (CLI_NOT_EMPTY | CLI_REQUIRED)) != 0 && v->text.len == 0) {
         return err_set(err, ERR_VALIDATION, "--%s must not be empty", f->name);
     }
     if ((f->kind == CLI_LIST || f->kind == CLI_PAIRS) && v->item_count == 0) {

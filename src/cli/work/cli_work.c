@@ -675,7 +675,7 @@ static const struct cli_flag flags[] = {
     CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "time from SIGTERM to SIGKILL for a cancelled job"),
     CLI_FLAG("drain-timeout",  CLI_DURATION, "DURATION", "0s",    "how long to wait for running jobs on shutdown; 0s waits until they finish"),
     CLI_FLAG("protocol",       CLI_TEXT,     "NAME",     "auto",  "how to fetch and ack; auto uses a stream if the server has one", .words = "auto http stream"),
-    CLI_FLAG("max-jobs",       CLI_INT,      "N",        "0",     "exit after this many jobs; 0 never exits"),
+    CLI_FLAG("max-jobs",       CLI_INT,      "N",        "0",     "exit after this many jobs; 0 never exits", .options = CLI_POSITIVE),
     CLI_FLAG("exit-when-idle", CLI_BOOL,     NULL,       "false", "exit when the queues are empty"),
     CLI_FLAG("verbose",        CLI_BOOL,     NULL,       "false", "print start, failures and a summary even if standard error is not a terminal", .letter = 'v'),
 };

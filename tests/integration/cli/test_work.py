@@ -283,8 +283,10 @@ class Work:
                                (("--protocol", "pigeon"), "pigeon"),
                                (("--heartbeat", "1ms"), "--heartbeat must be 500ms or more"),
                                (("--lease", "2s", "--heartbeat", "2s"),
-                                "--heartbeat must be shorter than --lease")):
+                                "--heartbeat must be shorter than --lease"),
+                               (("--max-jobs", "-1"), "--max-jobs must not be negative")):
             self.failed(self.work("true", *flags), message)
+        self.failed(self.work(""), "--exec must not be empty")
         self.failed(self.corvo.run("work", "--queue", "q"), "flag --exec is required")
 
 
