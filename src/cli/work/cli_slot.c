@@ -127,6 +127,11 @@ static struct str result_of(struct cli_slot *s)
     if (!s->output.overflow && json_scan_check_value(text, &err) == ERR_OK) {
         return arena_str(s->arena, text);
     }
+    if (s->output.overflow || text.len > TEXT_RESULT_BYTES) {
+        log_warn("result cut: too much output", LOG_STR("job_id", s->job_id),
+                 LOG_U64("kept_bytes", TEXT_RESULT_BYTES),
+                 LOG_U64("json_limit_bytes", LIMIT_RESULT_BYTES));
+    }
     text.len = text.len < TEXT_RESULT_BYTES ? text.len : TEXT_RESULT_BYTES;
     buf_init(&b, LIMIT_RESULT_BYTES);
     struct json_write w = json_write_to(&b);

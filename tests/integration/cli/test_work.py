@@ -115,9 +115,20 @@ class Work:
 
     def test_much_output_is_no_failure(self):
         job_id = self.enqueue()
-        self.ok(self.work("head -c 3000000 /dev/zero | tr '\\0' x"))
+        done = self.work("head -c 3000000 /dev/zero | tr '\\0' x")
+        self.assertEqual(done.returncode, 0, done)
         job = self.api.job(job_id)
         self.assertEqual((job["state"], set(job["result"])), ("completed", {"x"}))
+
+    def test_a_result_that_is_cut_is_reported(self):
+        """JSON above the limit would otherwise silently become a string."""
+        for bytes_, cut in ((131072, False), (131073, True)):
+            job_id = self.enqueue()
+            done = self.work(f"head -c {bytes_} /dev/zero | tr '\\0' x")
+            self.assertEqual((done.returncode, "result cut" in done.stderr), (0, cut), done.stderr)
+            self.assertEqual(len(self.api.job(job_id)["result"]), 131072)
+        self.enqueue()
+        self.assertIn("result cut", self.work("""printf '"'; head -c 1100000 /dev/zero | tr '\\0' x; printf '"'""").stderr)
 
     def test_no_more_jobs_are_taken_than_are_wanted(self):
         ids = [self.enqueue() for _ in range(7)]
