@@ -75,8 +75,8 @@ static int dispatch(struct cli *cli)
     }
     if ((c->options & (CLI_RAW | CLI_LOCAL)) == 0) {
         int code = CLI_FAILED;
-        cli->signal_fd =
-            os_signal_open(false); /* other commands never wait: signals end them directly */
+        cli->signal_fd = os_signal_open(
+            OS_SIGNAL_NO_MORE); /* other commands never wait: signals end them directly */
         if (!cli_form_allowed(cli, &code)) {
             return code;
         }

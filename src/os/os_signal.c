@@ -3,14 +3,23 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int os_signal_open(bool window_size)
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+int os_signal_open(unsigned more)
 {
     sigset_t set;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGTERM);
-    if (window_size) {
+    if ((more & OS_SIGNAL_WINDOW) != 0) {
         (void)sigaddset(&set, SIGWINCH);
+    }
+    if ((more & OS_SIGNAL_HANGUP) != 0 && !is_ignored(SIGHUP)) {
+        (void)sigaddset(&set, SIGHUP);
     }
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) {
         return -1;
@@ -23,6 +32,11 @@ int os_signal_read(int fd)
     struct signalfd_siginfo info;
     ssize_t n = fd < 0 ? -1 : read(fd, &info, sizeof info);
     return n == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+void os_signal_ignore_pipe(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 void os_signal_restore(void)

@@ -367,7 +367,9 @@ void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t coun
     CHECK(count <= FDS_MAX);
     for (size_t i = 0; i < count; i++) {
         fds[i].revents = 0;
-        extra[i] = (struct curl_waitfd){.fd = fds[i].fd, .events = CURL_WAIT_POLLIN};
+        bool out = (fds[i].events & POLLOUT) != 0;
+        extra[i] = (struct curl_waitfd){.fd = fds[i].fd,
+                                        .events = out ? CURL_WAIT_POLLOUT : CURL_WAIT_POLLIN};
     }
     if (collect(w)) {
         return;
@@ -378,7 +380,7 @@ void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t coun
     timeout_ms = patience_ms(w) < timeout_ms ? (int)patience_ms(w) : timeout_ms;
     (void)curl_multi_poll(w->multi, extra, (unsigned)count, timeout_ms, &ready);
     for (size_t i = 0; i < count; i++) {
-        fds[i].revents = (short)(extra[i].revents != 0 ? POLLIN : 0);
+        fds[i].revents = (short)(extra[i].revents != 0 ? fds[i].events : 0);
     }
     (void)collect(w);
     if (ready > 0) {

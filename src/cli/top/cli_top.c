@@ -236,7 +236,7 @@ static int run_live(struct top *t)
     struct cli *cli = t->cli;
     struct err err;
     (void)close(cli->signal_fd);
-    cli->signal_fd = os_signal_open(true);
+    cli->signal_fd = os_signal_open(OS_SIGNAL_WINDOW);
     if (cli_top_screen_open(cli->color, &t->screen, &err) != ERR_OK) {
         return cli_fail(cli, "%s", err.msg);
     }

@@ -31,10 +31,13 @@ enum {
     HURRY_MS = 3000,   /* how long a worker that is stopping waits for its reports */
 };
 
-void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms)
+void cli_slot_init(struct cli_slot *s, struct cli *cli, struct cli_relay *relay,
+                   int64_t kill_after_ms)
 {
-    *s = (struct cli_slot){
-        .cli = cli, .arena = arena_new(ARENA_BYTES), .kill_after_ms = kill_after_ms};
+    *s = (struct cli_slot){.cli = cli,
+                           .relay = relay,
+                           .arena = arena_new(ARENA_BYTES),
+                           .kill_after_ms = kill_after_ms};
     buf_init(&s->output, LIMIT_RESULT_BYTES);
     buf_init(&s->errors, (size_t)ERRORS_KEPT * 2 + CHUNK_BYTES);
     cli_report_init(&s->report);
@@ -163,8 +166,8 @@ static void report_failure(struct cli_slot *s)
         cli_format(cli, "%s %d%s" STR_FMT, code < 0 ? "killed by signal" : "exit status",
                    code < 0 ? -code : code, line.len > 0 ? ": " : "", STR_ARG(line));
     if (s->tells) {
-        cli_note(cli, STR_FMT " failed: " STR_FMT "\n", STR_ARG(s->job_id),
-                 STR_ARG(cli_harmless(cli, error)));
+        cli_relay_note(s->relay, STR_FMT " failed: " STR_FMT "\n", STR_ARG(s->job_id),
+                       STR_ARG(cli_harmless(cli, error)));
     }
     s->failed = true;
     report(
@@ -493,8 +496,7 @@ static void keep_output(struct cli_slot *s, struct str piece)
 
 static void keep_errors(struct cli_slot *s, struct str piece)
 {
-    (void)fwrite(piece.ptr, 1, piece.len, s->cli->err);
-    (void)fflush(s->cli->err);
+    cli_relay_add(s->relay, piece);
     buf_add_str(&s->errors, piece);
     if (s->errors.len > (size_t)ERRORS_KEPT * 2) {
         memmove(s->errors.ptr, s->errors.ptr + s->errors.len - ERRORS_KEPT, ERRORS_KEPT);
@@ -538,7 +540,9 @@ static bool turn_running(struct cli_slot *s)
     bool ended =
         has_ended(s); /* check this before the last read, so that no later output is missed */
     listen(s, &s->child.stdout_fd, keep_output);
-    listen(s, &s->child.stderr_fd, keep_errors);
+    if (ended || !cli_relay_is_full(s->relay)) {
+        listen(s, &s->child.stderr_fd, keep_errors);
+    }
     listen(s, &s->child.report_fd, keep_reports);
     if (!ended) {
         if (s->kill_at.ns != 0 && os_clock_mono().ns >= s->kill_at.ns) {
@@ -593,7 +597,8 @@ size_t cli_slot_fds(const struct cli_slot *s, struct pollfd *out)
     if (s->state != CLI_SLOT_RUNNING) {
         return 0;
     }
-    const int fds[CLI_SLOT_FDS] = {s->child.exit_fd, s->child.stdout_fd, s->child.stderr_fd,
+    const int fds[CLI_SLOT_FDS] = {s->child.exit_fd, s->child.stdout_fd,
+                                   cli_relay_is_full(s->relay) ? -1 : s->child.stderr_fd,
                                    s->child.report_fd};
     for (size_t i = 0; i < CLI_SLOT_FDS; i++) {
         if (fds[i] >= 0) {

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "cli/cli_int.h"
+#include "cli/work/cli_relay.h"
 #include "cli/work/cli_report.h"
 #include "os/os_child.h"
 
@@ -34,6 +35,7 @@ enum { CLI_SLOT_FDS = 4 };
 
 struct cli_slot {
     struct cli *cli;
+    struct cli_relay *relay; /* gets its standard error; belongs to the owner */
     enum cli_slot_state state;
     struct arena *arena;
     struct str job_id;
@@ -65,7 +67,8 @@ struct cli_slot {
     int tries;
 };
 
-void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms);
+void cli_slot_init(struct cli_slot *s, struct cli *cli, struct cli_relay *relay,
+                   int64_t kill_after_ms);
 void cli_slot_deinit(struct cli_slot *s); /* kills a running program */
 
 /* Run the command for the job, which is a fetched document. If it cannot be started, the job

@@ -10,6 +10,7 @@
  * frames continue in parallel. If the stream is lost or the server refuses a frame, requests take
  * over: they are always available, are repeated, and get an error that explains the refusal.
  */
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "base/check.h"
 #include "cli/cli_int.h"
 #include "cli/work/cli_beat.h"
+#include "cli/work/cli_relay.h"
 #include "cli/work/cli_slot.h"
 #include "cli/work/cli_stream.h"
 #include "log/log.h"
@@ -36,6 +38,7 @@ enum {
     ARENA_BYTES = 256 << 20,
     HOST_BYTES_MAX = 256,
     BEATS_PER_LEASE = 3, /* of the default --heartbeat: one may fail */
+    LAST_WORDS_MS = 1000 /* after a signal, wait this long for the reader of standard error */
 };
 
 struct worker {
@@ -69,6 +72,7 @@ struct worker {
     bool told;  /* the start was printed */
 
     struct cli_beat beat;
+    struct cli_relay relay;
 
     bool draining;
     bool stopping; /* running jobs are stopped, no other job is started */
@@ -292,11 +296,12 @@ static void count_end(struct worker *w, struct cli_slot *s)
 static void tell(struct worker *w, const char *how, struct str why)
 {
     if (w->tells && !w->told) {
-        cli_note(w->cli,
-                 "Worker " STR_FMT " started: queue " STR_FMT
-                 ", up to %zu jobs at once, over %s%s" STR_FMT "\n",
-                 STR_ARG(w->id), STR_ARG(cli_text(w->cli, "queue")), w->concurrency, how,
-                 why.len > 0 ? ": " : "", STR_ARG(cli_harmless(w->cli, why)));
+        cli_relay_note(&w->relay,
+                       "Worker " STR_FMT " started: queue " STR_FMT
+                       ", up to %zu %s at once, over %s%s" STR_FMT "\n",
+                       STR_ARG(w->id), STR_ARG(cli_text(w->cli, "queue")), w->concurrency,
+                       w->concurrency == 1 ? "job" : "jobs", how, why.len > 0 ? ": " : "",
+                       STR_ARG(cli_harmless(w->cli, why)));
     }
     w->told = true;
 }
@@ -455,14 +460,18 @@ static void cancel_all(struct worker *w)
 static void take_signal(struct worker *w)
 {
     int number = os_signal_read(w->cli->signal_fd);
-    if (number == 0) {
+    /* A terminal that is closed may send SIGHUP several times. */
+    if (number == 0 || (number == SIGHUP && w->signals > 0)) {
         return;
     }
     w->signals++;
     if (w->signals == 1) {
-        cli_note(w->cli,
-                 "Waiting for %zu running jobs to finish. Press Ctrl-C again to stop them now.\n",
-                 w->busy);
+        if (w->busy > 0) {
+            cli_relay_note(&w->relay,
+                           "Waiting for %zu running %s to finish. Press Ctrl-C again to stop %s"
+                           " now.\n",
+                           w->busy, w->busy == 1 ? "job" : "jobs", w->busy == 1 ? "it" : "them");
+        }
         begin_drain(w);
     } else {
         w->code = CLI_SIGNAL_BASE + number;
@@ -549,13 +558,17 @@ static void turn_slot(struct worker *w, struct cli_slot *s)
 
 static void turn(struct worker *w)
 {
-    struct pollfd fds[CONCURRENCY_MAX * CLI_SLOT_FDS + 1];
+    struct pollfd fds[CONCURRENCY_MAX * CLI_SLOT_FDS + 2];
     size_t count = 1;
     fds[0] = (struct pollfd){.fd = w->cli->signal_fd, .events = POLLIN};
+    if (cli_relay_any(&w->relay)) {
+        fds[count++] = (struct pollfd){.fd = w->relay.fd, .events = POLLOUT};
+    }
     for (size_t i = 0; i < w->slot_count; i++) {
         count += cli_slot_fds(&w->slots[i], fds + count);
     }
     outgoing_wait_turn(w->cli->http, fds, count, wait_ms(w));
+    cli_relay_turn(&w->relay);
     /* Handle jobs before signals, so that jobs that were handed out are run, not left to their
      * leases. */
     if (w->fetching && w->fetch.done) {
@@ -581,9 +594,20 @@ static int64_t beat_ms(const struct cli *cli)
     return most > CLI_BEAT_MS_MIN ? most : CLI_BEAT_MS_MIN;
 }
 
+/* A worker also drains when its terminal is closed: its programs, which are not in its process
+ * group, would run on without leases. It continues without a reader of its standard error. */
+static void open_signals(struct cli *cli)
+{
+    (void)close(cli->signal_fd);
+    cli->signal_fd = os_signal_open(OS_SIGNAL_HANGUP);
+    os_signal_ignore_pipe();
+}
+
 static void open_worker(struct worker *w)
 {
     struct cli *cli = w->cli;
+    open_signals(cli);
+    cli_relay_init(&w->relay, fileno(cli->err), cli->err_is_terminal);
     char host[HOST_BYTES_MAX] = "";
     (void)gethostname(host, sizeof host - 1);
     w->host = arena_str(cli->arena, str_from_z(host));
@@ -603,7 +627,7 @@ static void open_worker(struct worker *w)
     w->fetch_arena = arena_new(ARENA_BYTES);
     cli->http = cli->http == NULL ? outgoing_wait_new() : cli->http;
     for (size_t i = 0; i < w->slot_count; i++) {
-        cli_slot_init(&w->slots[i], cli, cli_int(cli, "kill-after"));
+        cli_slot_init(&w->slots[i], cli, &w->relay, cli_int(cli, "kill-after"));
         w->slots[i].tells = w->tells;
     }
     cli_beat_init(&w->beat, cli, beat_ms(cli), w->slots, w->slot_count);
@@ -625,6 +649,13 @@ static void close_worker(struct worker *w)
     }
     cli_stream_finish(&w->stream);
     cli_stream_deinit(&w->stream);
+    if (w->tells) {
+        cli_relay_note(&w->relay, "Worker stopped: %lld completed, %lld failed, %lld cancelled\n",
+                       (long long)w->completed, (long long)w->failed, (long long)w->cancelled);
+    }
+    cli_relay_finish(&w->relay, w->cli->signal_fd,
+                     w->signals > 0 ? LAST_WORDS_MS : (int64_t)INT_MAX);
+    cli_relay_deinit(&w->relay);
     free(w->slots);
     arena_free(w->fetch_arena);
 }
@@ -654,10 +685,6 @@ static int run_work(struct cli *cli)
     cli->arena = outer;
     arena_free(round);
     close_worker(&w);
-    if (w.tells) {
-        cli_note(cli, "Worker stopped: %lld completed, %lld failed, %lld cancelled\n",
-                 (long long)w.completed, (long long)w.failed, (long long)w.cancelled);
-    }
     return w.code;
 }
 
@@ -692,8 +719,9 @@ static const struct cli_command commands[] = {
               "If the job is cancelled, the command and its children get SIGTERM, and later SIGKILL.\n\n"
               "Jobs are fetched and acknowledged over a lifecycle stream (HTTP/2) if the server supports it,\n"
               "otherwise over HTTP requests. Over a stream, a command without output gives the result {}.\n\n"
-              "SIGTERM or SIGINT stops the worker when its jobs are done, with exit status 0. A second signal\n"
-              "stops the jobs too; other workers get them, with their last checkpoints, when their leases end.",
+              "SIGTERM, SIGINT or SIGHUP stops the worker when its jobs are done, with exit status 0. A second\n"
+              "SIGTERM or SIGINT stops the jobs too; other workers get them, with their last checkpoints, when\n"
+              "their leases end.",
      .examples = "corvo work --queue thumbnails --exec './resize.sh' --concurrency 4\n"
                  "corvo work --queue etl --exec 'python3 load.py' --exit-when-idle",
      CLI_FLAGS(flags), .run = run_work},

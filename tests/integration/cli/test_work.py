@@ -228,7 +228,7 @@ class Work:
         with self.start(f"touch {ready}; while [ ! -e {go} ]; do sleep 0.01; done") as worker:
             wait_until(ready.exists)
             worker.signal(signal.SIGTERM)
-            self.assertIn("Waiting for 1 running jobs to finish", worker.error_line())
+            self.assertIn("Waiting for 1 running job to finish. Press Ctrl-C again to stop it now.", worker.error_line())
             go.touch()
             self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.api.state(first), "completed")
@@ -239,6 +239,7 @@ class Work:
             wait_until(lambda: self.api.fetches_waiting() > 0)
             worker.signal(signal.SIGINT)
             self.assertEqual(worker.wait(), 0)
+            self.assertTrue(worker.errors.empty())
 
     def test_a_second_signal_stops_the_jobs(self):
         job_id = self.enqueue()
