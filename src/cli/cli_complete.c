@@ -6,11 +6,27 @@
 static const char bash_script[] =
     "# bash completion for corvo: source <(corvo completion bash)\n"
     "_corvo() {\n"
-    "    local IFS=$'\\n' line\n"
+    "    local IFS=$'\\n' line word last rest=$COMP_LINE i n=0\n"
+    "    local -a words=()\n"
+    "    # Bash splits words at = and :, as in --output=json and http://host:8080.\n"
+    "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
+    "        word=${COMP_WORDS[i]}\n"
+    "        if ((i > 0)) && [[ -n $rest && $rest != [[:space:]]* ]]; then\n"
+    "            words[n]+=$word\n"
+    "        else\n"
+    "            n=${#words[@]}\n"
+    "            words[n]=$word\n"
+    "        fi\n"
+    "        rest=${rest#\"${rest%%[![:space:]]*}\"}\n"
+    "        rest=${rest#\"$word\"}\n"
+    "    done\n"
+    "    last=$word\n"
+    "    [[ $last == [=:] ]] && last=\n"
     "    COMPREPLY=()\n"
     "    while read -r line; do\n"
-    "        COMPREPLY+=(\"${line%%$'\\t'*}\")\n"
-    "    done < <(corvo __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+    "        line=${line%%$'\\t'*}\n"
+    "        COMPREPLY+=(\"${line#\"${words[n]%\"$last\"}\"}\")\n"
+    "    done < <(corvo __complete \"${words[@]:1}\" 2>/dev/null)\n"
     "}\n"
     "complete -o default -F _corvo corvo\n";
 
@@ -160,10 +176,22 @@ static void offer_flags(struct cli *cli, const struct cli_command *c, struct str
     }
 }
 
+/* The flag in --name, --name=value or -x; NULL if it is none. */
 static const struct cli_flag *flag_of(const struct cli_command *c, const char *arg)
 {
-    struct str s = str_from_z(arg);
-    return str_starts_with(s, STR("--")) ? cli_table_find_flag(c, str_from_offset(s, 2)) : NULL;
+    struct str name = str_from_z(arg);
+    if (str_starts_with(name, STR("--"))) {
+        name = str_from_offset(name, 2);
+        return cli_table_find_flag(c, str_cut(&name, '='));
+    }
+    return name.len == 2 && name.ptr[0] == '-' ? cli_table_find_flag(c, str_from_offset(name, 1))
+                                               : NULL;
+}
+
+/* True if the next word is the value of the flag. */
+static bool needs_value(const struct cli_flag *f, const char *arg)
+{
+    return f != NULL && f->kind != CLI_BOOL && strchr(arg, '=') == NULL;
 }
 
 /* Collect the words before the last one that name a command; skip flags between them. */
@@ -173,15 +201,24 @@ static void command_words(int count, char **words, struct cli_parse_words *out)
         const struct cli_command *c = command_of(str_from(out->text, out->len));
         const struct cli_flag *f = flag_of(c, words[i]);
         if (words[i][0] == '-') {
-            i += f != NULL && f->kind != CLI_BOOL ? 1 : 0;
+            i += needs_value(f, words[i]) ? 1 : 0;
         } else if (!cli_parse_add_word(out, str_from_z(words[i]))) {
             return;
         }
     }
 }
 
+/* What has been typed. */
+struct typed {
+    int count;
+    char **words;
+    const struct cli_command *command;
+};
+
 /* Values that the server knows, for arguments and flags that name them. The request has a short
  * timeout. */
+
+enum { REQUEST_ARGS_MAX = 32 };
 
 struct source {
     const char *url;
@@ -192,18 +229,63 @@ struct source {
 };
 
 static const struct source queues = {.url = "/queues", .member = "name", .help = "queue"};
-static const struct source schedules = {.url = "/schedules", .member = "id", .help = "schedule"};
 
-static void offer_members(struct cli *cli, struct str word, const struct source *from)
+/* Arguments whose values depend on the command: the first row whose command is the beginning of
+ * the typed one. */
+static const struct {
+    const char *argument;
+    const char *command;
+    struct source source;
+} listed[] = {
+    {"id", "schedules", {.url = "/schedules", .member = "id", .help = "schedule"}},
+    {"id", "webhooks", {.url = "/webhooks", .member = "id", .help = "webhook"}},
+    {"id", "approval-policy", {.url = "/approval-policies", .member = "id", .help = "policy"}},
+    {"id", "sessions", {.url = "/auth/sessions", .member = "id", .help = "session"}},
+    {"id", "org remove-member", {.url = "/org/members", .member = "id", .help = "member"}},
+    {"id", "org delete-key", {.url = "/org/api-keys", .member = "id", .help = "key"}},
+    {"id", "unmark", {.url = "/markers", .member = "id", .help = "marker"}},
+    {"key-hash", "", {.url = "/auth/keys", .member = "key_hash", .help = "key"}},
+    {"role", "", {.url = "/auth/roles", .member = "name", .help = "role"}},
+    {"name", "roles", {.url = "/auth/roles", .member = "name", .help = "role"}},
+    {"name", "namespaces", {.url = "/namespaces", .member = "name", .help = "namespace"}},
+    {"node-id", "", {.url = "/cluster/status", .list = "nodes", .member = "id", .help = "node"}},
+};
+
+/* A list of queues with the typed flags that say where to connect and as whom. Otherwise they come
+ * from the environment, as for other commands. */
+static int request_args(const struct typed *t, char **out)
 {
     static char command[] = "queues", flag[] = "--timeout", moment[] = "700ms";
-    char *args[] = {command, flag, moment, NULL};
+    int n = 0;
+    out[n++] = command;
+    out[n++] = flag;
+    out[n++] = moment;
+    for (int i = 0; i + 1 < t->count && n + 2 < REQUEST_ARGS_MAX; i++) {
+        const struct cli_flag *f = flag_of(t->command, t->words[i]);
+        bool value = needs_value(f, t->words[i]);
+        bool own = f != NULL && f->field != NULL; /* --namespace with another meaning */
+        if (f != NULL && !own &&
+            cli_table_is_word("server api-key namespace ca-file", str_from_z(f->name)) &&
+            (!value || i + 2 < t->count)) {
+            out[n++] = t->words[i];
+            if (value) {
+                out[n++] = t->words[i + 1];
+            }
+        }
+        i += value ? 1 : 0;
+    }
+    return n;
+}
+
+static void offer_members(struct cli *cli, const struct typed *t, struct str word,
+                          const struct source *from)
+{
+    char *args[REQUEST_ARGS_MAX];
     struct cli_answer answer;
     struct str *rows = NULL;
     struct err parsed;
     FILE *err = cli->err;
-    /* The server, the key and the namespace come from the environment, as for other commands. */
-    if (cli_parse(cli, 3, args, &parsed) != ERR_OK) {
+    if (cli_parse(cli, request_args(t, args), args, &parsed) != ERR_OK) {
         return;
     }
     cli->err = fopen("/dev/null", "w"); /* an unreachable server is not an error here */
@@ -228,32 +310,66 @@ static void offer_members(struct cli *cli, struct str word, const struct source 
     }
 }
 
-static void offer_jobs(struct cli *cli, struct str word)
+static void offer_jobs(struct cli *cli, const struct typed *t, struct str word)
 {
     bool begun = str_starts_with(word, STR("job_"));
     struct str body = begun ? CLI_OBJECT(cli, CLI_SET_TEXT("job_id_prefix", word)) : STR("{}");
     struct source jobs = {"/jobs/search", body, "jobs", "id", ""};
-    offer_members(cli, word, &jobs);
+    offer_members(cli, t, word, &jobs);
+}
+
+/* New names are not offered. */
+static bool creates(const struct typed *t)
+{
+    struct str name = str_from_z(t->command->name);
+    return memmem(name.ptr, name.len, " create", strlen(" create")) != NULL;
+}
+
+static void offer_listed(struct cli *cli, const struct typed *t, struct str word, struct str what)
+{
+    for (size_t i = 0; i < COUNT_OF(listed) && t->command != NULL && !creates(t); i++) {
+        if (str_eq(what, str_from_z(listed[i].argument)) &&
+            str_starts_with(str_from_z(t->command->name), str_from_z(listed[i].command))) {
+            offer_members(cli, t, word, &listed[i].source);
+            return;
+        }
+    }
 }
 
 /* Find the request by the placeholder in the table: "queue", "<job-id>", "STATES". */
-static void offer_named(struct cli *cli, struct str word, struct str what)
+static void offer_named(struct cli *cli, const struct typed *t, struct str word, struct str what)
 {
-    if (str_eq_nocase(what, STR("queue")) || str_eq(what, STR("target-queue"))) {
-        offer_members(cli, word, &queues);
+    if (str_eq_nocase(what, STR("queue")) || str_eq(what, STR("target-queue")) ||
+        str_eq(what, STR("QUEUES"))) {
+        offer_members(cli, t, word, &queues);
     } else if (str_eq_nocase(what, STR("job-id"))) {
-        offer_jobs(cli, word);
+        offer_jobs(cli, t, word);
     } else if (str_eq(what, STR("job-id|queue"))) {
-        offer_members(cli, word, &queues);
-        offer_jobs(cli, word);
+        offer_members(cli, t, word, &queues);
+        offer_jobs(cli, t, word);
     } else if (str_eq_nocase(what, STR("states"))) {
         offer_words(cli, word, "",
                     "pending active completed retrying dead cancelled scheduled held");
     } else if (str_eq(what, STR("action"))) {
         offer_words(cli, word, "",
                     "retry delete cancel requeue hold approve reject move change_priority");
-    } else if (str_eq(what, STR("id"))) {
-        offer_members(cli, word, &schedules);
+    } else if (str_eq(what, STR("shell"))) {
+        offer_words(cli, word, "", "bash zsh fish powershell");
+    } else if (str_eq(what, STR("scope"))) {
+        offer_words(cli, word, "", "queue tag global");
+    } else {
+        offer_listed(cli, t, word, what);
+    }
+}
+
+/* Offer the words that may follow "--name=". */
+static void offer_value(struct cli *cli, const struct cli_flag *f, struct str word)
+{
+    struct str rest = word;
+    struct str name = str_cut(&rest, '=');
+    const char *prefix = arena_strz(cli->arena, cli_format(cli, STR_FMT "=", STR_ARG(name)));
+    if (f != NULL && f->words != NULL && prefix != NULL) {
+        offer_words(cli, word, prefix, f->words);
     }
 }
 
@@ -278,7 +394,7 @@ static size_t arguments_before(const struct cli_command *c, int count, char **wo
     for (int i = 0; i + 1 < count; i++) {
         const struct cli_flag *f = flag_of(c, words[i]);
         if (words[i][0] == '-') {
-            i += f != NULL && f->kind != CLI_BOOL && strchr(words[i], '=') == NULL ? 1 : 0;
+            i += needs_value(f, words[i]) ? 1 : 0;
         } else {
             n++;
         }
@@ -302,23 +418,26 @@ void cli_complete_words(struct cli *cli, int count, char **words)
     struct str group = str_from(found.text, found.len);
     const struct cli_command *c = command_of(group);
     struct str word = count > 0 ? str_from_z(words[count - 1]) : STR_EMPTY;
+    const struct typed typed = {.count = count, .words = words, .command = c};
     const struct cli_flag *before = count > 1 ? flag_of(c, words[count - 2]) : NULL;
-    if (before != NULL && before->kind != CLI_BOOL) {
+    bool is_value = count > 1 && needs_value(before, words[count - 2]);
+    if (is_value) {
         if (before->words != NULL) {
             offer_words(cli, word, "", before->words);
         } else if (before->value != NULL) {
-            offer_named(cli, word, str_from_z(before->value));
+            offer_named(cli, &typed, word, str_from_z(before->value));
         }
+    } else if (str_starts_with(word, STR("--")) && memchr(word.ptr, '=', word.len) != NULL) {
+        offer_value(cli, flag_of(c, words[count - 1]), word);
     } else if (str_starts_with(word, STR("-"))) {
         offer_flags(cli, c, word);
     } else if (group.len == 0 || cli_table_is_group(group)) {
         offer_commands(cli, group, word);
     }
-    if (c != NULL && !str_starts_with(word, STR("-")) &&
-        (before == NULL || before->kind == CLI_BOOL)) {
+    if (c != NULL && !str_starts_with(word, STR("-")) && !is_value) {
         struct str name = argument_name(c->args, arguments_before(c, count, words));
         if (name.len > 0) {
-            offer_named(cli, word, name);
+            offer_named(cli, &typed, word, name);
         }
     }
 }
