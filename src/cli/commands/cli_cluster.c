@@ -3,8 +3,12 @@
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
+#include "os/os_clock.h"
 
-enum { LAG_MAX = 10000 /* entries; a few seconds behind under load */ };
+enum {
+    LAG_MAX = 10000, /* entries; a few seconds behind under load */
+    NODE_MS = 5000,  /* without --timeout: a node that takes longer does not respond */
+};
 
 /* Collects problems: prints sentences, or builds a list for --output json. */
 struct verify {
@@ -94,7 +98,15 @@ static void verify_node(struct verify *v, struct str first, struct str node)
     const char *full =
         arena_strz(cli->arena, cli_format(cli, STR_FMT "/api/v1/cluster/status", STR_ARG(url)));
     CHECK(full != NULL);
-    if (cli_ask(cli, "GET", full, STR_EMPTY, &answer) != CLI_OK || answer.status != 200) {
+    if (!cli_given(cli, "timeout")) {
+        cli->deadline.ns = os_clock_mono().ns + NODE_MS * NS_PER_MS;
+    }
+    int code = cli_ask(cli, "GET", full, STR_EMPTY, &answer);
+    cli->deadline = (struct mono){0};
+    if (cli->signal != 0) {
+        return;
+    }
+    if (code != CLI_OK || answer.status != 200) {
         say(v, name, "does not respond at its API URL");
         return;
     }
@@ -130,8 +142,12 @@ static int run_verify(struct cli *cli)
         say(&v, STR_EMPTY, "There is no leader: a majority of the voters must be running");
     }
     size_t count = cli_elements(cli, cli_member(answer.body, "nodes").text, &rows);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && cli->signal == 0; i++) {
         verify_node(&v, answer.body, rows[i]);
+    }
+    if (cli->signal != 0) {
+        buf_deinit(&v.problems);
+        return cli_interrupted(cli);
     }
     conclude(&v, count);
     buf_deinit(&v.problems);

@@ -2,6 +2,8 @@
 import os
 import pathlib
 import shutil
+import signal
+import socket
 import tempfile
 
 from cli_harness import FakeTest, Step, json
@@ -341,6 +343,22 @@ class Administration(FakeTest):
             {"problem": "There is no leader: a majority of the voters must be running"},
             {"node": "n1", "problem": "has not reported the URL of its API"}]}))
         self.assertIn("Node n1 has not reported the URL of its API.\n", corvo.run("cluster", "verify").stdout)
+
+    def test_cluster_verify_does_not_wait_for_a_node_that_hangs(self):
+        """Its process is stopped: the system still accepts connections for it."""
+        hung = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(hung.close)
+        _, corvo = self.serve({"GET /cluster/status": {"leader_id": "n1", "nodes": [
+            {"id": "n1", "http_url": f"http://127.0.0.1:{hung.getsockname()[1]}"}]}})
+        with corvo.start("cluster", "verify", "--timeout", "60s") as running:
+            connection = hung.accept()[0]
+            self.addCleanup(connection.close)
+            running.signal(signal.SIGINT)
+            self.assertEqual(running.wait(), 130)
+            self.assertTrue(running.lines.empty())
+        for flags in ((), ("--timeout", "50ms")):
+            done = corvo.run("cluster", "verify", *flags)
+            self.assertEqual((done.returncode, done.stdout), (1, "Node n1 does not respond at its API URL.\n"))
 
     def test_cluster_status_shows_how_far_each_node_is_behind(self):
         nodes = [{"id": "a", "role": "leader", "voter": True, "address": "h:1", "match_index": 90},
