@@ -237,6 +237,12 @@ int cli_refused(struct cli *cli, int status, struct str body)
 {
     struct str text = cli_harmless(cli, cli_member_text(cli, body, "error"));
     struct str raw = cli_harmless(cli, str_trim(body));
+    if (status >= 300 && status < 400) {
+        return cli_fail(cli,
+                        "the server returned status %d, a redirect: set --server to the URL that it"
+                        " redirects to",
+                        status);
+    }
     if (text.len == 0 && raw.len == 0) {
         return cli_fail(cli, "the server returned status %d", status);
     }

@@ -268,10 +268,19 @@ void outgoing_wait_clear(struct outgoing_wait_call *call)
 
 /* Waiting */
 
+static bool is_http(const char *url)
+{
+    return str_starts_with(str_from_z(url), STR("http://")) ||
+           str_starts_with(str_from_z(url), STR("https://"));
+}
+
 static void set_failure(struct outgoing_wait_call *call, CURLcode code)
 {
     if (code == CURLE_SSL_CACERT_BADFILE && call->ca_file != NULL) {
         (void)err_set(&call->err, ERR_IO, "the CA bundle '%s' cannot be used", call->ca_file);
+    } else if (code == CURLE_UNSUPPORTED_PROTOCOL && is_http(call->url)) {
+        (void)err_set(&call->err, ERR_IO,
+                      "the response is not HTTP; check the port, and whether it needs https");
     } else if (code == CURLE_PEER_FAILED_VERIFICATION && call->error_text[0] != '\0') {
         /* Which check of the certificate failed. */
         (void)err_set(&call->err, ERR_IO, "%s", call->error_text);

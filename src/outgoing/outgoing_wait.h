@@ -87,7 +87,8 @@ void outgoing_wait_cancel(struct outgoing_wait *w, struct outgoing_wait_call *ca
 void outgoing_wait_clear(struct outgoing_wait_call *call);
 
 /* Sleep until a request makes progress, a descriptor is readable, or writable if its events are
- * POLLOUT (see its revents), or timeout_ms have passed; -1 waits for ever. May return early without an event. */
+ * POLLOUT (see its revents), or timeout_ms have passed; -1 waits for ever. May return early without
+ * an event. */
 void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t count, int timeout_ms);
 
 /* Start the call and wait until it is done, or until wake_fd is readable: then it is cancelled

@@ -67,7 +67,7 @@ static int download(struct saving *s)
         code = cli_fail(cli, "%s", s->err.msg);
     } else if (call.err.code != ERR_OK) {
         code = cli_unreachable(cli, &call.err);
-    } else if (call.status >= 400) {
+    } else if (call.status >= 300) {
         code = cli_refused(cli, call.status, buf_str(&call.answer));
     } else if (s->last != '}') {
         code = cli_fail(cli, "the backup stopped after %llu bytes", (unsigned long long)s->size);

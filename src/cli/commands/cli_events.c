@@ -3,7 +3,7 @@
  *
  * If the connection is lost, the command reconnects and continues after the last event it has
  * printed, or from the original position if it has printed none, so no event is lost or repeated.
- * If the server refuses the request (status 400 to 499), the command ends.
+ * If the server refuses the request (status 300 to 499), the command ends.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
@@ -135,7 +135,7 @@ static int follow_once(struct following *f, bool *out_over)
     *out_over = true;
     if (!outgoing_wait_run(cli->http, &call, cli->signal_fd)) {
         code = cli_interrupted(cli);
-    } else if (call.status >= 400 && call.status < 500) {
+    } else if (call.status >= 300 && call.status < 500) {
         code = cli_refused(cli, call.status, buf_str(&call.answer));
     } else {
         int64_t limit = cli_int(cli, "count");

@@ -192,10 +192,11 @@ static struct cli_slot *free_slot(struct worker *w)
     return NULL;
 }
 
-/* A refusal that is permanent: because of the key, the role, or the request itself. */
+/* A refusal that is permanent: because of the key, the role, or the request itself, or a redirect.
+ */
 static bool is_final(int status)
 {
-    return status >= 400 && status < 500 && status != 429 && status != 408;
+    return status >= 300 && status < 500 && status != 429 && status != 408;
 }
 
 /* Run the program for each job. Returns the number of jobs. If a server returns more than
@@ -242,7 +243,10 @@ static void take_jobs(struct worker *w)
         return;
     }
     if (w->fetch.status != 200) {
-        back_off(w, cli_member_text(cli, answer, "error"));
+        struct str why = cli_member_text(cli, answer, "error");
+        back_off(w, why.len > 0
+                        ? why
+                        : cli_format(cli, "the server returned status %d", w->fetch.status));
         return;
     }
     if (!cli_is_document(answer)) {

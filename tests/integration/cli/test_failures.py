@@ -284,9 +284,29 @@ class Interrupted(FakeTest):
         _, corvo = self.serve({"GET /queues": (502, b"<html>bad gateway</html>")})
         self.failed(corvo.run("queues"), "Error: <html>bad gateway</html>\n")
         _, corvo = self.serve({"GET /queues": (301, b"")})
-        self.failed(corvo.run("queues"), "Error: the server returned status 301\n")
+        self.failed(corvo.run("queues"), "Error: the server returned status 301, a redirect: set --server to the URL that it redirects to\n")
         _, corvo = self.serve({"GET /queues": (500, b"")})
         self.failed(corvo.run("queues"), "Error: the server returned status 500\n")
+
+    def test_a_redirect_ends_what_would_try_again(self):
+        _, corvo = self.serve({"GET /events": (302, b""), "POST /fetch/batch": (302, b""), "GET /admin/backup": (302, b"")})
+        for args in (("events",), ("work", "--queue", "q", "--exec", "true", "--protocol", "http"),
+                     ("backup", "create", "-")):
+            with self.subTest(args):
+                self.failed(corvo.run(*args), "Error: the server returned status 302, a redirect")
+
+    def test_a_peer_that_speaks_another_protocol_is_named_as_such(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            def answer():
+                connection = listener.accept()[0]
+                connection.recv(65536)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+                connection.close()
+            thread = threading.Thread(target=answer)
+            thread.start()
+            done = Corvo(f"http://127.0.0.1:{listener.getsockname()[1]}").run("queues")
+            thread.join()
+        self.failed(done, "Error: request failed: the response is not HTTP; check the port, and whether it needs https (")
 
     def test_an_answer_of_another_kind_of_server_is_a_failure(self):
         page = b"<!doctype html><title>hello</title>"
