@@ -278,9 +278,12 @@ static enum err_code read_time(struct cli *cli, struct cli_value *v, struct err 
     bool ahead = (f->options & CLI_AHEAD) != 0;
     bool exact = timestamp_parse(v->text, &at, &why) == ERR_OK;
     if (!exact && !cli_when_parse(v->text, now, ahead, &at)) {
-        return wrong(
-            f, v->text,
-            "a time such as 2026-02-11T10:00:00Z, 1h, -30m, yesterday or \"tomorrow 9:00\"", err);
+        return wrong(f, v->text,
+                     ahead
+                         ? "a time such as 2026-02-11T10:00:00Z, 1h, tomorrow or \"tomorrow 9:00\""
+                         : "a time such as 2026-02-11T10:00:00Z, 1h, yesterday or"
+                           " \"yesterday 9:00\"",
+                     err);
     }
     if ((f->options & CLI_FUTURE) != 0 && at.ns <= now.ns) {
         return wrong(f, v->text, "a time in the future", err);

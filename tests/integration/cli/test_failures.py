@@ -77,6 +77,8 @@ class Usage(CliTest):
                 (("wait", "job_1", "--state", ""), "flag --state requires at least one value", "corvo wait"),
                 (("enqueue", "q", "{}", "--agent-max-iterations", "-3"), "must not be negative", "corvo enqueue"),
                 (("enqueue", "q", "{}", "--max-retries", "-2"), "must be at least -1", "corvo enqueue"),
+                (("enqueue", "q", "{}", "--delay", "5"), '1h, tomorrow or "tomorrow 9:00", got', "corvo enqueue"),
+                (("search", "--since", "5"), '1h, yesterday or "yesterday 9:00", got', "corvo search"),
                 (("--", "quues"), "unknown command 'quues'", "corvo --help"),
                 (("--", "queues", "-o", "json"), "unexpected argument '-o'", "corvo queues"),
                 (("seed",), "Error: corvo seed requires a command", "corvo seed <command>"),
