@@ -357,6 +357,14 @@ static enum err_code say_remedy(const char *event, const char *folder, const str
     return err->code;
 }
 
+/* What the log contains now was counted by an earlier process. */
+static void repeat_until_end_of_log(struct engine *e)
+{
+    struct node_status status;
+    node_status(e->node, &status);
+    machine_repeats_until(e->machine, status.last_index);
+}
+
 static enum err_code start(struct engine *e, struct err *err)
 {
     engine_space__before_open(e);
@@ -381,9 +389,11 @@ static enum err_code start(struct engine *e, struct err *err)
     if (open_machine(e, err) != ERR_OK) {
         return say_remedy("state damaged", e->state_dir.z, err);
     }
+    machine_repeats_until(e->machine, UINT64_MAX); /* a node on its own applies its log here */
     if (node_open(&e->loop, &e->config.node, &fsm, &e->node, err) != ERR_OK) {
         return say_remedy("log damaged", e->raft_dir.z, err);
     }
+    repeat_until_end_of_log(e);
     if (engine_cluster__keep_identity(e, err) != ERR_OK) {
         log_warn("identity not stored", LOG_Z("error", err->msg)); /* the next start repeats this */
     }

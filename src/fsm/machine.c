@@ -257,6 +257,7 @@ enum err_code machine_replace(struct machine *m, const char *path, struct err *e
     uint64_t changes = m->webhook_changes + 1; /* copies must be read again */
     uint64_t puts = m->bulk_puts + 1;
     uint64_t nodes = m->node_changes + 1;
+    uint64_t repeated = m->repeated_until;
     memory_deinit(m);
     /* Other threads may be reading through the store, but use nothing else. */
     memset((char *)m + sizeof m->store, 0, sizeof *m - sizeof m->store);
@@ -268,6 +269,7 @@ enum err_code machine_replace(struct machine *m, const char *path, struct err *e
     m->webhook_changes = changes;
     m->bulk_puts = puts;
     m->node_changes = nodes;
+    m->repeated_until = repeated;
     return ERR_OK;
 }
 
@@ -311,7 +313,7 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     if (e->now.ns > m->now.ns) {
         m->now = e->now;
     }
-    throughput_begin(&m->throughput, m->now);
+    throughput_begin(&m->throughput, m->now, index <= m->repeated_until);
     m->results = ENTRY_ARRAY(m, struct result, e->count);
     m->result_count = e->count;
 }

@@ -212,6 +212,9 @@ void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct 
 
 /* Counters since the machine was opened. They change with the next apply. */
 const struct throughput *machine_throughput(const struct machine *m);
+/* The entries up to this index are from before the process started: the totals of the throughput
+ * leave them out. 0 in a machine that was just opened; a replaced state does not change it. */
+void machine_repeats_until(struct machine *m, uint64_t index);
 
 /* Number of changes of webhooks since the machine was opened, without deliveries. If it has
  * changed, copies of the webhooks must be read again. */

@@ -206,7 +206,8 @@ struct machine {
     uint32_t *push_line_unused; /* the unused numbers */
     uint32_t push_line_free;    /* how many numbers are unused */
     struct throughput throughput;
-    struct map history; /* open cells of names, see history.c */
+    uint64_t repeated_until; /* see machine_repeats_until */
+    struct map history;      /* open cells of names, see history.c */
     uint64_t history_bytes[STORE_HISTORY_STEPS];
     uint32_t history_from[STORE_HISTORY_STEPS]; /* lower bounds of the closed cells */
     struct tallies tallies;

@@ -285,6 +285,11 @@ const struct throughput *machine_throughput(const struct machine *m)
     return &m->throughput;
 }
 
+void machine_repeats_until(struct machine *m, uint64_t index)
+{
+    m->repeated_until = index;
+}
+
 uint64_t machine_index_bytes(const struct machine *m)
 {
     uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;

@@ -2,12 +2,13 @@
 
 #include "base/check.h"
 
-void throughput_begin(struct throughput *t, struct wall now)
+void throughput_begin(struct throughput *t, struct wall now, bool repeated)
 {
     int64_t number = throughput_minute_number(now);
     CHECK(number >= 0);
     t->now = now;
     t->entry++;
+    t->repeated = repeated;
     t->slot = (unsigned)(number % THROUGHPUT_MINUTES);
     if (t->minutes[t->slot].number != number) {
         t->minutes[t->slot] = (struct throughput_minute){.number = number};
@@ -19,8 +20,11 @@ void throughput_add(struct throughput *t, enum throughput_kind kind)
     CHECK(kind < THROUGHPUT_KIND_COUNT);
     CHECK(t->entry > 0);
     t->minutes[t->slot].count[kind]++;
-    t->of[kind].total++;
     t->of[kind].last = t->now;
+    if (t->repeated) {
+        return;
+    }
+    t->of[kind].total++;
     if (t->last_entry[kind] != t->entry) {
         t->last_entry[kind] = t->entry;
         t->of[kind].entries++;

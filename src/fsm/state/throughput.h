@@ -3,10 +3,13 @@
  *
  * Counts applied commands at the time of the entry, so that nodes that have applied the same
  * entries report the same numbers. In memory only: a newly opened machine starts with zeros and
- * counts what it applies. No decision depends on it.
+ * counts what it applies. The totals leave out entries that were in the log when the process
+ * started: how many of them are applied again depends on how the last process ended, and a counter
+ * that starts with them looks like a burst of jobs. No decision depends on any of this.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -33,8 +36,8 @@ struct throughput_minute {
 /* Starts zeroed. A plain value: copy it to read it later. */
 struct throughput {
     struct {
-        uint64_t total;
-        uint64_t entries; /* number of entries in which it happened */
+        uint64_t total;   /* since the start */
+        uint64_t entries; /* number of entries in which it happened, since the start */
         struct wall last; /* time of the last such entry; 0: none yet */
     } of[THROUGHPUT_KIND_COUNT];
 
@@ -43,11 +46,13 @@ struct throughput {
     unsigned slot;                                        /* of the entry's minute */
     struct wall now;
     uint64_t entry;
+    bool repeated; /* the entry is from before the start */
     uint64_t last_entry[THROUGHPUT_KIND_COUNT];
 };
 
-/* Begin an entry with this time. Times never decrease. */
-void throughput_begin(struct throughput *t, struct wall now);
+/* Begin an entry with this time. Times never decrease. repeated: it is from before the start, and
+ * the totals leave it out. */
+void throughput_begin(struct throughput *t, struct wall now, bool repeated);
 
 /* Count one occurrence in the entry. */
 void throughput_add(struct throughput *t, enum throughput_kind kind);

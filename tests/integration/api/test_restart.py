@@ -121,6 +121,26 @@ class Documents(unittest.TestCase):
         self.check(signal.SIGKILL)
 
 
+class Counters(unittest.TestCase):
+    def test_start_at_zero(self):
+        """config-and-metrics.md 11.1: the counters of jobs start at 0, however much of the log is applied again."""
+        def counts(api):
+            return [metric(api, f"corvo_throughput_{which}_total") for which in ("enqueued", "completed", "failed")]
+
+        for how in (signal.SIGKILL, signal.SIGTERM):
+            with self.subTest(how=how), Server(NO_LIMIT) as server:
+                for _ in range(2):
+                    api, queue = server.client(), unique("counted")
+                    self.assertEqual(counts(api), [0, 0, 0])
+                    api.enqueue_batch([{"queue": queue}] * 3)
+                    api.ack(api.fetch(queue)["job_id"])
+                    api.fail(api.fetch(queue)["job_id"])
+                    self.assertEqual(counts(api), [3, 1, 1])
+                    end(server, how)
+                    server.start()
+                self.assertEqual(counts(server.client()), [0, 0, 0])
+
+
 class Signals(unittest.TestCase):
     def test_a_second_one_ends_it_at_once(self):
         """scheduler.md 14.5: the second signal ends the server at once, while an incomplete request delays the

@@ -11,12 +11,12 @@ static void counts__go_into_the_minute_of_their_entry(void **state)
 {
     (void)state;
     struct throughput t = {0};
-    throughput_begin(&t, at_minute(100));
+    throughput_begin(&t, at_minute(100), false);
     throughput_add(&t, THROUGHPUT_ENQUEUED);
     throughput_add(&t, THROUGHPUT_ENQUEUED);
-    throughput_begin(&t, at_minute(100));
+    throughput_begin(&t, at_minute(100), false);
     throughput_add(&t, THROUGHPUT_ENQUEUED);
-    throughput_begin(&t, at_minute(101));
+    throughput_begin(&t, at_minute(101), false);
     throughput_add(&t, THROUGHPUT_PURGED);
     assert_int_equal(throughput_minute(&t, 100).count[THROUGHPUT_ENQUEUED], 3);
     assert_int_equal(throughput_minute(&t, 100).count[THROUGHPUT_PURGED], 0);
@@ -29,12 +29,29 @@ static void counts__go_into_the_minute_of_their_entry(void **state)
     assert_int_equal(t.of[THROUGHPUT_COMPLETED].last.ns, 0);
 }
 
+static void totals__leave_out_what_is_applied_again(void **state)
+{
+    (void)state;
+    struct throughput t = {0};
+    throughput_begin(&t, at_minute(100), true);
+    throughput_add(&t, THROUGHPUT_ENQUEUED);
+    assert_int_equal(throughput_minute(&t, 100).count[THROUGHPUT_ENQUEUED], 1);
+    assert_int_equal(t.of[THROUGHPUT_ENQUEUED].last.ns, at_minute(100).ns);
+    assert_int_equal(t.of[THROUGHPUT_ENQUEUED].total, 0);
+    assert_int_equal(t.of[THROUGHPUT_ENQUEUED].entries, 0);
+    throughput_begin(&t, at_minute(100), false);
+    throughput_add(&t, THROUGHPUT_ENQUEUED);
+    assert_int_equal(throughput_minute(&t, 100).count[THROUGHPUT_ENQUEUED], 2);
+    assert_int_equal(t.of[THROUGHPUT_ENQUEUED].total, 1);
+    assert_int_equal(t.of[THROUGHPUT_ENQUEUED].entries, 1);
+}
+
 static void minutes__older_than_an_hour_are_forgotten(void **state)
 {
     (void)state;
     struct throughput t = {0};
     for (int64_t minute = 0; minute < 3 * THROUGHPUT_MINUTES; minute++) {
-        throughput_begin(&t, at_minute(minute));
+        throughput_begin(&t, at_minute(minute), false);
         throughput_add(&t, THROUGHPUT_FAILED);
         int64_t oldest = minute - THROUGHPUT_MINUTES + 1;
         for (int64_t m = oldest < 0 ? 0 : oldest; m <= minute; m++) {
@@ -79,7 +96,23 @@ static void machine__counts_what_it_applies(void **state)
     }
 }
 
+static void machine__knows_which_entries_are_repeated(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    const struct throughput *t = machine_throughput(k->machine);
+    uint64_t before = t->of[THROUGHPUT_ENQUEUED].total;
+    machine_repeats_until(k->machine, machine_applied_index(k->machine) + 2);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)kit_enqueue(k, queue, "{}");
+    }
+    assert_int_equal(t->of[THROUGHPUT_ENQUEUED].total, before + 1);
+    machine_repeats_until(k->machine, 0);
+}
+
 TEST_GROUP_FIXTURE(throughput, kit_setup, kit_teardown,
                    cmocka_unit_test(counts__go_into_the_minute_of_their_entry),
+                   cmocka_unit_test(totals__leave_out_what_is_applied_again),
                    cmocka_unit_test(minutes__older_than_an_hour_are_forgotten),
-                   cmocka_unit_test(machine__counts_what_it_applies));
+                   cmocka_unit_test(machine__counts_what_it_applies),
+                   cmocka_unit_test(machine__knows_which_entries_are_repeated));
