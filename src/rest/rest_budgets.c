@@ -53,15 +53,18 @@ int64_t rest_budgets__nusd(double usd)
     return (int64_t)(usd * 1e9 + 0.5);
 }
 
+static struct str visible_target(const struct rest_call *c, const struct rest_budgets_row *row)
+{
+    return row->scope == STORE_BUDGET_QUEUE ? rest_names__visible(c, row->target) : row->target;
+}
+
 void rest_budgets__write(struct json_write *w, const struct rest_call *c,
                          const struct rest_budgets_row *row)
 {
     json_write_object(w);
     rest_document__text(w, "id", row->rec.id);
     rest_document__text(w, "scope", str_from_z(word_of(rest_budgets__scopes, row->scope)));
-    rest_document__text(w, "target",
-                        row->scope == STORE_BUDGET_QUEUE ? rest_names__visible(c, row->target)
-                                                         : row->target);
+    rest_document__text(w, "target", visible_target(c, row));
     if (row->rec.ns.len > 0 && c->ns.len == 0) {
         rest_document__text(w, "namespace", row->rec.ns);
     }
@@ -119,7 +122,7 @@ static void list_one(void *data, struct str name, const struct store_access_fram
     struct rest_budgets_row *row = REST_NEW(p->call, struct rest_budgets_row);
     struct buf key;
     if (!rest_budgets__read_row(name, f, row) || !rest_budgets__sees(p->call, row) ||
-        !str_starts_with(row->target, p->prefix)) {
+        !str_starts_with(visible_target(p->call, row), p->prefix)) {
         return;
     }
     rest_call__buf(p->call, &key);

@@ -91,6 +91,15 @@ class Pages(ListTest):
                 "events": ["dead"], "enabled": False}), 200, 201)
         self.check("/api/v1/webhooks", "id", "x-")
 
+    def test_budgets(self):
+        acme = self.api.with_headers(X_Corvo_Namespace=unique("acme").replace(".", "-"))
+        for client in (acme, self.api):
+            for i in range(6):
+                client.must(client.post("/api/v1/budgets", {
+                    "scope": "queue" if i < 4 else "tag", "target": f"{'x' if i % 2 else 'y'}{i}:1", "daily_usd": 1}))
+        self.check("/api/v1/budgets", "target", "x", acme)
+        self.check("/api/v1/budgets", "target", "x")
+
     def test_policies(self):
         for i in range(6):
             self.api.must(self.api.post("/api/v1/approval-policies", {
