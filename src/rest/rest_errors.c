@@ -19,7 +19,7 @@ static const struct json_field errors_rows[] = {
     JSON_STR(struct errors_in, queue, 0, LIMIT_INTERNAL_NAME_BYTES, 0, "Queue to report on. All queues if left out.", .told_max = LIMIT_QUEUE_NAME_BYTES),
     JSON_STR(struct errors_in, from, 0, TIME_BYTES_MAX, 0, "Start of the range: a time, or a duration before now such as 1h or 7d."),
     JSON_STR(struct errors_in, to, 0, TIME_BYTES_MAX, 0, "End of the range, in the same form. Now if left out."),
-    JSON_I64(struct errors_in, limit, 1, VIEW_ERRORS_GROUPS_MAX, JSON_LAX, "Maximum number of groups. 50 if left out."),
+    JSON_I64(struct errors_in, limit, 1, VIEW_ERRORS_GROUPS_MAX, 0, "Maximum number of groups. 50 if left out."),
 };
 /* clang-format on */
 static const struct errors_in errors_init = {.from = {.ptr = "24h", .len = 3},

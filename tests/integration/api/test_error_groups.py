@@ -58,6 +58,8 @@ class ErrorGroups(ApiTest):
     def test_what_is_not_right_is_refused(self):
         self.refused(self.api.get("/api/v1/errors?from=soon"), 400, "VALIDATION_ERROR", "from, to: must be a time")
         self.refused(self.api.get("/api/v1/errors?from=1h&to=2h"), 400, "VALIDATION_ERROR", "from: must be before to")
+        for limit in ("0", "201", "many"):
+            self.refused(self.api.get(f"/api/v1/errors?limit={limit}"), 400, "VALIDATION_ERROR", "invalid limit")
 
 
 class Cursors(ApiTest):

@@ -1864,7 +1864,7 @@ export interface paths {
                 query?: {
                     /** @description Start of the range: a time, or a duration before now such as 1h or 7d. */
                     from?: string;
-                    /** @description Maximum number of groups. 50 if left out. Any other value is treated as absent. */
+                    /** @description Maximum number of groups. 50 if left out. */
                     limit?: number;
                     /** @description Queue to report on. All queues if left out. */
                     queue?: string;
