@@ -245,4 +245,15 @@ describe("keys and what belongs to them", () => {
       await visible(page.getByRole("row").filter({ hasText: "/api/v1/auth/roles" }).first());
       await visible(page.getByText(/Page 1 of/));
     }));
+
+  it("the names of keys can be read beside the sidebar of a laptop", () =>
+    signedIn(async (page) => {
+      await f.server.post("/auth/keys", { name: "a-key-with-a-rather-long-name", role: "operator", queue_scope: "emails.*" });
+      await page.setViewportSize({ width: 1024, height: 768 });
+      await visit(page, "/ui/api-keys");
+      const cell = page.locator("td.wide").filter({ hasText: "a-key-with" }).first();
+      assert.ok((await cell.boundingBox()).width >= 130);
+      const hidden = await page.getByRole("table", { name: "API Keys" }).evaluate((e) => e.parentElement.scrollWidth - e.parentElement.clientWidth);
+      assert.ok(hidden <= 0, `${hidden} pixels are out of sight`);
+    }));
 });

@@ -100,7 +100,7 @@ describe("pages", () => {
       const name = `long.${"name-".repeat(24)}end`;
       await f.server.enqueue(name);
       await f.server.post("/schedules", { name: `${name}-daily`, queue: name, cron: "0 0 1 * *", payload: {} });
-      for (const width of [1280, 1440]) {
+      for (const width of [1024, 1280, 1440]) {
         await page.setViewportSize({ width, height: 900 });
         for (const path of ["/ui/queues", "/ui/schedules"]) {
           await visit(page, path);
@@ -113,6 +113,24 @@ describe("pages", () => {
       await f.server.must("DELETE", `/schedules/${id}`);
       await f.server.must("DELETE", `/queues/${name}?confirm=true`);
     }));
+
+  it("have all columns of the jobs in view beside the sidebar of a laptop", () =>
+    f.withPage(async (page) => {
+      for (const [path, queue] of [["jobs", "reports.generate"], ["scheduled", "reports.generate"], ["dead-letter", "emails.send"], ["queues/emails.send", ""]]) {
+        await visit(page, `/ui/${path}`);
+        const table = page.getByRole("table", { name: "Jobs" });
+        await visible(table.getByRole("link", { name: /^job_/ }));
+        if (queue !== "") {
+          await visible(table.getByRole("link", { name: queue }));
+        }
+        const [hidden, payload] = await table.evaluate((e) => [
+          e.parentElement.scrollWidth - e.parentElement.clientWidth,
+          e.querySelector("td.wide").clientWidth,
+        ]);
+        assert.ok(hidden <= 0, `${hidden} pixels of ${path} are out of sight`);
+        assert.ok(payload >= 150, `${path} has ${payload} pixels for the payload`);
+      }
+    }, { viewport: { width: 1024, height: 768 } }));
 
   it("show all that is said of a budget, also on a phone", () =>
     f.withPage(async (page) => {

@@ -3,7 +3,7 @@ import { Link } from "react-router-dom";
 
 import type { JobSummary } from "../api/types";
 import { attempts, countdown, fullTime, preview } from "../lib/format";
-import { useGoTo, useHotkeys, useNow, usePhone } from "../lib/hooks";
+import { useGoTo, useHotkeys, useNow, useNarrow } from "../lib/hooks";
 import { Ago, PriorityBadge, ShortId, StateBadge } from "./parts";
 import { queuePath } from "./queue-table";
 import { Table, type Column } from "./table";
@@ -101,7 +101,7 @@ const opens = (job: JobSummary): string => jobPath(job.id);
 export function JobTable(props: JobTableProps) {
   const { jobs, error, selected, onSelect, runsIn = false, showQueue = false, showError = false } = props;
   const goTo = useGoTo();
-  const phone = usePhone();
+  const narrow = useNarrow();
   const [focused, setFocused] = useState<number | null>(null);
   const list = useMemo(() => jobs ?? [], [jobs]);
   // A new list resets the focus. A refresh that returns the same jobs does not.
@@ -156,16 +156,16 @@ export function JobTable(props: JobTableProps) {
           />
         ),
       },
-      ...(showError ? [PLACE, ERROR] : showQueue ? (phone ? [PLACE] : [ID, QUEUE]) : [ID]),
-      { id: "state", header: "State", className: showError || runsIn ? "minor" : "", cell: (j) => <StateBadge state={j.state} /> },
+      ...(showError ? [PLACE, ERROR] : showQueue ? (narrow ? [PLACE] : [ID, QUEUE]) : [ID]),
+      { id: "state", header: "State", className: runsIn ? "minor spare" : showError ? "minor" : "", cell: (j) => <StateBadge state={j.state} /> },
       { id: "priority", header: "Priority", className: "minor", cell: (j) => <PriorityBadge priority={j.priority} /> },
-      { id: "attempt", header: "Attempt", className: "num minor", cell: attempts },
+      { id: "attempt", header: "Attempt", className: runsIn ? "num minor spare" : "num minor", cell: attempts },
       ...(runsIn ? [{ id: "due", header: "Runs In", cell: (j: JobSummary) => <RunsIn job={j} /> }] : []),
       ...(showError
         ? [{ id: "failed", header: "Failed", className: "minor", cell: (j: JobSummary) => <Ago at={j.failed_at ?? j.created_at} /> }]
         : [PAYLOAD, { id: "created", header: "Created", cell: (j: JobSummary) => <Ago at={j.created_at} /> }]),
     ];
-  }, [selected, onSelect, runsIn, showQueue, showError, phone]);
+  }, [selected, onSelect, runsIn, showQueue, showError, narrow]);
   return (
     <Table
       label="Jobs"

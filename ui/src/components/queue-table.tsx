@@ -60,10 +60,10 @@ function PauseButton({ queue }: { queue: Queue }) {
 
 type Counter = "pending" | "active" | "held" | "completed" | "dead" | "scheduled" | "retrying";
 
-const number = (id: Counter, header: string, minor = false): Column<Queue> => ({
+const number = (id: Counter, header: string, more = ""): Column<Queue> => ({
   id,
   header,
-  className: minor ? "num minor" : "num",
+  className: `num ${more}`,
   sort: (q) => q[id],
   // Zeros are muted.
   cell: (q) => <span className={q[id] === 0 ? "muted" : ""}>{count(q[id])}</span>,
@@ -86,19 +86,19 @@ const COLUMNS: Column<Queue>[] = [
     ),
   },
   number("pending", "Pending"),
-  number("active", "Active", true),
-  number("held", "Held", true),
-  number("completed", "Completed", true),
+  number("active", "Active", "minor"),
+  number("held", "Held", "minor"),
+  number("completed", "Completed", "minor spare"),
   {
     ...number("dead", "Dead"),
     cell: (q) => <span className={q.dead > 0 ? "danger-text" : "muted"}>{count(q.dead)}</span>,
   },
-  number("scheduled", "Scheduled", true),
-  number("retrying", "Retrying", true),
+  number("scheduled", "Scheduled", "minor"),
+  number("retrying", "Retrying", "minor"),
   {
     id: "rate",
     header: "Rate",
-    className: "num rate minor",
+    className: "num rate minor spare",
     cell: (q) => (
       <Later first="-">
         <Rate name={q.name} />
@@ -108,7 +108,7 @@ const COLUMNS: Column<Queue>[] = [
   {
     id: "hour",
     header: "Last hour",
-    className: "minor",
+    className: "minor spare",
     cell: (q) => (
       <Later first={<div className="spark" />}>
         <Sparkline queue={q.name} />

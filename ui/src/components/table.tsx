@@ -21,8 +21,8 @@ export interface Column<T> {
   id: string;
   header: ReactNode;
   cell: (row: T) => ReactNode;
-  /** Class of the cells: "num", "check", "brief", "name" (truncated if long), "wide" (remaining width), "wrap", "minor"
-   * (hidden on phones). */
+  /** Class of the cells: "num", "check", "brief", "name" (truncated if long), "wide" (remaining width), "wrap", "spare"
+   * (hidden where a laptop has no space for it), "minor" (hidden on phones). */
   className?: string;
   /** Returns the sort key. A column without it cannot be sorted. */
   sort?: (row: T) => string | number;

@@ -97,17 +97,17 @@ export function useGoTo(): (to: string) => void {
   };
 }
 
-const phone = () => window.matchMedia("(max-width: 767px)");
+const narrow = () => window.matchMedia("(max-width: 1100px)");
 
-/** True on narrow screens, where tables have fewer columns. */
-export const usePhone = (): boolean =>
+/** True on phones, and on laptops beside the sidebar, where tables have fewer columns. */
+export const useNarrow = (): boolean =>
   useSyncExternalStore(
     (listener) => {
-      const media = phone();
+      const media = narrow();
       media.addEventListener("change", listener);
       return () => media.removeEventListener("change", listener);
     },
-    () => phone().matches,
+    () => narrow().matches,
   );
 
 export function useTitle(title: string): void {

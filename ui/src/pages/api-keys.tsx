@@ -165,8 +165,8 @@ function Expiry({ at }: { at: string }) {
 }
 
 const COLUMNS: Column<ApiKey>[] = [
-  { id: "name", header: "Name", className: "wide", sort: (k) => k.name, cell: (k) => <span title={k.key_hash}>{k.name}</span> },
-  { id: "namespace", header: "Namespace", sort: (k) => k.namespace, cell: (k) => k.namespace },
+  { id: "name", header: "Name", className: "wide", sort: (k) => k.name, cell: (k) => <span title={`${k.name}\n${k.key_hash}`}>{k.name}</span> },
+  { id: "namespace", header: "Namespace", className: "brief spare", sort: (k) => k.namespace, cell: (k) => k.namespace },
   { id: "role", header: "Role", sort: (k) => k.role, cell: (k) => k.role },
   { id: "enabled", header: "Status", cell: (k) => <EnabledBadge enabled={k.enabled} /> },
   { id: "scope", header: "Queue Scope", className: "brief", cell: (k) => k.queue_scope ?? "all" },
