@@ -246,6 +246,24 @@ describe("keys and what belongs to them", () => {
       await visible(page.getByText(/Page 1 of/));
     }));
 
+  it("the audit log keeps its rows until those of the next page are there", () =>
+    signedIn(async (page) => {
+      for (let i = 0; i < 60; i++) {
+        await f.server.post(`/queues/emails.send/${i % 2 === 0 ? "pause" : "resume"}`);
+      }
+      await visit(page, "/ui/audit-logs");
+      await visible(page.getByText(/Page 1 of/));
+      let answer;
+      const may = new Promise((done) => (answer = done));
+      await page.route("**/api/v1/audit-logs?*offset=50*", (route) => may.then(() => route.continue()));
+      const pages = (await page.getByText(/Page 1 of/).textContent()).slice("Page 1 of ".length);
+      await page.getByRole("button", { name: "Next" }).click();
+      await visible(page.getByText(`Page 2 of ${pages}`));
+      assert.equal(await page.locator("tbody tr").count(), 50);
+      assert.equal(await page.getByText("Entries (0)").count(), 0);
+      answer();
+    }));
+
   it("the names of keys can be read beside the sidebar of a laptop", () =>
     signedIn(async (page) => {
       await f.server.post("/auth/keys", { name: "a-key-with-a-rather-long-name", role: "operator", queue_scope: "emails.*" });

@@ -150,6 +150,26 @@ describe("pages", () => {
       await visible(page.getByText("Your role does not allow this."));
       assert.equal(await page.locator("header .badge").count(), 0);
       assert.equal(await page.locator(".stat").first().textContent(), "Total Pending-");
+      await visible(page.getByRole("region", { name: "Write latency" }).getByText("Your role does not allow this."));
+    }));
+
+  it("give no number for what a role may not see", () =>
+    f.withPage(async (page) => {
+      await page.route("**/api/v1/**", (route) =>
+        route.fulfill({ status: 403, json: { error: "insufficient role permissions", code: "FORBIDDEN" } }));
+      for (const [path, texts, not] of [
+        ["", ["Workers"], "connected"],
+        ["workers", ["Active Workers"], "(0)"],
+        ["audit-logs", ["Entries"], "Page 1"],
+        ["cost", ["Total Spend", "Daily budget"], "No daily budget is set"],
+      ]) {
+        await page.goto(`/ui/${path}`);
+        await visible(page.getByText("Your role does not allow this."));
+        const text = await page.locator("main").textContent();
+        texts.forEach((part) => assert.ok(text.includes(part), `${path}: ${part}`));
+        assert.ok(!text.includes(not), `${path}: ${not}`);
+      }
+      assert.deepEqual(await page.locator(".stat").allTextContents(), ["Total Spend-", "Daily budget-", "Cache Hit Rate-"]);
     }));
 
   it("are about their own queue and states, whatever the address says", () =>

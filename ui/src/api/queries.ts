@@ -188,7 +188,12 @@ export const useOrgKeys = () => useQuery<OrgKey[]>({ queryKey: [KEY.org, "keys"]
 export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.sessions], queryFn: () => get("/auth/sessions") });
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
 export const useAudit = (query: Record<string, string>) =>
-  useQuery<AuditLog>({ queryKey: [KEY.audit, query], queryFn: () => get("/audit-logs", { query }) });
+  useQuery<AuditLog>({
+    queryKey: [KEY.audit, query],
+    queryFn: () => get("/audit-logs", { query }),
+    placeholderData: keepPreviousData,
+  });
+/** Another page or filter keeps the rows of the last one until its own arrive. */
 /** Actions of callers on queues in a time range. If a queue is given, only on queues whose names begin with its name: the
  *  server filters paths by prefix, and the path of a deletion ends with the name. Not every caller may read them. */
 export const useQueueAudit = (query: { since: string; until: string; queue?: string }) =>

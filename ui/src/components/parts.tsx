@@ -153,6 +153,9 @@ export function ShortId({ id }: { id: string }) {
 export const Later = ({ first, children }: { first: ReactNode; children: ReactNode }) =>
   useDeferredValue(true, false) ? children : first;
 
+/** Shown instead of a missing number: it is being read, or cannot be read. */
+export const unknown = ({ isError }: { isError: boolean }): string => (isError ? "-" : "…");
+
 /** Shown instead of missing data: "Loading..." or the error. */
 export function Pending({ error, what }: { error: unknown; what?: string }) {
   if (error !== null && error !== undefined) {

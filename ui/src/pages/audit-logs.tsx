@@ -5,9 +5,10 @@ import type { AuditEntry } from "../api/types";
 import { Ago, Badge, Button, Card, Field, PageHead } from "../components/parts";
 import { Table, type Column } from "../components/table";
 import { commentOf } from "../lib/audit";
-import { useTitle } from "../lib/hooks";
+import { useSettled, useTitle } from "../lib/hooks";
 
 const PAGE = 50;
+const TYPING_MS = 250;
 
 const toneOf = (status: number): string => (status < 400 ? "green" : status < 500 ? "amber" : "red");
 
@@ -39,15 +40,16 @@ export default function AuditLogs() {
   const [method, setMethod] = useState("");
   const [page, setPage] = useState(0);
   const query: Record<string, string> = { limit: String(PAGE), offset: String(page * PAGE) };
-  if (principal.trim() !== "") {
-    query.principal = principal.trim();
+  const wanted = useSettled(principal.trim(), TYPING_MS);
+  if (wanted !== "") {
+    query.principal = wanted;
   }
   if (method !== "") {
     query.method = method;
   }
   const audit = useAudit(query);
-  const total = audit.data?.total ?? 0;
-  const pages = Math.max(1, Math.ceil(total / PAGE));
+  const total = audit.data?.total;
+  const pages = Math.max(1, Math.ceil((total ?? 0) / PAGE));
   return (
     <>
       <PageHead title="Audit Logs" />
@@ -82,7 +84,7 @@ export default function AuditLogs() {
           )}
         </Field>
       </div>
-      <Card title={`Entries (${total})`}>
+      <Card title={total === undefined ? "Entries" : `Entries (${total.toLocaleString()})`}>
         <Table
           label="Audit Logs"
           rows={audit.data?.audit_logs}
@@ -91,17 +93,19 @@ export default function AuditLogs() {
           empty="No audit log entries found"
           error={audit.error}
         />
-        <div className="card-body card-row">
-          <Button compact disabled={page === 0} onClick={() => setPage(page - 1)}>
-            Previous
-          </Button>
-          <span className="muted small">
-            Page {page + 1} of {pages}
-          </span>
-          <Button compact disabled={page + 1 >= pages} onClick={() => setPage(page + 1)}>
-            Next
-          </Button>
-        </div>
+        {total !== undefined && (
+          <div className="card-body card-row">
+            <Button compact disabled={page === 0} onClick={() => setPage(page - 1)}>
+              Previous
+            </Button>
+            <span className="muted small">
+              Page {page + 1} of {pages}
+            </span>
+            <Button compact disabled={page + 1 >= pages} onClick={() => setPage(page + 1)}>
+              Next
+            </Button>
+          </div>
+        )}
       </Card>
     </>
   );

@@ -4,7 +4,7 @@ import { Link } from "react-router-dom";
 import { useBudgets, useCompletedJobs, useSpend, useUsage } from "../api/queries";
 import type { UsageSummary, UsageTotals } from "../api/types";
 import { Chart } from "../components/chart";
-import { Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
+import { Card, Field, Notice, PageHead, Pending, Stat, unknown } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { Table, type Column } from "../components/table";
 import { count, moment, money, percent, plural } from "../lib/format";
@@ -29,11 +29,14 @@ function hitRate(totals: UsageTotals): string {
 
 /** The daily budget of all queues, if one is set. */
 function BudgetCard() {
-  const budget = useBudgets().data?.find((b) => b.scope === "global");
+  const budgets = useBudgets();
+  const budget = budgets.data?.find((b) => b.scope === "global");
   return (
     <div className="card stat stack-tight">
       <div className="muted small">Daily budget</div>
-      {budget?.daily_usd === undefined ? (
+      {budgets.data === undefined ? (
+        <p className="muted">{unknown(budgets)}</p>
+      ) : budget?.daily_usd === undefined ? (
         <p className="muted">No daily budget is set for all queues.</p>
       ) : (
         <Today budget={budget} limit={budget.daily_usd} />
@@ -239,9 +242,9 @@ export default function Cost() {
         </Field>
       </PageHead>
       <div className="grid-3">
-        <Stat label="Total Spend">{totals === undefined ? "…" : money(totals.cost_usd)}</Stat>
+        <Stat label="Total Spend">{totals === undefined ? unknown(usage) : money(totals.cost_usd)}</Stat>
         <BudgetCard />
-        <Stat label="Cache Hit Rate">{totals === undefined ? "…" : hitRate(totals)}</Stat>
+        <Stat label="Cache Hit Rate">{totals === undefined ? unknown(usage) : hitRate(totals)}</Stat>
       </div>
       <Card title="Spend over time">
         <div className="card-body">

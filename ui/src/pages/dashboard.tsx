@@ -1,3 +1,4 @@
+import type { UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link } from "react-router-dom";
 
@@ -8,7 +9,7 @@ import { ClusterPanel } from "../components/cluster-panel";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { History } from "../components/history";
 import { jobPath } from "../components/job-table";
-import { Ago, Button, Card, Later, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
+import { Ago, Button, Card, Later, Notice, PageHead, Pending, ShortId, Stat, StateBadge, unknown } from "../components/parts";
 import { queuePath, QueueTable, STUCK_MS, waitingMs } from "../components/queue-table";
 import { workerHealth, WorkerTable } from "../components/worker-table";
 import { attempts, count, jobCount, latency, plural, span } from "../lib/format";
@@ -24,8 +25,9 @@ function MaxLatency({ queues }: { queues: readonly Queue[] }) {
   return <>{waits.length === 0 ? "-" : latency(Math.max(...waits))}</>;
 }
 
-function Cards({ queues, failed }: { queues: readonly Queue[] | undefined; failed: boolean }) {
-  const nothing = failed ? "-" : "…";
+function Cards({ read }: { read: UseQueryResult<Queue[]> }) {
+  const queues = read.data;
+  const nothing = unknown(read);
   const show = (value: (list: readonly Queue[]) => number) => (queues === undefined ? nothing : count(value(queues)));
   const dead = queues === undefined ? 0 : sum(queues, "dead");
   return (
@@ -121,7 +123,7 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
 
 const ATTENTION_MAX = 6;
 
-function WriteLatency({ status, at }: { status: ClusterStatus | undefined; at: number }) {
+function WriteLatency({ read: { data: status, dataUpdatedAt: at, error } }: { read: UseQueryResult<ClusterStatus> }) {
   const [samples, setSamples] = useState(latencies.samples);
   useEffect(() => {
     if (status !== undefined) {
@@ -129,6 +131,9 @@ function WriteLatency({ status, at }: { status: ClusterStatus | undefined; at: n
       setSamples(latencies.samples);
     }
   }, [status, at]);
+  if (status === undefined && error !== null) {
+    return <Pending error={error} />;
+  }
   if (samples.length < 2) {
     return <p className="muted">Collecting samples while this page is open…</p>;
   }
@@ -193,8 +198,10 @@ function RecentFailures() {
 }
 
 /** Count the connected workers: the ones with a recent heartbeat. */
-const connected = (workers: readonly Worker[]): number =>
-  workers.filter((worker) => workerHealth(worker, Date.now()) === "Healthy").length;
+function connected(workers: readonly Worker[] | undefined): string {
+  const healthy = workers?.filter((worker) => workerHealth(worker, Date.now()) === "Healthy");
+  return healthy === undefined ? "" : ` (${healthy.length.toLocaleString()} connected)`;
+}
 
 /** The button and its dialog. A separate component, so that opening the dialog does not render the page again. */
 function Enqueue() {
@@ -219,14 +226,14 @@ export function Dashboard() {
       <PageHead title="Dashboard">
         <Enqueue />
       </PageHead>
-      <Cards queues={queues.data} failed={queues.isError} />
+      <Cards read={queues} />
       <Attention queues={queues.data ?? []} />
       <History />
       <Later first={null}>
         <div className="grid-2">
           <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>
             <div className="card-body">
-              <WriteLatency status={cluster.data} at={cluster.dataUpdatedAt} />
+              <WriteLatency read={cluster} />
             </div>
           </Card>
           <Card title="Recent failures" aside={<Link to="/errors">Group by error</Link>}>
@@ -247,7 +254,7 @@ export function Dashboard() {
             )}
           </Card>
         </div>
-        <Card title={`Workers (${connected(workers.data ?? [])} connected)`}>
+        <Card title={`Workers${connected(workers.data)}`}>
           <WorkerTable workers={workers.data} error={workers.error} />
         </Card>
       </Later>

@@ -4,7 +4,7 @@ import { Link } from "react-router-dom";
 import { useSearch, useWorkers } from "../api/queries";
 import { EventLine } from "../components/event-line";
 import { JobList } from "../components/job-list";
-import { Ago, Badge, Card, Notice, PageHead, Pending } from "../components/parts";
+import { Ago, Badge, Card, Notice, PageHead, Pending, unknown } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { WORKER_TONES, workerHealth, workerQueues } from "../components/worker-table";
 import { useNameInAddress } from "../lib/address";
@@ -87,7 +87,7 @@ export default function WorkerDetail() {
                 <Ago at={worker.started_at} /> ({latency(now - Date.parse(worker.started_at))})
               </dd>
               <dt>Active now</dt>
-              <dd>{running.data === undefined ? "…" : jobCount(running.data.total)}</dd>
+              <dd>{running.data === undefined ? unknown(running) : jobCount(running.data.total)}</dd>
               <dt>Queues</dt>
               <dd className="card-row">
                 {workerQueues(worker).map((name) => (

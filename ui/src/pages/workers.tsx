@@ -1,6 +1,7 @@
 import { useWorkers } from "../api/queries";
 import { Card, PageHead } from "../components/parts";
 import { workerHealth, WorkerTable } from "../components/worker-table";
+import { counted } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 
 export default function Workers() {
@@ -14,7 +15,7 @@ export default function Workers() {
   return (
     <>
       <PageHead title="Workers" />
-      <Card title={`Active Workers (${all.length})`} aside={<span className="muted small">{note}</span>}>
+      <Card title={counted("Active Workers", workers.data)} aside={<span className="muted small">{note}</span>}>
         <WorkerTable workers={workers.data} error={workers.error} />
       </Card>
     </>
