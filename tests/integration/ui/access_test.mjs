@@ -172,6 +172,20 @@ describe("keys and what belongs to them", () => {
       assert.equal(await page.getByRole("option", { name: "Pause emails.send" }).count(), 0);
     }));
 
+  it("a key that is limited to queues is not told what it cannot know", async () => {
+    await f.server.post("/budgets", { scope: "global", daily_usd: 2, on_exceed: "alert_only" });
+    await signedInAs({ role: "readonly", queue_scope: "emails.*" }, async (page) => {
+      await visit(page, "/ui/");
+      await visible(page.getByText("Your key is limited to these queues: emails.*."));
+      await visit(page, "/ui/cost");
+      await visible(page.locator(".stat").getByText("$2.00 per day"));
+      assert.equal(await page.getByText("of $2.00 today").count(), 0);
+      const refused = await f.server.get("/audit-logs?path_prefix=/api/v1/history");
+      assert.deepEqual(refused.audit_logs, []);
+    });
+    await f.server.must("DELETE", "/budgets/global/*");
+  });
+
   it("a custom role has the buttons that it grants", async () => {
     await f.server.post("/auth/roles", { name: "pauser", permissions: [
       { resource: "*", actions: ["read"] }, { resource: "queues", actions: ["pause", "resume"] },

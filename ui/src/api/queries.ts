@@ -154,6 +154,8 @@ export const useBudgets = () => usePolled(READ.budgets, 10_000);
 
 // Read when the page opens and after its own changes. Other changes are rare.
 export const useAuthStatus = () => useQuery(READ.authStatus);
+/** The queues to which the caller's key is limited. Empty if it may use all queues, or if that is not known. */
+export const useScope = (): string => useAuthStatus().data?.queue_scope ?? "";
 export const usePermissions = () =>
   useQuery<Permissions>({ queryKey: [KEY.permissions], queryFn: () => get("/auth/permissions") });
 /** Push hosts do not belong to a namespace, so keys of a namespace may not read them. */
@@ -187,13 +189,13 @@ export const useOrgMembers = () => useQuery<Member[]>({ queryKey: [KEY.org, "mem
 export const useOrgKeys = () => useQuery<OrgKey[]>({ queryKey: [KEY.org, "keys"], queryFn: () => get("/org/api-keys") });
 export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.sessions], queryFn: () => get("/auth/sessions") });
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
+/** Another page or filter keeps the rows of the last one until its own arrive. */
 export const useAudit = (query: Record<string, string>) =>
   useQuery<AuditLog>({
     queryKey: [KEY.audit, query],
     queryFn: () => get("/audit-logs", { query }),
     placeholderData: keepPreviousData,
   });
-/** Another page or filter keeps the rows of the last one until its own arrive. */
 /** Actions of callers on queues in a time range. If a queue is given, only on queues whose names begin with its name: the
  *  server filters paths by prefix, and the path of a deletion ends with the name. Not every caller may read them. */
 export const useQueueAudit = (query: { since: string; until: string; queue?: string }) =>

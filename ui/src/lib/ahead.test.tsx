@@ -4,6 +4,7 @@ import { BrowserRouter } from "react-router-dom";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { newQueryClient, READ } from "../api/queries";
+import type { AuthStatus } from "../api/types";
 import { App } from "../app";
 import { PAGES, readAhead, watchPresses } from "./ahead";
 
@@ -100,4 +101,13 @@ it("does not ask again for what was refused", async () => {
   await vi.waitFor(() => expect(client.getQueryState(READ.workers.queryKey)?.status).toBe("error"), 30_000);
   readAhead(client, "/workers");
   expect(asked).toHaveLength(1);
+});
+
+it("asks for the history of all queues only with a key that may read it", () => {
+  const client = newQueryClient();
+  client.setQueryData(READ.authStatus.queryKey, { queue_scope: "mail" } as AuthStatus);
+  readAhead(client, "/");
+  expect(asked).toEqual([expect.stringContaining("/api/v1/queues")]);
+  readAhead(client, "/queues/mail");
+  expect(asked).toContainEqual(expect.stringContaining("/api/v1/history?from=1h&queue=mail"));
 });

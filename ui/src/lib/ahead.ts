@@ -20,6 +20,7 @@ import {
   readSearchPages,
   type Read,
 } from "../api/queries";
+import type { AuthStatus } from "../api/types";
 import { nameIn } from "./address";
 import { DEAD, filtersFromUrl, NO_FILTERS, PAGE_ROWS, SCHEDULED, toRequest, type Filters } from "./filters";
 import { rangeFromUrl } from "./range";
@@ -31,7 +32,8 @@ const pathOf = (address: { pathname: string }): string | null => {
 };
 
 type Pages = ReturnType<typeof readSearchPages>;
-type Reads = (query: URLSearchParams, name: string) => (Read | Pages)[];
+/** limited: the caller's key is limited to some queues. */
+type Reads = (query: URLSearchParams, name: string, limited: boolean) => (Read | Pages)[];
 
 const jobs = (query: URLSearchParams, own: Partial<Filters> = {}): Pages =>
   readSearchPages(toRequest(filtersFromUrl(query, { ...NO_FILTERS, ...own }), PAGE_ROWS));
@@ -42,7 +44,7 @@ function span(query: URLSearchParams, usual?: string): { from: string; to: strin
 
 /** The pages, and the first reads of each. */
 export const PAGES: Record<string, Reads> = {
-  "/": (query) => [readHistory(span(query)), READ.queues],
+  "/": (query, _, limited) => [...(limited ? [] : [readHistory(span(query))]), READ.queues],
   "/queues": () => [READ.queues],
   "/queues/:name": (query, queue) => [
     readHistory({ ...span(query), queue }),
@@ -71,9 +73,10 @@ export const PAGES: Record<string, Reads> = {
 /** Read the data of the page at an address, unless it is in the cache, or has been requested or refused. */
 export function readAhead(client: QueryClient, to: string): void {
   const { pathname, search } = resolvePath(to, pathOf(window.location) ?? "/");
+  const limited = (client.getQueryData<AuthStatus>(READ.authStatus.queryKey)?.queue_scope ?? "") !== "";
   for (const [path, reads] of Object.entries(PAGES)) {
     if (matchPath(path, pathname) !== null) {
-      for (const read of reads(new URLSearchParams(search), nameIn(pathname))) {
+      for (const read of reads(new URLSearchParams(search), nameIn(pathname), limited)) {
         if (isForbidden(client.getQueryState(read.queryKey)?.error)) {
           continue;
         }

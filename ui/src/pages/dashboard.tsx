@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link } from "react-router-dom";
 
-import { useCluster, useQueues, useSearch, useWorkers } from "../api/queries";
+import { useCluster, useQueues, useScope, useSearch, useWorkers } from "../api/queries";
 import type { ClusterStatus, Queue, SearchRequest, Worker } from "../api/types";
 import { Chart, SPANS } from "../components/chart";
 import { ClusterPanel } from "../components/cluster-panel";
@@ -197,6 +197,16 @@ function RecentFailures() {
   );
 }
 
+/** The history of all queues. The server refuses it to keys that are limited to some queues. */
+function AllHistory() {
+  const scope = useScope();
+  return scope === "" ? (
+    <History />
+  ) : (
+    <Notice>Your key is limited to these queues: {scope}. To see the history of a queue, open it.</Notice>
+  );
+}
+
 /** Count the connected workers: the ones with a recent heartbeat. */
 function connected(workers: readonly Worker[] | undefined): string {
   const healthy = workers?.filter((worker) => workerHealth(worker, Date.now()) === "Healthy");
@@ -228,7 +238,7 @@ export function Dashboard() {
       </PageHead>
       <Cards read={queues} />
       <Attention queues={queues.data ?? []} />
-      <History />
+      <AllHistory />
       <Later first={null}>
         <div className="grid-2">
           <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>

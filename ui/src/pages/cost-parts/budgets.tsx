@@ -2,7 +2,7 @@
 import { useState } from "react";
 
 import { useDeleteBudget, useSaveBudget } from "../../api/actions";
-import { useBudgets, useUsage } from "../../api/queries";
+import { useBudgets, useScope, useUsage } from "../../api/queries";
 import type { Budget, BudgetInput } from "../../api/types";
 import { FormDialog } from "../../components/dialog";
 import { ConfirmDialog } from "../../components/job-dialogs";
@@ -51,6 +51,19 @@ function sentence(next: Forecast): string {
 
 /** Today's spending against the daily limit. Days are UTC days. */
 export function Today({ budget, limit }: { budget: Budget; limit: number }) {
+  // A key that is limited to queues sees only their spending, and this budget also counts that of others.
+  const partial = useScope() !== "" && budget.scope !== "queue";
+  return partial ? (
+    <div className="stack-tight lines">
+      <span>{money(limit, 2)} per day</span>
+      <span className="small muted">Your key is limited to some queues and cannot see all spending.</span>
+    </div>
+  ) : (
+    <Spent budget={budget} limit={limit} />
+  );
+}
+
+function Spent({ budget, limit }: { budget: Budget; limit: number }) {
   const now = useNow(60_000);
   const spent = useSpent(budget, todayPeriod(now));
   const recent = useSpent(budget, ratePeriod(now));
