@@ -1,7 +1,7 @@
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 
-import { Chart } from "./chart";
+import { Chart, roundUpCount } from "./chart";
 
 afterEach(cleanup);
 
@@ -27,4 +27,10 @@ it.each(LINES)("draws the points of %j that have no neighbor as dots", (values, 
     expect(container.querySelectorAll("circle")).toHaveLength(dots);
     unmount();
   }
+});
+
+it("has only whole numbers at the axis of a chart of counts", () => {
+  const counts = [0, 1, 2, 3, 5, 7, 10, 11, 21, 51, 5_999];
+  expect(counts.map(roundUpCount)).toEqual([2, 2, 2, 4, 6, 8, 10, 20, 50, 100, 10_000]);
+  expect(counts.map((n) => roundUpCount(n) / 2).every(Number.isInteger)).toBe(true);
 });

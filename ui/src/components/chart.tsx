@@ -1,7 +1,7 @@
 // Charts drawn as SVG: stacked areas or lines, with a tooltip at the pointer.
 import { memo, useLayoutEffect, useRef, useState, type CSSProperties, type PointerEvent } from "react";
 
-import { span } from "../lib/format";
+import { count, span } from "../lib/format";
 import type { Mark } from "../lib/marks";
 
 export interface Series {
@@ -42,6 +42,12 @@ export function roundUp(value: number): number {
   const step = [1, 2, 5, 10].find((n) => n * power >= value) ?? 10;
   return step * power;
 }
+
+/** Round up a count. Its half, which is also at the axis, is a whole number. */
+export const roundUpCount = (n: number): number => (n <= 10 ? Math.max(2, 2 * Math.ceil(n / 2)) : roundUp(n));
+
+/** For a chart of counts. */
+export const COUNTS = { format: count, round: roundUpCount };
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

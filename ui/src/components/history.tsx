@@ -8,7 +8,7 @@ import { count, moment, span } from "../lib/format";
 import { useLast } from "../lib/hooks";
 import { marksOf, type Mark } from "../lib/marks";
 import { useRange, type NextRange } from "../lib/range";
-import { Chart, SPANS, type Series } from "./chart";
+import { Chart, COUNTS, SPANS, type Series } from "./chart";
 import { Card, Pending } from "./parts";
 import { RangePicker } from "./range";
 
@@ -18,7 +18,7 @@ const QUANTILES = [
   ["p99", "p99_ms"],
 ] as const;
 
-const COUNTS = [
+const COUNTED = [
   ["Enqueued", "enqueued", "var(--chart-enqueued)"],
   ["Completed", "completed", "var(--chart-completed)"],
   ["Failed", "failed", "var(--chart-p90)"],
@@ -134,8 +134,8 @@ const FirstCharts = memo(function FirstCharts(props: ChartsProps) {
           <Chart
             {...shared}
             label={`Jobs ${per}; ${totals.completed ?? 0} completed`}
-            format={count}
-            series={COUNTS.map(([name, member, colour]) => ({
+            {...COUNTS}
+            series={COUNTED.map(([name, member, colour]) => ({
               name,
               colour,
               values: points.map((p) => p[member] ?? 0),
@@ -148,7 +148,7 @@ const FirstCharts = memo(function FirstCharts(props: ChartsProps) {
           <Chart
             {...shared}
             label={`Pending jobs; at most ${totals.depth_max ?? 0}`}
-            format={count}
+            {...COUNTS}
             series={[
               { name: "Pending", colour: "var(--chart-enqueued)", values: points.map((p) => p.depth_max ?? 0) },
             ]}
@@ -183,7 +183,7 @@ const OtherCharts = memo(function OtherCharts({ ofQueue, ...props }: ChartsProps
             <Chart
               {...shared}
               label={`Known workers; ${totals.workers ?? 0} now`}
-              format={count}
+              {...COUNTS}
               series={[
                 { name: "Workers", colour: "var(--chart-completed)", values: points.map((p) => p.workers ?? 0) },
               ]}
