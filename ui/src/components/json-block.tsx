@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 
+import { inOrder } from "../lib/format";
 import { CopyButton } from "./parts";
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -30,7 +31,7 @@ function coloured(text: string): ReactNode[] {
 }
 
 export function JsonBlock({ title, value, open = false }: { title: string; value: unknown; open?: boolean }) {
-  const text = JSON.stringify(value, null, 2);
+  const text = inOrder(JSON.stringify(value, null, 2));
   return (
     <details className="card card-body json-block" open={open}>
       <summary>{title}</summary>

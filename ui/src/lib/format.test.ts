@@ -10,6 +10,13 @@ it("counts jobs as one says it", () => {
   expect([0, 1, 2, 10_500].map(format.jobCount)).toEqual(["0 jobs", "1 job", "2 jobs", "10,500 jobs"]);
 });
 
+it("shows JSON in the order in which it is written", () => {
+  const text = "\u202eabc\u2069";
+  expect(format.preview({ text })).toBe('{"text":"\\u202eabc\\u2069"}');
+  expect(JSON.parse(format.inOrder(JSON.stringify({ text })))).toEqual({ text });
+  expect(format.preview("\u0645\u200f")).toBe('"\u0645\u200f"');
+});
+
 describe("relative time", () => {
   it.each([
     [0, "just now"],

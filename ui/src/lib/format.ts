@@ -52,11 +52,19 @@ export const shortId = (id: string): string => (id.length > 12 ? `${id.slice(0, 
 
 const PREVIEW = 60;
 
+/** Characters that change the direction of the text that follows. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/** Escape these characters in JSON, so that it is shown in the order in which it is written. */
+export const inOrder = (json: string): string =>
+  json.replace(TURNING, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
+
 export function preview(value: unknown, most = PREVIEW): string {
-  const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) {
+  const json = JSON.stringify(value) as string | undefined;
+  if (json === undefined) {
     return "";
   }
+  const text = inOrder(json);
   // Do not cut a surrogate pair in half.
   return text.length > most ? `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }

@@ -3,14 +3,14 @@ import { useIterations } from "../../api/queries";
 import type { Iteration, Job } from "../../api/types";
 import { Ago, Badge, Bar, Button, Card, Pending } from "../../components/parts";
 import { Table, type Column } from "../../components/table";
-import { count, money, percent, span } from "../../lib/format";
+import { count, inOrder, money, percent, span } from "../../lib/format";
 
 function Detail({ label, value }: { label: string; value: unknown }) {
   return (
     <div>
       <h3>{label}</h3>
       <pre className="json" tabIndex={0} aria-label={label}>
-        {typeof value === "string" ? value : JSON.stringify(value, null, 2)}
+        {typeof value === "string" ? value : inOrder(JSON.stringify(value, null, 2))}
       </pre>
     </div>
   );
