@@ -31,7 +31,7 @@ const COLUMNS: Column<ClusterNode>[] = [
 const LAG: Column<ClusterNode> = {
   id: "lag",
   header: "Log",
-  cell: (n) => (n.lag === undefined ? "-" : n.lag === 0 ? "current" : `${n.lag} ${n.lag === 1 ? "entry" : "entries"} behind`),
+  cell: (n) => (n.lag === undefined ? "-" : n.lag === 0 ? "current" : `${n.lag.toLocaleString()} ${n.lag === 1 ? "entry" : "entries"} behind`),
 };
 
 export function ClusterPanel({ group }: { group: ClusterGroup }) {
@@ -44,10 +44,10 @@ export function ClusterPanel({ group }: { group: ClusterGroup }) {
         <Badge tone={health.good ? "green" : "red"}>{health.text}</Badge>
         {group.mode !== undefined && <Badge plain>{group.mode}</Badge>}
         {group.state !== undefined && <Badge plain>{group.state.toLowerCase()}</Badge>}
-        {group.term !== undefined && <span className="muted small">term {group.term}</span>}
+        {group.term !== undefined && <span className="muted small">term {group.term.toLocaleString()}</span>}
         {group.applied_index !== undefined && (
           <span className="muted small">
-            applied {group.applied_index} of {group.commit_index}
+            applied {group.applied_index.toLocaleString()} of {group.commit_index?.toLocaleString()}
           </span>
         )}
       </div>

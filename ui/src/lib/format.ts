@@ -46,7 +46,7 @@ export const jobCount = (n: number): string => plural(n, "job");
 
 /** "All Queues (12)", without the number until it is known. */
 export const counted = (title: string, list: readonly unknown[] | undefined): string =>
-  list === undefined ? title : `${title} (${list.length})`;
+  list === undefined ? title : `${title} (${list.length.toLocaleString()})`;
 
 export const shortId = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id);
 

@@ -82,12 +82,12 @@ export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: strin
         </span>
         {group.queues.map(({ queue: name, count }) => (
           <Link key={name} to={queuePath(name)} className="in-text">
-            {name} ({count})
+            {name} ({count.toLocaleString()})
           </Link>
         ))}
         {group.versions !== undefined && (
           <span className="muted">
-            {group.versions.length === 1 ? "version" : "versions"} {group.versions.map(({ version, count }) => `${version} (${count})`).join(", ")}
+            {group.versions.length === 1 ? "version" : "versions"} {group.versions.map(({ version, count }) => `${version} (${count.toLocaleString()})`).join(", ")}
           </span>
         )}
       </div>

@@ -75,7 +75,7 @@ export default function Held() {
       <div className="held-grid">{jobs?.map((job) => <HeldCard key={job.id} job={job} />)}</div>
       {held.data !== undefined && held.data.total > held.data.jobs.length && (
         <p className="muted">
-          Showing the newest {held.data.jobs.length} of {held.data.total} held jobs.
+          Showing the newest {held.data.jobs.length} of {held.data.total.toLocaleString()} held jobs.
         </p>
       )}
     </>
