@@ -132,6 +132,26 @@ describe("pages", () => {
       }
     }, { viewport: { width: 1024, height: 768 } }));
 
+  it("show the times of a job in one piece, also on a phone", () =>
+    f.withPage(async (page) => {
+      await visit(page, `/ui/jobs/${f.ids.dead[0]}`);
+      await visible(page.locator(".timeline").getByText("Failed: attempt 1"));
+      const lines = await page.locator(".timeline time").evaluateAll((all) =>
+        all.map((time) => {
+          const text = document.createRange();
+          text.selectNodeContents(time);
+          return new Set([...text.getClientRects()].map((line) => line.top)).size;
+        }));
+      // The first one begins with its date, which has a line of its own.
+      assert.deepEqual(lines, [2, 1, 1, 1]);
+    }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
+
+  it("say nothing of a pointer to those who have none", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/events");
+      await page.getByText("Hover over the list to pause it.").waitFor({ state: "hidden" });
+    }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
+
   it("show all that is said of a budget, also on a phone", () =>
     f.withPage(async (page) => {
       await f.server.post("/budgets", { scope: "queue", target: "emails.send", daily_usd: 5 });

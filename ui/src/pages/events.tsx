@@ -137,7 +137,7 @@ export default function Events() {
           ))}
         </div>
       </div>
-      <Card title={`Events (${shown.length} shown)`} aside={<span className="muted small">{note(tail)}</span>}>
+      <Card title={`Events (${shown.length} shown)`} aside={<span className={`muted small${tail.still ? "" : " for-pointers"}`}>{note(tail)}</span>}>
         <div onMouseEnter={() => tail.hover(true)} onMouseLeave={() => tail.hover(false)}>
           {shown.length === 0 ? (
             <p className="card-body muted">
