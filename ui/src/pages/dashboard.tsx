@@ -103,17 +103,17 @@ function Attention({ queues }: { queues: readonly Queue[] }) {
             )}
           </li>
         ))}
+        {found.length > ATTENTION_MAX && (
+          <li>
+            <Link to="/queues">and {(found.length - ATTENTION_MAX).toLocaleString()} more</Link>
+          </li>
+        )}
         {held > 0 && (
           <li>
             <Link className="in-text" to="/held">
               {held === 1 ? "1 held job" : `${held.toLocaleString()} held jobs`}
             </Link>{" "}
             {held === 1 ? "waits" : "wait"} for approval
-          </li>
-        )}
-        {found.length > ATTENTION_MAX && (
-          <li>
-            <Link to="/queues">and {(found.length - ATTENTION_MAX).toLocaleString()} more</Link>
           </li>
         )}
       </ul>
