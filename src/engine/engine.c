@@ -17,7 +17,6 @@
 #include "os/os_clock.h"
 #include "os/os_file.h"
 #include "store/store_access.h"
-#include "store/store_docs.h"
 
 /* Names of the folders beside the state, and of the file that selects one of them. */
 #define STATE_NAME "state"
@@ -262,20 +261,6 @@ static enum err_code settle_folders(struct engine *e, struct err *err)
     }
     os_file_names_clear(&names);
     return ERR_OK;
-}
-
-struct wall engine__now(struct engine *e)
-{
-    struct mono boot = os_clock_boot();
-    struct wall now = engine_now_next(&e->now, os_clock_wall(), boot, machine_now(e->machine));
-    atomic_store_explicit(&e->time_off_ns, now.ns - boot.ns, memory_order_relaxed);
-    return now;
-}
-
-struct wall engine_time(const struct engine *e)
-{
-    return (struct wall){.ns = os_clock_boot().ns +
-                               atomic_load_explicit(&e->time_off_ns, memory_order_relaxed)};
 }
 
 static void answer_open(struct engine *e)
@@ -616,68 +601,7 @@ void engine_close(struct engine *e)
     engine_free(e);
 }
 
-/* Requests from other threads */
-
-static void deliver_call_done(struct msg *m)
-{
-    struct engine_call *call = CONTAINER_OF(m, struct engine_call, msg);
-    call->done(call);
-}
-
-static void deliver_call(struct msg *m)
-{
-    struct engine_call *call = CONTAINER_OF(m, struct engine_call, msg);
-    call->run(call, call->engine->machine);
-    call->msg.deliver = deliver_call_done;
-    if (call->reply_to == NULL) {
-        call->done(call);
-    } else {
-        bool posted = mailbox_post(call->reply_to, &call->msg);
-        CHECK(posted);
-    }
-}
-
-bool engine_run(struct engine *e, struct engine_call *call)
-{
-    call->engine = e;
-    call->msg.deliver = deliver_call;
-    return mailbox_post(&e->box, &call->msg);
-}
-
-bool engine_read_job(struct engine *e, struct id id, struct buf *out)
-{
-    return store_docs_read(machine_store(e->machine), id, out);
-}
-
-struct store *engine_store(struct engine *e)
-{
-    return machine_store(e->machine);
-}
-
-/* A function that runs on the core thread while the caller waits. */
-struct visit {
-    struct msg msg;
-    void (*run)(void *data);
-    void *data;
-    uv_sem_t over;
-};
-
-static void deliver_visit(struct msg *m)
-{
-    struct visit *v = CONTAINER_OF(m, struct visit, msg);
-    v->run(v->data);
-    uv_sem_post(&v->over); /* v is invalid after this */
-}
-
-void engine__visit(struct engine *e, void (*run)(void *data), void *data)
-{
-    struct visit v = {.msg.deliver = deliver_visit, .run = run, .data = data};
-    CHECK(uv_sem_init(&v.over, 0) == 0);
-    bool posted = mailbox_post(&e->box, &v.msg);
-    CHECK(posted);
-    uv_sem_wait(&v.over);
-    uv_sem_destroy(&v.over);
-}
+/* The status */
 
 void engine_status_here(struct engine *e, struct engine_status *out)
 {
@@ -735,19 +659,4 @@ int64_t engine_accept_clock(struct engine *e)
         engine_pipe__pump(e);
     }
     return ahead_ms;
-}
-
-const struct engine_config *engine_settings(const struct engine *e)
-{
-    return &e->config;
-}
-
-bool engine_leads(const struct engine *e)
-{
-    return atomic_load(&e->leads_now);
-}
-
-bool engine_stands(const struct engine *e)
-{
-    return atomic_load(&e->stands_now);
 }

@@ -331,20 +331,6 @@ static void look_at_versions(struct engine *e)
     atomic_store(&c->read_by_all, version);
 }
 
-uint8_t engine_cluster_reads(const struct engine *e)
-{
-    return (uint8_t)atomic_load(&e->cluster.read_by_all);
-}
-
-uint8_t engine_cluster__entry_version(const struct engine *e)
-{
-    if (e->cluster.entry_version != 0) {
-        return e->cluster.entry_version;
-    }
-    bool alone = e->node != NULL && node_members_peers(e->node) == NULL;
-    return alone ? COMMAND_ENTRY_NEWEST : ENGINE_READS_SILENT;
-}
-
 static void keep_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;

@@ -14,31 +14,6 @@ enum {
     DUE_MAX = 64, /* jobs of one tick */
 };
 
-static void note_enqueue(struct engine_op *op, const struct command_enqueue *c)
-{
-    const struct str *queue = NULL;
-    for (size_t i = 0; i < c->count; i++) {
-        const struct job *j = &c->jobs[i].job;
-        if (j->scheduled_at.ns != 0 || j->waits_for.len > 0 || j->push.len > 0) {
-            continue; /* not for workers, or not yet claimable */
-        }
-        queue = queue == NULL ? &j->queue : queue;
-        op->feeds_jobs += str_eq(*queue, j->queue) ? 1 : 0;
-    }
-    op->feeds = queue == NULL ? 0 : map_hash(*queue);
-}
-
-void engine_follow__note(struct engine_op *op, const struct command *c)
-{
-    op->feeds_jobs = 0;
-    if (c->type == COMMAND_ENQUEUE) {
-        note_enqueue(op, &c->enqueue);
-    } else if (c->type == COMMAND_QUEUE && c->queue.action == COMMAND_QUEUE_RESUME) {
-        op->feeds_jobs = UINT32_MAX;
-        op->feeds = map_hash(c->queue.name);
-    }
-}
-
 /* Add waiting claims for the job that an action makes claimable. */
 static struct engine_op **along_with_job(struct engine *e, struct id id, struct engine_op **last)
 {

@@ -5,10 +5,6 @@
 
 #include "engine/engine_int.h"
 
-/* Record how many jobs the command adds to a queue. Called while the op is prepared, on the
- * caller's thread. */
-void engine_follow__note(struct engine_op *op, const struct command *c);
-
 /* The op was put into an entry with this time. Returns the list of claims that follow it in the
  * same entry. */
 struct engine_op *engine_follow__behind(struct engine *e, const struct engine_op *op,

@@ -79,7 +79,7 @@ struct engine_timers {
     struct map zones; /* by name */
 };
 
-/* Data of engine_space.c. */
+/* Data of engine_space_watch.c. */
 struct engine_space {
     uv_timer_t timer;
     struct engine_space_status status;
@@ -172,6 +172,8 @@ struct engine {
 
 /* engine.c: close the node if the engine is stopping and no operation is in progress */
 void engine__maybe_stopped(struct engine *e);
+
+/* engine_core.c */
 /* Run a function on the core thread and wait for it. From any other thread, while the engine is
  * open. */
 void engine__visit(struct engine *e, void (*run)(void *data), void *data);
@@ -181,12 +183,9 @@ struct wall engine__now(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
-void engine_pipe__arrive(struct engine *e, struct engine_op *op); /* start counting it as pending */
-void engine_pipe__leave(struct engine *e, struct engine_op *op);  /* stop counting it */
 void engine_pipe__pump(struct engine *e);
 void engine_pipe__applied(struct engine *e, uint64_t index);
-void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
-void engine_pipe__add(struct engine *e, struct engine_op *op);    /* append it to the pending ops */
+void engine_pipe__add(struct engine *e, struct engine_op *op); /* append it to the pending ops */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
 void engine_pipe__refuse_unfit(struct engine *e); /* pending ops that the space level forbids */
 
@@ -226,14 +225,13 @@ void engine_timers__stop(struct engine *e);
 /* engine_renew.c: this node became leader: extend the leases that could not be renewed */
 void engine_renew__begin(struct engine *e);
 
-/* engine_space.c: limits on operations while space is low */
+/* engine_space_watch.c: limits on operations while space is low */
 void engine_space__before_open(struct engine *e); /* free the reserve if the start needs it */
 void engine_space__open(struct engine *e);
 void engine_space__start(struct engine *e); /* once the node is open */
 void engine_space__close(struct engine *e);
 void engine_space__free(struct engine *e); /* after the loop has ended */
 void engine_space__look(struct engine *e);
-bool engine_space__allows(const struct engine *e, enum engine_space_use use);
 
 /* engine_feed.c */
 void engine_feed__changed(struct engine *e, struct id id);

@@ -21,6 +21,7 @@
 
 #include "base/check.h"
 #include "engine/engine_int.h"
+#include "engine/engine_op_int.h"
 #include "os/os_clock.h"
 
 static bool ticket_before(const struct heap_node *a, const struct heap_node *b)
@@ -130,7 +131,7 @@ static void park(struct engine *e, struct engine_op *op)
     CHECK(e->park.count == e->park.ends.count);
     set_timer(e);
     /* A parked claim does not count as pending: it costs the pipeline nothing. */
-    engine_pipe__leave(e, op);
+    engine_op__leave(e, op);
 }
 
 /* Could the claim find a job now, or would it have to hold one because of a budget? */
@@ -210,7 +211,7 @@ static void leave_park(struct engine *e, struct engine_op *op, struct engine_wai
     from->woken++;
     op->woken_by = from;
     unpark(e, op);
-    engine_pipe__arrive(e, op);
+    engine_op__arrive(e, op);
 }
 
 /* Propose the claim. */
@@ -311,7 +312,7 @@ static void end_empty(struct engine *e, struct engine_op *op)
     unpark(e, op);
     buf_clear(&op->result);
     result_encode(&nothing, &op->result);
-    engine_pipe__finish(e, op);
+    engine_op__finish(e, op);
 }
 
 void engine_park__cancel(struct engine *e, struct engine_op *op)
@@ -361,7 +362,7 @@ void engine_park__release_all(struct engine *e, enum err_code code)
         } else {
             unpark(e, op);
             (void)err_set_default(&op->err, code);
-            engine_pipe__finish(e, op);
+            engine_op__finish(e, op);
         }
     }
 }

@@ -10,336 +10,16 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_follow_int.h"
-#include "engine/engine_hint.h"
 #include "engine/engine_int.h"
+#include "engine/engine_op_int.h"
 #include "engine/engine_taken_int.h"
 #include "os/os_clock.h"
-
-void engine_op_init(struct engine_op *op)
-{
-    memset(op, 0, offsetof(struct engine_op, err));
-    err_clear(&op->err);
-    buf_init_room(&op->command, LIMIT_OP_BYTES, op->command_room, sizeof op->command_room);
-    /* The result of a claim of 512 large jobs is larger than any command. */
-    buf_init_room(&op->result, SIZE_MAX, op->result_room, sizeof op->result_room);
-    op->end = heap_node_out();
-}
-
-void engine_op_deinit(struct engine_op *op)
-{
-    CHECK(!op->parked);
-    buf_deinit(&op->command);
-    buf_deinit(&op->result);
-    arena_freep(&op->claim_arena);
-}
-
-/* Decode the claim and keep it: the park reads its queues repeatedly. */
-static enum err_code keep_claim(struct engine_op *op, struct err *err)
-{
-    struct command decoded;
-    struct arena *arena = op->arena;
-    if (arena == NULL) {
-        arena_freep(&op->claim_arena);
-        op->claim_arena = arena = arena_new(LIMIT_OP_BYTES);
-    }
-    if (command_decode(buf_str(&op->command), arena, &decoded, err) != ERR_OK) {
-        return err->code;
-    }
-    op->claim = decoded.claim;
-    return ERR_OK;
-}
-
-enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const struct command *c,
-                                struct err *err)
-{
-    CHECK(c->type == COMMAND_CLAIM || op->park_ms == 0);
-    if (command_check(c, &e->config.limits, err) != ERR_OK) {
-        return err->code;
-    }
-    buf_clear(&op->command);
-    buf_clear(&op->result);
-    command_encode(c, &op->command);
-    if (op->command.overflow) {
-        return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
-    }
-    op->type = c->type;
-    op->use = engine_space_use(c);
-    op->steps_left = c->type == COMMAND_QUEUE ? c->queue.steps_max : 0;
-    err_clear(&op->err);
-    op->retry_after_ms = 0;
-    op->begun = op->postponed = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back =
-        false;
-    op->waited = false;
-    op->step = 0;
-    op->ticket = 0;
-    engine_follow__note(op, c);
-    return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
-}
-
-/* Pending ops and bytes. Counted in batches where many ops come and go: each update from another
- * thread moves the cache line. */
-
-static void count_in(struct engine *e, uint64_t ops, uint64_t bytes)
-{
-    atomic_fetch_add(&e->pending_ops, ops);
-    atomic_fetch_add(&e->pending_bytes, bytes);
-}
-
-static void count_out(struct engine *e, uint64_t ops, uint64_t bytes)
-{
-    CHECK(atomic_fetch_sub(&e->pending_ops, ops) >= ops);
-    CHECK(atomic_fetch_sub(&e->pending_bytes, bytes) >= bytes);
-}
-
-void engine_pipe__arrive(struct engine *e, struct engine_op *op)
-{
-    CHECK(!op->arrived);
-    op->arrived = true;
-    count_in(e, 1, op->command.len);
-}
-
-void engine_pipe__leave(struct engine *e, struct engine_op *op)
-{
-    if (op->arrived) {
-        op->arrived = false;
-        count_out(e, 1, op->command.len);
-    }
-}
-
-/* Back to the caller. */
-
-static void call_done(struct engine_op *op)
-{
-    /* A cancellation in transit still refers to op: wait until it has returned. */
-    if (op->is_done && (!op->cancel_sent || op->cancel_back)) {
-        CHECK(!op->parked);
-        op->done(op); /* may free op */
-    }
-}
-
-static void deliver_done(struct msg *m)
-{
-    struct engine_op *op = CONTAINER_OF(m, struct engine_op, msg);
-    op->is_done = true;
-    call_done(op);
-}
-
-static void deliver_cancel_back(struct msg *m)
-{
-    struct engine_op *op = CONTAINER_OF(m, struct engine_op, cancel_msg);
-    op->cancel_back = true;
-    call_done(op);
-}
-
-static void send_back(struct engine_op *op)
-{
-    op->msg.deliver = deliver_done;
-    if (op->reply_to == NULL) {
-        deliver_done(&op->msg);
-    } else {
-        /* Fails if the caller closed its mailbox before its ops were done, which is an error of
-         * the caller. */
-        bool posted = mailbox_post(op->reply_to, &op->msg);
-        CHECK(posted);
-    }
-}
-
-void engine_pipe__finish(struct engine *e, struct engine_op *op)
-{
-    engine_pipe__leave(e, op);
-    send_back(op);
-}
-
-static void post_replies(struct engine *e, struct engine_replies *r)
-{
-    if (r->box != NULL) {
-        /* Count out before the callers learn of it and submit their next ops. */
-        count_out(e, r->ops, r->bytes);
-        bool posted = mailbox_post_chain(r->box, r->first, r->last);
-        CHECK(posted);
-        *r = (struct engine_replies){0};
-    }
-}
-
-/* Return the ops of an entry that go to one mailbox together, with a single wake-up. */
-static void finish_together(struct engine *e, struct engine_op *op)
-{
-    if (op->reply_to == NULL) {
-        engine_pipe__finish(e, op);
-        return;
-    }
-    struct engine_replies *r = e->replies;
-    while (r < e->replies + ENGINE_REPLIES - 1 && r->box != NULL && r->box != op->reply_to) {
-        r++;
-    }
-    if (r->box != op->reply_to) {
-        post_replies(e, r); /* more mailboxes than rows: reuse the last row */
-        *r = (struct engine_replies){.box = op->reply_to, .first = &op->msg};
-    } else {
-        r->last->next = &op->msg;
-    }
-    r->last = &op->msg;
-    op->msg.deliver = deliver_done;
-    if (op->arrived) {
-        op->arrived = false;
-        r->ops++;
-        r->bytes += op->command.len;
-    }
-}
-
-/* Fail the op: nothing of it happens or, if a step of it was applied, the rest does not. */
-static void fail(struct engine *e, struct engine_op *op, const struct err *why)
-{
-    op->err = *why;
-    if (op->begun) {
-        (void)err_set(&op->err, ERR_UNKNOWN_OUTCOME, "interrupted between two steps: %s", why->msg);
-    }
-    engine_pipe__finish(e, op);
-}
-
-static void refuse(struct engine *e, struct engine_op *op, enum err_code code)
-{
-    struct err why;
-    (void)err_set_default(&why, code);
-    fail(e, op, &why);
-}
 
 static void refuse_for_space(struct engine *e, struct engine_op *op)
 {
     struct err why;
     (void)engine_space_reason(&e->space.status, &why);
-    fail(e, op, &why);
-}
-
-/* Submission */
-
-static void deliver_submit(struct msg *m)
-{
-    struct engine_op *op = CONTAINER_OF(m, struct engine_op, msg);
-    engine_pipe__enqueue(op->engine, op);
-}
-
-void engine_outbox_flush(struct engine_outbox *outbox)
-{
-    struct msg *m = outbox->first;
-    if (m == NULL) {
-        CHECK(outbox->count == 0);
-        return;
-    }
-    CHECK(outbox->count > 0);
-    CHECK(outbox->last->next == NULL);
-    count_in(outbox->engine, outbox->count, outbox->bytes);
-    outbox->first = NULL; /* before posting: the callers may submit again at once */
-    outbox->count = 0;
-    outbox->bytes = 0;
-    if (mailbox_post_chain(&outbox->engine->box, m, outbox->last)) {
-        return;
-    }
-    while (m != NULL) {
-        struct msg *next = m->next;
-        refuse(outbox->engine, CONTAINER_OF(m, struct engine_op, msg), ERR_STOPPING);
-        m = next;
-    }
-}
-
-static size_t outbox_enough(const struct engine_outbox *outbox)
-{
-    size_t half = outbox->clients / 2;
-    return half < ENGINE_OUTBOX_OPS_MIN   ? ENGINE_OUTBOX_OPS_MIN
-           : half < ENGINE_OUTBOX_OPS_MAX ? half
-                                          : ENGINE_OUTBOX_OPS_MAX;
-}
-
-static void outbox_add(struct engine_outbox *outbox, struct engine_op *op)
-{
-    struct msg *m = &op->msg;
-    CHECK(!op->arrived);
-    CHECK(outbox->engine == op->engine);
-    CHECK((outbox->first == NULL) == (outbox->count == 0));
-    m->next = NULL;
-    op->arrived = true;
-    if (outbox->first == NULL) {
-        outbox->first = m;
-    } else {
-        outbox->last->next = m;
-    }
-    outbox->last = m;
-    outbox->bytes += op->command.len;
-    if (++outbox->count >= outbox_enough(outbox)) {
-        engine_outbox_flush(outbox);
-    }
-}
-
-/* The larger hint of the two limits. */
-static uint32_t retry_hint(const struct engine *e, uint64_t ops, uint64_t bytes)
-{
-    uint64_t random_number = (uint64_t)os_clock_mono().ns / 64;
-    uint32_t by_ops = engine_hint_ms(ops, e->config.pending_ops_max, random_number);
-    uint32_t by_bytes = engine_hint_ms(bytes, LIMIT_PENDING_BYTES, random_number);
-    return by_ops > by_bytes ? by_ops : by_bytes;
-}
-
-bool engine_admits(struct engine *e, const struct engine_outbox *outbox, uint32_t *out_retry_ms,
-                   struct err *err)
-{
-    /* The core does not know yet about ops in the outbox. */
-    uint64_t ops = atomic_load(&e->pending_ops) + (outbox == NULL ? 0 : outbox->count);
-    uint64_t bytes = atomic_load(&e->pending_bytes) + (outbox == NULL ? 0 : outbox->bytes);
-    if (ops < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
-        return true;
-    }
-    atomic_fetch_add(&e->overload_total, 1);
-    *out_retry_ms = retry_hint(e, ops, bytes);
-    (void)err_set(err, ERR_OVERLOADED, "raft apply overloaded: pending queue is full");
-    return false;
-}
-
-void engine_submit(struct engine *e, struct engine_op *op)
-{
-    CHECK(op->done != NULL);
-    op->engine = e;
-    op->waiting_since_ns = os_clock_mono().ns;
-    if (!op->admitted && !engine_admits(e, op->outbox, &op->retry_after_ms, &op->err)) {
-        engine_pipe__finish(e, op);
-        return;
-    }
-    op->msg.deliver = deliver_submit;
-    if (op->outbox != NULL) {
-        outbox_add(op->outbox, op);
-        return;
-    }
-    engine_pipe__arrive(e, op);
-    if (!mailbox_post(&e->box, &op->msg)) {
-        refuse(e, op, ERR_STOPPING);
-    }
-}
-
-static void deliver_cancel(struct msg *m)
-{
-    struct engine_op *op = CONTAINER_OF(m, struct engine_op, cancel_msg);
-    op->cancelled = true;
-    if (op->parked) {
-        engine_park__cancel(op->engine, op);
-    }
-    op->cancel_msg.deliver = deliver_cancel_back;
-    bool posted = mailbox_post(op->reply_to, &op->cancel_msg);
-    CHECK(posted);
-}
-
-void engine_cancel(struct engine *e, struct engine_op *op)
-{
-    CHECK(op->reply_to != NULL);
-    if (op->cancel_sent || op->is_done) {
-        return;
-    }
-    if (op->outbox != NULL) {
-        engine_outbox_flush(op->outbox); /* the cancellation must not overtake its op */
-    }
-    op->cancel_sent = true;
-    op->cancel_msg.deliver = deliver_cancel;
-    if (!mailbox_post(&e->box, &op->cancel_msg)) {
-        op->cancel_back = true; /* stopping: every op ends anyway */
-    }
+    engine_op__fail(e, op, &why);
 }
 
 void engine_pipe__add(struct engine *e, struct engine_op *op)
@@ -357,10 +37,10 @@ void engine_pipe__add(struct engine *e, struct engine_op *op)
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op)
 {
     if (e->stopping || e->given_up) {
-        refuse(e, op, ERR_STOPPING);
+        engine_op__refuse(e, op, ERR_STOPPING);
     } else if (!e->leads) {
-        refuse(e, op, ERR_LEADER_UNAVAILABLE);
-    } else if (!engine_space__allows(e, op->use)) {
+        engine_op__refuse(e, op, ERR_LEADER_UNAVAILABLE);
+    } else if (!engine_space_allows(e->space.status.level, op->use)) {
         refuse_for_space(e, op);
     } else if (op->park_ms == 0 || engine_park__admit(e, op)) {
         engine_pipe__add(e, op);
@@ -456,8 +136,8 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->propose.len = bytes.len;
     entry->propose.bytes = buf_take(&bytes);
     entry->propose.done = entry_done;
-    entry->propose.frees =
-        !engine_space__allows(e, ENGINE_SPACE_GOES_ON); /* the only kind admitted */
+    entry->propose.frees = !engine_space_allows(e->space.status.level,
+                                                ENGINE_SPACE_GOES_ON); /* the only kind admitted */
     return entry;
 }
 
@@ -524,12 +204,12 @@ static void set_next_step(struct engine *e, struct engine_op *op, const struct r
     CHECK(code == ERR_OK);
     cut_command(&c, r);
     bool counted = op->arrived;
-    engine_pipe__leave(e, op);
+    engine_op__leave(e, op);
     buf_clear(&op->command);
     command_encode(&c, &op->command);
     CHECK(op->command.len <= old.len);
     if (counted) {
-        engine_pipe__arrive(e, op);
+        engine_op__arrive(e, op);
     }
     op->begun = true;
     arena_free(a);
@@ -548,12 +228,12 @@ static void forbid_holding(struct engine *e, struct engine_op *op)
     c.claim.no_hold = true;
     c.version = 0; /* choose the version that has the flag */
     bool counted = op->arrived;
-    engine_pipe__leave(e, op);
+    engine_op__leave(e, op);
     buf_clear(&op->command);
     command_encode(&c, &op->command);
     CHECK(!op->command.overflow);
     if (counted) {
-        engine_pipe__arrive(e, op);
+        engine_op__arrive(e, op);
     }
     op->claim = c.claim;
     arena_freep(&op->claim_arena);
@@ -657,9 +337,9 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
 static bool may_go_on(struct engine *e, struct engine_op *op)
 {
     if (e->stopping || e->given_up) {
-        refuse(e, op, ERR_STOPPING);
+        engine_op__refuse(e, op, ERR_STOPPING);
     } else if (!e->leads) {
-        refuse(e, op, ERR_LEADER_UNAVAILABLE);
+        engine_op__refuse(e, op, ERR_LEADER_UNAVAILABLE);
     }
     return e->leads && !e->stopping && !e->given_up;
 }
@@ -678,7 +358,7 @@ static void finish_ops(struct engine *e, struct engine_entry *entry)
             engine_park__returned(e, op);
         }
         if (!entry->applied) {
-            fail(e, op, &entry->propose.err);
+            engine_op__fail(e, op, &entry->propose.err);
         } else if (goes_on && may_go_on(e, op)) {
             if (op->postponed) {
                 *postponed_last = op;
@@ -687,7 +367,7 @@ static void finish_ops(struct engine *e, struct engine_entry *entry)
                 engine_pipe__add(e, op); /* other ops may run between two steps */
             }
         } else if (!goes_on && (!op->found_nothing || !engine_park__again(e, op))) {
-            finish_together(e, op);
+            engine_op__finish_together(e, op);
         }
     }
     if (postponed != NULL) {
@@ -728,9 +408,7 @@ static void entry_done(struct node_propose *p)
     engine_park__wake(e);
     engine_timers__look(e);
     engine_pipe__pump(e); /* propose first: the disk works while the answers are read */
-    for (unsigned i = 0; i < ENGINE_REPLIES; i++) {
-        post_replies(e, &e->replies[i]);
-    }
+    engine_op__post_replies(e);
     engine_taken__tell(e);
     engine__maybe_stopped(e);
 }
@@ -744,7 +422,7 @@ void engine_pipe__refuse_all(struct engine *e, enum err_code code)
         if (op->park_ms > 0) {
             engine_park__returned(e, op);
         }
-        refuse(e, op, code);
+        engine_op__refuse(e, op, code);
     }
     e->pending_last = &e->pending_first;
 }
@@ -754,7 +432,7 @@ void engine_pipe__refuse_unfit(struct engine *e)
     struct engine_op **at = &e->pending_first;
     while (*at != NULL) {
         struct engine_op *op = *at;
-        if (engine_space__allows(e, op->use)) {
+        if (engine_space_allows(e->space.status.level, op->use)) {
             at = &op->next;
             continue;
         }
@@ -782,7 +460,7 @@ void engine_pipe__give_up(struct engine *e)
             if (op->park_ms > 0) {
                 engine_park__returned(e, op);
             }
-            fail(e, op, &why);
+            engine_op__fail(e, op, &why);
             op = next;
         }
     }

@@ -9,8 +9,8 @@
  *
  * Data in RocksDB's memory has yet to be written to disk, so it counts as used.
  *
- * This header is the pure part: numbers in, a level out. engine_space.c measures and acts, on the
- * core thread.
+ * This header is the pure part: numbers in, a level out. engine_space_watch.c measures and acts,
+ * on the core thread.
  */
 #pragma once
 

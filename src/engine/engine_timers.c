@@ -194,14 +194,15 @@ static int64_t run_due(struct engine *e, struct wall now)
 {
     struct engine_timers *w = &e->timers;
     int64_t next = machine_next_tick(e->machine).ns;
-    if (w->tick_busy || w->renewing || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
+    if (w->tick_busy || w->renewing ||
+        !engine_space_allows(e->space.status.level, ENGINE_SPACE_GOES_ON)) {
         next = INT64_MAX; /* checked again when it is done, and when there is space */
     } else if (next <= now.ns) {
         w->tick_busy = true;
         engine_pipe__submit_own(e, &w->tick, &(struct command){.type = COMMAND_TICK});
         next = INT64_MAX;
     }
-    if (w->fires_busy == 0 && engine_space__allows(e, ENGINE_SPACE_ADDS)) {
+    if (w->fires_busy == 0 && engine_space_allows(e->space.status.level, ENGINE_SPACE_ADDS)) {
         int64_t at = fire_due(e, now);
         next = at < next ? at : next;
     }
