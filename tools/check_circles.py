@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KNOWN = {
-    "binary": 5, "cluster": 7, "engine": 8, "http": 5,
+    "binary": 5, "cluster": 4, "engine": 8, "http": 5,
     "kv": 3, "push": 4, "raftnet": 3, "relay": 2, "store": 2,
     "webhook": 2,
 }

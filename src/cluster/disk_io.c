@@ -362,13 +362,6 @@ enum err_code disk_io_fill(struct disk_io *d, uint64_t index, struct err *err)
     return ERR_OK;
 }
 
-void disk_io_attach(struct disk_io *d, const struct disk_io_host *host, struct raft_io *io)
-{
-    CHECK(d->io == NULL);
-    d->host = *host;
-    disk_serve__attach(d, io);
-}
-
 const struct manifest *disk_io_manifest(const struct disk_io *d)
 {
     return d->newest.bytes.len == 0 ? NULL : &d->newest.m;

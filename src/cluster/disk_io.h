@@ -8,7 +8,7 @@
  * In <dir>: lock, ballot, log/ (wal.h), snapshots/ (snapshots.h).
  *
  * Life cycle: disk_io_open reads everything and can fail; it also writes what must be on disk
- * before Raft starts. disk_io_attach fills in the struct raft_io. After raft_start, a disk error
+ * before Raft starts. disk_serve_attach fills in the struct raft_io. After raft_start, a disk error
  * stops the process. Raft's close ends it, and disk_io_free frees it.
  */
 #pragma once
@@ -42,7 +42,7 @@ struct disk_io_config {
 ATTR_NODISCARD enum err_code disk_io_open(const struct disk_io_config *config,
                                           struct disk_io **out_disk, struct err *err);
 
-/* Call before disk_io_attach, or after Raft has closed it. NULL is allowed. */
+/* Call before disk_serve_attach, or after Raft has closed it. NULL is allowed. */
 void disk_io_free(struct disk_io *d);
 
 /* --- between open and raft_start --- */
@@ -98,7 +98,7 @@ struct disk_io_host {
 };
 
 /* Serve Raft. Sets the functions of io, which must not move. */
-void disk_io_attach(struct disk_io *d, const struct disk_io_host *host, struct raft_io *io);
+void disk_serve_attach(struct disk_io *d, const struct disk_io_host *host, struct raft_io *io);
 
 /* --- any time, on the loop --- */
 

@@ -1,6 +1,7 @@
 /*
  * Disk_io_int: shared by the files of disk_io. disk_io.c reads the directory and writes what must
- * be there before Raft starts; disk_serve.c serves Raft, disk_snapshot.c its snapshots.
+ * be there before Raft starts; disk_serve.c serves Raft, disk_snapshot.c its snapshots;
+ * disk_work.c is what both use.
  */
 #pragma once
 
@@ -45,13 +46,11 @@ struct disk_io {
     raft_io_close_cb close_cb;
 };
 
-void disk_serve__attach(struct disk_io *d, struct raft_io *io);
-
 /* An operation ended: if it was the last one, complete the close. d may be freed by this. */
-void disk_serve__maybe_closed(struct disk_io *d);
+void disk_work__maybe_closed(struct disk_io *d);
 
 /* Submit an operation on the log without waiting for its end. */
-void disk_serve__submit(struct disk_io *d, enum wal_kind kind, uint64_t index);
+void disk_work__submit(struct disk_io *d, enum wal_kind kind, uint64_t index);
 
 /* As the functions of struct raft_io. */
 int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_snapshot_put *req,

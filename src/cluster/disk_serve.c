@@ -47,33 +47,25 @@ static int serve_start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick,
     return 0;
 }
 
-/* Completes a close when nothing is pending any more. All conditions are listed here. */
-void disk_serve__maybe_closed(struct disk_io *d)
-{
-    if (d->closing && !d->timer_open && !d->transport_open && d->wal == NULL && d->jobs == 0) {
-        d->close_cb(d->io); /* may free d */
-    }
-}
-
 static void timer_closed_cb(uv_handle_t *handle)
 {
     struct disk_io *d = handle->data;
     d->timer_open = false;
-    disk_serve__maybe_closed(d);
+    disk_work__maybe_closed(d);
 }
 
 static void transport_closed(void *data)
 {
     struct disk_io *d = data;
     d->transport_open = false;
-    disk_serve__maybe_closed(d);
+    disk_work__maybe_closed(d);
 }
 
 static void wal_closed(void *data)
 {
     struct disk_io *d = data;
     d->wal = NULL;
-    disk_serve__maybe_closed(d);
+    disk_work__maybe_closed(d);
 }
 
 static void serve_close(struct raft_io *io, raft_io_close_cb cb)
@@ -202,25 +194,12 @@ static int serve_append(struct raft_io *io, struct raft_io_append *req,
     return 0;
 }
 
-static void op_done(struct wal_op *op)
-{
-    free(op);
-}
-
-void disk_serve__submit(struct disk_io *d, enum wal_kind kind, uint64_t index)
-{
-    struct wal_op *op = calloc(1, sizeof *op);
-    CHECK(op != NULL);
-    *op = (struct wal_op){.kind = kind, .index = index, .done = op_done};
-    wal_submit(d->wal, op);
-}
-
 static int serve_truncate(struct raft_io *io, raft_index index)
 {
     struct disk_io *d = disk_of(io);
     CHECK(index <= d->next_index);
     d->next_index = index;
-    disk_serve__submit(d, WAL_TRUNCATE, index);
+    disk_work__submit(d, WAL_TRUNCATE, index);
     return 0;
 }
 
@@ -249,7 +228,7 @@ static void job_after_cb(uv_work_t *work, int status)
     free(j);
     req->cb(req, result);
     d->jobs--;
-    disk_serve__maybe_closed(d);
+    disk_work__maybe_closed(d);
 }
 
 static int serve_async_work(struct raft_io *io, struct raft_io_async_work *req,
@@ -294,8 +273,10 @@ static int serve_random(struct raft_io *io, int min, int max)
     return min + (int)(random_number % (uint64_t)(max - min));
 }
 
-void disk_serve__attach(struct disk_io *d, struct raft_io *io)
+void disk_serve_attach(struct disk_io *d, const struct disk_io_host *host, struct raft_io *io)
 {
+    CHECK(d->io == NULL);
+    d->host = *host;
     *io = (struct raft_io){
         .version = 2, /* with async_work */
         .impl = d,

@@ -71,7 +71,7 @@ static void put_finish(struct put *p)
         disk_manifest__clear(&d->newest);
         d->newest = p->manifest;
         if (p->drop_index > 0 && !d->closing) {
-            disk_serve__submit(d, WAL_DROP, p->drop_index);
+            disk_work__submit(d, WAL_DROP, p->drop_index);
         }
     } else {
         log_warn("snapshot not stored", LOG_Z("error", p->err.msg));
@@ -80,7 +80,7 @@ static void put_finish(struct put *p)
     free(p);
     req->cb(req, status);
     d->jobs--;
-    disk_serve__maybe_closed(d);
+    disk_work__maybe_closed(d);
 }
 
 static void put_work_cb(uv_work_t *work)
@@ -188,7 +188,7 @@ static void get_deliver(struct msg *m)
     free(g);
     req->cb(req, snapshot, snapshot == NULL ? RAFT_NOTFOUND : 0);
     d->jobs--;
-    disk_serve__maybe_closed(d);
+    disk_work__maybe_closed(d);
 }
 
 int disk_snapshot__get(struct raft_io *io, struct raft_io_snapshot_get *req,

@@ -439,7 +439,7 @@ static void start(struct node *n, const struct node_config *config)
         CHECK(uv_timer_init(n->loop, &n->end[i]) == 0);
         n->end[i].data = n;
     }
-    disk_io_attach(n->disk, &host, &n->io);
+    disk_serve_attach(n->disk, &host, &n->io);
     n->raft_fsm = node_state__fsm(n);
     CHECK(raft_init(&n->raft, &n->io, &n->raft_fsm, config->id, config->address) == 0);
     raft_set_heartbeat_timeout(&n->raft, config->heartbeat_ms);

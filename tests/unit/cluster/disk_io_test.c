@@ -84,7 +84,7 @@ static void serve(struct rig *r)
 {
     const struct disk_io_host host = {.loop = &r->loop, .box = &r->box};
     mailbox_open(&r->box, &r->loop);
-    disk_io_attach(r->disk, &host, &r->io);
+    disk_serve_attach(r->disk, &host, &r->io);
     r->io.data = r;
     assert_int_equal(r->io.init(&r->io, 1, "here"), 0);
     assert_int_equal(r->io.load(&r->io, &r->term, &r->vote, &r->snapshot, &r->start_index,
@@ -256,7 +256,7 @@ static void io__bootstraps_and_recovers_before_it_is_started(void **state)
     struct raft_configuration c = one_member();
     open_disk(r);
     mailbox_open(&r->box, &r->loop);
-    disk_io_attach(r->disk, &host, &r->io);
+    disk_serve_attach(r->disk, &host, &r->io);
     r->io.data = r;
     assert_int_equal(r->io.recover(&r->io, &c), RAFT_IOERR);
     assert_int_equal(r->io.bootstrap(&r->io, &c), 0);
@@ -454,7 +454,7 @@ static void a_ballot_that_cannot_be_stored__stops_the_process(void **state)
             _exit(1);
         }
         open_disk(r);
-        disk_io_attach(r->disk, &host, &r->io);
+        disk_serve_attach(r->disk, &host, &r->io);
         fault_arm(FAULT_DISK_META_WRITE, 1);
         (void)r->io.set_term(&r->io, 9);
         _exit(0);
