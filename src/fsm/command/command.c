@@ -4,167 +4,11 @@
 
 #include "base/check.h"
 #include "base/pack.h"
+#include "fsm/command/command_kinds.h"
 #include "fsm/command/command_take.h"
 #include "store/store_job.h"
 
-/* The newest version of each command that has several (docs/formats/commands.md). An old version
- * keeps its effect: the functions that apply it read m->version. */
-static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 3,       [COMMAND_CLAIM] = 4,     [COMMAND_ACK] = 3,
-    [COMMAND_FAIL] = 2,          [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 3,
-    [COMMAND_BULK_STEP] = 2,     [COMMAND_ACCESS] = 3,    [COMMAND_BULK_PUT] = 3,
-    [COMMAND_BATCH_OPEN] = 3,    [COMMAND_REPLAY] = 2,    [COMMAND_NAMED_PUT] = 2,
-    [COMMAND_SCHEDULE_FIRE] = 2,
-};
-
-/* Acks are written in version 3 only if they contain something that version 2 cannot express. Flags
- * describe it. */
-enum { ACK_PLAIN = 2, ACK_WITH_FLAGS = 3 };
-enum { ACK_FLAG_NEXT = 1, ACK_FLAG_ANY_COST = 2, ACK_FLAGS = ACK_FLAG_NEXT | ACK_FLAG_ANY_COST };
-
-static unsigned ack_flags(const struct command_ack *ack)
-{
-    return (ack->next != NULL ? ACK_FLAG_NEXT : 0U) | (ack->any_cost ? ACK_FLAG_ANY_COST : 0U);
-}
-
-/* Records with quotas have version 2, so that members that do not know quotas do not accept
- * them. Changes of records that must be the same as when they were read have version 3. */
-enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2, ACCESS_OF_SAME = 3 };
-
-/* Bulk operations of callers that may use only some queues have version 2, for the same reason.
- * Those whose filter is checked again by every step have version 3. */
-enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2, BULK_WITH_FIT = 3 };
-enum { JOBS_WITHOUT_FIT = 2, JOBS_WITH_FIT = 3 };
-
-static uint8_t bulk_version(const struct command_bulk_put *b)
-{
-    return !job_fit_is_any(&b->fit) ? BULK_WITH_FIT
-           : b->scope.len > 0       ? BULK_WITH_SCOPE
-                                    : BULK_WITHOUT_SCOPE;
-}
-
-/* Claims have version 3 only if the worker reports its version, because some members may be unable
- * to read it, and version 4 only if they must not hold jobs. */
-enum { CLAIM_PLAIN = 2, CLAIM_WITH_VERSION = 3, CLAIM_NO_HOLD = 4 };
-
-static uint8_t claim_version(const struct command_claim *cl)
-{
-    return cl->no_hold ? CLAIM_NO_HOLD : cl->version.len > 0 ? CLAIM_WITH_VERSION : CLAIM_PLAIN;
-}
-
-/* A named_put without a name, which the machine will assign, has version 2, for the same reason. */
-enum { PUT_WITH_NAME = 1, PUT_WITHOUT_NAME = COMMAND_PUSH_GIVES_NAME };
-
-static uint8_t access_version(const struct command_access *a)
-{
-    uint8_t version = ACCESS_PLAIN;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->items[i].rule == COMMAND_ACCESS_SAME) {
-            return ACCESS_OF_SAME;
-        }
-        if (a->items[i].kind == STORE_ACCESS_NAMESPACE &&
-            a->items[i].body.len > STORE_NAMESPACE_BYTES_PLAIN) {
-            version = ACCESS_WITH_QUOTA;
-        }
-    }
-    return version;
-}
-
-/* New batches have version 3 only if they have an owner, for the same reason. */
-enum { ENQUEUE_PLAIN = 2, ENQUEUE_WITH_OWNER = 3, BATCH_OPEN_WITH_OWNER = 3 };
-
-/* Commands that can have an idempotency key have version 2 only if they have one. */
-enum { ONCE_WITHOUT_KEY = 1, ONCE_WITH_KEY = 2 };
-
-static uint8_t once_version(const struct command_once *once)
-{
-    return once->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
-}
-
-/* The lowest version that can express the command. */
-static uint8_t least_version(const struct command *c)
-{
-    switch ((int)c->type) {
-    case COMMAND_ACCESS:
-        return access_version(&c->access);
-    case COMMAND_ACK:
-        return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
-    case COMMAND_CLAIM:
-        return claim_version(&c->claim);
-    case COMMAND_BULK_PUT:
-        return bulk_version(&c->bulk_put);
-    case COMMAND_JOBS:
-        return job_fit_is_any(&c->jobs.fit) ? JOBS_WITHOUT_FIT : JOBS_WITH_FIT;
-    case COMMAND_NAMED_PUT:
-        return c->named_put.job->job.name.len > 0 ? PUT_WITH_NAME : PUT_WITHOUT_NAME;
-    case COMMAND_REPLAY:
-        return once_version(&c->replay.once);
-    case COMMAND_SCHEDULE_FIRE:
-        return once_version(&c->schedule_fire.once);
-    case COMMAND_BATCH_OPEN:
-        return c->batch_open.owner.known ? BATCH_OPEN_WITH_OWNER
-                                         : once_version(&c->batch_open.once);
-    case COMMAND_ENQUEUE:
-        return c->enqueue.has_batch && c->enqueue.owner.known ? ENQUEUE_WITH_OWNER : ENQUEUE_PLAIN;
-    default:
-        return command_newest(c->type);
-    }
-}
-
-static uint8_t version_of(const struct command *c)
-{
-    return c->version != 0 ? c->version : least_version(c);
-}
-
 enum { NEW_STARTS_CHAIN = 1 };
-
-static const char *const words[] = {
-    [COMMAND_ENQUEUE] = "enqueue",
-    [COMMAND_CLAIM] = "claim",
-    [COMMAND_ACK] = "ack",
-    [COMMAND_FAIL] = "fail",
-    [COMMAND_HEARTBEAT] = "heartbeat",
-    [COMMAND_JOBS] = "jobs",
-    [COMMAND_REPLAY] = "replay",
-    [COMMAND_QUEUE] = "queue",
-    [COMMAND_TICK] = "tick",
-    [COMMAND_PURGE] = "purge",
-    [COMMAND_BATCH_OPEN] = "batch_open",
-    [COMMAND_BATCH_SEAL] = "batch_seal",
-    [COMMAND_SCHEDULE_PUT] = "schedule_put",
-    [COMMAND_SCHEDULE_DELETE] = "schedule_delete",
-    [COMMAND_SCHEDULE_FIRE] = "schedule_fire",
-    [COMMAND_WEBHOOK_PUT] = "webhook_put",
-    [COMMAND_WEBHOOK_DELETE] = "webhook_delete",
-    [COMMAND_WEBHOOK_MARK] = "webhook_mark",
-    [COMMAND_BULK_PUT] = "bulk_put",
-    [COMMAND_BULK_STEP] = "bulk_step",
-    [COMMAND_BULK_END] = "bulk_end",
-    [COMMAND_BULK_QUEUE] = "bulk_queue",
-    [COMMAND_RESTORE] = "restore",
-    [COMMAND_POLICY_PUT] = "policy_put",
-    [COMMAND_POLICY_DELETE] = "policy_delete",
-    [COMMAND_RETURN] = "return",
-    [COMMAND_ACCESS] = "access",
-    [COMMAND_AUDIT] = "audit",
-    [COMMAND_PUSH_CLAIM] = "push_claim",
-    [COMMAND_PUSH_FINISH] = "push_finish",
-    [COMMAND_NAMED_PUT] = "named_put",
-    [COMMAND_NAMED_PURGE] = "named_purge",
-    [COMMAND_NODE_PUT] = "node_put",
-    [COMMAND_NODE_STATE] = "node_state",
-};
-
-bool command_exists(unsigned type)
-{
-    return type < COUNT_OF(words) && words[type] != NULL;
-}
-
-const char *command_word(enum command_type type)
-{
-    CHECK(command_exists(type));
-    return words[type];
-}
 
 /* Small parts that several commands share. */
 
@@ -213,7 +57,7 @@ static void encode_enqueue(const struct command *c, struct buf *out)
 {
     const struct command_enqueue *e = &c->enqueue;
     pack_text(out, e->idempotency_key);
-    if (version_of(c) >= 2 && e->idempotency_key.len > 0) {
+    if (command_kinds_version(c) >= 2 && e->idempotency_key.len > 0) {
         pack_u64(out, e->body_hash);
     }
     pack_bool(out, e->has_batch);
@@ -221,7 +65,7 @@ static void encode_enqueue(const struct command *c, struct buf *out)
         pack_text(out, e->callback_queue);
         pack_text(out, e->callback_payload);
     }
-    if (version_of(c) >= ENQUEUE_WITH_OWNER) {
+    if (command_kinds_version(c) >= ENQUEUE_WITH_OWNER) {
         CHECK(e->has_batch);
         pack_owner(out, &e->owner);
     }
@@ -287,10 +131,10 @@ static void pack_claim(struct buf *out, const struct command_claim *cl)
 static void encode_claim(const struct command *c, struct buf *out)
 {
     pack_claim(out, &c->claim);
-    if (version_of(c) >= 2) {
+    if (command_kinds_version(c) >= 2) {
         pack_text(out, c->claim.ns);
     }
-    if (version_of(c) >= CLAIM_WITH_VERSION) {
+    if (command_kinds_version(c) >= CLAIM_WITH_VERSION) {
         pack_text(out, c->claim.version);
     }
 }
@@ -357,11 +201,11 @@ static void encode_ack(const struct command *c, struct buf *out)
         pack_text(out, it->exit_reason);
         pack_tokens(out, &it->usage);
     }
-    if (version_of(c) >= ACK_WITH_FLAGS) {
-        CHECK(ack_flags(&c->ack) != 0);
-        pack_u8(out, (uint8_t)ack_flags(&c->ack));
+    if (command_kinds_version(c) >= ACK_WITH_FLAGS) {
+        CHECK(command_kinds_ack_flags(&c->ack) != 0);
+        pack_u8(out, (uint8_t)command_kinds_ack_flags(&c->ack));
     }
-    if (version_of(c) >= ACK_WITH_FLAGS && c->ack.next != NULL) {
+    if (command_kinds_version(c) >= ACK_WITH_FLAGS && c->ack.next != NULL) {
         pack_claim(out, c->ack.next);
         pack_text(out, c->ack.next->ns);
     }
@@ -421,7 +265,7 @@ static void encode_heartbeat(const struct command *c, struct buf *out)
         pack_text(out, it->checkpoint);
         pack_tokens(out, &it->usage);
     }
-    if (version_of(c) >= 2) {
+    if (command_kinds_version(c) >= 2) {
         pack_text(out, c->heartbeat.ns);
     }
 }
@@ -470,7 +314,7 @@ static void encode_jobs(const struct command *c, struct buf *out)
     pack_text(out, j->queue);
     pack_text(out, j->reason);
     pack_ids(out, j->ids, j->count);
-    if (version_of(c) >= JOBS_WITH_FIT) {
+    if (command_kinds_version(c) >= JOBS_WITH_FIT) {
         CHECK(j->lenient);
         job_fit_pack(&j->fit, out);
     }
@@ -497,7 +341,7 @@ static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
 
 static void encode_once(const struct command *c, const struct command_once *once, struct buf *out)
 {
-    if (version_of(c) >= ONCE_WITH_KEY) {
+    if (command_kinds_version(c) >= ONCE_WITH_KEY) {
         pack_text(out, once->key);
         pack_u64(out, once->hash);
     }
@@ -566,7 +410,7 @@ static void encode_batch_open(const struct command *c, struct buf *out)
     pack_text(out, c->batch_open.callback_queue);
     pack_text(out, c->batch_open.callback_payload);
     encode_once(c, &c->batch_open.once, out);
-    if (version_of(c) >= BATCH_OPEN_WITH_OWNER) {
+    if (command_kinds_version(c) >= BATCH_OPEN_WITH_OWNER) {
         pack_owner(out, &c->batch_open.owner);
     }
 }
@@ -606,10 +450,10 @@ static void encode_bulk_put(const struct command *c, struct buf *out)
     pack_u64(out, b->total);
     pack_u64(out, b->errors);
     pack_ids(out, b->ids, b->count);
-    if (version_of(c) >= BULK_WITH_SCOPE) {
+    if (command_kinds_version(c) >= BULK_WITH_SCOPE) {
         pack_text(out, b->scope);
     }
-    if (version_of(c) >= BULK_WITH_FIT) {
+    if (command_kinds_version(c) >= BULK_WITH_FIT) {
         job_fit_pack(&b->fit, out);
     }
 }
@@ -733,17 +577,11 @@ static const struct {
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
-uint8_t command_newest(enum command_type type)
-{
-    CHECK(command_exists(type));
-    return newest[type] == 0 ? 1 : newest[type];
-}
-
 void command_encode(const struct command *c, struct buf *out)
 {
     CHECK(command_exists(c->type));
     pack_u8(out, (uint8_t)c->type);
-    pack_u8(out, version_of(c));
+    pack_u8(out, command_kinds_version(c));
     codecs[c->type].encode(c, out);
 }
 
@@ -758,13 +596,13 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
     }
     if (version == 0 || version > command_newest((enum command_type)type)) {
         return err_set(err, ERR_CORRUPT, "version %u of command %s is not known to this version",
-                       version, words[type]);
+                       version, command_word((enum command_type)type));
     }
     *out = (struct command){.type = (enum command_type)type, .version = version};
     codecs[type].decode(&u, a, out);
     if (!unpack_done(&u)) {
-        return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged", words[type],
-                       bytes.len);
+        return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged",
+                       command_word((enum command_type)type), bytes.len);
     }
     return ERR_OK;
 }
