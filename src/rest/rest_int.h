@@ -51,6 +51,7 @@ void rest_call__body_failed(struct rest_call *c, enum http_body_result result);
 extern const struct http_handlers rest_call__handlers; /* of a request with the call as its data */
 /* If the result is an error, end the call with it and return true. */
 bool rest_call__refused(struct rest_call *c, const struct result *r);
+void rest_call__dropped(struct rest_call *c); /* count a call that ends without a response */
 
 /* rest_call.c: a streamed response with status 200. begin sets the handlers of the request;
  * req->data remains the call. Write with http_request_write. Then call end if the response is
