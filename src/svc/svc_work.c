@@ -219,6 +219,7 @@ enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_w
         if (fill_ack(&acks[i], item, err) != ERR_OK) {
             return err_wrap(err, "acks[%zu]", i);
         }
+        item->place = (uint32_t)i;
         if (svc_names_may_name(who, acks[i].job_id, &item->id)) {
             out->ack.count++;
         }

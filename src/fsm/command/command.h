@@ -126,6 +126,7 @@ struct command_ack_item {
     enum command_step_status step_status;
     struct str hold_reason;
     struct str exit_reason;
+    uint32_t place; /* in the request's list, for error messages; not encoded */
 };
 
 struct command_ack {

@@ -81,8 +81,9 @@ static enum err_code check_ack(const struct command *c, const struct command_lim
         return err_set(err, ERR_VALIDATION, "ack batch exceeds maximum of %d items",
                        LIMIT_ACK_BATCH);
     }
-    for (at.index = 0; at.index < c->ack.count; at.index++) {
-        const struct command_ack_item *it = &c->ack.items[at.index];
+    for (size_t i = 0; i < c->ack.count; i++) {
+        const struct command_ack_item *it = &c->ack.items[i];
+        at.index = it->place;
         if (it->has_result && it->result.len == 0) {
             return field__bad(&at, "result", "is empty", err);
         }

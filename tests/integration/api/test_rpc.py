@@ -135,6 +135,7 @@ class Unary(ApiTest):
                 ("Ack", {"jobId": job, "checkpointJson": "{"}, "checkpoint_json: invalid JSON"),
                 ("Ack", {"jobId": job, "usage": model}, "usage.model too large: 256 bytes (max 255)"),
                 ("AckBatch", {"items": [{"jobId": job}, bad]}, "items[1].result_json: invalid JSON"),
+                ("AckBatch", {"items": [{"jobId": "none"}, bad]}, "items[1].result_json: invalid JSON"),
                 ("AckBatch", {"items": [{"jobId": job, "usage": cost}]}, "items[0]: usage.cost_usd: expected"),
                 ("AckBatch", {"items": [{"jobId": job}] * 513}, "items has more than 512 items"),
                 ("Heartbeat", {"jobs": {job: {"usage": model}}}, f"jobs.{job}: usage.model too large")):
@@ -143,6 +144,7 @@ class Unary(ApiTest):
                 self.assertEqual(refused[:len(start)], start)
         for message, start in (
                 ({"acks": [bad]}, "ack: acks[0].result_json: invalid JSON"),
+                ({"acks": [{"jobId": "none"}, bad]}, "ack: acks[1].result_json: invalid JSON"),
                 ({"acks": [bad] * 513}, "ack: acks has more than 512 items"),
                 ({"enqueues": [{"queue": "q"}, {"queue": "q", "payloadJson": "{"}]},
                  "enqueue: enqueues[1].payload_json: invalid JSON"),

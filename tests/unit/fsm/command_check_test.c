@@ -455,10 +455,11 @@ static void ack_and_heartbeat__name_the_item(void **state)
     (void)state;
     struct command c = samples_command(COMMAND_ACK);
     c.ack.items[1].has_result = true;
-    expect_bad(&c, &no_limits, ERR_VALIDATION, "acks[1].result is empty");
+    c.ack.items[1].place = 3; /* in the request: two acks before it are not in the command */
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "acks[3].result is empty");
     c.ack.items[1].result = long_json(LIMIT_RESULT_BYTES + 1);
     expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE,
-               "acks[1].result too large: 1048577 bytes (max 1048576)");
+               "acks[3].result too large: 1048577 bytes (max 1048576)");
     c = samples_command(COMMAND_ACK);
     c.ack.items[0].usage.input = -1;
     expect_bad(&c, &no_limits, ERR_VALIDATION, "acks[0].usage must not be negative");

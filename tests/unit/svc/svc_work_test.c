@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/limits.h"
+#include "fsm/command/command_check.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 #include "svc/svc_beat.h"
@@ -161,6 +162,26 @@ static void acks__pass_over_what_is_no_id(void **state)
     arena_free(arena);
 }
 
+/* The check of the command sees only the acks that are in it. */
+static void acks__are_named_by_their_place_in_the_request(void **state)
+{
+    char text[ID_TEXT_MAX];
+    struct svc_work_ack acks[] = {
+        {.job_id = STR("nonsense")}, {.job_id = STR("")}, {.job_id = id_text(1, text)}};
+    struct arena *arena = arena_new(4096);
+    struct svc_caller who = caller(arena);
+    struct command c;
+    struct err err;
+    (void)state;
+    acks[2].result = STR("{");
+    assert_int_equal(svc_work_ack_many(&who, acks, COUNT_OF(acks), &c, &err), ERR_OK);
+    assert_int_equal(c.ack.count, 1);
+    assert_int_equal(command_check(&c, &(struct command_limits){0}, &err), ERR_PARSE);
+    assert_string_equal(err.msg,
+                        "acks[2].result: invalid JSON at byte 1: unexpected end of the text");
+    arena_free(arena);
+}
+
 static void fail__cuts_what_is_too_long(void **state)
 {
     static char long_text[LIMIT_BACKTRACE_BYTES + 10];
@@ -259,6 +280,7 @@ static void fetched__that_cannot_be_read_is_an_error(void **state)
 
 TEST_GROUP(svc_work, cmocka_unit_test(claim__waits_and_leases), cmocka_unit_test(claim__is_refused),
            cmocka_unit_test(ack__words), cmocka_unit_test(acks__pass_over_what_is_no_id),
+           cmocka_unit_test(acks__are_named_by_their_place_in_the_request),
            cmocka_unit_test(fail__cuts_what_is_too_long), cmocka_unit_test(beats__are_one_per_job),
            cmocka_unit_test(null__supplies_nothing),
            cmocka_unit_test(fetched__that_cannot_be_read_is_an_error));
