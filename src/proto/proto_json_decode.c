@@ -9,17 +9,48 @@
 
 enum { LIST_FIRST = 8, NUMBER_BYTES_MAX = 128 };
 
+/* The place of a value in the message, for errors. */
+struct place {
+    const struct place *outer; /* of the message that has the field; NULL: the whole one */
+    const struct proto_field *field;
+    bool in_item; /* in an element of the list, or in an entry of the map */
+    size_t index; /* of the element */
+    struct str key;
+};
+
 struct decode {
     struct json_scan scan;
     struct arena *arena;
     struct err *err;
+    struct place *at; /* NULL between two fields of the whole message */
 };
 
 static enum err_code read_object(struct decode *d, const struct proto_message *type, void *out);
 
-static enum err_code refuse(struct decode *d, const struct proto_field *field, const char *expected)
+/* "items[2].usage.model"; the key of an entry is like a field: "jobs.job_1.usage". */
+static void add_path(const struct place *at, struct buf *out)
 {
-    return err_set(d->err, ERR_PARSE, "%s: expected %s", field->name, expected);
+    enum { KEY_MAX = 64 }; /* bytes of a key that are quoted */
+    if (at->outer != NULL) {
+        add_path(at->outer, out); /* at most PROTO_DEPTH_MAX of them */
+        buf_add_char(out, '.');
+    }
+    buf_add_str(out, str_from_z(at->field->name));
+    if (at->in_item && at->field->label == PROTO_MAP) {
+        buf_printf(out, "." STR_FMT, STR_ARG(str_at_most(at->key, KEY_MAX)));
+    } else if (at->in_item) {
+        buf_printf(out, "[%zu]", at->index);
+    }
+}
+
+static enum err_code refuse(struct decode *d, const char *expected)
+{
+    struct buf path;
+    buf_init(&path, sizeof d->err->msg);
+    add_path(d->at, &path);
+    (void)err_set(d->err, ERR_PARSE, STR_FMT ": expected %s", STR_ARG(buf_str(&path)), expected);
+    buf_deinit(&path);
+    return d->err->code;
 }
 
 static enum err_code full(struct decode *d)
@@ -108,7 +139,7 @@ static enum err_code put_whole(struct decode *d, const struct proto_field *field
     bool negative;
     if (!read_whole(number_text(value), &negative, &size) ||
         size > (negative ? ranges[field->kind].min : ranges[field->kind].max)) {
-        return refuse(d, field, ranges[field->kind].expected);
+        return refuse(d, ranges[field->kind].expected);
     }
     uint64_t bits = negative ? 0 - size : size;
     int32_t small = (int32_t)(int64_t)bits;
@@ -123,6 +154,7 @@ static enum err_code put_whole(struct decode *d, const struct proto_field *field
 static enum err_code put_f64(struct decode *d, const struct proto_field *field,
                              struct json_value value, void *member)
 {
+    (void)field;
     static const struct {
         const char *word;
         double value;
@@ -135,7 +167,7 @@ static enum err_code put_f64(struct decode *d, const struct proto_field *field,
         v = words[i].value;
     }
     if (!found) {
-        return refuse(d, field, "a number");
+        return refuse(d, "a number");
     }
     memcpy(member, &v, sizeof v);
     return ERR_OK;
@@ -144,9 +176,10 @@ static enum err_code put_f64(struct decode *d, const struct proto_field *field,
 static enum err_code put_text(struct decode *d, const struct proto_field *field,
                               struct json_value value, void *member)
 {
+    (void)field;
     struct str text;
     if (value.type != JSON_TYPE_STRING) {
-        return refuse(d, field, "a string");
+        return refuse(d, "a string");
     }
     enum err_code code = json_value_text(value, d->arena, &text, d->err);
     if (code == ERR_OK) {
@@ -158,9 +191,10 @@ static enum err_code put_text(struct decode *d, const struct proto_field *field,
 static enum err_code put_bool(struct decode *d, const struct proto_field *field,
                               struct json_value value, void *member)
 {
+    (void)field;
     bool flag;
     if (!json_value_bool(value, &flag)) {
-        return refuse(d, field, "true or false");
+        return refuse(d, "true or false");
     }
     memcpy(member, &flag, sizeof flag);
     return ERR_OK;
@@ -169,11 +203,12 @@ static enum err_code put_bool(struct decode *d, const struct proto_field *field,
 static enum err_code put_time(struct decode *d, const struct proto_field *field,
                               struct json_value value, void *member)
 {
+    (void)field;
     struct wall at;
     bool text = value.type == JSON_TYPE_STRING && !value.escaped;
     if (!text ||
         timestamp_parse(str_from(value.text.ptr + 1, value.text.len - 2), &at, d->err) != ERR_OK) {
-        return refuse(d, field, "an RFC 3339 time");
+        return refuse(d, "an RFC 3339 time");
     }
     memcpy(member, &at, sizeof at);
     return ERR_OK;
@@ -198,7 +233,7 @@ static enum err_code read_item(struct decode *d, const struct proto_field *field
 {
     if (field->kind == PROTO_MESSAGE) {
         if (json_scan_peek(&d->scan) != JSON_TYPE_OBJECT) {
-            return refuse(d, field, "an object");
+            return refuse(d, "an object");
         }
         return read_object(d, field->message, item);
     }
@@ -243,6 +278,9 @@ static enum err_code read_entry(struct decode *d, const struct proto_message *en
     const struct proto_field *value = &entry->fields[1];
     void *member = item + value->offset;
     enum err_code code = put_text(d, &entry->fields[0], key, item + entry->fields[0].offset);
+    if (code == ERR_OK) {
+        memcpy(&d->at->key, item + entry->fields[0].offset, sizeof d->at->key);
+    }
     if (code == ERR_OK && value->kind == PROTO_MESSAGE) {
         void *inner = arena_alloc(d->arena, value->message->size, _Alignof(max_align_t));
         if (inner == NULL) {
@@ -261,7 +299,7 @@ static enum err_code read_list(struct decode *d, const struct proto_field *field
     struct list list = {0};
     struct json_value key;
     if (json_scan_peek(&d->scan) != (map ? JSON_TYPE_OBJECT : JSON_TYPE_ARRAY)) {
-        return refuse(d, field, map ? "an object" : "an array");
+        return refuse(d, map ? "an object" : "an array");
     }
     if (!(map ? json_scan_enter_object(&d->scan) : json_scan_enter_array(&d->scan))) {
         return json_scan_err(&d->scan, d->err);
@@ -271,6 +309,8 @@ static enum err_code read_list(struct decode *d, const struct proto_field *field
         if (item == NULL) {
             return d->err->code;
         }
+        d->at->in_item = true;
+        d->at->index = list.count - 1;
         enum err_code code =
             map ? read_entry(d, field->message, key, item) : read_item(d, field, item);
         if (code != ERR_OK) {
@@ -314,6 +354,7 @@ static const struct proto_field *find(const struct proto_message *type, struct j
 /* The tables bound the recursion (PROTO_DEPTH_MAX). */
 static enum err_code read_object(struct decode *d, const struct proto_message *type, void *out)
 {
+    struct place *outer = d->at;
     struct json_value key, skipped;
     if (!json_scan_enter_object(&d->scan)) {
         return json_scan_err(&d->scan, d->err);
@@ -326,7 +367,10 @@ static enum err_code read_object(struct decode *d, const struct proto_message *t
                 break; /* the scanner keeps the error */
             }
         } else {
+            struct place at = {.outer = outer, .field = field};
+            d->at = &at;
             code = field->label == PROTO_ONE ? read_one(d, field, out) : read_list(d, field, out);
+            d->at = outer;
         }
         if (code != ERR_OK) {
             return code;

@@ -155,6 +155,18 @@ class Unary(ApiTest):
             with self.subTest(start):
                 self.assertEqual(self.ok("StreamLifecycle", message)["error"][:len(start)], start)
 
+    def test_values_of_another_type_are_named_by_their_place(self):
+        for method, message, words in (
+                ("Enqueue", {"queue": "q", "agent": {"maxIterations": "x"}},
+                 "agent.max_iterations: expected a 32-bit integer"),
+                ("Fetch", {"queues": ["q", 5]}, "queues[1]: expected a string"),
+                ("AckBatch", {"items": [{"jobId": "a"}, {"jobId": "b", "usage": {"model": 1}}]},
+                 "items[1].usage.model: expected a string"),
+                ("Heartbeat", {"jobs": {"a": {}, "b": None}}, "jobs.b: expected an object"),
+                ("StreamLifecycle", {"enqueues": [{"queue": "q"}, {"queue": []}]}, "enqueues[1].queue: expected a string")):
+            with self.subTest(words):
+                self.assertEqual(self.refused(400, "invalid_argument", method, message), words)
+
     def test_values_nested_too_deep_are_invalid(self):
         queue, deep = unique("q"), "[" * 513 + "]" * 513
         job = self.ok("Enqueue", {"queue": queue, "payloadJson": deep[1:-1]})["jobId"]

@@ -219,6 +219,39 @@ static void test_json_that_is_read(void **state)
     }
 }
 
+/* Errors name the place of the value. */
+static const struct {
+    const char *in, *error;
+} refused_rows[] = {
+    {"{\"smallNumber\":1.5}", "small_number: expected a 32-bit integer"},
+    {"{\"words\":5}", "words: expected an array"},
+    {"{\"words\":[\"a\",5]}", "words[1]: expected a string"},
+    {"{\"inner\":[]}", "inner: expected an object"},
+    {"{\"inner\":{\"count\":\"x\"}}", "inner.count: expected a 64-bit integer"},
+    {"{\"items\":[{},{},null]}", "items[2]: expected an object"},
+    {"{\"items\":[{},{\"name\":{}}]}", "items[1].name: expected a string"},
+    {"{\"byName\":[]}", "by_name: expected an object"},
+    {"{\"byName\":{\"a\":{},\"b\\u0021\":null}}", "by_name.b!: expected an object"},
+    {"{\"byName\":{\"a\":{\"name\":1}}}", "by_name.a.name: expected a string"},
+    {"{\"items\":[{}],\"flag\":1}", "flag: expected true or false"},
+};
+
+static void test_refused_json_names_its_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refused_rows); i++) {
+        struct arena *arena = arena_new(TEXT_MAX);
+        struct sample s;
+        struct err err;
+        ROW(refused_rows[i].in);
+        assert_int_equal(
+            proto_json_decode(&proto_sample, str_from_z(refused_rows[i].in), arena, &s, &err),
+            ERR_PARSE);
+        assert_string_equal(err.msg, refused_rows[i].error);
+        arena_free(arena);
+    }
+}
+
 /* Random messages are encoded to the same bytes again after a round trip through either codec. */
 
 static struct str random_text(struct rng *rng, struct arena *arena, size_t max)
@@ -345,5 +378,6 @@ static void test_the_tables_are_sound(void **state)
 
 TEST_GROUP(proto, cmocka_unit_test(test_the_tables_are_sound),
            cmocka_unit_test(test_both_encodings_agree), cmocka_unit_test(test_what_is_read),
-           cmocka_unit_test(test_json_that_is_read), cmocka_unit_test(test_round_trips),
+           cmocka_unit_test(test_json_that_is_read),
+           cmocka_unit_test(test_refused_json_names_its_place), cmocka_unit_test(test_round_trips),
            cmocka_unit_test(test_a_full_arena_is_an_answer));
