@@ -11,7 +11,6 @@
 #include "rpc/rpc_envelope.h"
 #include "rpc/rpc_gzip.h"
 #include "rpc/rpc_int.h"
-#include "rpc/rpc_names_int.h"
 
 struct rpc_config rpc_config_default(void)
 {
@@ -215,7 +214,6 @@ void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait
     c->op.data = c;
     c->op.client = &c->client;
     if (front_op_send(&c->op, c->who.arena, command, wait_ms, op_done, &err) != ERR_OK) {
-        rpc_names__of_message(c->list, &err);
         rpc_answer__fail_err(c, &err, 0);
     }
 }
@@ -438,8 +436,11 @@ struct rpc_call *rpc__new_call(struct rpc *r, struct http_request *req, const st
     c->req = req;
     c->peer = *peer;
     c->timeout_ms = INT64_MAX;
-    c->who = (struct svc_caller){
-        .engine = r->config.engine, .ns = peer->ns, .scope = peer->scope, .arena = req->arena};
+    c->who = (struct svc_caller){.engine = r->config.engine,
+                                 .ns = peer->ns,
+                                 .scope = peer->scope,
+                                 .names = &rpc_work__names,
+                                 .arena = req->arena};
     (void)!http_request_known(req, HTTP_KNOWN_X_CORVO_CLIENT_VERSION, &c->who.version);
     req->on = &rpc__handlers;
     req->data = c;

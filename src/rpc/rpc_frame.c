@@ -4,7 +4,6 @@
 #include "engine/engine_ask.h"
 #include "engine/engine_leader.h"
 #include "rpc/rpc_frame_int.h"
-#include "rpc/rpc_names_int.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_work.h"
 
@@ -82,11 +81,8 @@ static void fail(struct rpc_frame_work *w, enum rpc_frame_part part, enum err_co
     fail_part(w, part, code, message, 0);
 }
 
-static void fail_err(struct rpc_frame_work *w, enum rpc_frame_part part, struct err *err)
+static void fail_err(struct rpc_frame_work *w, enum rpc_frame_part part, const struct err *err)
 {
-    static const char *const lists[RPC_FRAME_PARTS] = {"acks", "acks", NULL, "enqueues",
-                                                       "enqueues"};
-    rpc_names__of_message(lists[part], err);
     fail(w, part, err->code, str_from_z(err->msg));
 }
 
@@ -291,6 +287,7 @@ static void next_step(struct rpc_frame_work *w)
 void rpc_frame__run(struct rpc_frame_work *w)
 {
     w->out.request_id = w->in.request_id;
+    w->who.names = &rpc_work__frame_names;
     if (w->in.ack_count > 0) {
         start_acks(w);
     }

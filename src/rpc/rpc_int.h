@@ -80,7 +80,6 @@ struct rpc_call {
     void *in;                      /* the decoded request */
     struct buf inflated;           /* its bytes, if it was compressed */
     struct str job_id;             /* the job of the call, for errors; empty: none or several */
-    const char *list;              /* field with jobs or acks, for errors; NULL: none */
     void *data;                    /* owned by the method */
     struct rpc_deadline *deadline; /* of a pushed response; NULL: none */
 
@@ -170,6 +169,10 @@ struct svc_enqueue_job;
 struct svc_usage;
 struct svc_work_ack;
 struct svc_work_fetch;
+
+/* Fields are named as in the schema, in errors. */
+extern const struct command_names rpc_work__names;       /* of unary calls */
+extern const struct command_names rpc_work__frame_names; /* of lifecycle frames */
 
 ATTR_NODISCARD enum err_code rpc_work__job(const struct svc_caller *who,
                                            const struct rpc_enqueue *in,

@@ -4,15 +4,13 @@
 #include "base/limits.h"
 #include "json/json_scan.h"
 #include "rpc/rpc_int.h"
-#include "rpc/rpc_names_int.h"
 #include "svc/svc_beat.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_work.h"
 
 /* svc refused the request, or memory ran out. */
-static void refuse(struct rpc_call *c, struct err *err)
+static void refuse(struct rpc_call *c, const struct err *err)
 {
-    rpc_names__of_message(c->list, err);
     rpc_answer__fail_err(c, err, 0);
 }
 
@@ -129,7 +127,6 @@ static void handle_ack_batch(struct rpc_call *c)
     const struct rpc_acks *in = c->in;
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
-    c->list = "items";
     if (in->item_count == 0) {
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("items is required"), 0);
         return;

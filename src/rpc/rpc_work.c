@@ -2,10 +2,27 @@
  * Converts request messages to the structs of svc, and its results to response messages.
  */
 #include "base/limits.h"
+#include "fsm/command/command_names.h"
 #include "rpc/rpc_int.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_names.h"
 #include "svc/svc_work.h"
+
+const struct command_names rpc_work__names = {
+    .jobs = "", /* a call has one job */
+    .acks = "items",
+    .payload = "payload_json",
+    .result = "result_json",
+    .checkpoint = "checkpoint_json",
+};
+
+const struct command_names rpc_work__frame_names = {
+    .jobs = "enqueues",
+    .acks = "acks",
+    .payload = "payload_json",
+    .result = "result_json",
+    .checkpoint = "checkpoint_json",
+};
 
 enum err_code rpc_work__id(const struct svc_caller *who, struct id id, struct str *out,
                            struct err *err)
@@ -96,7 +113,8 @@ enum err_code rpc_work__acks(const struct svc_caller *who, const struct svc_work
                              size_t count, struct command *out, struct err *err)
 {
     if (count > LIMIT_ACK_BATCH) {
-        return err_set(err, ERR_VALIDATION, "acks has more than %d items", LIMIT_ACK_BATCH);
+        return err_set(err, ERR_VALIDATION, "%s has more than %d items", who->names->acks,
+                       LIMIT_ACK_BATCH);
     }
     enum err_code code = svc_work_ack_many(who, acks, count, out, err);
     out->ack.any_cost = true;

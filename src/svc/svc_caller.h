@@ -26,9 +26,10 @@ struct svc_caller {
     struct str ns;         /* namespace; empty for the default one */
     struct str scope;      /* queues that the caller may use (core/queue_scope.h); empty: all */
     struct str version;    /* version of the client program, from its headers; empty: unknown */
-    bool urgencies;        /* uses priorities from 0 to 100 */
-    bool restores;         /* names come from a backup: reserved and old forms are accepted */
-    struct arena *arena;   /* valid until the response is written */
+    const struct command_names *names; /* of fields, for error messages; NULL: HTTP */
+    bool urgencies;                    /* uses priorities from 0 to 100 */
+    bool restores;       /* names come from a backup: reserved and old forms are accepted */
+    struct arena *arena; /* valid until the response is written */
 };
 
 /* Allocate zeroed memory; NULL, with err, if the limit is reached. */

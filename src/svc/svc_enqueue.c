@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "core/duration.h"
+#include "fsm/command/command_names.h"
 #include "json/json_scan.h"
 #include "svc/svc_names.h"
 #include "svc/svc_usage.h"
@@ -243,7 +244,7 @@ enum err_code svc_enqueue_one(const struct svc_caller *who, const struct svc_enq
 {
     memset(room, 0, sizeof *room);
     command_init(out, COMMAND_ENQUEUE);
-    out->enqueue = (struct command_enqueue){.jobs = room, .count = 1};
+    out->enqueue = (struct command_enqueue){.jobs = room, .count = 1, .names = who->names};
     return fill(who, job, room, err);
 }
 
@@ -251,12 +252,13 @@ enum err_code svc_enqueue_list(const struct svc_caller *who, size_t count, struc
                                struct err *err)
 {
     command_init(out, COMMAND_ENQUEUE);
-    out->enqueue = (struct command_enqueue){.count = count, .is_list = true};
+    out->enqueue = (struct command_enqueue){.count = count, .is_list = true, .names = who->names};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");
     }
     if (count > LIMIT_ENQUEUE_BATCH) {
-        return err_set(err, ERR_VALIDATION, "jobs has more than %d items", LIMIT_ENQUEUE_BATCH);
+        return err_set(err, ERR_VALIDATION, "%s has more than %d items",
+                       command_names_or_http(who->names)->jobs, LIMIT_ENQUEUE_BATCH);
     }
     out->enqueue.jobs = SVC_CALLER_ARRAY(who, struct command_new, count, err);
     return out->enqueue.jobs == NULL ? err->code : ERR_OK;
@@ -271,7 +273,7 @@ enum err_code svc_enqueue_put(const struct svc_caller *who, struct command *comm
     }
     return fill(who, job, &command->enqueue.jobs[at], err) == ERR_OK
                ? ERR_OK
-               : err_wrap(err, "jobs[%zu]", at);
+               : err_wrap(err, "%s[%zu]", command_names_or_http(who->names)->jobs, at);
 }
 
 enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command *command,

@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "engine/engine_cluster.h"
+#include "fsm/command/command_names.h"
 #include "store/store_job.h"
 #include "svc/svc_names.h"
 
@@ -193,7 +194,7 @@ enum err_code svc_work_ack_one(const struct svc_caller *who, const struct svc_wo
                                struct command_ack_item *room, struct command *out, struct err *err)
 {
     command_init(out, COMMAND_ACK);
-    out->ack = (struct command_ack){.items = room, .count = 1};
+    out->ack = (struct command_ack){.items = room, .count = 1, .names = who->names};
     return fill_ack(ack, room, err) == ERR_OK ? svc_names_job_id(who, ack->job_id, &room->id, err)
                                               : err->code;
 }
@@ -202,7 +203,7 @@ enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_w
                                 size_t count, struct command *out, struct err *err)
 {
     command_init(out, COMMAND_ACK);
-    out->ack = (struct command_ack){.lenient = true};
+    out->ack = (struct command_ack){.lenient = true, .names = who->names};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "acks array is required");
     }
@@ -217,7 +218,7 @@ enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_w
     for (size_t i = 0; i < count; i++) {
         struct command_ack_item *item = &out->ack.items[out->ack.count];
         if (fill_ack(&acks[i], item, err) != ERR_OK) {
-            return err_wrap(err, "acks[%zu]", i);
+            return err_wrap(err, "%s[%zu]", command_names_or_http(who->names)->acks, i);
         }
         item->place = (uint32_t)i;
         if (svc_names_may_name(who, acks[i].job_id, &item->id)) {

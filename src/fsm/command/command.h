@@ -81,10 +81,13 @@ struct command_new {
     bool push_is_target; /* push_target_read accepts it */
 };
 
+struct command_names;
+
 struct command_enqueue {
     struct command_new *jobs;
     size_t count;
-    bool is_list; /* error messages name the job; not encoded */
+    bool is_list;                      /* error messages name the job; not encoded */
+    const struct command_names *names; /* for error messages; NULL: HTTP; not encoded */
     bool has_batch;
     struct str callback_queue;
     struct str callback_payload;
@@ -133,8 +136,9 @@ struct command_ack {
     bool lenient;  /* skip items that cannot be acknowledged; if false, there is one item */
     bool any_cost; /* ignore the per-job limits of budgets */
     struct command_ack_item *items;
-    size_t count;                     /* 0 only in the last step of an ack with next */
-    const struct command_claim *next; /* claimed after the ack, unless it is refused; or NULL */
+    size_t count;                      /* 0 only in the last step of an ack with next */
+    const struct command_claim *next;  /* claimed after the ack, unless it is refused; or NULL */
+    const struct command_names *names; /* for error messages; NULL: HTTP; not encoded */
 };
 
 struct command_fail {

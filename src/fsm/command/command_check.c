@@ -8,7 +8,8 @@ static enum err_code check_enqueue(const struct command *c, const struct command
                                    struct err *err)
 {
     const struct command_enqueue *e = &c->enqueue;
-    struct field_place at = {.in_list = e->is_list || e->count != 1, .list = "jobs"};
+    const struct command_names *names = command_names_or_http(e->names);
+    struct field_place at = {.in_list = e->is_list || e->count != 1, .list = names->jobs};
     if (e->count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");
     }
@@ -16,7 +17,7 @@ static enum err_code check_enqueue(const struct command *c, const struct command
         return err_set(err, ERR_VALIDATION, "jobs has more than %d items", LIMIT_ENQUEUE_BATCH);
     }
     for (at.index = 0; at.index < e->count; at.index++) {
-        if (command_check__new(&at, &e->jobs[at.index], limits, err) != ERR_OK) {
+        if (command_check__new(&at, &e->jobs[at.index], names, limits, err) != ERR_OK) {
             return err->code;
         }
     }
@@ -73,7 +74,8 @@ static enum err_code check_next(const struct command_claim *next,
 static enum err_code check_ack(const struct command *c, const struct command_limits *limits,
                                struct err *err)
 {
-    struct field_place at = {.in_list = c->ack.lenient, .list = "acks"};
+    const struct command_names *names = command_names_or_http(c->ack.names);
+    struct field_place at = {.in_list = c->ack.lenient, .list = names->acks};
     if (c->ack.count == 0) {
         return err_set(err, ERR_VALIDATION, "acks array is required");
     }
@@ -85,10 +87,11 @@ static enum err_code check_ack(const struct command *c, const struct command_lim
         const struct command_ack_item *it = &c->ack.items[i];
         at.index = it->place;
         if (it->has_result && it->result.len == 0) {
-            return field__bad(&at, "result", "is empty", err);
+            return field__bad(&at, names->result, "is empty", err);
         }
-        if (field__json(&at, "result", it->result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
-            field__json(&at, "checkpoint", it->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        if (field__json(&at, names->result, it->result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+            field__json(&at, names->checkpoint, it->checkpoint, LIMIT_RESULT_BYTES, err) !=
+                ERR_OK ||
             field__text(&at, "hold_reason", it->hold_reason, LIMIT_REASON_BYTES, err) != ERR_OK ||
             field__text(&at, "exit_reason", it->exit_reason, LIMIT_REASON_BYTES, err) != ERR_OK ||
             field__usage(&at, &it->usage, err) != ERR_OK) {

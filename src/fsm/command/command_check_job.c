@@ -143,34 +143,47 @@ static enum err_code check_new_texts(const struct field_place *at, const struct 
     return ERR_OK;
 }
 
+/* The contracts specify this message: "payload", whatever the field is called (rpc.md 1.4). */
+static enum err_code refuse_large_payload(const struct field_place *at, size_t len, size_t max,
+                                          const struct command_names *names, struct err *err)
+{
+    enum err_code code =
+        field__too_long(&field__top, "payload", len, max, ERR_FIELD_TOO_LARGE, err);
+    if (!at->in_list) {
+        return code;
+    }
+    return names->numbers_payloads
+               ? err_set(err, code, "job %zu payload too large: %zu bytes (max %zu)", at->index,
+                         len, max)
+               : err_wrap(err, "%s[%zu]", at->list, at->index);
+}
+
 enum err_code command_check__payload(const struct field_place *at, struct str payload, bool is_json,
+                                     const struct command_names *names,
                                      const struct command_limits *limits, struct err *err)
 {
     size_t max = limits->payload_bytes == 0 ? LIMIT_OP_BYTES : limits->payload_bytes;
     if (payload.len == 0) {
-        return field__bad(at, "payload", "is required", err);
+        return field__bad(at, names->payload, "is required", err);
     }
     if (payload.len > max) {
-        /* The contract specifies this message. */
-        return at->in_list
-                   ? err_set(err, ERR_FIELD_TOO_LARGE,
-                             "job %zu payload too large: %zu bytes (max %zu)", at->index,
-                             payload.len, max)
-                   : field__too_long(at, "payload", payload.len, max, ERR_FIELD_TOO_LARGE, err);
+        return refuse_large_payload(at, payload.len, max, names, err);
     }
     if (is_json) {
         DCHECK(json_scan_check(payload, err) == ERR_OK);
         return ERR_OK;
     }
-    return field__json(at, "payload", payload, max, err);
+    return field__json(at, names->payload, payload, max, err);
 }
 
 enum err_code command_check__new(const struct field_place *at, const struct command_new *new,
+                                 const struct command_names *names,
                                  const struct command_limits *limits, struct err *err)
 {
     const struct job *j = &new->job;
     if (field__queue_name(at, "queue", j->queue, err) != ERR_OK ||
-        command_check__payload(at, j->payload, new->payload_is_json, limits, err) != ERR_OK ||
+        command_check__payload(at, j->payload, new->payload_is_json, names, limits, err) !=
+            ERR_OK ||
         check_new_texts(at, j, err) != ERR_OK || check_new_numbers(at, new, err) != ERR_OK ||
         field__tags(at, j->tags, err) != ERR_OK ||
         field__json(at, "checkpoint", j->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||

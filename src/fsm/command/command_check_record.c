@@ -18,7 +18,8 @@ enum err_code command_check__schedule_put(const struct command *c,
         field__text(&field__top, "timezone", s->timezone, LIMIT_NAME_BYTES, err) != ERR_OK ||
         field__text(&field__top, "unique_key", s->unique_key, LIMIT_UNIQUE_KEY_BYTES, err) !=
             ERR_OK ||
-        command_check__payload(&field__top, s->payload, false, limits, err) != ERR_OK ||
+        command_check__payload(&field__top, s->payload, false, &command_names_http, limits, err) !=
+            ERR_OK ||
         command_push__check_target(s->push, false, err) != ERR_OK) {
         return err->code;
     }

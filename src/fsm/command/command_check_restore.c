@@ -36,7 +36,8 @@ static enum err_code check_restored_job(const struct field_place *at,
     if (id_is_none(i->id)) {
         return field__bad(at, "id", "is required", err);
     }
-    if (command_check__new(at, &(struct command_new){.job = *j}, &any_payload, err) != ERR_OK ||
+    if (command_check__new(at, &(struct command_new){.job = *j}, &command_names_http, &any_payload,
+                           err) != ERR_OK ||
         check_restored_state(at, j, err) != ERR_OK ||
         field__json(at, "progress", j->progress, LIMIT_PROGRESS_BYTES, err) != ERR_OK ||
         field__json(at, "result", j->result, LIMIT_RESULT_BYTES, err) != ERR_OK ||

@@ -5,6 +5,7 @@
 #include "fsm/command/command_check.h"
 
 #include "base/limits.h"
+#include "fsm/command/command_names.h"
 #include "lib/expect.h"
 #include "lib/samples.h"
 #include "lib/test.h"
@@ -478,6 +479,36 @@ static void ack_and_heartbeat__name_the_item(void **state)
                "jobs[0].progress too large: 32769 bytes (max 32768)");
 }
 
+static void names__are_those_of_the_caller(void **state)
+{
+    static const struct command_names names = {.jobs = "enqueues",
+                                               .acks = "items",
+                                               .payload = "payload_json",
+                                               .result = "result_json",
+                                               .checkpoint = "checkpoint_json"};
+    (void)state;
+    const struct command_limits ten = {.payload_bytes = 10};
+    struct command c = enqueue();
+    c.enqueue.names = &names;
+    one.job.payload = STR("{");
+    expect_bad(&c, &no_limits, ERR_PARSE,
+               "payload_json: invalid JSON at byte 1: unexpected end of the text");
+    one.job.payload = STR("\"123456789\"");
+    expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "payload too large: 11 bytes (max 10)");
+    c.enqueue.is_list = true;
+    expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "enqueues[0]: payload too large: 11 bytes (max 10)");
+    one.job.queue = STR("a\1");
+    expect_bad(&c, &ten, ERR_VALIDATION, "enqueues[0].queue contains a control character");
+    c = samples_command(COMMAND_ACK);
+    c.ack.names = &names;
+    c.ack.items[0].checkpoint = STR("[");
+    expect_bad(&c, &no_limits, ERR_PARSE,
+               "items[0].checkpoint_json: invalid JSON at byte 1: unexpected end of the text");
+    c.ack.items[0].result = long_json(LIMIT_RESULT_BYTES + 1);
+    expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE,
+               "items[0].result_json too large: 1048577 bytes (max 1048576)");
+}
+
 static void others__have_their_rules(void **state)
 {
     (void)state;
@@ -634,4 +665,5 @@ TEST_GROUP(command_check, cmocka_unit_test(samples__are_fine),
            cmocka_unit_test(chain__has_at_most_a_hundred_steps),
            cmocka_unit_test(batch__callback_is_checked), cmocka_unit_test(lists__have_limits),
            cmocka_unit_test(claim__has_bounds), cmocka_unit_test(ack_and_heartbeat__name_the_item),
+           cmocka_unit_test(names__are_those_of_the_caller),
            cmocka_unit_test(others__have_their_rules), cmocka_unit_test(schedule__has_its_rules));

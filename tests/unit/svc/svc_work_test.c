@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "fsm/command/command_check.h"
+#include "fsm/command/command_names.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 #include "svc/svc_beat.h"
@@ -179,6 +180,16 @@ static void acks__are_named_by_their_place_in_the_request(void **state)
     assert_int_equal(command_check(&c, &(struct command_limits){0}, &err), ERR_PARSE);
     assert_string_equal(err.msg,
                         "acks[2].result: invalid JSON at byte 1: unexpected end of the text");
+    struct svc_usage usage = {.cost_usd = 1e300};
+    static const struct command_names names = {.acks = "items", .result = "result_json"};
+    who.names = &names;
+    assert_int_equal(svc_work_ack_many(&who, acks, COUNT_OF(acks), &c, &err), ERR_OK);
+    assert_int_equal(command_check(&c, &(struct command_limits){0}, &err), ERR_PARSE);
+    assert_string_equal(err.msg,
+                        "items[2].result_json: invalid JSON at byte 1: unexpected end of the text");
+    acks[1].usage = &usage;
+    assert_int_equal(svc_work_ack_many(&who, acks, COUNT_OF(acks), &c, &err), ERR_VALIDATION);
+    assert_string_equal(err.msg, "items[1]: usage.cost_usd: expected at most 1000000, got 1e+300");
     arena_free(arena);
 }
 
