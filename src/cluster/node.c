@@ -82,7 +82,8 @@ static void apply_cb(struct raft_apply *apply, int status, void *result)
     struct node_propose *p = CONTAINER_OF(apply, struct node_propose, apply);
     (void)result;
     if (status != 0) {
-        (void)err_set(&p->err, ERR_UNKNOWN_OUTCOME, "entry %" PRIu64 ": %s", p->index,
+        (void)err_set(&p->err, ERR_UNKNOWN_OUTCOME,
+                      "the write may or may not have happened: log entry %" PRIu64 ": %s", p->index,
                       raft_strerror(status));
         p->err.sys = status;
     }

@@ -367,6 +367,7 @@ static void close__ends_what_is_under_way(void **state)
     for (size_t i = 0; i < COUNT_OF(a); i++) {
         assert_true(a[i].done);
         assert_int_equal(a[i].p.err.code, ERR_UNKNOWN_OUTCOME);
+        assert_non_null(strstr(a[i].p.err.msg, "may or may not have happened: log entry "));
     }
     assert_true(late.done);
     assert_int_equal(late.p.err.code, ERR_STOPPING);
