@@ -7,28 +7,16 @@ understood together. KNOWN contains the number of files in circles per module: e
 files. The numbers may only decrease.
 """
 import pathlib
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True  # leave no files behind in the source tree
+from objects import symbols
+
 KNOWN = {
     "binary": 5, "cluster": 4, "engine": 8, "http": 5,
     "kv": 3, "push": 4, "raftnet": 3, "relay": 2, "store": 2,
     "webhook": 2,
 }
-
-
-def symbols(build):
-    """Return what each file of src/ defines and calls: {file: (defined, called)}."""
-    files = {}
-    for obj in sorted([*build.rglob("src/*/*.c.o"), *build.rglob("src/*/*/*.c.o")]):
-        name = pathlib.Path(*obj.parts[obj.parts.index("src", len(build.parts)):]).with_suffix("")
-        if not (ROOT / name).exists():
-            continue  # the source file was moved or removed
-        rows = [line.split() for line in subprocess.run(["nm", "-g", obj], capture_output=True, text=True,
-                                                        check=True).stdout.splitlines()]
-        files[name] = ({r[-1] for r in rows if r[-2] == "T"}, {r[-1] for r in rows if r[-2] == "U"})
-    return files
 
 
 def reach(graph, start):
@@ -44,17 +32,15 @@ def reach(graph, start):
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     files = symbols(build)
-    home = {symbol: name for name, (defined, _) in files.items() for symbol in defined}
-    graph = {name: {home[s] for s in called if s in home and home[s].parts[1] == name.parts[1]} - {name}
-             for name, (_, called) in files.items()}
+    home = {symbol: name for name, (defined, _) in files.items() for symbol, kind in defined.items() if kind == "T"}
+    graph = {name: {home[s] for s in used if s in home and home[s].parts[1] == name.parts[1]} - {name}
+             for name, (_, used) in files.items()}
     circles = {}
     for name in files:
         if name in reach(graph, name):
             circles.setdefault(name.parts[1], []).append(name.stem)
     problems = [f"src/{module}: {len(names)} files call each other in circles, at most {KNOWN.get(module, 0)}: "
                 + " ".join(sorted(names)) for module, names in sorted(circles.items()) if len(names) > KNOWN.get(module, 0)]
-    if not files:
-        problems.append(f"no object files below {build}")
     print("\n".join(problems), end="\n" if problems else "")
     return bool(problems)
 
