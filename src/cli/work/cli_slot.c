@@ -355,22 +355,25 @@ static char *variable(struct cli *cli, const char *name, struct str value)
     return z;
 }
 
-/* The variables that a program gets, with the member of the job. NULL: not of the job. */
+/* The variables that a program gets: from a member of the job, from a flag of the worker, or with a
+ * fixed value. */
 static const struct {
     const char *name;
     const char *member;
+    const char *flag;
+    const char *value;
 } added[] = {
-    {"CORVO_JOB_ID", "job_id"},
-    {"CORVO_QUEUE", "queue"},
-    {"CORVO_ATTEMPT", "attempt"},
-    {"CORVO_MAX_RETRIES", "max_retries"},
-    {"CORVO_LEASE_TOKEN", "lease_token"},
-    {"CORVO_CHECKPOINT", "checkpoint"},
-    {"CORVO_TAGS", "tags"},
-    {"CORVO_AGENT", "agent"},
-    {"CORVO_URL", NULL},
-    {"CORVO_NAMESPACE", NULL},
-    {"CORVO_REPORT_FD", NULL},
+    {"CORVO_JOB_ID", .member = "job_id"},
+    {"CORVO_QUEUE", .member = "queue"},
+    {"CORVO_ATTEMPT", .member = "attempt"},
+    {"CORVO_MAX_RETRIES", .member = "max_retries"},
+    {"CORVO_LEASE_TOKEN", .member = "lease_token"},
+    {"CORVO_CHECKPOINT", .member = "checkpoint"},
+    {"CORVO_TAGS", .member = "tags"},
+    {"CORVO_AGENT", .member = "agent"},
+    {"CORVO_URL", .flag = "server"},
+    {"CORVO_NAMESPACE", .flag = "namespace"},
+    {"CORVO_REPORT_FD", .value = "3"},
 };
 
 static bool is_added(const char *pair)
@@ -389,9 +392,8 @@ static struct str value_of(struct cli *cli, struct str job, size_t index)
     if (added[index].member != NULL) {
         return cli_member_text(cli, job, added[index].member);
     }
-    return strcmp(added[index].name, "CORVO_URL") == 0         ? cli_text(cli, "server")
-           : strcmp(added[index].name, "CORVO_NAMESPACE") == 0 ? cli_text(cli, "namespace")
-                                                               : STR("3");
+    return added[index].flag != NULL ? cli_text(cli, added[index].flag)
+                                     : str_from_z(added[index].value);
 }
 
 /* The environment of the worker, and the variables of the job. The worker may itself be part of a
