@@ -7,8 +7,9 @@ for tests. Tests wait about as often as they compute, and the work lane uses the
 lower priority (nice). Steps whose result would be distorted by load run alone, at the end.
 
 A step is announced when it begins. Its numbers follow when it ends. Its output is in build/gate/NAME.log,
-and printed if the step failed. After a failure no other step begins, unless the failed step was a test:
-the remaining tests may report more. `gate.py NAME …` runs only those steps.
+and printed if the step failed: its last lines first, because they say what failed. After a failure no other
+step begins, unless the failed step was a test: the remaining tests may report more. `gate.py NAME …` runs
+only those steps.
 """
 import os
 import pathlib
@@ -22,6 +23,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 CORES = os.cpu_count() or 2
 LOGS = pathlib.Path("build/gate")
 SHOWN = 40000  # characters of a failed step
+LAST = 1500  # characters that are shown first
 
 WORK, TEST, ALONE = "work", "test", "alone"  # the lanes
 NICE = ["nice", "-n", "5"]
@@ -114,9 +116,7 @@ class Step:
         print(f"== {self.name}\n   {'ok' if self.ok else 'FAILED'}: {passed} passed, {failed} failed, "
               f"{time.monotonic() - self.began:.0f} s ({self.cpu_s:.0f} s of CPU)", flush=True)
         if not self.ok:
-            if len(output) > SHOWN:
-                print(f"… (all of it is in {self.path})")
-            print(output[-SHOWN:], flush=True)
+            print(f"…{output[-LAST:]}\n   the output of {self.name}, which is in {self.path}:\n{output[-SHOWN:]}", flush=True)
         return passed, failed
 
 

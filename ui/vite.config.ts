@@ -21,5 +21,8 @@ export default defineConfig({
     setupFiles: ["src/test/setup.ts"],
     // Long enough for a busy machine. A successful run takes much less.
     testTimeout: 60_000,
+    // Print a line for each file, and only what failed in it.
+    slowTestThreshold: 60_000,
+    silent: "passed-only",
   },
 });

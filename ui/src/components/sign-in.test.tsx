@@ -35,7 +35,7 @@ function show(status: number): string[] {
 it("asks once who the caller is, before anything that would be refused and audited", async () => {
   const asked = show(401);
   await screen.findByLabelText("API Key");
-  expect(asked).toEqual(["/api/v1/auth/status", "/api/v1/info"]);
+  await waitFor(() => expect(asked).toEqual(["/api/v1/auth/status", "/api/v1/info"]));
 });
 
 it.each([200, 403, 503])("leaves any other answer (%i) to the pages", async (status) => {

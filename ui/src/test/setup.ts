@@ -1,6 +1,7 @@
 import { configure } from "@testing-library/react";
 
-configure({ asyncUtilTimeout: 30_000 });
+// Whether an element is visible is not asked for queries by role: jsdom has no layout, and computes styles slowly.
+configure({ asyncUtilTimeout: 30_000, defaultHidden: true });
 
 // jsdom does not have these functions.
 if (typeof HTMLDialogElement !== "undefined") {
