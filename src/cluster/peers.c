@@ -563,6 +563,11 @@ static void received(void *data, const struct raftnet_shake_node *from,
         if (unpack_done(&u) && version > 0) {
             p->hooks.reads(p->hooks.data, from->id, version);
         }
+    } else if (f->kind == RAFTNET_FRAME_SPACE) {
+        uint8_t level = unpack_u8(&u);
+        if (unpack_done(&u)) {
+            p->hooks.space(p->hooks.data, from->id, level);
+        }
     }
 }
 
@@ -639,13 +644,23 @@ void peers_send_hash(struct peers *p, uint64_t id, const char *address, uint64_t
     }
 }
 
-void peers_send_reads(struct peers *p, uint64_t id, const char *address, uint8_t version)
+static void send_byte(struct peers *p, uint64_t id, const char *address, uint8_t kind, uint8_t byte)
 {
     if (!p->closing && !p->silent) {
         struct sending *s = sending_new();
-        pack_u8(&s->net.frame, version);
-        (void)go(p, id, address, RAFTNET_FRAME_READS, s);
+        pack_u8(&s->net.frame, byte);
+        (void)go(p, id, address, kind, s);
     }
+}
+
+void peers_send_reads(struct peers *p, uint64_t id, const char *address, uint8_t version)
+{
+    send_byte(p, id, address, RAFTNET_FRAME_READS, version);
+}
+
+void peers_send_space(struct peers *p, uint64_t id, const char *address, uint8_t level)
+{
+    send_byte(p, id, address, RAFTNET_FRAME_SPACE, level);
 }
 
 /* --- open and close --- */

@@ -49,6 +49,8 @@ struct peers_hooks {
     void (*committed)(void *data, uint64_t index);
     /* A member reported the newest entry version that it can read. */
     void (*reads)(void *data, uint64_t id, uint8_t version);
+    /* A member reported what its disk space allows, as peers_send_space was given it. */
+    void (*space)(void *data, uint64_t id, uint8_t level);
 };
 
 /* Functions that check what the state machine can read. NULL: everything. */
@@ -129,6 +131,9 @@ void peers_send_hash(struct peers *p, uint64_t id, const char *address, uint64_t
 
 /* Send a member the newest entry version that this node can read. */
 void peers_send_reads(struct peers *p, uint64_t id, const char *address, uint8_t version);
+
+/* Send a member what this node's disk space allows: 0 everything; the more, the less. */
+void peers_send_space(struct peers *p, uint64_t id, const char *address, uint8_t level);
 
 ATTR_NODISCARD enum err_code peers_reload_tls(struct peers *p, struct err *err);
 

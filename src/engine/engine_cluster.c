@@ -16,7 +16,7 @@
 
 enum {
     KEEP_MS = 100,
-    TELL_READS_MS = 1000,
+    TELL_MS = 1000,
     CATCH_UP_ENTRIES = 2000, /* a member that lags by fewer may become a voter */
 };
 
@@ -304,25 +304,28 @@ static void look_at_self(struct engine *e)
     }
 }
 
-/* Determine the newest entry version that all members read, and send them ours. This runs before
- * keep, which may make a member a voter. */
+/* Send the members what they must know of this node: they may have been restarted since. */
+static void tell_members(struct engine *e)
+{
+    struct engine_cluster *c = &e->cluster;
+    struct peers *peers = node_members_peers(e->node);
+    for (size_t i = 0; i < c->member_count; i++) {
+        const struct node_member *m = &c->members[i];
+        if (!m->self) {
+            peers_send_reads(peers, m->id, m->address, COMMAND_ENTRY_NEWEST);
+            peers_send_space(peers, m->id, m->address, (uint8_t)e->space.status.level);
+        }
+    }
+}
+
+/* Determine the newest entry version that all members read. */
 static void look_at_versions(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
-    int64_t now_ms = os_clock_mono().ns / NS_PER_MS;
     uint8_t version = COMMAND_ENTRY_NEWEST;
-    bool tell = now_ms >= c->tell_ms;
-    if (e->node == NULL || node_members_peers(e->node) == NULL) {
-        return;
-    }
-    c->tell_ms = tell ? now_ms + TELL_READS_MS : c->tell_ms;
-    engine_cluster__look(e);
     for (size_t i = 0; i < c->member_count; i++) {
         const struct node_member *m = &c->members[i];
         version = m->self ? version : engine_reads_least(&c->reads, m->id, version);
-        if (tell && !m->self) {
-            peers_send_reads(node_members_peers(e->node), m->id, m->address, COMMAND_ENTRY_NEWEST);
-        }
     }
     if (e->leads && version != c->entry_version && c->entry_version != 0) {
         log_info("version of log entries changed", LOG_U64("version", version));
@@ -331,10 +334,48 @@ static void look_at_versions(struct engine *e)
     atomic_store(&c->read_by_all, version);
 }
 
+/* Let a member lead that has space for new jobs, if this node has not. */
+static void look_for_room(struct engine *e, int64_t now_ms)
+{
+    struct engine_cluster *c = &e->cluster;
+    enum engine_space_level own = e->space.status.level;
+    struct err err;
+    if (!e->leads || e->stopping || own == ENGINE_SPACE_FINE || now_ms < c->room_ms) {
+        return;
+    }
+    uint64_t id = engine_room_choose(&c->room, c->members, c->member_count, own, now_ms);
+    const struct store_node *n = id == 0 ? NULL : machine_nodes_find(e->machine, id);
+    if (n == NULL) {
+        return;
+    }
+    c->room_ms = now_ms + ENGINE_ROOM_AGAIN_MS;
+    if (node_transfer(e->node, id, engine_cluster__moved, e, &err) == ERR_OK) {
+        log_warn("leadership goes to a node with more disk space", LOG_STR("node_id", n->name));
+    }
+}
+
+/* This runs before keep, which may make a member a voter: the version that all members read must
+ * be known. */
+static void look_at_members(struct engine *e)
+{
+    struct engine_cluster *c = &e->cluster;
+    int64_t now_ms = os_clock_mono().ns / NS_PER_MS;
+    if (e->node == NULL || node_members_peers(e->node) == NULL) {
+        return;
+    }
+    engine_cluster__look(e);
+    look_at_versions(e);
+    if (now_ms >= c->tell_ms) {
+        c->tell_ms = now_ms + TELL_MS;
+        tell_members(e);
+    }
+    look_for_room(e, now_ms);
+}
+
 static void keep_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    look_at_versions(e);
+    look_at_members(e);
     keep(e);
     engine_pipe__pump(e); /* there may be no other event that pumps */
     look_at_self(e);
@@ -510,6 +551,12 @@ static void reads_hook(void *data, uint64_t id, uint8_t version)
     engine_reads_heard(&e->cluster.reads, id, version);
 }
 
+static void space_hook(void *data, uint64_t id, uint8_t level)
+{
+    struct engine *e = data;
+    engine_room_heard(&e->cluster.room, id, level, os_clock_mono().ns / NS_PER_MS);
+}
+
 /* --- open and close --- */
 
 enum err_code engine_cluster__identify(struct engine *e, struct err *err)
@@ -549,7 +596,8 @@ enum err_code engine_cluster__identify(struct engine *e, struct err *err)
                                                .removed = removed_hook,
                                                .hashed = hashed_hook,
                                                .committed = committed_hook,
-                                               .reads = reads_hook}};
+                                               .reads = reads_hook,
+                                               .space = space_hook}};
     e->config.node.peers = &c->peers;
     return ERR_OK;
 }

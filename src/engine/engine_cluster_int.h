@@ -15,6 +15,7 @@
 #include "engine/engine_cluster.h"
 #include "engine/engine_leader.h"
 #include "engine/engine_reads.h"
+#include "engine/engine_room.h"
 
 /* What a member reported about itself when it connected. */
 struct engine_met {
@@ -83,7 +84,9 @@ struct engine_cluster {
     struct engine_reads reads;
     uint8_t entry_version;           /* newest version that all members read; 0: unknown */
     atomic_uint_fast8_t read_by_all; /* version to write, for any thread */
-    int64_t tell_ms; /* when to send the members the newest entry version that this node reads */
+    struct engine_room room;
+    int64_t room_ms; /* when leadership may be handed over for lack of space again */
+    int64_t tell_ms; /* when to send the members what they must know of this node */
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
     atomic_uint_fast64_t node_id, cluster_id; /* read by any thread */
     pthread_mutex_t lock;                     /* protects leader */

@@ -33,6 +33,7 @@ enum raftnet_frame_kind {
     RAFTNET_FRAME_ASK = 18,  /* stream: request for a piece of a file */
     RAFTNET_FRAME_PIECE = 19,
     RAFTNET_FRAME_READS = 20, /* newest entry version that the sender can read */
+    RAFTNET_FRAME_SPACE = 21, /* what the sender's disk space allows */
 };
 
 struct raftnet_frame {

@@ -263,6 +263,26 @@ class TestThreeNodes(unittest.TestCase):
             leader.start()
             cluster.wait_voters(3)
 
+    def test_a_leader_short_of_disk_space_lets_another_lead(self):
+        with Cluster() as cluster:
+            short = cluster.leader()
+            short.terminate()
+            free = shutil.disk_usage(short.folder).free
+            short.args += ("--free-space-min", str(free // 4 * 5))  # too little for new jobs, enough for acks
+            short.start()
+            cluster.wait_voters(3)
+            said = "leadership goes to a node with more disk space"
+
+            def has_led():  # ask again: the others may not be connected to it yet, and do not vote for it then
+                api = cluster.leader().api
+                return short.events(said) or api.post("/api/v1/cluster/transfer", {"node_id": short.name}).status == 0
+            wait_until(has_led, "the node with too little space leads and gives it up")
+            wait_until(lambda: short.status()["state"] == "Follower", "another node leads")
+            self.assertIn(short.events(said)[0]["node_id"], [n.name for n in cluster.nodes if n is not short])
+            for node in cluster.nodes:
+                node.api.enqueue("q")
+            self.assertEqual([n.events(said) for n in cluster.nodes if n is not short], [[], []])
+
     def test_a_leader_without_majority_refuses(self):
         with Cluster() as cluster:
             leader, *others = [cluster.leader(), *cluster.followers()]

@@ -32,6 +32,7 @@ struct rig {
     raft_index prev_log_index, leader_commit;
     unsigned committed;
     unsigned reads; /* newest version that the sender can read */
+    unsigned space; /* what the sender's disk space allows */
     struct mailbox box;
     unsigned adopted;
     bool adopts;
@@ -138,6 +139,13 @@ static void committed_hook(void *data, uint64_t index)
     r->committed++;
 }
 
+static void space_hook(void *data, uint64_t id, uint8_t level)
+{
+    struct rig *r = data;
+    assert_int_equal(id, SENDER);
+    r->space = level;
+}
+
 static void reads_hook(void *data, uint64_t id, uint8_t version)
 {
     struct rig *r = data;
@@ -194,7 +202,8 @@ static int setup(void **state)
                   .removed = removed_hook,
                   .hashed = hashed_hook,
                   .committed = committed_hook,
-                  .reads = reads_hook}};
+                  .reads = reads_hook,
+                  .space = space_hook}};
     const struct raftnet_shake_node self = {
         .cluster = CLUSTER, .id = SENDER, .name = STR("sender"), .address = STR("127.0.0.1:1")};
     const struct peers_reader reader = {.data = &r, .entry = knows_entry};
@@ -329,7 +338,7 @@ static void refusal__is_over_when_entries_can_be_read(void **state)
     assert_int_equal(refusals(r).total, total);
 }
 
-static void send_reads(struct rig *r, const char *bytes, size_t len)
+static void send_bytes(struct rig *r, uint8_t kind, const char *bytes, size_t len)
 {
     struct raftnet_send *s = calloc(1, sizeof *s);
     assert_non_null(s);
@@ -337,23 +346,40 @@ static void send_reads(struct rig *r, const char *bytes, size_t len)
     buf_init(&s->frame, 1 << 16);
     raftnet_frame_begin(&s->frame);
     buf_add(&s->frame, bytes, len);
-    raftnet_frame_end(&s->frame, RAFTNET_FRAME_READS, 0, CLUSTER);
+    raftnet_frame_end(&s->frame, kind, 0, CLUSTER);
     assert_true(raftnet_send(r->sender, TAKER, r->address, s));
 }
 
 static void versions__are_heard(void **state)
 {
     struct rig *r = *state;
-    send_reads(r, "\x05", 1);
+    send_bytes(r, RAFTNET_FRAME_READS, "\x05", 1);
     while (r->reads != 5) {
         (void)uv_run(&r->loop, UV_RUN_ONCE);
     }
     /* Invalid frames are ignored. The Raft frame after them shows that they were read. */
-    send_reads(r, "", 0);
-    send_reads(r, "\0", 1);
-    send_reads(r, "\x09\x09", 2);
+    send_bytes(r, RAFTNET_FRAME_READS, "", 0);
+    send_bytes(r, RAFTNET_FRAME_READS, "\0", 1);
+    send_bytes(r, RAFTNET_FRAME_READS, "\x09\x09", 2);
     send_append(r, NULL, 0);
     assert_int_equal(r->reads, 5);
+}
+
+static void space__is_heard(void **state)
+{
+    struct rig *r = *state;
+    send_bytes(r, RAFTNET_FRAME_SPACE, "\x02", 1);
+    while (r->space != 2) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    send_bytes(r, RAFTNET_FRAME_SPACE, "", 0);
+    send_bytes(r, RAFTNET_FRAME_SPACE, "\0\0", 2);
+    send_append(r, NULL, 0);
+    assert_int_equal(r->space, 2);
+    send_bytes(r, RAFTNET_FRAME_SPACE, "\0", 1);
+    while (r->space != 0) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
 }
 
 /* --- invitations: sent by the receiver to a third node --- */
@@ -553,7 +579,7 @@ TEST_GROUP_FIXTURE(peers, setup, teardown,
                    cmocka_unit_test(append__ends_before_what_cannot_be_read),
                    cmocka_unit_test(append__of_nothing_else_is_a_heartbeat),
                    cmocka_unit_test(refusal__is_over_when_entries_can_be_read),
-                   cmocka_unit_test(versions__are_heard),
+                   cmocka_unit_test(versions__are_heard), cmocka_unit_test(space__is_heard),
                    cmocka_unit_test(invitation__is_judged_by_who_gets_it),
                    cmocka_unit_test(invitations__are_few_at_a_time),
                    cmocka_unit_test(threads__that_are_missing_refuse_what_needs_them));
