@@ -273,6 +273,11 @@ void guard__event_over(struct guard *g)
     }
 }
 
+void guard_snapshot_soon(struct guard *g)
+{
+    g->snapshot_wanted = true;
+}
+
 void guard_look(struct guard *g)
 {
     guard__event_over(g);

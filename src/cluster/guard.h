@@ -46,6 +46,7 @@ enum guard_rule {
     GUARD_STANDBY,    /* G18 a stand-by votes on request: it may have been promoted without knowing it */
     GUARD_BATCH,      /* G19 each entry read at start has its own memory: raft frees shared memory too early */
     GUARD_COMPACTED,  /* G20 entries covered by the own snapshot count as present: raft refuses them, or appends them again */
+    GUARD_LOG,        /* G21 the log in a follower's memory is limited, also while no snapshot shortens it */
     GUARD_RULE_COUNT
 };
 /* clang-format on */
@@ -85,9 +86,13 @@ struct guard_answer {
 
 struct guard {
     /* May be changed between guard_install and raft_start. */
-    uint64_t queue_bytes; /* GUARD_QUEUE: per peer; one message may exceed it */
-    uint64_t chunk_bytes; /* GUARD_CHUNK: entries per message; a single entry may exceed it */
-    unsigned off;         /* bits 1 << rule; only for tests that show that each rule is needed */
+    uint64_t queue_bytes;   /* GUARD_QUEUE: per peer; one message may exceed it */
+    uint64_t chunk_bytes;   /* GUARD_CHUNK: entries per message; a single entry may exceed it */
+    uint64_t log_bytes_max; /* GUARD_LOG: a follower whose log in memory exceeds this accepts no
+                               further entries until a snapshot shortens it; 0: no limit */
+    unsigned off;           /* bits 1 << rule; only for tests that show that each rule is needed */
+
+    uint64_t log_bytes; /* of the entries in raft's memory, stored or not; to read */
 
     /* private */
     struct raft *raft;
@@ -125,6 +130,7 @@ struct guard {
     struct raft_message install;  /* type 0, or an InstallSnapshot that waits for the appends */
     char *install_address;
     raft_term install_term; /* the true term of the one being delivered; 0: as in the message */
+    bool snapshot_wanted;   /* let raft consider one at the next heartbeat */
 
     /* sends in progress */
     struct guard_peer *peers;
@@ -141,6 +147,11 @@ void guard_install(struct guard *g, struct raft_io *io, struct raft *raft,
 /* Do immediately what otherwise happens after the next event. Call it after raft_start, in which a
  * group of one becomes leader. */
 void guard_look(struct guard *g);
+
+/* Let a follower take a snapshot, if the threshold allows one, at the next heartbeat. By itself
+ * raft takes one only when it applies a new entry, and there may be none: nobody writes, or the log
+ * in memory is too long to accept more. */
+void guard_snapshot_soon(struct guard *g);
 
 /* Is this node leader, with everything that was ever acknowledged applied? Entries, membership
  * changes and consistent reads are allowed from then until the role or the term changes. */

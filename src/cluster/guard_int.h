@@ -102,6 +102,9 @@ int guard_store__snapshot_put(struct raft_io *io, unsigned trailing,
                               const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb);
 int guard_store__fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs);
 
+/* Is a membership in the log uncommitted? Then there is no snapshot. */
+bool guard_store__is_undecided(const struct raft *r);
+
 /* Raft is closing: return the operations that ended after the guard stopped. */
 void guard_store__release(struct guard *g);
 
@@ -126,6 +129,9 @@ raft_term guard_log__term_at(const struct raft *r, raft_index index);
 /* The first index at which the log differs from these entries; 0 if there is none, or if raft would
  * refuse the entries. */
 raft_index guard_log__conflict(const struct raft *r, const struct raft_append_entries *entries);
+
+/* Size of the entries in memory from this index on. */
+uint64_t guard_log__bytes_from(const struct raft *r, raft_index index);
 
 /* Is there a membership entry at or after this index? */
 bool guard_log__has_change_from(const struct raft *r, raft_index index);

@@ -51,6 +51,16 @@ raft_index guard_log__conflict(const struct raft *r, const struct raft_append_en
     return 0;
 }
 
+uint64_t guard_log__bytes_from(const struct raft *r, raft_index index)
+{
+    raft_index first = r->log.offset + 1;
+    uint64_t bytes = 0;
+    for (raft_index i = index > first ? index : first; i <= guard_log__last_index(r); i++) {
+        bytes += log_entry(&r->log, i)->buf.len;
+    }
+    return bytes;
+}
+
 bool guard_log__has_change_from(const struct raft *r, raft_index index)
 {
     CHECK(index > 0);

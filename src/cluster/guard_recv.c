@@ -76,6 +76,53 @@ static void skip_compacted(struct guard *g, struct raft_append_entries *a)
     }
 }
 
+/* Is the log in memory too long for more entries? A snapshot shortens it, or the end of a write. If
+ * neither can, raft gets more: it may need them to commit what it has. */
+static bool log_is_too_long(const struct guard *g)
+{
+    const struct raft *r = g->raft;
+    bool shrinks = r->last_applied > r->log.snapshot.last_index && !guard_store__is_undecided(r);
+    return g->log_bytes_max > 0 && g->log_bytes > g->log_bytes_max &&
+           (shrinks || g->appends != NULL) && guard__on(g, GUARD_LOG);
+}
+
+/* Remove the entries that are new. The leader sends them again with each heartbeat, or a snapshot
+ * once it does not have them any more. */
+static void drop_new(const struct guard *g, struct raft_append_entries *a)
+{
+    raft_index last = guard_log__last_index(g->raft);
+    raft_index known = last > a->prev_log_index ? last - a->prev_log_index : 0;
+    if (known == 0) {
+        entries_drop(a);
+    } else if (known < a->n_entries) {
+        a->n_entries = (unsigned)known; /* the memory of all entries is freed with the first */
+    }
+}
+
+/* Deliver a message without new entries, and let raft apply its last entry again: it then considers
+ * a snapshot. The state machine skips the entry, and everything else that raft does for it has no
+ * second effect on a follower. */
+static void deliver_again(struct guard *g, struct raft_message *m)
+{
+    struct raft_append_entries *a = &m->append_entries;
+    struct raft *r = g->raft;
+    raft_index last = r->last_applied;
+    bool is_calm = !guard_recv__must_be_calm(g) && r->snapshot.pending.term == 0 && g->put == NULL;
+    if (r->state == RAFT_FOLLOWER && is_calm && last > r->log.snapshot.last_index && last > 1 &&
+        r->commit_index == last && r->last_stored >= last && guard_log__term_at(r, last) != 0) {
+        g->snapshot_wanted = false;
+        r->last_applied--;
+        r->commit_index--;
+        a->leader_commit = a->leader_commit > last ? a->leader_commit : last;
+    }
+    g->recv_cb(g->io, m);
+    if (r->commit_index < last) { /* raft refused the message */
+        CHECK(r->last_applied < last);
+        r->last_applied = last;
+        r->commit_index = last;
+    }
+}
+
 static void deliver_append(struct guard *g, struct raft_message *m)
 {
     struct raft_append_entries *a = &m->append_entries;
@@ -94,12 +141,20 @@ static void deliver_append(struct guard *g, struct raft_message *m)
         guard_recv__drop(m);
         cut_members(g, conflict);
         return;
+    } else if (conflict == 0 && log_is_too_long(g)) {
+        drop_new(g, a);
+        answer.cap = a->prev_log_index + a->n_entries;
     }
     if (a->leader_commit > answer.cap) {
         a->leader_commit = answer.cap;
     }
     g->answer = &answer;
-    g->recv_cb(g->io, m);
+    bool is_new = a->prev_log_index + a->n_entries > guard_log__last_index(g->raft);
+    if (g->snapshot_wanted && conflict == 0 && !is_new) {
+        deliver_again(g, m);
+    } else {
+        g->recv_cb(g->io, m);
+    }
     g->answer = NULL;
 }
 

@@ -32,6 +32,15 @@ static void entries_split(struct raft_entry *entries, size_t n)
     }
 }
 
+static uint64_t bytes_of(const struct raft_entry *entries, size_t n)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        bytes += entries[i].buf.len;
+    }
+    return bytes;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): raft's signature */
 int guard_store__load(struct raft_io *io, raft_term *term, raft_id *voted_for,
                       struct raft_snapshot **snapshot, raft_index *start_index,
@@ -39,10 +48,14 @@ int guard_store__load(struct raft_io *io, raft_term *term, raft_id *voted_for,
 {
     struct guard *g = guard__of(io);
     int rv = g->below.load(io, term, voted_for, snapshot, start_index, entries, n_entries);
-    if (rv == 0 && guard__on(g, GUARD_BATCH)) {
+    if (rv != 0) {
+        return rv;
+    }
+    if (guard__on(g, GUARD_BATCH)) {
         entries_split(*entries, *n_entries);
     }
-    return rv;
+    g->log_bytes = bytes_of(*entries, *n_entries);
+    return 0;
 }
 
 /* Tell raft that an append has ended, with the limit for its answer. */
@@ -100,6 +113,7 @@ int guard_store__append(struct raft_io *io, struct raft_io_append *req,
         guard__stop(g, GUARD_STORED, "the log refused entries");
         return rv;
     }
+    g->log_bytes += bytes_of(entries, n); /* raft has put them into its log */
     struct guard_append **tail = &g->appends;
     while (*tail != NULL) {
         tail = &(*tail)->next;
@@ -114,6 +128,10 @@ int guard_store__truncate(struct raft_io *io, raft_index index)
     if (guard__on(g, GUARD_CALM)) {
         CHECK(g->appends == NULL);
     }
+    /* Raft removes them after this call. */
+    uint64_t bytes = guard_log__bytes_from(g->raft, index);
+    CHECK(g->log_bytes >= bytes);
+    g->log_bytes -= bytes;
     int rv = g->below.truncate(io, index);
     if (rv != 0) {
         guard__stop(g, GUARD_STORED, "the log could not be truncated");
@@ -134,6 +152,7 @@ static void put_end(struct guard_put *p, int status)
     g->answer = p->installs ? &answer : NULL;
     p->cb(p->req, status);
     g->answer = NULL;
+    g->log_bytes = guard_log__bytes_from(g->raft, 1);
     if (p->installs && g->closing) {
         raft_free(p->snapshot.bufs); /* raft does not free it on this path */
     }
@@ -192,17 +211,19 @@ int guard_store__snapshot_put(struct raft_io *io, unsigned trailing,
     return 0;
 }
 
+bool guard_store__is_undecided(const struct raft *r)
+{
+    /* After a start raft treats the last membership in its log as committed, hence the second
+     * test. */
+    return r->configuration_uncommitted_index != 0 || r->configuration_index > r->last_applied;
+}
+
 /* RAFT_BUSY makes raft try again after a later entry. Any other failure would make a follower
  * unavailable for good, although it has lost nothing. */
 int guard_store__fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     struct guard *g = CONTAINER_OF(fsm, struct guard, fsm);
-    const struct raft *r = g->raft;
-    /* After a start raft treats the last membership in its log as committed, hence the second
-     * test. */
-    bool undecided =
-        r->configuration_uncommitted_index != 0 || r->configuration_index > r->last_applied;
-    if (undecided && guard__on(g, GUARD_SNAPSHOT)) {
+    if (guard_store__is_undecided(g->raft) && guard__on(g, GUARD_SNAPSHOT)) {
         return RAFT_BUSY;
     }
     return g->fsm_below->snapshot(fsm, bufs, n_bufs) == 0 ? 0 : RAFT_BUSY;

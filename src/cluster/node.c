@@ -108,11 +108,11 @@ static enum err_code refusal(const struct node *n, bool frees, struct err *err)
                        "the disk is nearly full: less than %" PRIu64 " bytes are free",
                        n->free_bytes_min);
     }
-    if (n->log_bytes_memory > n->log_memory_max) {
+    if (n->guard.log_bytes > n->log_memory_max) {
         return err_set(err, ERR_NO_SPACE,
                        "the log in memory has %" PRIu64 " bytes, because no snapshot could be "
                        "taken",
-                       n->log_bytes_memory);
+                       n->guard.log_bytes);
     }
     return ERR_OK;
 }
@@ -449,6 +449,7 @@ static void start(struct node *n, const struct node_config *config)
     raft_set_snapshot_threshold(&n->raft, UINT_MAX);
     raft_set_pre_vote(&n->raft, true);
     guard_install(&n->guard, &n->io, &n->raft, &hooks);
+    n->guard.log_bytes_max = n->log_memory_max;
     transfer_init(&n->transfer, &n->raft);
     tell_init(&n->tell, &n->raft);
     n->transfer.done = transfer_done;
@@ -458,7 +459,6 @@ static void start(struct node *n, const struct node_config *config)
         check_fatal("start raft: %s: %s", raft_strerror(rc), raft_errmsg(&n->raft));
     }
     uv_update_time(n->loop);
-    node_state__count_log(n);
     guard_look(&n->guard);
 }
 
@@ -610,7 +610,7 @@ void node_status(struct node *n, struct node_status *out)
         .log_bytes = wal->log_bytes,
         .log_entries_memory =
             log->front <= log->back ? log->back - log->front : log->size - log->front + log->back,
-        .log_bytes_memory = n->log_bytes_memory,
+        .log_bytes_memory = n->guard.log_bytes,
         .log_memory_max = n->log_memory_max,
         .snapshot_bytes = disk_io_snapshot_bytes(n->disk),
         .snapshot_failures = n->snapshot_failures,
@@ -649,6 +649,8 @@ void node_snapshot_now(struct node *n)
     if (node_leads(n) && !transfer_is_on(&n->transfer)) {
         n->nudge.data = n;
         n->nudging = raft_barrier(&n->raft, &n->nudge, nudged_cb) == 0;
+    } else {
+        guard_snapshot_soon(&n->guard);
     }
 }
 

@@ -79,8 +79,9 @@ struct node_config {
     uint64_t segment_bytes; /* size of a log segment; larger for a larger entry */
     uint64_t snapshot_log_bytes; /* take a snapshot when the log has grown by this much */
     uint64_t free_bytes_min;     /* proposals are refused below this much free space… */
-    uint64_t log_memory_max; /* …and above this much log in memory, if snapshots fail; 0: eight
-                                times snapshot_log_bytes, at least 64 MiB */
+    uint64_t log_memory_max; /* …and above this much log in memory, if snapshots fail. A follower
+                                then accepts no entries. 0: eight times snapshot_log_bytes, at
+                                least 64 MiB */
     unsigned heartbeat_ms;
     unsigned election_ms;
     const struct peers_config *peers; /* NULL: a group of one, without a peer port */
@@ -171,7 +172,8 @@ struct node_flushes node_take_flushes(struct node *n);
  */
 void node_snapshot_soon(struct node *n);
 
-/* The same, but without waiting for an entry: the leader adds one without effect. */
+/* The same, but without waiting for an entry: the leader adds one without effect, and a follower
+ * takes it at the next heartbeat. */
 void node_snapshot_now(struct node *n);
 
 /* Change the free space that proposals require. Takes effect immediately. */

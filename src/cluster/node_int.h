@@ -72,8 +72,6 @@ struct node {
     struct raft_barrier nudge; /* an entry without effect, for a snapshot */
     bool nudging;
 
-    uint64_t log_bytes_memory; /* of the entries in Raft's memory */
-
     /* Closing. */
     bool closing, raft_closed, ending;
     const char *cut;   /* why the process must stop after Raft is closed; NULL: it continues */
@@ -93,9 +91,6 @@ void node_members__look(struct node *n);
 
 /* Let Raft take a snapshot if one is due. */
 void node_state__consider_snapshot(struct node *n);
-
-/* Count the entries in Raft's memory. */
-void node_state__count_log(struct node *n);
 
 /* The functions for Raft. */
 struct raft_fsm node_state__fsm(struct node *n);

@@ -31,15 +31,6 @@ void node_state__consider_snapshot(struct node *n)
     raft_set_snapshot_threshold(&n->raft, due ? 1 : UINT_MAX);
 }
 
-void node_state__count_log(struct node *n)
-{
-    const struct raft_log *log = &n->raft.log;
-    n->log_bytes_memory = 0;
-    for (size_t i = log->front; i != log->back; i = (i + 1) % log->size) {
-        n->log_bytes_memory += log->entries[i].buf.len;
-    }
-}
-
 static int state_apply(struct raft_fsm *f, const struct raft_buffer *buf, void **result)
 {
     struct node *n = f->data;
@@ -49,7 +40,6 @@ static int state_apply(struct raft_fsm *f, const struct raft_buffer *buf, void *
         n->fsm.apply(n->fsm.data, index, str_from(buf->base, buf->len));
     }
     n->bytes_since += buf->len;
-    n->log_bytes_memory += buf->len;
     n->entries_since++;
     node_state__consider_snapshot(n);
     return 0;
@@ -174,7 +164,6 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
             (void)err_set(&n->snapshot_err, ERR_IO, "the manifest could not be stored");
         }
     }
-    node_state__count_log(n);
     buf_deinit(&s->members);
     free(s);
     return 0;

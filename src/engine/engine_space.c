@@ -118,7 +118,8 @@ enum err_code engine_space_reason(const struct engine_space_status *s, struct er
             refused[s->level], seen->free_bytes >> 20, (engine_space_low_mark(seen) >> 20) + 1);
     }
     return err_set(err, ERR_NO_SPACE,
-                   "snapshots fail, so the log grows, %s: it uses %" PRIu64 " MiB of memory",
+                   "snapshots fail, so the log grows, %s: it uses %" PRIu64
+                   " MiB of memory; \"snapshot failed\" in the server's log has the reason",
                    refused[s->level], seen->log_bytes >> 20);
 }
 

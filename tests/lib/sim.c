@@ -112,7 +112,15 @@ static void state_changed(void *data)
 static void delivered(void *data)
 {
     struct sim_node *n = data;
+    const struct sim_options *o = &n->sim->options;
     transfer_step(&n->transfer);
+    if (o->log_bytes != 0 && o->snapshot_threshold != 0) { /* as the engine does */
+        bool is_long = n->guard.log_bytes > o->log_bytes / 2;
+        raft_set_snapshot_threshold(n->raft, is_long ? 1 : o->snapshot_threshold);
+        if (is_long) {
+            guard_snapshot_soon(&n->guard);
+        }
+    }
 }
 
 static void fatal(void *data, enum guard_rule rule, const char *reason)
@@ -143,6 +151,7 @@ static void node_start(struct sim_node *n)
     n->guard.off = o->off;
     n->guard.chunk_bytes = o->chunk_bytes != 0 ? o->chunk_bytes : n->guard.chunk_bytes;
     n->guard.queue_bytes = o->queue_bytes != 0 ? o->queue_bytes : n->guard.queue_bytes;
+    n->guard.log_bytes_max = o->log_bytes;
     transfer_init(&n->transfer, n->raft);
     n->transfer.data = n;
     n->transfer.done = transfer_done;

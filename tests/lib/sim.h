@@ -126,6 +126,7 @@ struct sim_options {
     bool matches_unchecked; /* skip check_matches, to find the damage and not its cause */
     uint64_t chunk_bytes;   /* 0: as in production */
     uint64_t queue_bytes;
+    uint64_t log_bytes; /* limit of a follower's log in memory; 0: none */
     uint64_t seed;
     const struct sim_host *host; /* NULL: values only */
     void *host_data;

@@ -117,6 +117,7 @@ static struct sim_options options_of(struct sim_story *s, uint64_t seed, unsigne
 {
     static const unsigned chunk_bytes[] = {0, 200, 600};
     static const unsigned queue_bytes[] = {0, 1000, 4000};
+    static const unsigned log_bytes[] = {0, 100, 1000};
     struct sim_options o = {.seed = seed, .off = off};
     o.voters = sim_upset_below(s, 2) == 0 ? 3 : 5;
     o.nodes = o.voters + 1;
@@ -129,6 +130,7 @@ static struct sim_options options_of(struct sim_story *s, uint64_t seed, unsigne
     o.snapshot_trailing = sim_upset_below(s, 20);
     o.chunk_bytes = chunk_bytes[sim_upset_below(s, COUNT_OF(chunk_bytes))];
     o.queue_bytes = queue_bytes[sim_upset_below(s, COUNT_OF(queue_bytes))];
+    o.log_bytes = o.snapshot_threshold == 0 ? 0 : log_bytes[seed % COUNT_OF(log_bytes)];
     return o;
 }
 

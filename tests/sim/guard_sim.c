@@ -52,6 +52,7 @@ static const struct row {
     {"standby__votes_for_who_promoted_it",              scene_promoted_without_knowing,         OFF(GUARD_STANDBY),     0, false},
     {"batch__entries_live_as_long_as_their_message",    scene_shared_memory,                    OFF(GUARD_BATCH),       0, false},
     {"compacted__a_follower_knows_its_own_snapshot",    scene_compacted_follower,               OFF(GUARD_COMPACTED),   0, true},
+    {"log__a_follower_without_snapshots_is_bounded",    scene_long_log,                         OFF(GUARD_LOG),         0, false},
     {"transfer__waits_for_the_target",                  scene_transfer_to_a_slow_target,        0,                      0, false},
     {"transfer__is_given_up_when_nobody_takes_it",      scene_transfer_is_given_up,             0,                      0, false},
 };

@@ -86,6 +86,7 @@ static const struct rule rules[] = {
     {GUARD_HOLD_ACKS,   "hold_acks",   0},
     {GUARD_LATE,        "late",        0},
     {GUARD_COMPACTED,   "compacted",   0},
+    {GUARD_LOG,         "log",         0},
 };
 /* clang-format on */
 _Static_assert(COUNT_OF(rules) == WHOLE_RULE_COUNT, "every rule has a row");

@@ -74,6 +74,7 @@ bool scene_long_stream(unsigned off);
 
 /* memory */
 bool scene_shared_memory(unsigned off);
+bool scene_long_log(unsigned off);
 
 /* groups of one, and elections */
 bool scene_same_term_again(unsigned off);

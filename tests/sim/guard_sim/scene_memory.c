@@ -1,6 +1,7 @@
 /*
- * A scene about memory that raft frees while a message still refers to it. Freed memory is filled
- * with garbage and kept, so that a read after free always gets the garbage.
+ * Scenes about raft's memory: what it frees while a message still refers to it, and how long its
+ * log may get. Freed memory is filled with garbage and kept, so that a read after free always gets
+ * the garbage.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -139,4 +140,38 @@ bool scene_shared_memory(unsigned off)
         free(b);
     }
     return holds && !heap.twice;
+}
+
+enum { LOG_LIMIT = 4000, LOG_VALUE_BYTES = 400, LOG_VALUES = 30 };
+
+static void write_values(struct sim *sim, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        reach(sim, sim_submit(sim, &sim->node[0], LOG_VALUE_BYTES) != 0);
+        reach(sim, scene_until_applied(sim, 0, sim_last_index(&sim->node[0])));
+    }
+    (void)sim_run(sim, 1000);
+}
+
+/* Node 2 takes no snapshot while much is written. Then it takes one although nobody writes, and
+ * catches up. The count of its log stays right. */
+bool scene_long_log(unsigned off)
+{
+    struct sim *sim = scene_new(&(struct sim_options){.voters = 3, .nodes = 3, .off = off});
+    struct sim_node *slow = &sim->node[2];
+    slow->guard.log_bytes_max = LOG_LIMIT;
+    for (unsigned i = 0; i < 4; i++) {
+        write_values(sim, LOG_VALUES);
+    }
+    raft_index last = sim_last_index(&sim->node[0]);
+    bool holds = slow->guard.log_bytes <= LOG_LIMIT + LOG_VALUE_BYTES;
+    reach(sim, !holds || raft_last_applied(slow->raft) < last);
+    for (unsigned i = 0; i < LOG_VALUES && raft_last_applied(slow->raft) < last; i++) {
+        raft_set_snapshot_threshold(slow->raft, 1);
+        guard_snapshot_soon(&slow->guard);
+        (void)sim_run(sim, 1000);
+        holds = holds && slow->guard.log_bytes <= LOG_LIMIT + LOG_VALUES * LOG_VALUE_BYTES;
+    }
+    reach(sim, raft_last_applied(slow->raft) == last);
+    return scene_end(sim, holds);
 }

@@ -135,6 +135,24 @@ static void snapshot__that_fails_is_tried_again_and_cuts_nothing(void **state)
     assert_true(left == 2 || left == 4);
 }
 
+static void log_in_memory__is_counted_once(void **state)
+{
+    struct node_rig *r = *state;
+    enum { ENTRIES = 20, BYTES = 512, OWN_BYTES = 512 /* Raft's own entries */ };
+    node_rig_open(r);
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        assert_int_equal(node_rig_propose(r, BYTES), ERR_OK);
+    }
+    uint64_t bytes = node_rig_status(r).log_bytes_memory;
+    assert_in_range(bytes, ENTRIES * BYTES, ENTRIES * BYTES + OWN_BYTES);
+    node_rig_close(r);
+    node_rig_lose_state(r);
+    node_rig_open(r); /* this applies all entries again */
+    assert_int_equal(r->toy.applies, ENTRIES);
+    bytes = node_rig_status(r).log_bytes_memory;
+    assert_in_range(bytes, ENTRIES * BYTES, ENTRIES * BYTES + OWN_BYTES);
+}
+
 static void close__waits_for_a_snapshot_under_way(void **state)
 {
     struct node_rig *r = *state;
@@ -321,7 +339,8 @@ TEST_GROUP(node_snapshots, TEST(snapshots__keep_log_and_memory_small),
            TEST(snapshot_soon__takes_one_at_the_next_entry),
            TEST(snapshot__that_ends_with_an_entry_of_rafts_own_is_a_start),
            TEST(snapshot__that_fails_is_tried_again_and_cuts_nothing),
-           TEST(close__waits_for_a_snapshot_under_way), TEST(open__refuses_a_damaged_manifest),
+           TEST(log_in_memory__is_counted_once), TEST(close__waits_for_a_snapshot_under_way),
+           TEST(open__refuses_a_damaged_manifest),
            TEST(open__refuses_a_damaged_checkpoint_when_it_is_needed),
            TEST(open__refuses_a_damaged_log),
            TEST(open__fills_up_a_log_that_the_state_has_overtaken),
