@@ -306,8 +306,13 @@ static void poll_cb(uv_poll_t *poll, int status, int events)
 {
     struct raftnet_conn *c = poll->data;
     struct err err;
-    if (status < 0) { /* libuv reports a reset this way, whatever the cause */
-        end(c, c->up ? "the connection broke" : uv_strerror(status));
+    bool failed = status < 0; /* libuv reports every failure as EBADF; the socket has the cause */
+    if (failed && (!c->connecting || raftnet_link_connected(&c->link, &err) == ERR_OK)) {
+        end(c, "the connection broke");
+        return;
+    }
+    if (failed) {
+        end(c, err.msg);
         return;
     }
     if (c->connecting) {
