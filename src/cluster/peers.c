@@ -135,7 +135,10 @@ static bool admit(void *data, const struct raftnet_shake *s, enum raftnet_shake_
         (void)err_set(err, ERR_FORBIDDEN, "the node has not joined a cluster yet");
     } else if (s->other.cluster != self->cluster) {
         *out_why = RAFTNET_SHAKE_CLUSTER;
-        (void)err_set(err, ERR_FORBIDDEN, "the nodes belong to different clusters");
+        (void)err_set(err, ERR_FORBIDDEN,
+                      "the node \"" STR_FMT "\" at this address belongs to a different cluster; it "
+                      "may have lost its data directory and created a new one",
+                      STR_ARG(self->name));
     } else if (s->target != self->id) {
         *out_why = RAFTNET_SHAKE_TARGET;
         (void)err_set(

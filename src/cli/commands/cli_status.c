@@ -92,6 +92,27 @@ static struct str with_lag(struct cli *cli, struct str status, struct str node)
                       CLI_SET_INT("lag", commit > match ? commit - match : 0));
 }
 
+/* Print a sentence about each node that is not healthy. */
+static void print_problems(struct cli *cli, struct str status)
+{
+    struct str *nodes = NULL;
+    size_t count = cli_elements(cli, cli_member(status, "nodes").text, &nodes);
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        struct str state = cli_harmless(cli, cli_member_text(cli, nodes[i], "status"));
+        if (state.len == 0 || str_eq(state, STR("healthy"))) {
+            continue;
+        }
+        struct str name = cli_harmless(cli, cli_member_text(cli, nodes[i], "id"));
+        struct str error = cli_harmless(cli, cli_member_text(cli, nodes[i], "error"));
+        bool is_known = !str_eq(state, STR("unknown"));
+        cli_printf(cli, "%sNode " STR_FMT " is " STR_FMT "%s" STR_FMT ".\n", any ? "" : "\n",
+                   STR_ARG(name), STR_ARG(is_known ? state : STR("unreachable from this node")),
+                   error.len > 0 ? ": " : "", STR_ARG(error));
+        any = true;
+    }
+}
+
 static int run_cluster_status(struct cli *cli)
 {
     static const struct {
@@ -128,6 +149,7 @@ static int run_cluster_status(struct cli *cli)
     if (count > 0) {
         cli_printf(cli, "\n");
         cli_call_table(cli, node_columns, COUNT_OF(node_columns), rows, count);
+        print_problems(cli, answer.body);
     }
     return CLI_OK;
 }

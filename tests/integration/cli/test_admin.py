@@ -374,6 +374,15 @@ class Administration(FakeTest):
                           ["b", "follower", "true", "h:2", "7"],
                           ["c", "follower", "false", "h:3", "-"]])
 
+    def test_cluster_status_lists_the_nodes_that_are_not_healthy(self):
+        nodes = [{"id": "a", "role": "Leader", "voter": True, "address": "h:1", "status": "healthy"},
+                 {"id": "b", "role": "Follower", "voter": True, "address": "h:2", "status": "unreachable",
+                  "error": "connect: Connection refused"},
+                 {"id": "c", "role": "Follower", "voter": True, "address": "h:3", "status": "outdated"}]
+        _, corvo = self.serve({"GET /cluster/status": {"mode": "cluster", "state": "Leader", "nodes": nodes}})
+        parts = self.ok(corvo.run("cluster", "status")).split("\n\n")
+        self.assertEqual(parts[2:], ["Node b is unreachable: connect: Connection refused.\nNode c is outdated.\n"])
+
     def test_health_of_a_sick_server(self):
         _, corvo = self.serve({"GET /healthz": (503, {"error": "database unavailable",
                                                       "code": "UNHEALTHY"})})
