@@ -103,7 +103,7 @@ static bool write_shake(struct raftnet_conn *c)
         c->out_at += (size_t)n;
     }
     if (c->ends) {
-        raftnet_conn__close(c, "refused");
+        raftnet_conn__close(c, c->refusal.code != ERR_OK ? c->refusal.msg : "refused");
         return false;
     }
     return true;
@@ -172,6 +172,7 @@ static void failed(struct raftnet_conn *c, const struct err *err)
 {
     if (c->peer != NULL) {
         raftnet_peer__refused(c->peer, c->shake.refusal, err->msg);
+        c->refusal = *err;
     } else {
         log_warn("peer refused", LOG_STR("node_id", c->shake.other.name),
                  LOG_Z("reason", err->msg));

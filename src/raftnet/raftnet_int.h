@@ -21,7 +21,8 @@ struct raftnet_conn {
     struct raftnet_shake shake;
     struct buf out; /* unwritten bytes of the handshake */
     size_t out_at;
-    bool ends; /* close once out is written */
+    bool ends;          /* close once out is written */
+    struct err refusal; /* why the peer refused the connection; ERR_OK: it did not */
     struct buf in;
     struct raftnet_send *first, **last; /* queued frames, in order */
 };

@@ -56,6 +56,9 @@ static void say_ready(struct rest_call *c, const struct rest_numbers *v)
     struct err err;
     if (v->cluster->quarantined) {
         rest_call__fail(c, ERR_UNHEALTHY, "%s", rest_forward__quarantined);
+    } else if (v->cluster->removed) {
+        rest_call__fail(c, ERR_UNHEALTHY,
+                        "this node was removed from the cluster; use another node");
     } else if (v->engine.node.leader_id == 0) {
         rest_call__fail(c, ERR_UNHEALTHY, "no leader is known");
     } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {

@@ -385,6 +385,9 @@ class TestMembers(unittest.TestCase):
             cluster.wait_voters(3)
             wait_until(lambda: gone.status()["removed"], "it learns that it was removed")
             self.assertEqual(gone.api.post("/api/v1/enqueue", {"queue": "q"}).status, 503)
+            ready = gone.api.get("/readyz")
+            self.assertEqual((ready.status, ready.json["error"]),
+                             (503, "this node was removed from the cluster; use another node"))
 
     def test_the_leader_leaves(self):
         with Cluster() as cluster:

@@ -195,6 +195,11 @@ static void refuse_with(const char *secret_b, bool admits, enum raftnet_shake_re
     assert_int_equal(a.refused, 1);
     assert_int_equal(a.why, want);
     assert_int_equal(b.received, 0);
+    struct raftnet_peer_stats stats;
+    raftnet_peer_stats(a.net, 2, &stats);
+    assert_string_equal(stats.error, want == RAFTNET_SHAKE_SECRET
+                                         ? "it does not have the same cluster secret"
+                                         : "no");
     close_both(&loop, &a, &b);
 }
 
