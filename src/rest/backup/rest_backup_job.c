@@ -350,6 +350,9 @@ void rest_backup_job__write_batch(struct json_write *w, const struct rest_call *
     rest_document__bool(w, "sealed", b->sealed);
     rest_document__text(w, "callback_queue", rest_names__visible(c, b->callback_queue));
     rest_document__raw(w, "callback_payload", b->callback_payload);
+    if (!id_is_none(b->callback_job)) {
+        rest_document__id(w, "callback_job", b->callback_job, ID_JOB);
+    }
     if (b->owner.scope.len > 0) {
         rest_document__text(w, "queue_scope", b->owner.scope);
     }

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
+#include "engine/engine_cluster.h"
 #include "engine/engine_schedule.h"
 #include "fsm/command/push_target.h"
 #include "rest/backup/rest_backup_int.h"
@@ -542,7 +543,7 @@ bool rest_restore_job__read_new(struct rest_call *c, struct str json, struct com
 
 struct record_in {
     struct str id, name, queue, cron, timezone, payload, unique_key, tags, push;
-    struct str callback_queue, callback_payload;
+    struct str callback_queue, callback_payload, callback_job;
     bool paused, enabled, sealed;
     bool all_namespaces; /* absent in older backups, where it was always true */
     int64_t max_concurrency, rate_limit, rate_window_ms, failed, max_retries, priority;
@@ -568,6 +569,7 @@ static const struct json_field record_rows[] = {
     TEXT(timezone, LIMIT_NAME_BYTES),
     TEXT(unique_key, LIMIT_UNIQUE_KEY_BYTES),
     TEXT(callback_queue, LIMIT_INTERNAL_NAME_BYTES),
+    TEXT(callback_job, LIMIT_NAME_BYTES),
     VALUE(payload),
     VALUE(tags),
     VALUE(push),
@@ -680,6 +682,12 @@ static bool add_batch(struct rest_call *c, const struct record_in *in,
                                      .sealed = in->sealed};
     if (it->batch.owner.known && who.scope.len == 0) {
         it->batch.owner.scope = in->queue_scope;
+    }
+    if (!read_id("callback_job", in->callback_job, ID_JOB, &it->batch.callback_job, err)) {
+        return false;
+    }
+    if (engine_cluster_reads(who.engine) < COMMAND_ENTRY_STRICT_NAMED) {
+        it->batch.callback_job = ID_NONE; /* a member could not read the record */
     }
     return id_parse(in->id, ID_BATCH, &it->id)
                ? rest_names__internal(c, "callback_queue", in->callback_queue,

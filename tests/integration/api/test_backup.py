@@ -393,6 +393,27 @@ class Namespaces(BackupTest):
             other = copy.with_headers(X_Corvo_Namespace="other")
             self.refused(other.get(f"/api/v1/batch/{mine}"), 404, "NOT_FOUND")
 
+    def test_a_batch_that_has_ended_keeps_its_callback_job(self):
+        """26.1: a repeated seal names it as long as the batch and the job are kept."""
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            ended = api.must(api.post("/api/v1/batch", {"callback_queue": "back"}), 201)["batch_id"]
+            opened = api.must(api.post("/api/v1/batch", {"callback_queue": "back"}), 201)["batch_id"]
+            made = api.must(api.post(f"/api/v1/batch/{ended}/seal"))["callback_job"]
+            backup = self.backup(api)
+            self.assertEqual([b.get("callback_job") for b in backup["batches"]], [made["id"], None])
+            self.restore(backup, copy, "?verify=true")
+            self.assertEqual(copy.must(copy.post(f"/api/v1/batch/{ended}/seal")),
+                             {"status": "sealed", "callback_job": made})
+            self.assertEqual(self.backup(copy)["batches"], backup["batches"])
+            copy.must(copy.delete(f"/api/v1/jobs/{made['id']}"))
+            self.assertEqual(copy.must(copy.post(f"/api/v1/batch/{ended}/seal")), {"status": "sealed"})
+            other = copy.must(copy.post(f"/api/v1/batch/{opened}/seal"))["callback_job"]["id"]
+            self.assertNotEqual(other, made["id"])
+
+            backup["batches"][0]["callback_job"] = "job_1"
+            self.refused(api.post(RESTORE, checksum_free(backup)), 400, "VALIDATION_ERROR", "callback_job")
+
 
 class Schedules(BackupTest):
     def test_a_time_that_is_wrong_is_named_once(self):
