@@ -1,6 +1,7 @@
 #include "svc/svc_chain.h"
 
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/command/push_target.h"
 #include "json/json_object.h"
 #include "json/json_scan.h"
@@ -412,8 +413,27 @@ void svc_chain_show_whole(const struct svc_caller *who, struct str config, struc
     show(who, config, true, w);
 }
 
-static bool is_redacted_step(struct json_value step)
+/* Is it true of a step or a handler? */
+static bool any_step(const struct svc_caller *who, struct str config,
+                     bool (*is_true)(const struct svc_caller *who, struct json_value step))
 {
+    struct json_value steps;
+    struct json_value v;
+    bool found = (json_scan_member(config, STR("on_failure"), &v) && is_true(who, v)) ||
+                 (json_scan_member(config, STR("on_exit"), &v) && is_true(who, v));
+    if (json_scan_member(config, STR("steps"), &steps) && steps.type == JSON_TYPE_ARRAY) {
+        struct json_scan s = json_scan_from(steps.text);
+        bool inside = json_scan_enter_array(&s);
+        while (inside && !found && json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+            found = is_true(who, v);
+        }
+    }
+    return found;
+}
+
+static bool is_redacted_step(const struct svc_caller *who, struct json_value step)
+{
+    (void)who;
     struct json_value push;
     return step.type == JSON_TYPE_OBJECT && json_scan_member(step.text, STR("push"), &push) &&
            push.type == JSON_TYPE_OBJECT && push_target_is_redacted(push.text);
@@ -421,16 +441,20 @@ static bool is_redacted_step(struct json_value step)
 
 bool svc_chain_is_redacted(struct str config)
 {
-    struct json_value steps;
+    return any_step(NULL, config, is_redacted_step);
+}
+
+static bool is_foreign_step(const struct svc_caller *who, struct json_value step)
+{
     struct json_value v;
-    bool found = (json_scan_member(config, STR("on_failure"), &v) && is_redacted_step(v)) ||
-                 (json_scan_member(config, STR("on_exit"), &v) && is_redacted_step(v));
-    if (json_scan_member(config, STR("steps"), &steps) && steps.type == JSON_TYPE_ARRAY) {
-        struct json_scan s = json_scan_from(steps.text);
-        bool inside = json_scan_enter_array(&s);
-        while (inside && !found && json_scan_next_element(&s) && json_scan_value(&s, &v)) {
-            found = is_redacted_step(v);
-        }
-    }
-    return found;
+    struct str queue;
+    struct err err;
+    return step.type == JSON_TYPE_OBJECT && json_scan_member(step.text, STR("queue"), &v) &&
+           v.type == JSON_TYPE_STRING && json_value_text(v, who->arena, &queue, &err) == ERR_OK &&
+           !queue_name_is_visible(who->ns, queue);
+}
+
+bool svc_chain_is_foreign(const struct svc_caller *who, struct str config)
+{
+    return any_step(who, config, is_foreign_step);
 }

@@ -57,3 +57,6 @@ void svc_chain_show(const struct svc_caller *who, struct str config, struct json
 void svc_chain_show_whole(const struct svc_caller *who, struct str config, struct json_write *w);
 /* Does the output of svc_chain_show lack credentials of a step or a handler? */
 bool svc_chain_is_redacted(struct str config);
+/* Does a step or a handler have a queue outside the caller's namespace? svc_chain_show cannot show
+ * the namespace of that queue. */
+bool svc_chain_is_foreign(const struct svc_caller *who, struct str config);

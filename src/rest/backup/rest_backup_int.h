@@ -57,6 +57,7 @@ struct rest_restore_list {
     size_t bytes;      /* approximate size of the items in a command */
     uint64_t disabled; /* enabled schedules that were disabled; accumulates */
     uint64_t cut;      /* jobs cut off from batches and jobs of other namespaces; accumulates */
+    uint64_t rerouted; /* jobs whose chains led to another namespace; accumulates */
 };
 
 enum rest_restore_what {

@@ -257,6 +257,9 @@ static void write_rest(struct json_write *w, const struct svc_caller *who, const
     rest_document__i64_if_set(w, "max_cost_nusd", j->agent.max_cost_nusd);
     rest_document__i64_if_set(w, "total_cost_nusd", j->agent.total_cost_nusd);
     write_waits(w, j->waits_for);
+    if (j->chain_config.len > 0 && svc_chain_is_foreign(who, j->chain_config)) {
+        rest_document__bool(w, "chain_leaves", true);
+    }
     rest_backup_push__write(w, j, secrets);
     if (secrets && j->chain_config.len > 0) {
         write_chain(w, who, j);

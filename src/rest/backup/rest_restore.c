@@ -192,6 +192,8 @@ static void reply(struct restore *r)
         {r->items.cut,
          "jobs restored without their batch or dependencies because these belong to another "
          "namespace"},
+        {r->items.rerouted, "jobs whose chains had steps in another namespace; these steps now use "
+                            "queues of this one"},
     };
     log_info("restore finished", LOG_U64("restored_jobs", r->restored),
              LOG_U64("skipped_jobs", r->skipped));
@@ -452,7 +454,8 @@ static void checked(struct restore *r)
     }
     r->stage = STAGE_APPLY;
     r->at_end = false;
-    r->items.count = r->items.disabled = r->items.cut = r->sent = r->new_count = 0;
+    r->items.count = r->items.disabled = r->items.cut = r->items.rerouted = r->sent = r->new_count =
+        0;
     rest_restore_spool__rewind(r->spool, r->enqueue);
     in_pool(r, prepare_next, submit);
 }

@@ -90,7 +90,7 @@ static const struct json_schema agent_schema = JSON_SCHEMA(struct agent_in, agen
 
 struct rest_in {
     int64_t lease_token, max_cost_nusd, total_cost_nusd;
-    bool batch_counted;
+    bool batch_counted, chain_leaves;
     struct wall unique_until;
     struct str *waits_for;
     size_t waits_for_count;
@@ -103,6 +103,8 @@ static const struct json_field rest_rows[] = {
     JSON_I64(struct rest_in, max_cost_nusd, 0, INT64_MAX, 0, "Exact value."),
     JSON_I64(struct rest_in, total_cost_nusd, 0, INT64_MAX, 0, "Exact value."),
     JSON_BOOL(struct rest_in, batch_counted, 0, "Whether its end is counted in its batch."),
+    JSON_BOOL(struct rest_in, chain_leaves, 0,
+              "Whether its chain has steps in another namespace, whose names lack it."),
     JSON_TIME(struct rest_in, unique_until, timestamp_parse, 0,
               "Time until which it holds its unique key."),
     JSON_STRS(struct rest_in, waits_for, waits_for_count, 0, LIMIT_DEPENDS_ON, LIMIT_NAME_BYTES, 0,
@@ -500,6 +502,7 @@ static bool add_job(struct rest_call *c, struct str json, struct rest_restore_li
         return bad(err, "id", in.id);
     }
     cut_off(c, &j, list);
+    list->rerouted += in.restore != NULL && in.restore->chain_leaves ? 1 : 0;
     struct command_restore_item *it = add_item(list, COMMAND_RESTORE_JOB, json.len);
     it->id = j.id;
     it->unique_until = in.restore != NULL ? in.restore->unique_until : WALL_NONE;

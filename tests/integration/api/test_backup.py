@@ -393,6 +393,27 @@ class Namespaces(BackupTest):
             other = copy.with_headers(X_Corvo_Namespace="other")
             self.refused(other.get(f"/api/v1/batch/{mine}"), 404, "NOT_FOUND")
 
+    def test_steps_of_a_chain_in_another_namespace_are_told(self):
+        """20.4: a restore puts jobs into its own namespace only."""
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+
+            def chain(*queues, **handlers):
+                return api.enqueue(queues[0], chain={"steps": [{"queue": q} for q in queues], **handlers})
+            leaves = chain("acme::s", "out")
+            fails = chain("acme::s", "acme::t", on_failure={"queue": "other::x"})
+            stays = chain("acme::s", "acme::t", on_failure="continue", on_exit={"queue": "acme::x"})
+            reaches = chain("s", "acme::t")  # in the default namespace, names are whole
+            backup = self.backup(api, "?namespace=acme")
+            self.assertEqual({j["id"]: j["restore"].get("chain_leaves") for j in backup["jobs"]},
+                             {leaves: True, fails: True, stays: None})
+            answer = self.restore(backup, copy, "?verify=true")
+            self.assertEqual(answer["warnings"], ["jobs whose chains had steps in another namespace; "
+                                                  "these steps now use queues of this one: 2"])
+            self.assertEqual(copy.job(leaves)["chain_config"]["steps"][1]["queue"], "acme::out")
+            self.assertNotIn("warnings", self.restore(self.backup(api), copy, "?verify=true"))
+            self.assertEqual(copy.job(reaches)["chain_config"], api.job(reaches)["chain_config"])
+
     def test_a_batch_that_has_ended_keeps_its_callback_job(self):
         """26.1: a repeated seal names it as long as the batch and the job are kept."""
         with Server(*self.settings) as first, Server(*self.settings) as second:
