@@ -76,6 +76,12 @@ export class Server {
     assert.equal(await this.exited, 0, "the exit code of the server");
   }
 
+  /** End the server as kill -9 does. */
+  async kill() {
+    this.process.kill("SIGKILL");
+    await this.exited;
+  }
+
   async restart() {
     await this.run(`127.0.0.1:${this.port}`);
   }

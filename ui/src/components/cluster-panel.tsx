@@ -1,12 +1,24 @@
 import type { ClusterGroup, ClusterNode } from "../api/types";
+import { healthOf, isSilent, lastContact } from "../lib/cluster";
 import { Badge, Notice } from "./parts";
 import { Table, type Column } from "./table";
 
-/** Good if the server reports that it is healthy, or if it is a leader or follower (ui.md 3). */
-export function healthOf(status: ClusterGroup | undefined): { text: string; good: boolean } {
-  const state = status?.state?.toLowerCase();
-  const good = status?.status === "healthy" || state === "leader" || state === "follower";
-  return { text: status?.status ?? (good ? "healthy" : (status?.state ?? "unknown")), good };
+const TONES: Readonly<Record<string, string>> = { healthy: "green", "catching up": "amber", leaving: "amber", unknown: "" };
+
+/** The role of a node that was not heard from is not known. */
+const roleOf = (n: ClusterNode): string =>
+  n.voter === true && (n.status === "unknown" || isSilent(n)) ? "voter" : (n.role ?? (n.voter === false ? "learner" : "voter")).toLowerCase();
+
+function Status({ node }: { node: ClusterNode }) {
+  if (isSilent(node)) {
+    return (
+      <>
+        <Badge tone="red">unreachable</Badge> <span className="muted small">{lastContact(node)}</span>
+        {node.error !== undefined && <div className="muted small">{node.error}</div>}
+      </>
+    );
+  }
+  return node.status === undefined ? <>-</> : <Badge tone={TONES[node.status] ?? "red"}>{node.status}</Badge>;
 }
 
 const COLUMNS: Column<ClusterNode>[] = [
@@ -19,19 +31,16 @@ const COLUMNS: Column<ClusterNode>[] = [
       </>
     ),
   },
-  { id: "role", header: "Role", cell: (n) => (n.role ?? (n.voter === false ? "learner" : "voter")).toLowerCase() },
-  {
-    id: "status",
-    header: "Status",
-    cell: (n) => (n.status === undefined ? "-" : <Badge tone={n.status === "healthy" ? "green" : "red"}>{n.status}</Badge>),
-  },
+  { id: "role", header: "Role", cell: roleOf },
+  { id: "status", header: "Status", className: "wrap", cell: (n) => <Status node={n} /> },
   { id: "address", header: "Address", cell: (n) => <span className="mono">{n.address ?? "-"}</span> },
 ];
 
 const LAG: Column<ClusterNode> = {
   id: "lag",
   header: "Log",
-  cell: (n) => (n.lag === undefined ? "-" : n.lag === 0 ? "current" : `${n.lag.toLocaleString()} ${n.lag === 1 ? "entry" : "entries"} behind`),
+  // A new leader does not know what a silent node has.
+  cell: (n) => (n.lag === undefined || isSilent(n) ? "-" : n.lag === 0 ? "current" : `${n.lag.toLocaleString()} ${n.lag === 1 ? "entry" : "entries"} behind`),
 };
 
 export function ClusterPanel({ group }: { group: ClusterGroup }) {

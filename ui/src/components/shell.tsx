@@ -1,17 +1,17 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { NavLink, Outlet, useLocation, useNavigate } from "react-router-dom";
+import { Link, NavLink, Outlet, useLocation, useNavigate } from "react-router-dom";
 
 import { useSignOut } from "../api/actions";
 import { gate, isForbidden } from "../api/client";
 import { chooseNamespace, chosenNamespace, onNamespace } from "../api/key";
 import { useAuthStatus, useCluster, useNamespaces } from "../api/queries";
 import { stream, useNewLog } from "../live/live";
+import { faultOf, healthOf, isSilent } from "../lib/cluster";
 import { useHotkeys } from "../lib/hooks";
 import { remember } from "../lib/recent";
 import { toggleTheme, useDark } from "../lib/theme";
 import { BulkRuns } from "./bulk-runs";
-import { healthOf } from "./cluster-panel";
 import { Crash } from "./crash";
 import { EnqueueDialog } from "./enqueue-dialog";
 import { HelpDialog } from "./help-dialog";
@@ -141,7 +141,9 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
   // A single refusal, such as by the rate limiter, does not mean that the server is unhealthy.
   const status = reachable ? cluster.data : undefined;
   const health = healthOf(status);
+  const fault = faultOf(status);
   const nodes = status?.nodes?.length ?? 0;
+  const silent = status?.nodes?.filter(isSilent).length ?? 0;
   return (
     <header className="header">
       <span className="menu-button">
@@ -149,10 +151,12 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
       </span>
       {/* No badge for callers that may not read the status: a missing permission is no reason for an alarm. */}
       {!cluster.isPending && !(reachable && isForbidden(cluster.error)) && <Badge tone={health.good ? "green" : "red"}>{health.text}</Badge>}
+      {fault !== null && <span className="danger-text fault">{fault.short}</span>}
       {status?.mode !== undefined && <Badge plain>{status.mode}</Badge>}
       {nodes > 0 && (
         <span className="muted small nodes">
           {nodes} {nodes === 1 ? "node" : "nodes"}
+          {silent > 0 && <span className="danger-text">, {silent} unreachable</span>}
         </span>
       )}
       <span className="gap" />
@@ -166,6 +170,18 @@ function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
 }
 
 const PAGES = [...MAIN, ...ADMIN].map(({ label, to }) => ({ kind: "Page", name: label, to }));
+
+/** What keeps this node from its work. */
+function Fault() {
+  const cluster = useCluster();
+  const fault = faultOf(useReachable() ? cluster.data : undefined);
+  return fault === null ? null : (
+    <div className="banner bad" role="alert">
+      <span>{fault.text}</span>
+      <Link to="/cluster">Cluster status</Link>
+    </div>
+  );
+}
 
 /** Handle Ctrl-K anywhere, even while typing. A job id that is pasted outside of a field opens the job. */
 function useGo(open: () => void): void {
@@ -244,6 +260,7 @@ export function Shell() {
       <main className="content" id="content" tabIndex={0}>
         <div className="page">
           <Reconnect />
+          <Fault />
           <Crash key={`${namespace} ${pathname}`}>
             <Outlet />
           </Crash>

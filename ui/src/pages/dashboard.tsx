@@ -4,15 +4,16 @@ import { Link } from "react-router-dom";
 
 import { useCluster, useQueues, useScope, useSearch, useWorkers } from "../api/queries";
 import type { ClusterStatus, Queue, SearchRequest, Worker } from "../api/types";
+import { Attention } from "../components/attention";
 import { Chart, SPANS } from "../components/chart";
 import { ClusterPanel } from "../components/cluster-panel";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { History } from "../components/history";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Card, Later, Notice, PageHead, Pending, ShortId, Stat, StateBadge, unknown } from "../components/parts";
-import { queuePath, QueueTable, STUCK_MS, waitingMs } from "../components/queue-table";
+import { queuePath, QueueTable, waitingMs } from "../components/queue-table";
 import { workerHealth, WorkerTable } from "../components/worker-table";
-import { attempts, count, jobCount, latency, plural, span } from "../lib/format";
+import { attempts, count, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { latencies } from "../lib/latency";
 
@@ -45,83 +46,6 @@ function Cards({ read }: { read: UseQueryResult<Queue[]> }) {
 
 const minuteOf = (at: string | number): string =>
   new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-
-interface Concern {
-  queue: Queue;
-  text: string;
-  weight: number;
-  /** A link to the affected jobs, if a page can show exactly those. */
-  more?: { text: string; to: string };
-}
-
-/** Problems that need attention, the worst first. */
-function Attention({ queues }: { queues: readonly Queue[] }) {
-  const now = useNow(10_000);
-  const found = queues
-    .flatMap((queue): Concern[] => {
-      const waits = waitingMs(queue, now) ?? 0;
-      return [
-        ...(queue.paused && queue.pending > 0
-          ? [{ queue, text: `is paused with ${jobCount(queue.pending)} pending`, weight: waits }]
-          : []),
-        ...(!queue.paused && waits > STUCK_MS
-          ? [{ queue, text: `has a job that has been waiting for ${latency(waits)}`, weight: waits }]
-          : []),
-        ...(queue.dead > 0
-          ? [
-              {
-                queue,
-                text: "has",
-                weight: 0,
-                more: { text: plural(queue.dead, "dead job"), to: `/dead-letter?${new URLSearchParams({ queue: queue.name })}` },
-              },
-            ]
-          : []),
-      ];
-    })
-    .sort((a, b) => b.weight - a.weight || b.queue.dead - a.queue.dead);
-  const held = queues.reduce((total, queue) => total + queue.held, 0);
-  if (found.length === 0 && held === 0) {
-    return null;
-  }
-  return (
-    <Card title="Needs attention" aside={<Link to="/errors">All errors</Link>}>
-      <ul className="card-body stack-tight">
-        {found.slice(0, ATTENTION_MAX).map(({ queue, text, more }) => (
-          <li key={`${queue.name} ${text}`} className="break">
-            <Link className="in-text" to={queuePath(queue.name)}>
-              {queue.name}
-            </Link>{" "}
-            {text}
-            {more !== undefined && (
-              <>
-                {" "}
-                <Link className="in-text" to={more.to}>
-                  {more.text}
-                </Link>
-              </>
-            )}
-          </li>
-        ))}
-        {found.length > ATTENTION_MAX && (
-          <li>
-            <Link to="/queues">and {(found.length - ATTENTION_MAX).toLocaleString()} more</Link>
-          </li>
-        )}
-        {held > 0 && (
-          <li>
-            <Link className="in-text" to="/held">
-              {held === 1 ? "1 held job" : `${held.toLocaleString()} held jobs`}
-            </Link>{" "}
-            {held === 1 ? "waits" : "wait"} for approval
-          </li>
-        )}
-      </ul>
-    </Card>
-  );
-}
-
-const ATTENTION_MAX = 6;
 
 function WriteLatency({ read: { data: status, dataUpdatedAt: at, error } }: { read: UseQueryResult<ClusterStatus> }) {
   const [samples, setSamples] = useState(latencies.samples);
@@ -237,7 +161,7 @@ export function Dashboard() {
         <Enqueue />
       </PageHead>
       <Cards read={queues} />
-      <Attention queues={queues.data ?? []} />
+      <Attention queues={queues.data ?? []} nodes={cluster.data?.nodes ?? []} />
       <AllHistory />
       <Later first={null}>
         <div className="grid-2">
