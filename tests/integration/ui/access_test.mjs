@@ -180,8 +180,17 @@ describe("keys and what belongs to them", () => {
       await visit(page, "/ui/cost");
       await visible(page.locator(".stat").getByText("$2.00 per day"));
       assert.equal(await page.getByText("of $2.00 today").count(), 0);
-      const refused = await f.server.get("/audit-logs?path_prefix=/api/v1/history");
-      assert.deepEqual(refused.audit_logs, []);
+      await visit(page, "/ui/cluster");
+      await visible(page.getByText("The history of the node requires a key without this limit."));
+      await visit(page, "/ui/queues");
+      await page.getByRole("link", { name: "Cluster", exact: true }).click();
+      await visible(page.getByText("The history of the node requires a key without this limit."));
+      await visit(page, "/ui/api-keys");
+      await page.getByRole("button", { name: "Create API Key" }).and(page.locator(":disabled")).waitFor();
+      for (const path of ["history", "cluster/history", "auth/sessions"]) {
+        const refused = await f.server.get(`/audit-logs?path_prefix=/api/v1/${path}`);
+        assert.deepEqual(refused.audit_logs, [], path);
+      }
     });
     await f.server.must("DELETE", "/budgets/global/*");
   });

@@ -146,6 +146,20 @@ describe("pages", () => {
       assert.deepEqual(lines, [2, 1, 1, 1]);
     }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
 
+  it("show the type and the job of an event beside each other, or below, on every phone", () =>
+    f.withPage(async (page) => {
+      await f.server.post("/jobs/bulk", { action: "change_priority", priority: "high", job_ids: [f.ids.pending[0]] });
+      await visit(page, "/ui/events");
+      const row = page.locator(".tail li").filter({ hasText: "priority_changed" });
+      await visible(row);
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        const [type, job] = [await row.locator(".badge").boundingBox(), await row.locator("a").first().boundingBox()];
+        const apart = job.y >= type.y + type.height || job.x >= type.x + type.width;
+        assert.ok(apart, `at ${width}: ${JSON.stringify({ type, job })}`);
+      }
+    }, { viewport: { width: 320, height: 844 }, hasTouch: true, isMobile: true }));
+
   it("say nothing of a pointer to those who have none", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/events");

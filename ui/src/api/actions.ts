@@ -46,19 +46,19 @@ const AFTER_ACTION = [
   KEY.org,
 ];
 
-interface ActionTexts<R> {
-  done: string | ((result: R) => string | null);
+interface ActionTexts<V, R> {
+  done: string | ((result: R, input: V) => string | null);
   failed: string;
 }
 
 /** Ignores calls while the action is running: a double click can be faster than the disabling of its button. */
-export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionTexts<R>) {
+export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionTexts<V, R>) {
   const client = useQueryClient();
   const running = useRef(false);
   const action = useMutation({
     mutationFn: run,
-    onSuccess: (result) => {
-      const text = typeof texts.done === "string" ? texts.done : texts.done(result);
+    onSuccess: (result, input) => {
+      const text = typeof texts.done === "string" ? texts.done : texts.done(result, input);
       if (text !== null) {
         toast.good(text);
       }
@@ -186,7 +186,7 @@ export const useBulk = (label: string) =>
       return answer;
     },
     {
-      done: (answer) => (isStarted(answer) ? null : bulkText(answer.affected, answer.errors, answer.duration_ms)),
+      done: (answer, request) => (isStarted(answer) ? null : bulkText(answer.affected, answer.errors, answer.duration_ms, request.job_ids?.length)),
       failed: "Bulk action failed",
     },
   );

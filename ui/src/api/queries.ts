@@ -10,6 +10,7 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 
+import { refusalsOf } from "../lib/permissions";
 import { ApiError, get, getExact, isForbidden, postExact } from "./client";
 import type {
   ApiKey,
@@ -187,7 +188,12 @@ export const useQuota = (name: string) =>
 export const useOrg = () => useQuery<Organization>({ queryKey: [KEY.org], queryFn: () => get("/org") });
 export const useOrgMembers = () => useQuery<Member[]>({ queryKey: [KEY.org, "members"], queryFn: () => get("/org/members") });
 export const useOrgKeys = () => useQuery<OrgKey[]>({ queryKey: [KEY.org, "keys"], queryFn: () => get("/org/api-keys") });
-export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.sessions], queryFn: () => get("/auth/sessions") });
+/** Only read by callers that may, because refusals are audited. */
+export function useSessions(): UseQueryResult<BrowserSession[]> {
+  const { data, isPending } = usePermissions();
+  const may = !isPending && refusalsOf(data)("GET /auth/sessions") === undefined;
+  return useQuery({ queryKey: [KEY.sessions], queryFn: () => get("/auth/sessions"), enabled: onlyIf(may) });
+}
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
 /** Another page or filter keeps the rows of the last one until its own arrive. */
 export const useAudit = (query: Record<string, string>) =>

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { newQueryClient } from "../api/queries";
 import type { JobSummary, SearchRequest } from "../api/types";
 import { NO_FILTERS } from "../lib/filters";
+import { toast } from "../lib/toasts";
 import { parseTags } from "./enqueue-dialog";
 import { JobList } from "./job-list";
 
@@ -22,6 +23,7 @@ const jobAt = (i: number): JobSummary => ({
   created_at: "2026-02-20T10:00:00Z",
 });
 
+const good = vi.spyOn(toast, "good");
 const searches: SearchRequest[] = [];
 const bulks: unknown[] = [];
 let client = newQueryClient();
@@ -109,6 +111,7 @@ it("sends ticked jobs by id and all matching ones by filter", async () => {
   await waitFor(() => expect(bulks).toHaveLength(1));
   expect(bulks[0]).toEqual({ action: "retry", job_ids: [jobAt(0).id, jobAt(1).id] });
   await waitFor(() => expect(screen.queryByText("2 selected")).toBeNull());
+  await waitFor(() => expect(good).toHaveBeenLastCalledWith("Bulk action: 2 affected, 0 errors (3ms)"));
 
   fireEvent.click(all);
   fireEvent.click(screen.getByText("Select all 120 matching"));
@@ -119,6 +122,14 @@ it("sends ticked jobs by id and all matching ones by filter", async () => {
   fireEvent.click(confirm);
   await waitFor(() => expect(bulks).toHaveLength(2));
   expect(bulks[1]).toEqual({ action: "move", filter: { queue: "emails" }, move_to_queue: "later" });
+});
+
+it("counts the selected jobs that an action has skipped", async () => {
+  await screen.findByText("Jobs (120 total)");
+  fireEvent.click(screen.getAllByRole("checkbox")[0] ?? document.body);
+  fireEvent.click(screen.getByRole("button", { name: "Retry" }));
+  fireEvent.click(screen.getByRole("button", { name: "Retry 50 jobs" }));
+  await waitFor(() => expect(good).toHaveBeenLastCalledWith("Bulk action: 2 affected, 0 errors (3ms). 48 jobs were skipped."));
 });
 
 it("drops the selection and its confirmation when the address changes the filter", async () => {

@@ -65,7 +65,7 @@ export const PAGES: Record<string, Reads> = {
   "/held": () => [readSearch(NEWEST_HELD)],
   "/workers": () => [READ.workers],
   "/workers/:name": (query, id) => [READ.workers, jobs(query, { worker_id: id, sort: "started_at" })],
-  "/cluster": (query) => [READ.cluster, readNodeHistory(span(query))],
+  "/cluster": (query, _, limited) => [READ.cluster, ...(limited ? [] : [readNodeHistory(span(query))])],
   "/approval-policies": () => [READ.policies],
   "/webhooks": () => [READ.webhooks],
 };

@@ -3,6 +3,7 @@
 import { ApiError, del, get, messageOf } from "../api/client";
 import { chosenNamespace, openStream } from "../api/key";
 import type { BulkStarted } from "../api/types";
+import { jobCount } from "../lib/format";
 import { toast } from "../lib/toasts";
 
 export interface BulkRun {
@@ -37,8 +38,12 @@ function set(list: readonly BulkRun[]): void {
 const merge = (id: string, change: Partial<BulkRun>): void =>
   set(runs.map((run) => (run.id === id ? { ...run, ...change } : run)));
 
-export const bulkText = (affected: number, errors: number, ms: number) =>
-  `Bulk action: ${affected} affected, ${errors} errors (${ms}ms)`;
+/** asked: the number of jobs that were selected, if not by a filter. */
+export function bulkText(affected: number, errors: number, ms: number, asked = 0): string {
+  const text = `Bulk action: ${affected} affected, ${errors} errors (${ms}ms)`;
+  const skipped = asked - affected - errors;
+  return skipped > 0 ? `${text}. ${jobCount(skipped)} ${skipped === 1 ? "was" : "were"} skipped.` : text;
+}
 
 function end(id: string, change: Partial<BulkRun>, text?: string): void {
   merge(id, { ...change, endedAt: Date.now() });

@@ -1,8 +1,8 @@
-import { useCluster } from "../api/queries";
+import { useCluster, useScope } from "../api/queries";
 import type { ClusterGroup, Histogram } from "../api/types";
 import { ClusterPanel } from "../components/cluster-panel";
 import { NodeHistory } from "../components/node-history";
-import { Card, PageHead, Pending } from "../components/parts";
+import { Card, Notice, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
 import { capitalise, parseDuration, span } from "../lib/format";
 import { useTitle } from "../lib/hooks";
@@ -122,6 +122,7 @@ function Group({ group }: { group: ClusterGroup }) {
 export default function Cluster() {
   useTitle("Cluster Status");
   const cluster = useCluster();
+  const scope = useScope();
   const status = cluster.data;
   const groups = status?.groups ?? (status === undefined ? [] : [status]);
   return (
@@ -131,7 +132,11 @@ export default function Cluster() {
       {groups.map((group) => (
         <Group key={group.shard ?? "only"} group={group} />
       ))}
-      <NodeHistory />
+      {scope === "" ? (
+        <NodeHistory />
+      ) : (
+        <Notice>Your key is limited to these queues: {scope}. The history of the node requires a key without this limit.</Notice>
+      )}
     </>
   );
 }

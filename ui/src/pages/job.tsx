@@ -4,15 +4,14 @@ import { useNavigate } from "react-router-dom";
 import { useApprove, useCancel, useDeleteJob, useHold, useReject, useRetry } from "../api/actions";
 import { ApiError } from "../api/client";
 import { useExplanation, useJob } from "../api/queries";
-import type { Job, JobState, Position, Progress } from "../api/types";
+import type { Job, JobState, Position } from "../api/types";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { ConfirmDialog, MoveDialog } from "../components/job-dialogs";
 import { JsonBlock } from "../components/json-block";
-import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
+import { Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { useNameInAddress } from "../lib/address";
-import { isObject } from "../lib/exact-json";
-import { capitalise, jobCount, localTimes, percent } from "../lib/format";
+import { capitalise, jobCount, localTimes } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
 import { Batch } from "./job-parts/batch";
@@ -20,6 +19,7 @@ import { Decisions } from "./job-parts/decisions";
 import { Facts } from "./job-parts/facts";
 import { Chain, Children, Dependencies } from "./job-parts/graph";
 import { Iterations } from "./job-parts/iterations";
+import { ProgressCard } from "./job-parts/progress";
 import { PushCard } from "./job-parts/push";
 import { Timeline, useJobEvents } from "./job-parts/timeline";
 import { Waterfall } from "./job-parts/waterfall";
@@ -122,31 +122,6 @@ function DeleteDialog({ job, remove, onClose }: { job: Job; remove: ReturnType<t
       onConfirm={() => remove.mutate(job.id, { onSuccess: leave })}
       onClose={onClose}
     />
-  );
-}
-
-/** Return the conventional members of a progress report. A worker may send any JSON. */
-function progressOf(job: Job): Progress {
-  const { current, total, message } = isObject(job.progress) ? job.progress : {};
-  return {
-    ...(typeof current === "number" ? { current } : {}),
-    ...(typeof total === "number" ? { total } : {}),
-    ...(typeof message === "string" ? { message } : {}),
-  };
-}
-
-function ProgressCard({ job }: { job: Job }) {
-  const { current = 0, total = 0, message } = progressOf(job);
-  if (total <= 0) {
-    return null;
-  }
-  return (
-    <section className="card card-body stack" aria-label="Progress">
-      <Bar value={percent(current, total)} label="Progress" />
-      <p className="break">
-        {current}/{total} ({percent(current, total)}%) <span className="muted">{message}</span>
-      </p>
-    </section>
   );
 }
 
