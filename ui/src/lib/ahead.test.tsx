@@ -103,11 +103,14 @@ it("does not ask again for what was refused", async () => {
   expect(asked).toHaveLength(1);
 });
 
-it("asks for the history of all queues only with a key that may read it", () => {
+it("asks for the history of all queues and of the node only with a key that may read it", () => {
   const client = newQueryClient();
   client.setQueryData(READ.authStatus.queryKey, { queue_scope: "mail" } as AuthStatus);
   readAhead(client, "/");
   expect(asked).toEqual([expect.stringContaining("/api/v1/queues")]);
   readAhead(client, "/queues/mail");
   expect(asked).toContainEqual(expect.stringContaining("/api/v1/history?from=1h&queue=mail"));
+  readAhead(client, "/cluster");
+  expect(asked).toContainEqual(expect.stringContaining("/api/v1/cluster/status"));
+  expect(asked).not.toContainEqual(expect.stringContaining("/api/v1/cluster/history"));
 });
