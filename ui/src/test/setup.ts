@@ -1,7 +1,11 @@
 import { configure } from "@testing-library/react";
+import { afterAll } from "vitest";
 
 // Whether an element is visible is not asked for queries by role: jsdom has no layout, and computes styles slowly.
 configure({ asyncUtilTimeout: 30_000, defaultHidden: true });
+
+// Work that React has scheduled needs the window, which is gone after the last test.
+afterAll(() => new Promise<void>((done) => void setImmediate(() => void setImmediate(() => done()))));
 
 // jsdom does not have these functions.
 if (typeof HTMLDialogElement !== "undefined") {
