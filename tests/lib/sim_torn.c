@@ -16,15 +16,29 @@ enum { SECTOR = 512 };
 
 static const struct segment_id id = {.key = 0x5eed, .generation = 7};
 
-/* The segment as if the write had been complete. */
+/* Append the batch to the image, as one write does, and clear it. */
+static void write_batch(struct segment_batch *b, char *image, size_t *at)
+{
+    for (unsigned i = 0; i < b->iov_count; i++) {
+        if (b->iov[i].iov_len > 0) {
+            memcpy(image + *at, b->iov[i].iov_base, b->iov[i].iov_len);
+            *at += b->iov[i].iov_len;
+        }
+    }
+    segment_batch_clear(b);
+}
+
+/* The segment as if all writes had been complete. */
 static char *image_new(raft_index first, const struct raft_entry *entries, unsigned n, size_t *out)
 {
     struct segment_batch *b = malloc(sizeof *b);
-    CHECK(b != NULL && n <= SEGMENT_BATCH_RECORDS);
     size_t len = SEGMENT_HEADER_BYTES;
     for (unsigned i = 0; i < n; i++) {
         len += segment_record_bytes(entries[i].buf.len);
     }
+    char *image = malloc(len);
+    size_t at = 0;
+    CHECK(b != NULL && image != NULL);
     segment_batch_clear(b);
     segment_batch_begin(b, id, first, len);
     for (unsigned i = 0; i < n; i++) {
@@ -34,18 +48,13 @@ static char *image_new(raft_index first, const struct raft_entry *entries, unsig
                                          .payload =
                                              str_from(entries[i].buf.base, entries[i].buf.len),
                                          .flushed = SEGMENT_HEADER_BYTES};
+        if (segment_batch_full(b)) {
+            write_batch(b, image, &at);
+        }
         segment_batch_add(b, segment_seed(id), &r);
     }
-    CHECK(b->bytes == len);
-    char *image = malloc(len);
-    CHECK(image != NULL);
-    size_t at = 0;
-    for (unsigned i = 0; i < b->iov_count; i++) {
-        if (b->iov[i].iov_len > 0) {
-            memcpy(image + at, b->iov[i].iov_base, b->iov[i].iov_len);
-            at += b->iov[i].iov_len;
-        }
-    }
+    write_batch(b, image, &at);
+    CHECK(at == len);
     free(b);
     *out = len;
     return image;
