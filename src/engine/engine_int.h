@@ -71,8 +71,9 @@ struct engine_timers {
     struct engine_op purge_op;
     struct engine_purge purge;
     bool tick_busy;
-    bool renewing, renew_more; /* extending leases, before the first tick of a new leader */
+    bool renewing, renew_busy, renew_more; /* leases, before the first tick (engine_renew.c) */
     unsigned renew_steps;
+    int64_t renew_ns;    /* no further step before this time */
     uint32_t fires_busy; /* number of fires in progress */
     uint64_t ticks, tick_errors;
     int64_t armed_ns; /* time that the timer is set for */
@@ -222,8 +223,9 @@ void engine_timers__close(struct engine *e);
 void engine_timers__look(struct engine *e); /* submit due work and set the timer */
 void engine_timers__stop(struct engine *e);
 
-/* engine_renew.c: this node became leader: extend the leases that could not be renewed */
+/* engine_renew.c: extend the leases that could not be renewed, after this node became leader */
 void engine_renew__begin(struct engine *e);
+int64_t engine_renew__go_on(struct engine *e, struct wall now); /* returns when to call it again */
 
 /* engine_space_watch.c: limits on operations while space is low */
 void engine_space__before_open(struct engine *e); /* free the reserve if the start needs it */

@@ -13,40 +13,48 @@ enum {
     /* Workers send heartbeats every 15 s (contract), and have to find the new leader first. */
     HEARD_WITHIN_MS = 20000,
     STEPS_MAX = 100, /* some leases are listed again: those of jobs that time out in any case */
+    AGAIN_MS = 100,  /* after a step was refused, until the next attempt */
 };
 
 static void step(struct engine *e);
 
+/* A step is refused while leadership is being handed over, which can fail, and while the disk is
+ * full. The leases are then still to be renewed. */
 static void done(struct engine_op *op)
 {
     struct engine *e = op->engine;
+    struct engine_timers *w = &e->timers;
     bool good = op->err.code == ERR_OK;
     engine_op_deinit(op);
     free(op);
-    if (good && e->timers.renew_more && ++e->timers.renew_steps < STEPS_MAX) {
+    w->renew_busy = false;
+    if (!good) {
+        w->renew_ns = e->leads ? wall_add_ms(engine__now(e), AGAIN_MS).ns : 0;
+    } else if (w->renew_more && ++w->renew_steps < STEPS_MAX) {
         step(e);
     } else {
-        e->timers.renewing = false;
-        engine_timers__look(e);
+        w->renewing = false;
     }
+    engine_timers__look(e);
 }
 
 /* Renew some of the leases that expire soon. Renewed leases are not listed again. */
 static void step(struct engine *e)
 {
+    struct engine_timers *w = &e->timers;
     struct id *ids = calloc(LIMIT_HEARTBEAT_JOBS, sizeof *ids);
     struct command_heartbeat_item *items = calloc(LIMIT_HEARTBEAT_JOBS, sizeof *items);
     struct command c = {.type = COMMAND_HEARTBEAT};
     CHECK(ids != NULL && items != NULL);
     struct wall before = wall_add_ms(engine__now(e), HEARD_WITHIN_MS);
     uint32_t count =
-        machine_ending_leases(e->machine, before, ids, LIMIT_HEARTBEAT_JOBS, &e->timers.renew_more);
+        machine_ending_leases(e->machine, before, ids, LIMIT_HEARTBEAT_JOBS, &w->renew_more);
     for (uint32_t i = 0; i < count; i++) {
         items[i].id = ids[i];
     }
     c.heartbeat.items = items;
     c.heartbeat.count = count;
-    e->timers.renewing = count > 0;
+    w->renewing = w->renew_busy = count > 0;
     if (count > 0) {
         struct engine_op *op = calloc(1, sizeof *op);
         CHECK(op != NULL);
@@ -61,8 +69,25 @@ static void step(struct engine *e)
 
 void engine_renew__begin(struct engine *e)
 {
-    if (!e->timers.renewing && engine_ask_has_peers(e)) {
-        e->timers.renew_steps = 0;
+    struct engine_timers *w = &e->timers;
+    if (!engine_ask_has_peers(e)) {
+        return;
+    }
+    w->renewing = true;
+    w->renew_steps = 0;
+    if (!w->renew_busy) {
         step(e);
     }
+}
+
+int64_t engine_renew__go_on(struct engine *e, struct wall now)
+{
+    struct engine_timers *w = &e->timers;
+    if (!engine_space_allows(e->space.status.level, ENGINE_SPACE_GOES_ON)) {
+        return INT64_MAX; /* called again when there is space */
+    }
+    if (w->renewing && !w->renew_busy && w->renew_ns <= now.ns) {
+        step(e);
+    }
+    return w->renewing && !w->renew_busy ? w->renew_ns : INT64_MAX;
 }

@@ -193,6 +193,7 @@ static int64_t first_purge(const struct engine *e, struct wall now)
 static int64_t run_due(struct engine *e, struct wall now)
 {
     struct engine_timers *w = &e->timers;
+    int64_t again = engine_renew__go_on(e, now);
     int64_t next = machine_next_tick(e->machine).ns;
     if (w->tick_busy || w->renewing ||
         !engine_space_allows(e->space.status.level, ENGINE_SPACE_GOES_ON)) {
@@ -202,6 +203,7 @@ static int64_t run_due(struct engine *e, struct wall now)
         engine_pipe__submit_own(e, &w->tick, &(struct command){.type = COMMAND_TICK});
         next = INT64_MAX;
     }
+    next = again < next ? again : next;
     if (w->fires_busy == 0 && engine_space_allows(e->space.status.level, ENGINE_SPACE_ADDS)) {
         int64_t at = fire_due(e, now);
         next = at < next ? at : next;

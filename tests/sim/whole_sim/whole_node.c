@@ -78,6 +78,7 @@ static void refuse_waiting(struct whole *w, struct whole_node *n)
         }
         n->tick_busy = n->tick_busy && !r->is_tick;
         n->renewing = n->renewing && !r->is_renewal;
+        n->renew_more = n->renew_more || r->is_renewal;
         request_free(r);
     }
     n->waiting_end = &n->waiting;
@@ -208,6 +209,7 @@ static void entry_done(void *data, bool committed, raft_index index)
         }
         n->tick_busy = n->tick_busy && !r->is_tick;
         n->renewing = n->renewing && !r->is_renewal;
+        n->renew_more = n->renew_more || (r->is_renewal && !committed);
         request_free(r);
     }
     free(e);
