@@ -325,7 +325,7 @@ static void look_at_versions(struct engine *e)
     uint8_t version = COMMAND_ENTRY_NEWEST;
     for (size_t i = 0; i < c->member_count; i++) {
         const struct node_member *m = &c->members[i];
-        version = m->self ? version : engine_reads_least(&c->reads, m->id, version);
+        version = m->self ? version : engine_reads_least(&c->told, m->id, version);
     }
     if (e->leads && version != c->entry_version && c->entry_version != 0) {
         log_info("version of log entries changed", LOG_U64("version", version));
@@ -343,7 +343,7 @@ static void look_for_room(struct engine *e, int64_t now_ms)
     if (!e->leads || e->stopping || own == ENGINE_SPACE_FINE || now_ms < c->room_ms) {
         return;
     }
-    uint64_t id = engine_room_choose(&c->room, c->members, c->member_count, own, now_ms);
+    uint64_t id = engine_room_choose(&c->told, c->members, c->member_count, own, now_ms);
     const struct store_node *n = id == 0 ? NULL : machine_nodes_find(e->machine, id);
     if (n == NULL) {
         return;
@@ -548,13 +548,13 @@ static void committed_hook(void *data, uint64_t index)
 static void reads_hook(void *data, uint64_t id, uint8_t version)
 {
     struct engine *e = data;
-    engine_reads_heard(&e->cluster.reads, id, version);
+    engine_reads_heard(&e->cluster.told, id, version);
 }
 
 static void space_hook(void *data, uint64_t id, uint8_t level)
 {
     struct engine *e = data;
-    engine_room_heard(&e->cluster.room, id, level, os_clock_mono().ns / NS_PER_MS);
+    engine_room_heard(&e->cluster.told, id, level, os_clock_mono().ns / NS_PER_MS);
 }
 
 /* --- open and close --- */

@@ -81,10 +81,9 @@ struct engine_cluster {
     bool removed;
     struct engine_hash hash;
     struct engine_lag lag;
-    struct engine_reads reads;
+    struct engine_told told;
     uint8_t entry_version;           /* newest version that all members read; 0: unknown */
     atomic_uint_fast8_t read_by_all; /* version to write, for any thread */
-    struct engine_room room;
     int64_t room_ms; /* when leadership may be handed over for lack of space again */
     int64_t tell_ms; /* when to send the members what they must know of this node */
     char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];

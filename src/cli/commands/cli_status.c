@@ -105,10 +105,11 @@ static void print_problems(struct cli *cli, struct str status)
         }
         struct str name = cli_harmless(cli, cli_member_text(cli, nodes[i], "id"));
         struct str error = cli_harmless(cli, cli_member_text(cli, nodes[i], "error"));
-        bool is_known = !str_eq(state, STR("unknown"));
+        struct str words = str_eq(state, STR("unknown"))   ? STR("unreachable from this node")
+                           : str_eq(state, STR("differs")) ? STR("different from the majority")
+                                                           : state;
         cli_printf(cli, "%sNode " STR_FMT " is " STR_FMT "%s" STR_FMT ".\n", any ? "" : "\n",
-                   STR_ARG(name), STR_ARG(is_known ? state : STR("unreachable from this node")),
-                   error.len > 0 ? ": " : "", STR_ARG(error));
+                   STR_ARG(name), STR_ARG(words), error.len > 0 ? ": " : "", STR_ARG(error));
         any = true;
     }
 }

@@ -378,10 +378,12 @@ class Administration(FakeTest):
         nodes = [{"id": "a", "role": "Leader", "voter": True, "address": "h:1", "status": "healthy"},
                  {"id": "b", "role": "Follower", "voter": True, "address": "h:2", "status": "unreachable",
                   "error": "connect: Connection refused"},
-                 {"id": "c", "role": "Follower", "voter": True, "address": "h:3", "status": "outdated"}]
+                 {"id": "c", "role": "Follower", "voter": True, "address": "h:3", "status": "outdated"},
+                 {"id": "d", "role": "Follower", "voter": True, "address": "h:4", "status": "differs"}]
         _, corvo = self.serve({"GET /cluster/status": {"mode": "cluster", "state": "Leader", "nodes": nodes}})
         parts = self.ok(corvo.run("cluster", "status")).split("\n\n")
-        self.assertEqual(parts[2:], ["Node b is unreachable: connect: Connection refused.\nNode c is outdated.\n"])
+        self.assertEqual(parts[2:], ["Node b is unreachable: connect: Connection refused.\nNode c is outdated.\n"
+                                     "Node d is different from the majority.\n"])
 
     def test_health_of_a_sick_server(self):
         _, corvo = self.serve({"GET /healthz": (503, {"error": "database unavailable",

@@ -5,7 +5,7 @@
 
 #include "lib/test.h"
 
-static uint8_t least(const struct engine_reads *r, const uint64_t *ids, size_t count)
+static uint8_t least(const struct engine_told *r, const uint64_t *ids, size_t count)
 {
     uint8_t version = 9; /* newest version that this node can read */
     for (size_t i = 0; i < count; i++) {
@@ -17,7 +17,7 @@ static uint8_t least(const struct engine_reads *r, const uint64_t *ids, size_t c
 static void who_says_nothing__reads_the_first(void **state)
 {
     (void)state;
-    struct engine_reads r = {0};
+    struct engine_told r = {0};
     const uint64_t ids[] = {11, 12};
     assert_int_equal(least(&r, ids, 0), 9);
     assert_int_equal(least(&r, ids, 2), ENGINE_READS_SILENT);
@@ -29,7 +29,7 @@ static void who_says_nothing__reads_the_first(void **state)
 static void the_oldest__decides(void **state)
 {
     (void)state;
-    struct engine_reads r = {0};
+    struct engine_told r = {0};
     const uint64_t ids[] = {11, 12, 13};
     engine_reads_heard(&r, 11, 9);
     engine_reads_heard(&r, 12, 7);
@@ -47,7 +47,7 @@ static void the_oldest__decides(void **state)
 static void more_nodes_than_there_can_be__say_nothing(void **state)
 {
     (void)state;
-    struct engine_reads r = {0};
+    struct engine_told r = {0};
     for (uint64_t id = 1; id <= LIMIT_NODES + 1; id++) {
         engine_reads_heard(&r, id, 9);
     }

@@ -25,7 +25,7 @@ static const struct node_member members[] = {
      .net = {.connected = true}},
 };
 
-static uint64_t choose(const struct engine_room *r, enum engine_space_level own)
+static uint64_t choose(const struct engine_told *r, enum engine_space_level own)
 {
     return engine_room_choose(r, members, COUNT_OF(members), own, NOW_MS);
 }
@@ -43,7 +43,7 @@ static void the_target__allows_more_than_the_leader(void **state)
         {FULL, FULL, LOW, 3},  {FULL, FULL, FULL, 0}, {LOW, 200, FULL, 0}, {FULL, LOW, 200, 2},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct engine_room r = {0};
+        struct engine_told r = {0};
         engine_room_heard(&r, 2, (uint8_t)rows[i].second, NOW_MS);
         engine_room_heard(&r, 3, (uint8_t)rows[i].third, NOW_MS);
         assert_int_equal(choose(&r, rows[i].own), rows[i].chosen);
@@ -53,7 +53,7 @@ static void the_target__allows_more_than_the_leader(void **state)
 static void the_target__votes_and_is_reachable(void **state)
 {
     (void)state;
-    struct engine_room r = {0};
+    struct engine_told r = {0};
     for (uint64_t id = 1; id <= 6; id++) {
         if (id != 2 && id != 3) {
             engine_room_heard(&r, id, FINE, NOW_MS);
@@ -67,7 +67,7 @@ static void the_target__votes_and_is_reachable(void **state)
 static void what_was_told__counts_for_a_while(void **state)
 {
     (void)state;
-    struct engine_room r = {0};
+    struct engine_told r = {0};
     engine_room_heard(&r, 3, FINE, NOW_MS - ENGINE_ROOM_FRESH_MS - 1);
     assert_int_equal(choose(&r, LOW), 0);
     engine_room_heard(&r, 3, FINE, NOW_MS - ENGINE_ROOM_FRESH_MS);
